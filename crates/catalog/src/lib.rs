@@ -1,0 +1,17 @@
+//! What a product, a price, a caller and a query *are*: the domain of Shopkeeper.
+//!
+//! Architecture invariant: nothing here does I/O, is async, or knows HTTP, JSON or SQL.
+//! Time and randomness are handed in. Everything is deterministic and can be tested
+//! without starting anything.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+pub mod access;
+pub mod change;
+pub mod currency;
+pub mod media;
+pub mod price;
+pub mod product;
+pub mod query;
+pub mod ranking;
+pub mod text;
+pub mod words;

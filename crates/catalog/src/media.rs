@@ -1,0 +1,106 @@
+//! What pictures does a product carry? Addresses only: they are stored, never fetched.
+
+use thiserror::Error;
+use url::Url;
+
+use crate::text;
+
+/// The largest number of media items of one product.
+pub const MAX_ITEMS: usize = 20;
+/// The longest address of a media item.
+pub const MAX_URL_CHARS: usize = 2048;
+
+/// What a media item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MediaKind {
+    /// A picture.
+    Image,
+}
+
+impl MediaKind {
+    /// The kind as the wire writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+        }
+    }
+
+    /// Reads the kind as the wire writes it.
+    pub fn parse(raw: &str) -> Option<Self> {
+        (raw == Self::Image.as_str()).then_some(Self::Image)
+    }
+}
+
+/// One picture of a product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Media {
+    url: String,
+    kind: MediaKind,
+}
+
+/// Why an address was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum InvalidMediaUrl {
+    /// Not an absolute `http` or `https` address with a host.
+    #[error("must be an absolute http or https URL, such as https://example.com/sofa.jpg")]
+    NotHttp,
+    /// Longer than [`MAX_URL_CHARS`].
+    #[error("must be at most {MAX_URL_CHARS} characters long")]
+    TooLong,
+}
+
+impl Media {
+    /// A media item at an `http` or `https` address, kept exactly as written.
+    pub fn new(url: &str, kind: MediaKind) -> Result<Self, InvalidMediaUrl> {
+        text::at_most(url, MAX_URL_CHARS).map_err(|_| InvalidMediaUrl::TooLong)?;
+        let says_http = ["http://", "https://"]
+            .iter()
+            .any(|scheme| url.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme)));
+        let has_odd_characters = url.chars().any(|c| c.is_control() || c.is_whitespace());
+        if !says_http || has_odd_characters || Url::parse(url).is_err() {
+            return Err(InvalidMediaUrl::NotHttp);
+        }
+        Ok(Self { url: url.to_owned(), kind })
+    }
+
+    /// The address, as it was written.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// What is at the address.
+    pub fn kind(&self) -> MediaKind {
+        self.kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str, accepted: bool) {
+        assert_eq!(Media::new(url, MediaKind::Image).is_ok(), accepted, "{url}");
+    }
+
+    #[test]
+    fn only_absolute_http_addresses_are_media() {
+        check("https://example.com/a.jpg?w=1#x", true);
+        check("HTTP://example.com", true);
+        check("https://例え.jp/絵.png", true);
+        check("ftp://example.com/a.jpg", false);
+        check("javascript:alert(1)", false);
+        check("data:image/png;base64,AA", false);
+        check("//example.com/a.jpg", false);
+        check("/a.jpg", false);
+        check("https://", false);
+        check("https:///a b.jpg", false);
+        check("https://example.com/\n", false);
+        check("", false);
+    }
+
+    #[test]
+    fn a_very_long_address_is_refused() {
+        let long = format!("https://example.com/{}", "a".repeat(MAX_URL_CHARS));
+        assert_eq!(Media::new(&long, MediaKind::Image), Err(InvalidMediaUrl::TooLong));
+    }
+}
