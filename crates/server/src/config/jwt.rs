@@ -1,0 +1,188 @@
+//! Do the settings for signed tokens go together, and what do they amount to?
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::fault::Origin;
+use super::resolve::Resolver;
+use super::secret::Secret;
+use super::settings::JwtSettings;
+
+/// The shortest secret that HS256 is safe with: as long as its hash.
+pub const MIN_SECRET_BYTES: usize = 32;
+
+/// A signature algorithm the service can check. There is no `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JwtAlgorithm {
+    /// HMAC with SHA-256 and a shared secret.
+    Hs256,
+    /// RSA (PKCS #1 v1.5) with SHA-256.
+    Rs256,
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// Ed25519.
+    EdDsa,
+}
+
+/// What signatures are checked with. Secrets and public keys never mix, so that a public key can't pass for a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JwtKeys {
+    /// HS256 with this secret.
+    Secret(Secret),
+    /// A file with a JSON Web Key Set, for these algorithms and no others; never HS256, never empty.
+    KeySet {
+        /// The file.
+        path: PathBuf,
+        /// The algorithms to accept.
+        algorithms: Vec<JwtAlgorithm>,
+    },
+}
+
+/// How signed tokens are checked and read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JwtConfig {
+    /// The `iss` claim that tokens must carry.
+    pub issuer: String,
+    /// The `aud` claim that tokens must carry.
+    pub audience: String,
+    /// What signatures are checked with.
+    pub keys: JwtKeys,
+    /// The claim that names the shop.
+    pub shop_claim: String,
+    /// The claim that names the role.
+    pub role_claim: String,
+    /// How far the provider's clock may be off.
+    pub leeway: Duration,
+}
+
+/// Checks the rules between the settings; `None` where signed tokens are off or something was refused.
+pub(super) fn resolve(
+    settings: JwtSettings,
+    resolver: &mut Resolver,
+    read_file: impl Fn(&Path) -> io::Result<String>,
+) -> Option<JwtConfig> {
+    let Some(issuer) = settings.issuer.clone() else {
+        refuse_half_configured(&settings, resolver);
+        return None;
+    };
+    let keys = keys(&settings, resolver, read_file);
+    if settings.audience.is_none() {
+        resolver.refuse("jwt.audience", "required because jwt.issuer is set");
+    }
+    if settings.shop_claim == settings.role_claim {
+        resolver.refuse("jwt.role_claim", "must be another claim than jwt.shop_claim");
+    }
+    Some(JwtConfig {
+        issuer,
+        audience: settings.audience?,
+        keys: keys?,
+        shop_claim: settings.shop_claim,
+        role_claim: settings.role_claim,
+        leeway: settings.leeway,
+    })
+}
+
+/// Without an issuer nothing else has an effect, which nobody who set it wants; an issuer set to nothing on purpose is fine.
+fn refuse_half_configured(settings: &JwtSettings, resolver: &mut Resolver) {
+    if resolver.origin("jwt.issuer") != Origin::Default {
+        return;
+    }
+    let set = [
+        ("jwt.audience", settings.audience.is_some()),
+        ("jwt.algorithms", !settings.algorithms.is_empty()),
+        ("jwt.secret", settings.secret.is_some()),
+        ("jwt.secret_file", settings.secret_file.is_some()),
+        ("jwt.jwks_file", settings.jwks_file.is_some()),
+    ];
+    for (key, _) in set.into_iter().filter(|(_, set)| *set) {
+        resolver.refuse(key, "has no effect without jwt.issuer");
+    }
+}
+
+fn keys(
+    settings: &JwtSettings,
+    resolver: &mut Resolver,
+    read_file: impl Fn(&Path) -> io::Result<String>,
+) -> Option<JwtKeys> {
+    match settings.algorithms.as_slice() {
+        [] => {
+            resolver.refuse("jwt.algorithms", "required because jwt.issuer is set");
+            None
+        }
+        [JwtAlgorithm::Hs256] => {
+            if settings.jwks_file.is_some() {
+                resolver
+                    .refuse("jwt.jwks_file", "does not go with HS256, which takes a shared secret");
+            }
+            secret(settings, resolver, read_file).map(JwtKeys::Secret)
+        }
+        algorithms if algorithms.contains(&JwtAlgorithm::Hs256) => {
+            resolver.refuse(
+                "jwt.algorithms",
+                "HS256 must stand alone: a public key could be passed off as its secret",
+            );
+            None
+        }
+        algorithms => {
+            let unused = [
+                ("jwt.secret", settings.secret.is_some()),
+                ("jwt.secret_file", settings.secret_file.is_some()),
+            ];
+            for (key, _) in unused.into_iter().filter(|(_, set)| *set) {
+                resolver
+                    .refuse(key, "is for HS256 only; RS256, ES256 and EdDSA take jwt.jwks_file");
+            }
+            if settings.jwks_file.is_none() {
+                resolver.refuse("jwt.jwks_file", "required by jwt.algorithms");
+            }
+            Some(JwtKeys::KeySet {
+                path: settings.jwks_file.clone()?,
+                algorithms: algorithms.to_vec(),
+            })
+        }
+    }
+}
+
+/// The shared secret, from where it was put, if it is long enough.
+fn secret(
+    settings: &JwtSettings,
+    resolver: &mut Resolver,
+    read_file: impl Fn(&Path) -> io::Result<String>,
+) -> Option<Secret> {
+    let (key, secret) = match (&settings.secret, &settings.secret_file) {
+        (Some(_), Some(_)) => {
+            resolver
+                .refuse("jwt.secret_file", "does not go with jwt.secret: leave one of them out");
+            return None;
+        }
+        (None, None) => {
+            resolver.refuse("jwt.secret_file", "HS256 requires it, or jwt.secret");
+            return None;
+        }
+        (Some(secret), None) => ("jwt.secret", secret.clone()),
+        (None, Some(path)) => match read_file(path) {
+            Ok(text) => {
+                ("jwt.secret_file", Secret::new(without_final_line_break(&text).to_owned()))
+            }
+            Err(error) => {
+                resolver
+                    .refuse("jwt.secret_file", format!("cannot read {}: {error}", path.display()));
+                return None;
+            }
+        },
+    };
+    if secret.expose().len() < MIN_SECRET_BYTES {
+        resolver.refuse(
+            key,
+            format!("the secret is too short: HS256 requires at least {MIN_SECRET_BYTES} bytes"),
+        );
+        return None;
+    }
+    Some(secret)
+}
+
+fn without_final_line_break(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
+}

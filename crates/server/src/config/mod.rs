@@ -1,0 +1,187 @@
+//! How is the service set up? Flags, then environment, then a TOML file, then defaults, into one typed [`Config`].
+//!
+//! `settings` is the table of all settings and the only place that names one; to add a setting, add a line there.
+//! The way of a value: `flags` and `sources` gather what was written, `resolve` reads each by its kind (`kinds`),
+//! [`Config::load`] checks the rules between settings, and `report` and `reference` print.
+
+mod fault;
+mod flags;
+mod jwt;
+mod kinds;
+mod nearest;
+mod raw;
+mod reference;
+mod report;
+mod resolve;
+mod secret;
+mod section;
+mod settings;
+mod sources;
+mod units;
+
+#[cfg(test)]
+mod tests;
+
+use std::ffi::OsString;
+use std::io;
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+
+pub use fault::{ConfigErrors, Fault, Origin};
+pub use flags::{Flags, arguments};
+pub use jwt::{JwtAlgorithm, JwtConfig, JwtKeys, MIN_SECRET_BYTES};
+pub use kinds::Shown;
+pub use reference::reference_markdown;
+pub use report::Report;
+pub use resolve::InForce;
+pub use secret::Secret;
+pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Store, Telemetry};
+
+use resolve::Resolver;
+use settings::{JwtSettings, Place, RateLimitSettings, sections};
+use sources::Written;
+
+/// The configuration in force, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// Folder that holds everything the service stores.
+    pub data: PathBuf,
+    /// Address and port to listen on.
+    pub listen: SocketAddr,
+    /// What requests may ask of the service.
+    pub limits: Limits,
+    /// How many requests one token may make; `None` sets no limit.
+    pub rate_limit: Option<RateLimit>,
+    /// Which web pages may call the service.
+    pub cors: Cors,
+    /// The search indexes held in memory.
+    pub index: Index,
+    /// How products are stored.
+    pub store: Store,
+    /// What is written to standard error.
+    pub log: Log,
+    /// Where traces are sent.
+    pub telemetry: Telemetry,
+    /// The page of measurements.
+    pub metrics: Metrics,
+    /// How signed tokens are checked; `None` accepts none.
+    pub jwt: Option<JwtConfig>,
+    /// Every setting with where it came from.
+    pub report: Report,
+}
+
+/// How many requests one token may make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// Requests a second on average.
+    pub requests_per_second: NonZeroU32,
+    /// Requests at once after a pause.
+    pub burst: NonZeroU32,
+}
+
+impl Config {
+    /// Loads the configuration from the given flags, the environment (`std::env::vars_os()`) and the file that
+    /// one of them names, read with `read_file` (`|path| std::fs::read_to_string(path)`).
+    ///
+    /// # Errors
+    /// Lists every unknown name, wrong type, value out of range and broken rule at once.
+    pub fn load<N: Into<OsString>, V: Into<OsString>>(
+        flags: &Flags,
+        environment: impl IntoIterator<Item = (N, V)>,
+        read_file: impl Fn(&Path) -> io::Result<String>,
+    ) -> Result<Self, ConfigErrors> {
+        let settings: Vec<_> =
+            sections().into_iter().flat_map(|section| section.settings).collect();
+        let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into()));
+        let written = Written::gather(&settings, flags, environment, &read_file);
+        let mut resolver = Resolver::new(written);
+        let config = Self::resolve(&mut resolver, read_file);
+        match config {
+            Some(config) if resolver.faults.is_empty() => Ok(config),
+            _ => Err(ConfigErrors(resolver.faults)),
+        }
+    }
+
+    /// Reads every section before giving up on any, so that all faults are found.
+    fn resolve(
+        resolver: &mut Resolver,
+        read_file: impl Fn(&Path) -> io::Result<String>,
+    ) -> Option<Self> {
+        let place = Place::resolve(resolver);
+        let limits = Limits::resolve(resolver);
+        let rate_limit = RateLimitSettings::resolve(resolver);
+        let cors = Cors::resolve(resolver);
+        let index = Index::resolve(resolver);
+        let store = Store::resolve(resolver);
+        let log = Log::resolve(resolver);
+        let telemetry = Telemetry::resolve(resolver);
+        let metrics = Metrics::resolve(resolver);
+        let jwt = JwtSettings::resolve(resolver);
+        if resolver.incomplete() {
+            return None;
+        }
+
+        limits.iter().for_each(|limits| check_limits(limits, resolver));
+        cors.iter().for_each(|cors| check_cors(cors, resolver));
+        let rate_limit = rate_limit.map(|settings| resolve_rate_limit(&settings, resolver));
+        let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
+
+        let Place { data, listen } = place?;
+        Some(Self {
+            data,
+            listen,
+            limits: limits?,
+            rate_limit: rate_limit?,
+            cors: cors?,
+            index: index?,
+            store: store?,
+            log: log?,
+            telemetry: telemetry?,
+            metrics: metrics?,
+            jwt: jwt?,
+            report: Report(resolver.in_force.clone()),
+        })
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let nothing: [(OsString, OsString); 0] = [];
+        Self::load(&Flags::default(), nothing, |_| Err(io::ErrorKind::NotFound.into()))
+            .expect("the defaults are valid")
+    }
+}
+
+fn check_limits(limits: &Limits, resolver: &mut Resolver) {
+    if limits.uri_bytes > limits.header_bytes {
+        resolver.refuse(
+            "limits.uri_bytes",
+            "must not exceed limits.header_bytes, which counts the address too",
+        );
+    }
+}
+
+fn check_cors(cors: &Cors, resolver: &mut Resolver) {
+    if cors.origins.len() > 1 && cors.origins.iter().any(|origin| origin == "*") {
+        resolver.refuse("cors.origins", "* stands for every origin and must stand alone");
+    }
+}
+
+fn resolve_rate_limit(settings: &RateLimitSettings, resolver: &mut Resolver) -> Option<RateLimit> {
+    match (NonZeroU32::new(settings.requests_per_second), NonZeroU32::new(settings.burst)) {
+        (Some(rate), burst) => {
+            Some(RateLimit { requests_per_second: rate, burst: burst.unwrap_or(rate) })
+        }
+        (None, None) => None,
+        (None, Some(_)) => {
+            if resolver.origin("rate_limit.requests_per_second") == Origin::Default {
+                resolver.refuse(
+                    "rate_limit.burst",
+                    "has no effect without rate_limit.requests_per_second",
+                );
+            }
+            None
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Which settings are there? The one table: key, type, default, range and a sentence each.
+//!
+//! Everything else (flags, environment, file, report, reference, typed structs) is made from it.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::jwt::JwtAlgorithm;
+use super::kinds::{
+    Address, Bytes, Count, Directives, FilePath, HttpUrl, ListOf, OneOf, Optional, Ratio,
+    SecretText, Switch, Text, Time, WebOrigin,
+};
+use super::secret::Secret;
+use super::section::{Section, section};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+const GIB: usize = 1 << 30;
+const TIB: usize = 1 << 40;
+
+/// A whole request head must fit in the buffer it is read into, which cannot be smaller than this.
+const SMALLEST_HEAD_BYTES: usize = 8 * KIB;
+/// The longest address the HTTP library can hold.
+const LONGEST_URI_BYTES: usize = 63 * KIB;
+/// More of anything that waits or is open at once than one machine could hold.
+const MOST_AT_ONCE: usize = 1_000_000;
+/// The longest any part of a request may take.
+const LONGEST_REQUEST: Duration = Duration::from_secs(3600);
+/// The shortest time limit that a healthy client can meet.
+const SHORTEST_REQUEST: Duration = Duration::from_millis(100);
+
+const REQUEST_TIME: Time = Time { min: SHORTEST_REQUEST, max: LONGEST_REQUEST };
+const AT_ONCE: Count<usize> = Count { min: 1, max: MOST_AT_ONCE };
+const PER_SECOND: Count<u32> = Count { min: 0, max: 1_000_000 };
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line, for machines.
+    Json,
+}
+
+const LOG_FORMATS: OneOf<LogFormat> =
+    OneOf(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
+
+const JWT_ALGORITHMS: OneOf<JwtAlgorithm> = OneOf(&[
+    ("HS256", JwtAlgorithm::Hs256),
+    ("RS256", JwtAlgorithm::Rs256),
+    ("ES256", JwtAlgorithm::Es256),
+    ("EdDSA", JwtAlgorithm::EdDsa),
+]);
+
+section! {
+    /// Where the service keeps its data and where it is reached.
+    pub(super) struct Place, title "Place", prefix "" {
+        /// Folder that holds everything the service stores; made on the first start.
+        data: PathBuf = "shop-data", FilePath;
+        /// Address and port to listen on; the default is reached from this machine alone, `0.0.0.0:7700` from others too.
+        listen: SocketAddr = "127.0.0.1:7700", Address;
+    }
+}
+
+section! {
+    /// What one request, and all of them together, may ask of the service.
+    pub struct Limits, title "Limits", prefix "limits." {
+        /// Largest request body; a larger one is answered 413 without being read whole.
+        body_bytes: usize = "4MiB", Bytes { min: KIB, max: GIB };
+        /// Largest request head: request line and headers together.
+        header_bytes: usize = "16KiB", Bytes { min: SMALLEST_HEAD_BYTES, max: MIB };
+        /// Longest address (path and query) of a request; at most `limits.header_bytes`.
+        uri_bytes: usize = "8KiB", Bytes { min: 256, max: LONGEST_URI_BYTES };
+        /// Longest time a client may take to send a request's head before its connection is closed.
+        header_read_time: Duration = "10s", REQUEST_TIME;
+        /// Longest time a client may take to send a request's body.
+        body_read_time: Duration = "30s", REQUEST_TIME;
+        /// Longest time from a request's head to its answer.
+        request_time: Duration = "60s", REQUEST_TIME;
+        /// Requests worked on at once; one more is answered 503.
+        concurrent_requests: usize = "1024", AT_ONCE;
+        /// Connections open at once; one more waits to be accepted.
+        connections: usize = "4096", AT_ONCE;
+        /// Writes waiting to be stored; one more is answered 503.
+        write_queue: usize = "2048", AT_ONCE;
+        /// Searches waiting for a processor; one more is answered 503.
+        search_queue: usize = "256", AT_ONCE;
+        /// Time that requests in flight get to finish after SIGTERM.
+        shutdown_time: Duration = "30s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
+    }
+}
+
+section! {
+    /// How many requests one token may make.
+    pub(super) struct RateLimitSettings, title "Rate limit", prefix "rate_limit." {
+        /// Requests a second that each token may make on average; `0` sets no limit.
+        requests_per_second: u32 = "0", PER_SECOND;
+        /// Requests a token may make at once after a pause; `0` means as many as `rate_limit.requests_per_second`.
+        burst: u32 = "0", PER_SECOND;
+    }
+}
+
+section! {
+    /// Which web pages may call the service from a browser.
+    pub struct Cors, title "CORS", prefix "cors." {
+        /// Origins of those pages; `*`, alone, stands for all, and none are let in by default.
+        origins: Vec<String> = "", ListOf(WebOrigin);
+    }
+}
+
+section! {
+    /// The search indexes held in memory.
+    pub struct Index, title "Index", prefix "index." {
+        /// Memory that the indexes of all shops may take; those used least recently leave first.
+        memory_bytes: usize = "4GiB", Bytes { min: 16 * MIB, max: 64 * TIB };
+    }
+}
+
+section! {
+    /// How products are stored.
+    pub struct Store, title "Store", prefix "store." {
+        /// Most products that one transaction stores for all the writes waiting together.
+        group_max_products: usize = "4096", Count { min: 100, max: 100_000 };
+        /// How long the answer to an `Idempotency-Key` is kept to be given again.
+        idempotency_time: Duration = "24h", Time { min: Duration::from_secs(60), max: Duration::from_secs(30 * 86_400) };
+    }
+}
+
+section! {
+    /// What is written to standard error.
+    pub struct Log, title "Log", prefix "log." {
+        /// How a line is written: `text` for people, `json` for machines.
+        format: LogFormat = "text", LOG_FORMATS;
+        /// Which lines are written: a level, or levels by target.
+        level: String = "info", Directives;
+    }
+}
+
+section! {
+    /// Whether traces are sent to an OpenTelemetry collector.
+    pub struct Telemetry, title "Telemetry", prefix "telemetry." {
+        /// Base address of a collector that speaks OTLP over HTTP; spans go to `/v1/traces` below it, and nowhere by default.
+        otlp_endpoint: Option<String> = "", Optional(HttpUrl);
+        /// Name of the service in the traces.
+        service_name: String = "shopkeeper", Text;
+        /// Share of traces to send, where the caller has not already decided.
+        sample_ratio: f64 = "1.0", Ratio;
+    }
+}
+
+section! {
+    /// The page of measurements for Prometheus.
+    pub struct Metrics, title "Metrics", prefix "metrics." {
+        /// Whether `/metrics` answers without a token, as scrapers expect; with `false` it wants an `ADMIN` token.
+        public: bool = "true", Switch;
+    }
+}
+
+section! {
+    /// Signed tokens (JWT) of your own identity provider, accepted beside the service's own once `jwt.issuer` is set.
+    pub(super) struct JwtSettings, title "JWT", prefix "jwt." {
+        /// The `iss` claim that tokens must carry; setting it switches signed tokens on.
+        issuer: Option<String> = "", Optional(Text);
+        /// The `aud` claim that tokens must carry; required with `jwt.issuer`.
+        audience: Option<String> = "", Optional(Text);
+        /// Algorithms to accept, and no others; required with `jwt.issuer`, `HS256` only alone, `none` never.
+        algorithms: Vec<JwtAlgorithm> = "", ListOf(JWT_ALGORITHMS);
+        /// Shared secret for HS256, at least 32 bytes; others on the machine can see a flag, so rather use `jwt.secret_file`.
+        secret: Option<Secret> = "", Optional(SecretText);
+        /// File that holds the shared secret for HS256; a final line break does not count.
+        secret_file: Option<PathBuf> = "", Optional(FilePath);
+        /// JSON Web Key Set with the provider's public keys, for RS256, ES256 and EdDSA.
+        jwks_file: Option<PathBuf> = "", Optional(FilePath);
+        /// The claim that names the shop.
+        shop_claim: String = "shop", Text;
+        /// The claim that names the role: SHOPPER, VIEWER, EDITOR or ADMIN.
+        role_claim: String = "role", Text;
+        /// How far the provider's clock may be off when `exp` and `nbf` are checked.
+        leeway: Duration = "30s", Time { min: Duration::ZERO, max: Duration::from_secs(300) };
+    }
+}
+
+/// All sections, in the order of the reference and the report.
+pub(super) fn sections() -> Vec<Section> {
+    vec![
+        Place::section(),
+        Limits::section(),
+        RateLimitSettings::section(),
+        Cors::section(),
+        Index::section(),
+        Store::section(),
+        Log::section(),
+        Telemetry::section(),
+        Metrics::section(),
+        JwtSettings::section(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::config::section::Setting;
+
+    fn settings() -> Vec<Setting> {
+        sections().into_iter().flat_map(|section| section.settings).collect()
+    }
+
+    #[test]
+    fn names_are_unique_in_every_source() {
+        let settings = settings();
+        for name in [|s: &Setting| s.key.to_owned(), Setting::flag, Setting::variable] {
+            let names: BTreeSet<_> = settings.iter().map(name).collect();
+            assert_eq!(names.len(), settings.len());
+        }
+    }
+
+    #[test]
+    fn every_sentence_is_one() {
+        for setting in settings() {
+            let inner = setting
+                .doc
+                .strip_suffix('.')
+                .unwrap_or_else(|| panic!("{}: no full stop", setting.key));
+            assert!(!inner.contains(". "), "{}: more than a sentence", setting.key);
+        }
+    }
+}
