@@ -1,1 +1,255 @@
-//! placeholder
+//! Which words does a text say? The same for products and queries, so that they can meet.
+//!
+//! Text is folded (compatibility forms, case and accents), cut into *forms* (words as
+//! written), and each form is brought to its *word*: the root that is indexed. Whoever reads
+//! a lot of text takes the forms and remembers their words; stemming is the costly step.
+//!
+//! - `Men's` says `men`; `L'Oréal` says `loreal`; `3.5mm` and `501` stay as they are.
+//! - A compound says its parts and itself as one word: `WD-40` says `wd`, `40` and `wd40`.
+//! - Scripts without spaces say their characters and pairs of neighbours.
+
+mod fold;
+mod query;
+
+use std::borrow::Cow;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation;
+
+pub use query::QueryWords;
+
+/// Longer forms are cut here, on both sides alike: a wall of letters is not a word.
+pub const MAX_WORD_BYTES: usize = 64;
+/// Longer compounds are sentences with hyphens; only their parts count.
+const MAX_COMPOUND_BYTES: usize = 32;
+/// English roots are not cut from words shorter than this: `gas`, `bus`, `ing`.
+const MIN_STEMMED_BYTES: usize = 4;
+
+/// Calls `f` with every word of a product's text, in order.
+pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
+    for_each_form(text, |form| f(&word_of(form)));
+}
+
+/// Calls `f` with every form of a product's text, in order; [`word_of`] leads on to its word.
+pub fn for_each_form(text: &str, f: impl FnMut(&str)) {
+    read(text, Side::Product, f);
+}
+
+/// The word that a form is indexed under.
+pub fn word_of(form: &str) -> Cow<'_, str> {
+    let is_english =
+        form.len() >= MIN_STEMMED_BYTES && form.bytes().all(|b| b.is_ascii_lowercase());
+    if is_english { Stemmer::create(Algorithm::English).stem(form) } else { Cow::Borrowed(form) }
+}
+
+/// Whose text is read: a product offers more ways to be found than a query asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Product,
+    Query,
+}
+
+fn read(text: &str, side: Side, mut f: impl FnMut(&str)) {
+    let mut folded = String::with_capacity(text.len());
+    fold::fold_into(&mut folded, text);
+    let mut joined = String::new();
+    let mut cleaned = String::new();
+    let mut rest = folded.as_str();
+    while let Some(start) = rest.find(is_word_char) {
+        rest = &rest[start..];
+        joined.clear();
+        let mut parts = 0;
+        loop {
+            let (run, after) = rest.split_at(run_len(rest));
+            let form = without_inner_marks(run, &mut cleaned);
+            say(form, side, &mut f);
+            parts += 1;
+            joined.push_str(form);
+            rest = after;
+            let Some(next) = after_joiner(rest) else { break };
+            rest = next;
+        }
+        if parts > 1 && joined.len() <= MAX_COMPOUND_BYTES {
+            f(&joined);
+        }
+    }
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
+}
+
+/// How far the word at the start of `text` goes, with apostrophes between its letters and
+/// points and commas between its digits.
+fn run_len(text: &str) -> usize {
+    let mut chars = text.char_indices().peekable();
+    let mut before = '\0';
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map_or('\0', |&(_, c)| c);
+        let inside = match c {
+            '\'' => before.is_alphanumeric() && next.is_alphanumeric(),
+            '.' | ',' => before.is_ascii_digit() && next.is_ascii_digit(),
+            _ => is_word_char(c),
+        };
+        if !inside {
+            return at;
+        }
+        before = c;
+    }
+    text.len()
+}
+
+/// What follows a hyphen or `&` that binds two words: `wd-40`, `h&m`.
+fn after_joiner(rest: &str) -> Option<&str> {
+    let after = rest.strip_prefix(['-', '&', '\u{2010}'])?;
+    after.starts_with(is_word_char).then_some(after)
+}
+
+/// `men's` → `men`, `o'neill` → `oneill`, `1,299` → `1299`.
+fn without_inner_marks<'a>(run: &'a str, cleaned: &'a mut String) -> &'a str {
+    let run = match run.rsplit_once('\'') {
+        Some((before, "s" | "m" | "d" | "ll" | "re" | "ve")) => before,
+        _ => run,
+    };
+    if !run.contains(['\'', ',']) {
+        return run;
+    }
+    cleaned.clear();
+    cleaned.extend(run.chars().filter(|c| !matches!(c, '\'' | ',')));
+    cleaned
+}
+
+fn say(run: &str, side: Side, f: &mut impl FnMut(&str)) {
+    if run.is_ascii() {
+        f(cut(run));
+    } else {
+        say_segments(run, side, f);
+    }
+}
+
+/// Words of a run in any script. Where the segmentation rules part every character (Chinese,
+/// Japanese, Thai), pairs of neighbours carry the meaning: products offer both characters and
+/// pairs, queries ask for pairs unless a character stands alone.
+fn say_segments(run: &str, side: Side, f: &mut impl FnMut(&str)) {
+    let mut pieces = run.unicode_word_indices().peekable();
+    let mut paired_with_last = false;
+    while let Some((at, piece)) = pieces.next() {
+        let end = at + piece.len();
+        let pair = pieces
+            .peek()
+            .filter(|(next_at, next)| {
+                *next_at == end && is_one_character(piece) && is_one_character(next)
+            })
+            .map(|(_, next)| &run[at..end + next.len()]);
+        if side == Side::Product || (pair.is_none() && !paired_with_last) {
+            f(cut(piece));
+        }
+        if let Some(pair) = pair {
+            f(cut(pair));
+        }
+        paired_with_last = pair.is_some();
+    }
+}
+
+fn is_one_character(piece: &str) -> bool {
+    piece.graphemes(true).nth(1).is_none()
+}
+
+fn cut(form: &str) -> &str {
+    &form[..form.floor_char_boundary(MAX_WORD_BYTES)]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(text: &str) -> String {
+        let mut words = Vec::new();
+        for_each_word(text, |word| words.push(word.to_owned()));
+        words.join(" ")
+    }
+
+    fn check(text: &str, expected: &str) {
+        assert_eq!(words(text), expected, "{text:?}");
+    }
+
+    #[test]
+    fn case_accents_and_forms_are_folded() {
+        check("Crème BRÛLÉE Ｆｕｌｌ ŁÓDŹ Straße", "creme brule full lodz strass");
+    }
+
+    #[test]
+    fn possessives_and_apostrophes_vanish() {
+        check("Men's kids' L'Oréal Levi’s", "men kid loreal levi");
+        check("I'm you're don't", "i you dont");
+    }
+
+    #[test]
+    fn plurals_and_verb_forms_meet() {
+        for (one, other) in [
+            ("shoe", "shoes"),
+            ("levi's", "levis"),
+            ("dress", "dresses"),
+            ("battery", "batteries"),
+            ("run", "running"),
+            ("knife", "knife's"),
+            ("mens", "men's"),
+        ] {
+            assert_eq!(words(one), words(other));
+        }
+    }
+
+    #[test]
+    fn product_codes_are_found_as_typed_and_as_one_word() {
+        check("WD-40", "wd 40 wd40");
+        check("usb-c", "usb c usbc");
+        check("H&M", "h m hm");
+        check("501 a4 18x18 3.5mm 1,299", "501 a4 18x18 3.5mm 1299");
+    }
+
+    #[test]
+    fn punctuation_parts_words() {
+        check("cotton.Soft/warm (new)_x", "cotton soft warm new x");
+        check("- & ' . , -- 🔥❤️", "");
+        check("black–white", "black white");
+    }
+
+    #[test]
+    fn symbols_do_not_stick_to_words() {
+        check("Nike™ Lego® 5½ m²", "nike lego 5 1 2 m2");
+    }
+
+    #[test]
+    fn scripts_without_spaces_offer_characters_and_pairs() {
+        check("绿茶", "绿 绿茶 茶");
+        check("iphone手机", "iphon 手 手机 机");
+        check("コーヒー", "コーヒー");
+        check("커피 머신", "커피 머신");
+        check("Красные туфли", "красные туфли");
+    }
+
+    #[test]
+    fn long_walls_of_letters_are_cut_at_a_character() {
+        let mut lengths = Vec::new();
+        for_each_word(&"é1".repeat(500), |word| lengths.push(word.len()));
+        for_each_word(&"я".repeat(500), |word| lengths.push(word.len()));
+        assert_eq!(lengths, [MAX_WORD_BYTES; 2]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_is_short_and_says_something(text in "\\PC{0,60}") {
+            for_each_word(&text, |word| {
+                assert!(!word.is_empty() && word.len() <= MAX_WORD_BYTES, "{word:?}");
+            });
+        }
+
+        #[test]
+        fn case_does_not_matter(text in "[a-zA-Z0-9é' .-]{0,40}") {
+            prop_assert_eq!(words(&text), words(&text.to_uppercase()));
+        }
+    }
+}
