@@ -1,0 +1,77 @@
+//! When are two spellings the same? Compatibility forms, case and accents do not part words.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Appends `text`, folded, to `into`.
+pub(super) fn fold_into(into: &mut String, text: &str) {
+    if text.is_ascii() {
+        let start = into.len();
+        into.push_str(text);
+        into[start..].make_ascii_lowercase();
+        return;
+    }
+    let accents_parted = text.chars().flat_map(replaced).flat_map(char::to_lowercase).nfkd();
+    for c in accents_parted.filter(|c| !is_accent(*c)).nfc() {
+        push_plain(into, c);
+    }
+}
+
+/// Signs that would stick to a word once decomposed (`Nike™` is not `niketm`, `5½` is not
+/// `51⁄2`), apostrophes in their typographic forms, and marks that show nothing.
+fn replaced(c: char) -> impl Iterator<Item = char> {
+    let (first, second) = match c {
+        '™' | '℠' | '®' | '©' | 'ª' | 'º' => (Some(' '), None),
+        '¼'..='¾' | '⅐'..='⅞' => (Some(' '), Some(c)),
+        '\u{2018}' | '\u{2019}' | '\u{02BC}' | '\u{FF07}' => (Some('\''), None),
+        '\u{00AD}' | '\u{200C}' | '\u{200D}' | '\u{2060}' | '\u{FEFF}' => (None, None),
+        _ => (Some(c), None),
+    };
+    first.into_iter().chain(second)
+}
+
+/// Combining marks of the European scripts; the vowel signs of others are letters of theirs.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{0300}'..='\u{036F}')
+}
+
+/// Letters that no decomposition brings to their base; compatibility forms may bring capitals.
+fn push_plain(into: &mut String, c: char) {
+    match c {
+        'ß' => into.push_str("ss"),
+        'æ' => into.push_str("ae"),
+        'œ' => into.push_str("oe"),
+        'þ' => into.push_str("th"),
+        'ø' => into.push('o'),
+        'ł' => into.push('l'),
+        'đ' | 'ð' => into.push('d'),
+        'ı' => into.push('i'),
+        _ => into.extend(c.to_lowercase()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let mut folded = String::from("x");
+        fold_into(&mut folded, text);
+        assert_eq!(folded, format!("x{expected}"));
+    }
+
+    #[test]
+    fn spellings_of_one_word_fold_to_one() {
+        check("CAFÉ", "cafe");
+        check("cafe\u{301}", "cafe");
+        check("ＡＢＣ　１", "abc 1");
+        check("İstanbul ısı", "istanbul isi");
+        check("ŒUVRE Smørrebrød Łódź groß", "oeuvre smorrebrod lodz gross");
+        check("soft\u{AD}ware", "software");
+        check("№5 ﬁt", "no5 fit");
+    }
+
+    #[test]
+    fn other_scripts_keep_their_letters() {
+        check("ガス 한국 हिन्दी", "ガス 한국 हिन्दी");
+    }
+}

@@ -1,0 +1,167 @@
+//! How do products become a segment? Count words per product, then sort by word.
+
+use std::collections::HashMap;
+
+use catalog::{
+    change::Seq,
+    product::ProductId,
+    ranking::{FieldLength, Lengths, Occurrences},
+    words,
+};
+
+use super::{
+    Entry,
+    bits::Bits,
+    dictionary::{DictionaryBuilder, Term},
+    segment::{Doc, MAX_PRODUCTS, Segment},
+};
+
+/// Numbers words in the order they were first seen.
+type WordNo = u32;
+
+/// How often a product has a word, before sorting by word.
+#[derive(Clone, Copy)]
+struct Count {
+    word: WordNo,
+    doc: Doc,
+    title: u8,
+    description: u8,
+}
+
+/// Collects products for one segment.
+#[derive(Default)]
+pub(super) struct SegmentBuilder {
+    /// The word of every form seen: text repeats itself, and stemming is costly.
+    word_of_form: HashMap<Box<str>, WordNo>,
+    words: HashMap<Box<str>, WordNo>,
+    /// For each word, the place of its latest count.
+    latest: Vec<u32>,
+    counts: Vec<Count>,
+    ids: Vec<ProductId>,
+    versions: Vec<Seq>,
+    lengths: Vec<Lengths>,
+    hidden: Vec<usize>,
+}
+
+#[derive(Clone, Copy)]
+enum Field {
+    Title,
+    Description,
+}
+
+impl SegmentBuilder {
+    /// The number of products so far.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether no further product fits.
+    pub(super) fn is_full(&self) -> bool {
+        self.len() == MAX_PRODUCTS
+    }
+
+    /// The greatest id so far.
+    pub(super) fn last_id(&self) -> Option<ProductId> {
+        self.ids.last().copied()
+    }
+
+    /// Adds a product whose id is greater than all before.
+    pub(super) fn add(&mut self, entry: &Entry<'_>) {
+        debug_assert!(!self.is_full() && self.last_id().is_none_or(|last| last < entry.id));
+        let doc = self.len() as Doc;
+        if entry.hidden {
+            self.hidden.push(self.len());
+        }
+        let title = self.count(doc, entry.title, Field::Title);
+        let description = self.count(doc, entry.description, Field::Description);
+        self.ids.push(entry.id);
+        self.versions.push(entry.version);
+        self.lengths.push(Lengths {
+            title: FieldLength::of(title),
+            description: FieldLength::of(description),
+        });
+    }
+
+    /// Counts the words of a field and returns how many there are.
+    fn count(&mut self, doc: Doc, text: &str, field: Field) -> usize {
+        let mut total = 0;
+        words::for_each_form(text, |form| {
+            total += 1;
+            let word = self.word_no(form);
+            let count = self.count_of(word, doc);
+            match field {
+                Field::Title => count.title = count.title.saturating_add(1),
+                Field::Description => count.description = count.description.saturating_add(1),
+            }
+        });
+        total
+    }
+
+    fn word_no(&mut self, form: &str) -> WordNo {
+        if let Some(known) = self.word_of_form.get(form) {
+            return *known;
+        }
+        let word = words::word_of(form);
+        let next = self.words.len() as WordNo;
+        let no = *self.words.entry(word.into()).or_insert(next);
+        if no == next {
+            self.latest.push(u32::MAX);
+        }
+        self.word_of_form.insert(form.into(), no);
+        no
+    }
+
+    /// The count of a word in a product, which is the latest of that word or a new one.
+    fn count_of(&mut self, word: WordNo, doc: Doc) -> &mut Count {
+        let latest = &mut self.latest[word as usize];
+        let is_current = self.counts.get(*latest as usize).is_some_and(|count| count.doc == doc);
+        if !is_current {
+            *latest = self.counts.len() as u32;
+            self.counts.push(Count { word, doc, title: 0, description: 0 });
+        }
+        &mut self.counts[*latest as usize]
+    }
+
+    /// The segment of the products so far.
+    pub(super) fn finish(self) -> Segment {
+        let mut sorted: Vec<(Term<'_>, WordNo)> =
+            self.words.iter().map(|(word, no)| (Term::of(word), *no)).collect();
+        sorted.sort_unstable();
+        let mut dictionary = DictionaryBuilder::with_capacity(sorted.len());
+        let mut place = vec![0_u32; sorted.len()];
+        for (at, (term, no)) in (0..).zip(&sorted) {
+            dictionary.push(*term);
+            place[*no as usize] = at;
+        }
+
+        // A counting sort: it keeps the products of each word in ascending order.
+        let mut next = vec![0_u32; sorted.len() + 1];
+        for count in &self.counts {
+            next[place[count.word as usize] as usize + 1] += 1;
+        }
+        for at in 1..next.len() {
+            next[at] += next[at - 1];
+        }
+        let mut docs = vec![0; self.counts.len()].into_boxed_slice();
+        let mut occurrences = vec![Occurrences::default(); self.counts.len()].into_boxed_slice();
+        for count in &self.counts {
+            let to = &mut next[place[count.word as usize] as usize];
+            docs[*to as usize] = count.doc;
+            occurrences[*to as usize] =
+                Occurrences::new(count.title.into(), count.description.into());
+            *to += 1;
+        }
+        next.pop();
+
+        Segment {
+            hidden: Bits::with(self.ids.len(), self.hidden),
+            ids: self.ids.into_boxed_slice(),
+            versions: self.versions.into_boxed_slice(),
+            lengths: self.lengths.into_boxed_slice(),
+            words: dictionary.finish(),
+            ends: next.into_boxed_slice(),
+            docs,
+            occurrences,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which products of a segment still count? A segment with its deletions.
+
+use std::sync::Arc;
+
+use catalog::{product::ProductId, ranking::Corpus};
+
+use super::{
+    bits::Bits,
+    segment::{Postings, Segment},
+};
+
+/// A segment, and which of its products were deleted or replaced since it was made.
+#[derive(Clone, Debug)]
+pub(super) struct LiveSegment {
+    pub(super) segment: Arc<Segment>,
+    /// Shared with older snapshots, copied when it changes.
+    dead: Arc<Bits>,
+    corpus: Corpus,
+    visible: usize,
+}
+
+impl LiveSegment {
+    /// A segment of which every product counts.
+    pub(super) fn new(segment: Segment) -> Self {
+        let mut corpus = Corpus::default();
+        segment.lengths.iter().for_each(|lengths| corpus.add(*lengths));
+        let visible = segment.len() - segment.hidden.iter().count();
+        let dead = Arc::new(Bits::new(segment.len()));
+        Self { segment: Arc::new(segment), dead, corpus, visible }
+    }
+
+    /// The sums over the products that count.
+    pub(super) fn corpus(&self) -> Corpus {
+        self.corpus
+    }
+
+    /// The number of products that count.
+    pub(super) fn live_count(&self) -> usize {
+        self.corpus.products as usize
+    }
+
+    /// The number of products that count and are not hidden.
+    pub(super) fn visible_count(&self) -> usize {
+        self.visible
+    }
+
+    pub(super) fn dead_count(&self) -> usize {
+        self.segment.len() - self.live_count()
+    }
+
+    #[inline]
+    pub(super) fn is_dead(&self, doc: usize) -> bool {
+        self.dead.get(doc)
+    }
+
+    /// Lets a product no longer count; whether it did before.
+    pub(super) fn delete(&mut self, id: ProductId) -> bool {
+        let Some(doc) = self.segment.find(id).filter(|doc| !self.is_dead(*doc)) else {
+            return false;
+        };
+        Arc::make_mut(&mut self.dead).set(doc);
+        self.corpus.remove(self.segment.lengths[doc]);
+        self.visible -= usize::from(!self.segment.hidden.get(doc));
+        true
+    }
+
+    /// How many of the products of a word count.
+    pub(super) fn live_among(&self, postings: Postings<'_>) -> usize {
+        let all = postings.docs.len();
+        let dead = self.dead_count();
+        let steps_to_look_up = dead * all.max(1).ilog2() as usize;
+        let dead_among = if dead == 0 {
+            0
+        } else if steps_to_look_up < all {
+            let has_word = |doc: &usize| postings.docs.binary_search(&(*doc as _)).is_ok();
+            self.dead.iter().filter(has_word).count()
+        } else {
+            postings.docs.iter().filter(|doc| self.is_dead(usize::from(**doc))).count()
+        };
+        all - dead_among
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.segment.memory_bytes() + self.dead.memory_bytes() + size_of::<Self>()
+    }
+}

@@ -1,0 +1,168 @@
+//! How does a shop's index come to be at start-up? Products are read by one thread and
+//! indexed by others, in batches.
+
+use std::{
+    mem,
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, JoinHandle},
+};
+
+use catalog::{change::Seq, product::ProductId};
+use parking_lot::Mutex;
+
+use super::{
+    Entry, IndexChange, ShopIndex, build::SegmentBuilder, live::LiveSegment, segment::Segment,
+};
+
+/// Products that are handed to an indexing thread together.
+const BATCH: usize = 2048;
+/// Batches that may wait, so that memory stays bounded when reading is faster than indexing.
+const WAITING_BATCHES: usize = 2;
+/// The most threads that index one shop.
+const MAX_THREADS: usize = 4;
+
+/// Builds the index of a shop from all its products.
+#[derive(Default)]
+pub struct IndexBuilder {
+    batch: Batch,
+    last_id: Option<ProductId>,
+    /// Products that came out of order.
+    late: Batch,
+    workers: Option<Workers>,
+}
+
+impl IndexBuilder {
+    /// Starts with no product.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a product. Fastest in ascending order of id; a product that is added again
+    /// replaces what it was.
+    pub fn add(&mut self, entry: Entry<'_>) {
+        if self.last_id.is_some_and(|last| entry.id <= last) {
+            self.late.push(entry);
+            return;
+        }
+        self.last_id = Some(entry.id);
+        self.batch.push(entry);
+        if self.batch.entries.len() == BATCH {
+            let full = mem::take(&mut self.batch);
+            self.workers.get_or_insert_with(Workers::start).send(full);
+        }
+    }
+
+    /// The index of the products added, as of `seq`.
+    pub fn finish(self, seq: Seq) -> ShopIndex {
+        let segments = match self.workers {
+            Some(workers) => {
+                workers.send(self.batch);
+                workers.finish()
+            }
+            // A small shop is not worth a thread.
+            None => index_batches(std::iter::once(self.batch)),
+        };
+        let segments = segments.into_iter().map(LiveSegment::new).collect();
+        let index = ShopIndex::with_segments(seq, segments);
+        let late: Vec<_> = self.late.iter().map(IndexChange::Upsert).collect();
+        if !late.is_empty() {
+            index.apply(&late, seq);
+        }
+        index
+    }
+}
+
+/// Products with their texts, owned, in one allocation each kind.
+#[derive(Default)]
+struct Batch {
+    texts: String,
+    entries: Vec<BatchEntry>,
+}
+
+struct BatchEntry {
+    id: ProductId,
+    version: Seq,
+    hidden: bool,
+    title_end: usize,
+    description_end: usize,
+}
+
+impl Batch {
+    fn push(&mut self, entry: Entry<'_>) {
+        let Entry { id, version, hidden, title, description } = entry;
+        self.texts.push_str(title);
+        let title_end = self.texts.len();
+        self.texts.push_str(description);
+        let description_end = self.texts.len();
+        self.entries.push(BatchEntry { id, version, hidden, title_end, description_end });
+    }
+
+    fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
+        let mut start = 0;
+        self.entries.iter().map(move |entry| {
+            let title = &self.texts[start..entry.title_end];
+            let description = &self.texts[entry.title_end..entry.description_end];
+            start = entry.description_end;
+            let BatchEntry { id, version, hidden, .. } = *entry;
+            Entry { id, version, hidden, title, description }
+        })
+    }
+}
+
+/// Makes as few segments as possible of batches in ascending order of id.
+fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    let mut builder = SegmentBuilder::default();
+    for batch in batches {
+        for entry in batch.iter() {
+            if builder.is_full() {
+                segments.push(mem::take(&mut builder).finish());
+            }
+            builder.add(&entry);
+        }
+    }
+    if builder.len() > 0 {
+        segments.push(builder.finish());
+    }
+    segments
+}
+
+struct Workers {
+    queue: SyncSender<Batch>,
+    threads: Vec<JoinHandle<Vec<Segment>>>,
+}
+
+impl Workers {
+    fn start() -> Self {
+        let (queue, batches) = sync_channel(WAITING_BATCHES);
+        let batches = Arc::new(Mutex::new(batches));
+        let cores = thread::available_parallelism().map_or(1, |cores| cores.get());
+        let threads = (0..cores.min(MAX_THREADS))
+            .map(|_| {
+                let batches = Arc::clone(&batches);
+                thread::spawn(move || index_batches(std::iter::from_fn(|| next_batch(&batches))))
+            })
+            .collect();
+        Self { queue, threads }
+    }
+
+    fn send(&self, batch: Batch) {
+        // It fails only when every worker has panicked, which `finish` passes on.
+        let _ = self.queue.send(batch);
+    }
+
+    fn finish(self) -> Vec<Segment> {
+        drop(self.queue);
+        let finished = self.threads.into_iter().map(JoinHandle::join);
+        finished
+            .flat_map(|made| made.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    }
+}
+
+fn next_batch(batches: &Mutex<Receiver<Batch>>) -> Option<Batch> {
+    batches.lock().recv().ok()
+}

@@ -1,0 +1,231 @@
+//! Which products of a shop match? One shop's products in memory, searchable by word.
+//!
+//! Works like a log-structured merge tree without the disk: every group of writes becomes a
+//! small immutable [`segment`], small segments are merged into larger ones ([`tiers`],
+//! [`merge`], [`merger`]), and a deletion is a bit beside the segment ([`live`]). Readers take
+//! a [`Snapshot`] and never wait; the one writer publishes the next.
+//!
+//! Architecture invariants:
+//! - an index holds one shop; nothing here filters by shop;
+//! - totals, scores and order depend on the products alone, not on how they came to be there:
+//!   the statistics are those of the live products, exactly.
+
+mod bits;
+mod build;
+mod dictionary;
+mod live;
+mod load;
+mod merge;
+mod merger;
+mod search;
+mod segment;
+mod snapshot;
+mod tiers;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use arc_swap::ArcSwap;
+use catalog::{change::Seq, product::ProductId};
+use parking_lot::Mutex;
+
+use self::{
+    build::SegmentBuilder,
+    live::LiveSegment,
+    segment::{MAX_PRODUCTS, Segment},
+    tiers::{Merge, POLICY, Policy, Shape},
+};
+pub use self::{load::IndexBuilder, search::Matches, snapshot::Snapshot};
+
+/// What the index needs to know of a product.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Its number.
+    pub id: ProductId,
+    /// The change that wrote it last.
+    pub version: Seq,
+    /// Whether only some readers get to see it.
+    pub hidden: bool,
+    /// Its title.
+    pub title: &'a str,
+    /// Its description.
+    pub description: &'a str,
+}
+
+/// One change to the shop's products.
+#[derive(Clone, Copy, Debug)]
+pub enum IndexChange<'a> {
+    /// The product exists and is this.
+    Upsert(Entry<'a>),
+    /// The product does not exist. No product of this id is not an error.
+    Delete(ProductId),
+}
+
+impl IndexChange<'_> {
+    fn id(&self) -> ProductId {
+        match self {
+            Self::Upsert(entry) => entry.id,
+            Self::Delete(id) => *id,
+        }
+    }
+}
+
+/// One shop's products in memory.
+pub struct ShopIndex {
+    shared: Arc<Shared>,
+}
+
+/// What writers and the merging thread share.
+struct Shared {
+    snapshot: ArcSwap<Snapshot>,
+    writer: Mutex<Writer>,
+    policy: Policy,
+}
+
+/// What only the holder of the writer's lock may touch. The lock is what orders the
+/// publications of writers and of the merging thread.
+#[derive(Default)]
+struct Writer {
+    /// Segments that the merging thread is working on.
+    merging: Vec<Arc<Segment>>,
+    /// Whether the merging thread knows of this shop.
+    queued: bool,
+}
+
+impl ShopIndex {
+    /// The index of a shop without products.
+    pub fn empty() -> Self {
+        Self::with_segments(Seq::default(), Vec::new())
+    }
+
+    fn with_segments(seq: Seq, segments: Vec<LiveSegment>) -> Self {
+        Self::with_policy(seq, segments, POLICY)
+    }
+
+    fn with_policy(seq: Seq, segments: Vec<LiveSegment>, policy: Policy) -> Self {
+        let snapshot = ArcSwap::from_pointee(Snapshot::new(seq, segments));
+        Self { shared: Arc::new(Shared { snapshot, writer: Mutex::default(), policy }) }
+    }
+
+    /// The products as of the last change that was applied.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.shared.snapshot.load_full()
+    }
+
+    /// Applies changes in order and publishes them together, as of `seq`.
+    pub fn apply(&self, changes: &[IndexChange<'_>], seq: Seq) {
+        let last: BTreeMap<ProductId, &IndexChange<'_>> =
+            changes.iter().map(|change| (change.id(), change)).collect();
+        let added = segments_of(last.values().filter_map(|change| match change {
+            IndexChange::Upsert(entry) => Some(entry),
+            IndexChange::Delete(_) => None,
+        }));
+
+        let mut writer = self.shared.writer.lock();
+        let mut segments = self.shared.snapshot.load().segments().to_vec();
+        for id in last.into_keys() {
+            // The newest segments hold what was written last, which is often written again.
+            segments.iter_mut().rev().any(|live| live.delete(id));
+        }
+        segments.retain(|live| live.live_count() > 0);
+        segments.extend(added);
+        self.shared.merge_inline(&writer, &mut segments);
+        let more_to_merge = self.shared.next_background(&writer, &segments).is_some();
+        self.shared.snapshot.store(Arc::new(Snapshot::new(seq, segments)));
+        if more_to_merge && !writer.queued {
+            writer.queued = true;
+            merger::enqueue(Arc::downgrade(&self.shared));
+        }
+    }
+}
+
+/// Segments of products in ascending order of id: one, unless the group is huge.
+fn segments_of<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> Vec<LiveSegment> {
+    let mut entries = entries.peekable();
+    let mut segments = Vec::new();
+    while entries.peek().is_some() {
+        let mut builder = SegmentBuilder::default();
+        entries.by_ref().take(MAX_PRODUCTS).for_each(|entry| builder.add(entry));
+        segments.push(LiveSegment::new(builder.finish()));
+    }
+    segments
+}
+
+impl Shared {
+    /// Does the merges that are too small to be handed over.
+    fn merge_inline(&self, writer: &Writer, segments: &mut Vec<LiveSegment>) {
+        while let Some(Merge { sources, .. }) = self.policy.next_inline(&writer.shapes(segments)) {
+            let taken: Vec<LiveSegment> = sources.iter().map(|at| segments[*at].clone()).collect();
+            let mut at = 0;
+            segments.retain(|_| {
+                at += 1;
+                !sources.contains(&(at - 1))
+            });
+            segments.push(LiveSegment::new(merge::merge(&taken)));
+        }
+    }
+
+    fn next_background(&self, writer: &Writer, segments: &[LiveSegment]) -> Option<Merge> {
+        self.policy.next_background(&writer.shapes(segments))
+    }
+
+    /// Does the next large merge, if there is one, and says so. Writers go on meanwhile.
+    fn merge_in_background(&self) -> bool {
+        let sources: Vec<LiveSegment> = {
+            let mut writer = self.writer.lock();
+            let snapshot = self.snapshot.load();
+            let Some(merge) = self.next_background(&writer, snapshot.segments()) else {
+                writer.queued = false;
+                return false;
+            };
+            let sources: Vec<_> =
+                merge.sources.iter().map(|at| snapshot.segments()[*at].clone()).collect();
+            writer.merging = sources.iter().map(|live| Arc::clone(&live.segment)).collect();
+            sources
+        };
+        let mut merged = LiveSegment::new(merge::merge(&sources));
+
+        let mut writer = self.writer.lock();
+        let snapshot = self.snapshot.load();
+        let mut segments = snapshot.segments().to_vec();
+        for source in &sources {
+            let at = segments.iter().position(|live| Arc::ptr_eq(&live.segment, &source.segment));
+            let now = at.map(|at| segments.remove(at));
+            carry_over_deletions(source, now.as_ref(), &mut merged);
+        }
+        if merged.live_count() > 0 {
+            segments.push(merged);
+        }
+        writer.merging.clear();
+        self.snapshot.store(Arc::new(Snapshot::new(snapshot.seq(), segments)));
+        true
+    }
+}
+
+/// Deletes from `merged` what was deleted from a source since it was read. A source that is
+/// gone has lost all its products.
+fn carry_over_deletions(source: &LiveSegment, now: Option<&LiveSegment>, merged: &mut LiveSegment) {
+    if now.is_some_and(|now| now.dead_count() == source.dead_count()) {
+        return;
+    }
+    for (doc, id) in source.segment.ids.iter().enumerate() {
+        if !source.is_dead(doc) && now.is_none_or(|now| now.is_dead(doc)) {
+            merged.delete(*id);
+        }
+    }
+}
+
+impl Writer {
+    fn shapes(&self, segments: &[LiveSegment]) -> Vec<Shape> {
+        let is_busy =
+            |live: &LiveSegment| self.merging.iter().any(|m| Arc::ptr_eq(m, &live.segment));
+        segments
+            .iter()
+            .map(|live| Shape {
+                live: live.live_count(),
+                dead: live.dead_count(),
+                postings: live.segment.posting_count(),
+                busy: is_busy(live),
+            })
+            .collect()
+    }
+}
