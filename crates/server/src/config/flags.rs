@@ -1,6 +1,7 @@
 //! Which flags does the command line take, and which of them were given?
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
@@ -16,7 +17,7 @@ const IN_SHORT_HELP: [&str; 3] = ["data", "listen", "log.level"];
 ///
 /// Flatten it into a derived command (`#[command(flatten)] flags: Flags`), or make it with [`Flags::given`]
 /// from the matches of a command that has [`arguments`].
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     pub(super) values: BTreeMap<&'static str, String>,
     pub(super) config: Option<PathBuf>,
@@ -66,6 +67,13 @@ impl Flags {
             values: keys.filter_map(|key| Some((key, value(key)?))).collect(),
             config: matches.try_get_one::<PathBuf>(CONFIG_FLAG).ok().flatten().cloned(),
         }
+    }
+}
+
+/// Shows which flags were given, and not their values: one of them may be a secret.
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Flags").field(&self.config).field(&self.values.keys()).finish()
     }
 }
 

@@ -346,6 +346,7 @@ impl Kind for HttpUrl {
         let good = |uri: &axum::http::Uri| {
             uri.scheme_str() == Some("http")
                 && uri.host().is_some_and(|host| !host.is_empty())
+                && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
                 && uri.query().is_none()
         };
         uri.filter(good).map(|_| text.to_owned()).ok_or_else(|| self.mismatch(raw))
@@ -606,6 +607,7 @@ mod tests {
                 (text("collector:4318"), "fault"),
                 (text("http://"), "fault"),
                 (text("http://a?b"), "fault"),
+                (text("http://user:pass@a"), "fault"),
             ],
         );
         check(

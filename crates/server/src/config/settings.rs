@@ -77,7 +77,7 @@ section! {
         /// Longest time a client may take to send a request's body.
         body_read_time: Duration = "30s", REQUEST_TIME;
         /// Longest time from a request's head to its answer.
-        request_time: Duration = "60s", REQUEST_TIME;
+        request_time: Duration = "1m", REQUEST_TIME;
         /// Requests worked on at once; one more is answered 503.
         concurrent_requests: usize = "1024", AT_ONCE;
         /// Connections open at once; one more waits to be accepted.
@@ -123,7 +123,7 @@ section! {
         /// Most products that one transaction stores for all the writes waiting together.
         group_max_products: usize = "4096", Count { min: 100, max: 100_000 };
         /// How long the answer to an `Idempotency-Key` is kept to be given again.
-        idempotency_time: Duration = "24h", Time { min: Duration::from_secs(60), max: Duration::from_secs(30 * 86_400) };
+        idempotency_time: Duration = "1d", Time { min: Duration::from_secs(60), max: Duration::from_secs(30 * 86_400) };
     }
 }
 

@@ -116,6 +116,16 @@ fn the_report_covers_the_table_and_loads_again() {
 }
 
 #[test]
+fn defaults_are_written_as_the_report_shows_them() {
+    let settings = sections().into_iter().flat_map(|section| section.settings);
+    for (setting, in_force) in settings.zip(Config::default().report.0) {
+        if let Shown::Literal(literal) = in_force.value {
+            assert_eq!(literal.trim_matches(['"', '[', ']']), setting.default, "{}", setting.key);
+        }
+    }
+}
+
+#[test]
 fn defaults_are_typed() {
     let config = Config::default();
     assert_eq!(config.listen, "127.0.0.1:7700".parse().unwrap());

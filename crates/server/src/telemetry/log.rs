@@ -1,0 +1,32 @@
+//! How is a log line written?
+
+use tracing::Subscriber;
+use tracing_subscriber::filter::ParseError;
+use tracing_subscriber::fmt::{self, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::{EnvFilter, Layer};
+
+use crate::config::{Log, LogFormat};
+
+/// Writes the lines that the configured level lets through; colours only on a terminal.
+pub(super) fn layer<S, W>(
+    log: &Log,
+    writer: W,
+    terminal: bool,
+) -> Result<Box<dyn Layer<S> + Send + Sync>, ParseError>
+where
+    S: Subscriber + for<'s> LookupSpan<'s>,
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let filter = EnvFilter::builder().parse(&log.level)?;
+    let lines = fmt::layer().with_writer(writer);
+    Ok(match log.format {
+        LogFormat::Text if terminal => lines.with_filter(filter).boxed(),
+        LogFormat::Text => lines.with_ansi(false).with_filter(filter).boxed(),
+        LogFormat::Json => {
+            let objects =
+                lines.json().flatten_event(true).with_current_span(false).with_span_list(true);
+            objects.with_filter(filter).boxed()
+        }
+    })
+}

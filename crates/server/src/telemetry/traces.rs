@@ -1,0 +1,117 @@
+//! How do spans get to a collector without the service waiting for it?
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::{ExporterBuildError, Protocol, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
+};
+use tracing::level_filters::LevelFilter;
+use tracing::{Subscriber, info, warn};
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::config::Telemetry;
+
+/// The longest that the last spans may take to be delivered when the service stops.
+pub const FLUSH_TIME: Duration = Duration::from_secs(3);
+/// The longest that one batch may take, retries included.
+const EXPORT_TIME: Duration = Duration::from_secs(5);
+/// Spans that may wait for delivery; more are dropped.
+const QUEUE_SPANS: usize = 8192;
+/// Spans delivered together.
+const BATCH_SPANS: usize = 512;
+/// The longest that a span waits for others to be delivered with.
+const BATCH_DELAY: Duration = Duration::from_secs(2);
+/// The libraries that carry the spans away, whose own spans would never end.
+const CARRIERS: [&str; 4] = ["h2", "hyper", "opentelemetry", "reqwest"];
+/// The name of the tracer that all spans come from.
+const TRACER: &str = "shopkeeper";
+
+/// The exporting end, where a collector is set.
+pub(super) fn provider(
+    telemetry: &Telemetry,
+) -> Result<Option<SdkTracerProvider>, ExporterBuildError> {
+    let Some(endpoint) = &telemetry.otlp_endpoint else { return Ok(None) };
+    let exporter = opentelemetry_otlp::SpanExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
+        .with_timeout(EXPORT_TIME)
+        .build()?;
+    let batches = BatchConfigBuilder::default()
+        .with_max_queue_size(QUEUE_SPANS)
+        .with_max_export_batch_size(BATCH_SPANS)
+        .with_scheduled_delay(BATCH_DELAY)
+        .build();
+    let resource = Resource::builder()
+        .with_service_name(telemetry.service_name.clone())
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .build();
+    let sampler =
+        Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(telemetry.sample_ratio)));
+    let processor =
+        BatchSpanProcessor::builder(Reporting::new(exporter)).with_batch_config(batches).build();
+    let provider = SdkTracerProvider::builder()
+        .with_span_processor(processor)
+        .with_sampler(sampler)
+        .with_resource(resource);
+    Ok(Some(provider.build()))
+}
+
+/// Sends on the spans of the service from level info up, whatever the log level.
+pub(super) fn layer<S>(provider: &SdkTracerProvider) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
+{
+    let ours = Targets::new()
+        .with_default(LevelFilter::INFO)
+        .with_targets(CARRIERS.map(|carrier| (carrier, LevelFilter::OFF)));
+    tracing_opentelemetry::layer().with_tracer(provider.tracer(TRACER)).with_filter(ours).boxed()
+}
+
+/// An exporter that logs when delivery begins to fail and when it works again, and nothing in between.
+#[derive(Debug)]
+struct Reporting<E> {
+    exporter: E,
+    failing: AtomicBool,
+}
+
+impl<E> Reporting<E> {
+    fn new(exporter: E) -> Self {
+        Self { exporter, failing: AtomicBool::new(false) }
+    }
+}
+
+impl<E: SpanExporter> SpanExporter for Reporting<E> {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let result = self.exporter.export(batch).await;
+        let was_failing = self.failing.swap(result.is_err(), Ordering::Relaxed);
+        match &result {
+            Err(error) if !was_failing => {
+                warn!(%error, "the collector does not take traces; they are dropped until it does");
+            }
+            Ok(()) if was_failing => info!("the collector takes traces again"),
+            _ => {}
+        }
+        result
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.exporter.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.exporter.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.exporter.set_resource(resource);
+    }
+}
