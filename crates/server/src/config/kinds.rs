@@ -72,7 +72,7 @@ impl Kind for Bytes {
     type Value = usize;
 
     fn expects(&self) -> String {
-        format!("a size from {} to {}, such as 4MiB", show_bytes(self.min), show_bytes(self.max))
+        format!("a size from {} to {}", show_bytes(self.min), show_bytes(self.max))
     }
 
     fn read(&self, raw: &Raw) -> Result<usize, String> {
@@ -101,11 +101,7 @@ impl Kind for Time {
     type Value = Duration;
 
     fn expects(&self) -> String {
-        format!(
-            "a time from {} to {}, such as 30s or 250ms",
-            show_time(self.min),
-            show_time(self.max)
-        )
+        format!("a time from {} to {}", show_time(self.min), show_time(self.max))
     }
 
     fn read(&self, raw: &Raw) -> Result<Duration, String> {

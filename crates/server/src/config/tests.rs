@@ -1,3 +1,5 @@
+//! Do the sources, the rules between settings and the report work together?
+
 use std::time::Duration;
 
 use clap::Command;
@@ -148,7 +150,7 @@ fn all_faults_are_listed_at_once() {
             "SHOPKEEPER_LIMIT_BODY_BYTES (environment SHOPKEEPER_LIMIT_BODY_BYTES): unknown variable; did you mean SHOPKEEPER_LIMITS_BODY_BYTES?",
             "lisetn (file shopkeeper.toml:1): unknown key; did you mean listen?",
             "limits.colour (file shopkeeper.toml:4): unknown key",
-            "limits.body_bytes (file shopkeeper.toml:3): expected a size from 1KiB to 1GiB, such as 4MiB, found the boolean true",
+            "limits.body_bytes (file shopkeeper.toml:3): expected a size from 1KiB to 1GiB, found the boolean true",
             "limits.write_queue (environment SHOPKEEPER_LIMITS_WRITE_QUEUE): expected a whole number from 1 to 1000000, found \"0\"",
             "log.format (flag --log-format): expected one of text, json, found \"xml\"",
         ],
