@@ -346,9 +346,9 @@ mod tests {
         ) {
             let hits: Vec<_> = (1..).zip(&scores).map(|(id, s)| hit(id, f32::from(*s))).collect();
             let mut top = TopHits::new(offset + limit);
-            for hit in hits.iter().rev().filter(|hit| top.may_keep(hit.score.0)).copied().collect::<Vec<_>>() {
+            for hit in hits.iter().rev() {
                 if top.may_keep(hit.score.0) {
-                    top.offer(hit);
+                    top.offer(*hit);
                 }
             }
             let mut sorted = hits;

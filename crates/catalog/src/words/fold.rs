@@ -4,13 +4,28 @@ use unicode_normalization::UnicodeNormalization;
 
 /// Appends `text`, folded, to `into`.
 pub(super) fn fold_into(into: &mut String, text: &str) {
-    if text.is_ascii() {
-        let start = into.len();
-        into.push_str(text);
-        into[start..].make_ascii_lowercase();
-        return;
+    let mut rest = text;
+    while let Some(odd) = rest.bytes().position(|b| !b.is_ascii()) {
+        // Most text is plain but for a few characters: only the pieces between spaces that
+        // hold one take the long way.
+        let is_space = |b: u8| b.is_ascii_whitespace();
+        let start = rest.bytes().take(odd).rposition(is_space).map_or(0, |space| space + 1);
+        let end = rest.bytes().skip(odd).position(is_space).map_or(rest.len(), |len| odd + len);
+        push_lowercase(into, &rest[..start]);
+        fold_piece(into, &rest[start..end]);
+        rest = &rest[end..];
     }
-    let accents_parted = text.chars().flat_map(replaced).flat_map(char::to_lowercase).nfkd();
+    push_lowercase(into, rest);
+}
+
+fn push_lowercase(into: &mut String, ascii: &str) {
+    let start = into.len();
+    into.push_str(ascii);
+    into[start..].make_ascii_lowercase();
+}
+
+fn fold_piece(into: &mut String, piece: &str) {
+    let accents_parted = piece.chars().flat_map(replaced).flat_map(char::to_lowercase).nfkd();
     for c in accents_parted.filter(|c| !is_accent(*c)).nfc() {
         push_plain(into, c);
     }
@@ -68,6 +83,11 @@ mod tests {
         check("ŒUVRE Smørrebrød Łódź groß", "oeuvre smorrebrod lodz gross");
         check("soft\u{AD}ware", "software");
         check("№5 ﬁt", "no5 fit");
+    }
+
+    #[test]
+    fn plain_text_around_odd_characters_is_folded_too() {
+        check("A É\tB  CÉD e\n\u{301}F ÉG", "a e\tb  ced e\nf eg");
     }
 
     #[test]

@@ -1,5 +1,8 @@
 //! Which products of a segment have a property? One bit each.
 
+/// The bits of one machine word.
+pub(super) const BLOCK: usize = u64::BITS as usize;
+
 /// A fixed number of bits.
 #[derive(Clone, Debug)]
 pub(super) struct Bits(Box<[u64]>);
@@ -7,7 +10,7 @@ pub(super) struct Bits(Box<[u64]>);
 impl Bits {
     /// So many bits, all off.
     pub(super) fn new(len: usize) -> Self {
-        Self(vec![0; len.div_ceil(64)].into_boxed_slice())
+        Self(vec![0; len.div_ceil(BLOCK)].into_boxed_slice())
     }
 
     /// Bits from the places that are on.
@@ -18,26 +21,36 @@ impl Bits {
     }
 
     pub(super) fn set(&mut self, at: usize) {
-        self.0[at / 64] |= 1 << (at % 64);
+        self.0[at / BLOCK] |= 1 << (at % BLOCK);
     }
 
     #[inline]
     pub(super) fn get(&self, at: usize) -> bool {
-        self.0[at / 64] >> (at % 64) & 1 == 1
+        self.0[at / BLOCK] >> (at % BLOCK) & 1 == 1
+    }
+
+    /// The bits from place `block * BLOCK` on, the first as the lowest.
+    #[inline]
+    pub(super) fn block(&self, block: usize) -> u64 {
+        self.0[block]
     }
 
     /// The places that are on, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().enumerate().flat_map(|(block, &bits)| {
-            std::iter::successors(Some(bits), |left| Some(left & left.wrapping_sub(1)))
-                .take_while(|left| *left != 0)
-                .map(move |left| block * 64 + left.trailing_zeros() as usize)
-        })
+        let blocks = self.0.iter().enumerate();
+        blocks.flat_map(|(block, &bits)| ones(bits).map(move |at| block * BLOCK + at))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         size_of_val(&*self.0)
     }
+}
+
+/// The places of a block that are on, ascending.
+pub(super) fn ones(block: u64) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(block), |left| Some(left & left.wrapping_sub(1)))
+        .take_while(|left| *left != 0)
+        .map(|left| left.trailing_zeros() as usize)
 }
 
 #[cfg(test)]

@@ -31,8 +31,6 @@ struct Count {
 /// Collects products for one segment.
 #[derive(Default)]
 pub(super) struct SegmentBuilder {
-    /// The word of every form seen: text repeats itself, and stemming is costly.
-    word_of_form: HashMap<Box<str>, WordNo>,
     words: HashMap<Box<str>, WordNo>,
     /// For each word, the place of its latest count.
     latest: Vec<u32>,
@@ -98,17 +96,14 @@ impl SegmentBuilder {
     }
 
     fn word_no(&mut self, form: &str) -> WordNo {
-        if let Some(known) = self.word_of_form.get(form) {
+        let word = words::word_of(form);
+        if let Some(known) = self.words.get(&*word) {
             return *known;
         }
-        let word = words::word_of(form);
-        let next = self.words.len() as WordNo;
-        let no = *self.words.entry(word.into()).or_insert(next);
-        if no == next {
-            self.latest.push(u32::MAX);
-        }
-        self.word_of_form.insert(form.into(), no);
-        no
+        let new = self.words.len() as WordNo;
+        self.words.insert(word.into(), new);
+        self.latest.push(u32::MAX);
+        new
     }
 
     /// The count of a word in a product, which is the latest of that word or a new one.

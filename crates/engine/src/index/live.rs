@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::{product::ProductId, ranking::Corpus};
+use catalog::{access::Sight, product::ProductId, ranking::Corpus};
 
 use super::{
     bits::Bits,
@@ -51,6 +51,16 @@ impl LiveSegment {
     #[inline]
     pub(super) fn is_dead(&self, doc: usize) -> bool {
         self.dead.get(doc)
+    }
+
+    /// Which of the products from `block * BLOCK` on count and may be seen.
+    #[inline]
+    pub(super) fn seen(&self, block: usize, sight: Sight) -> u64 {
+        let unseen = match sight {
+            Sight::VisibleOnly => self.segment.hidden.block(block),
+            Sight::Everything => 0,
+        };
+        !(self.dead.block(block) | unseen)
     }
 
     /// Lets a product no longer count; whether it did before.

@@ -17,6 +17,8 @@ mod live;
 mod load;
 mod merge;
 mod merger;
+#[cfg(test)]
+mod model_tests;
 mod search;
 mod segment;
 mod snapshot;

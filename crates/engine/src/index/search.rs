@@ -3,7 +3,7 @@
 //! Every product with at least one of the words is scored: totals are exact and pages stable.
 //! Word by word, the postings of a segment are added up in a dense array of scores.
 
-use std::cell::Cell;
+use std::{cell::Cell, mem};
 
 use catalog::{
     access::Sight,
@@ -12,8 +12,9 @@ use catalog::{
 };
 
 use super::{
+    bits::{BLOCK, ones},
     live::LiveSegment,
-    segment::{MAX_PRODUCTS, Postings},
+    segment::{MAX_PRODUCTS, Postings, Segment},
 };
 
 /// A page of matching products.
@@ -61,20 +62,23 @@ pub(super) fn search(
 
     let scorer = Scorer::new(&WEIGHTS, corpus);
     let mut scores = SCORES.take().unwrap_or_else(zeroes);
-    let mut collector = Collector { total: 0, top: TopHits::new(offset + limit), sight };
+    let mut collector = Collector { sight, total: 0, top: TopHits::new(offset + limit) };
     for (live, found) in segments.iter().zip(&found) {
         let mut postings_read = 0;
         for (postings, rarity) in found.iter().zip(&rarities) {
             let Some(postings) = postings else { continue };
             postings_read += postings.docs.len();
-            add_up(&mut scores, &scorer, *rarity, live, *postings);
+            add_up(&mut scores, &scorer, *rarity, &live.segment, *postings);
         }
         if postings_read * SPARSE < live.segment.len() {
             for doc in found.iter().flatten().flat_map(|postings| postings.docs) {
                 collector.collect(live, usize::from(*doc), &mut scores);
             }
         } else {
-            (0..live.segment.len()).for_each(|doc| collector.collect(live, doc, &mut scores));
+            let blocks = scores.as_chunks_mut().0.iter_mut();
+            for (block, scores) in blocks.take(live.segment.len().div_ceil(BLOCK)).enumerate() {
+                collector.collect_block(live, block, scores);
+            }
         }
     }
     // Only now: after a panic half way, the scores would not be zero.
@@ -83,47 +87,58 @@ pub(super) fn search(
 }
 
 fn zeroes() -> Box<Scores> {
-    // Made on the heap: the array is too large for the stack.
-    vec![0.0; MAX_PRODUCTS]
-        .into_boxed_slice()
-        .try_into()
-        .unwrap_or_else(|_| Box::new([0.0; MAX_PRODUCTS]))
+    vec![0.0; MAX_PRODUCTS].into_boxed_slice().try_into().expect("it has this length")
 }
 
 fn add_up(
     scores: &mut Scores,
     scorer: &Scorer,
     rarity: f32,
-    live: &LiveSegment,
+    segment: &Segment,
     postings: Postings<'_>,
 ) {
-    let lengths = &live.segment.lengths;
     for (doc, occurrences) in postings.docs.iter().zip(postings.occurrences) {
         let doc = usize::from(*doc);
-        scores[doc] += scorer.score(rarity, *occurrences, lengths[doc]);
+        scores[doc] += scorer.score(rarity, *occurrences, segment.lengths[doc]);
     }
 }
 
+/// Takes scores, where there are any, and leaves zeroes in their place. Every word found is
+/// worth more than 0, so 0 is a product without any.
 struct Collector {
+    sight: Sight,
     total: usize,
     top: TopHits,
-    sight: Sight,
 }
 
 impl Collector {
-    /// Takes a product's score, if it has one, and leaves zero in its place.
-    #[inline]
+    /// The score of one product.
     fn collect(&mut self, live: &LiveSegment, doc: usize, scores: &mut Scores) {
-        let score = std::mem::take(&mut scores[doc]);
-        // Every word found is worth more than 0, so 0 is a product without any.
-        if score == 0.0 || live.is_dead(doc) {
-            return;
+        let score = mem::take(&mut scores[doc]);
+        let is_seen = live.seen(doc / BLOCK, self.sight) >> (doc % BLOCK) & 1 == 1;
+        if score > 0.0 && is_seen {
+            self.total += 1;
+            self.offer(&live.segment, doc, score);
         }
-        let segment = &live.segment;
-        if self.sight == Sight::VisibleOnly && segment.hidden.get(doc) {
-            return;
+    }
+
+    /// The scores of neighbouring products, without a branch for each.
+    fn collect_block(&mut self, live: &LiveSegment, block: usize, scores: &mut [f32; BLOCK]) {
+        let mut matched = 0;
+        let mut best = 0_f32;
+        for (at, score) in scores.iter().enumerate() {
+            matched |= u64::from(*score > 0.0) << at;
+            best = if *score > best { *score } else { best };
         }
-        self.total += 1;
+        matched &= live.seen(block, self.sight);
+        self.total += matched.count_ones() as usize;
+        if self.top.may_keep(best) {
+            ones(matched).for_each(|at| self.offer(&live.segment, block * BLOCK + at, scores[at]));
+        }
+        scores.fill(0.0);
+    }
+
+    fn offer(&mut self, segment: &Segment, doc: usize, score: f32) {
         if self.top.may_keep(score) {
             self.top.offer(Hit {
                 product: segment.ids[doc],
