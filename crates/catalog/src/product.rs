@@ -243,12 +243,8 @@ mod tests {
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
         let before = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
         let later = Timestamp::from_second(5).unwrap();
-        let after = before
-            .clone()
-            .apply(Patch { hidden: Some(true), ..Patch::default() }, later, Seq(2));
-        assert_eq!(
-            after,
-            Product { hidden: true, updated_at: later, version: Seq(2), ..before }
-        );
+        let after =
+            before.clone().apply(Patch { hidden: Some(true), ..Patch::default() }, later, Seq(2));
+        assert_eq!(after, Product { hidden: true, updated_at: later, version: Seq(2), ..before });
     }
 }

@@ -25,8 +25,7 @@ pub enum InvalidText {
 pub fn without_control_characters(raw: &str) -> Result<(), InvalidText> {
     let mut chars = raw.chars().peekable();
     while let Some(c) = chars.next() {
-        let newline_or_tab =
-            matches!(c, '\n' | '\t') || (c == '\r' && chars.peek() == Some(&'\n'));
+        let newline_or_tab = matches!(c, '\n' | '\t') || (c == '\r' && chars.peek() == Some(&'\n'));
         if c.is_control() && !newline_or_tab {
             return Err(InvalidText::ControlCharacter(c));
         }
@@ -50,7 +49,9 @@ mod tests {
     #[test]
     fn newlines_and_tabs_are_text_and_other_control_characters_are_not() {
         assert_eq!(without_control_characters("one\ntwo\r\n\tthree"), Ok(()));
-        for (raw, found) in [("a\0b", '\0'), ("a\rb", '\r'), ("\u{85}", '\u{85}'), ("\u{7f}", '\u{7f}')] {
+        for (raw, found) in
+            [("a\0b", '\0'), ("a\rb", '\r'), ("\u{85}", '\u{85}'), ("\u{7f}", '\u{7f}')]
+        {
             assert_eq!(
                 without_control_characters(raw),
                 Err(InvalidText::ControlCharacter(found)),

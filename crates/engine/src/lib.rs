@@ -1,1 +1,24 @@
-//! 
+//! The durable store, the shop indexes in memory, and the reads, writes and searches over them.
+//!
+//! Follow a write: [`Engine`] → [`writer`] → [`store`] → [`shops`] → [`index`].
+//! Follow a search: [`Engine`] → [`search`] → [`shops`] → [`index`] → [`store`].
+//!
+//! Architecture invariants:
+//! - the store is the only truth; every index can be rebuilt from it;
+//! - an answered write is durable *and* visible;
+//! - no HTTP, no command line, no environment in this crate; the clock and the random
+//!   source are handed in.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod engine;
+pub mod index;
+mod search;
+mod shops;
+pub mod store;
+pub mod tokens;
+mod workers;
+pub mod writer;
+pub mod writes;
+
+pub use engine::{Engine, EngineError, Figures, OpenError, Settings};
+pub use search::{SearchRequest, SearchResults};

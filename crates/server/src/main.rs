@@ -1,1 +1,5 @@
-fn main(){}
+//! The `shopkeeper` binary.
+
+fn main() -> std::process::ExitCode {
+    server::cli::run(std::env::args_os(), std::env::vars_os())
+}

@@ -1,0 +1,250 @@
+//! What can be done with a catalog? This is the engine's whole surface; every call that
+//! touches a shop takes the pass that allows it.
+
+use std::{path::Path, sync::Arc};
+
+use catalog::{
+    access::{AdminPass, Caller, ReadPass, Role, WritePass},
+    product::{Draft, Product, ProductId},
+};
+use jiff::Timestamp;
+use thiserror::Error;
+
+use crate::{
+    search::{self, SearchRequest, SearchResults},
+    shops::Shops,
+    store::{DataFolder, FolderInUse, Page, Readers, Store, StoreError, TokenRow},
+    tokens::{self, BadToken, IssuedToken, RandomSource, Secret},
+    workers::{Overloaded, Workers},
+    writer::{Clock, WriteError, Writer, WriterSettings},
+    writes::{
+        Create, Created, Delete, Edit, IssueToken, Once, Precondition, Refusal, RevokeToken, Update,
+    },
+};
+
+/// What an engine is told when it opens.
+pub struct Settings {
+    /// How writes are grouped and remembered.
+    pub writer: WriterSettings,
+    /// Threads that read and score.
+    pub reader_threads: usize,
+    /// Reads and searches that may wait for one.
+    pub reader_queue: usize,
+    /// Bytes that shop indexes may take together.
+    pub index_memory: usize,
+    /// Tells the time.
+    pub clock: Clock,
+    /// Makes secrets.
+    pub random: RandomSource,
+}
+
+/// The engine did not open.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The data folder is taken or unusable.
+    #[error(transparent)]
+    Folder(#[from] FolderInUse),
+    /// The database in it is unusable.
+    #[error("the database in the data folder cannot be opened")]
+    Store(#[from] StoreError),
+    /// The operating system gives no more threads.
+    #[error("the writer thread cannot be started")]
+    Thread(#[from] std::io::Error),
+}
+
+/// A call was not done.
+#[derive(Clone, Debug, Error)]
+pub enum EngineError {
+    /// Too much is being asked at once; nothing was done.
+    #[error(transparent)]
+    Overloaded(#[from] Overloaded),
+    /// A write was not done.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A read failed.
+    #[error("the store could not be read")]
+    Read(#[from] StoreError),
+}
+
+/// What the engine holds right now.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Shops in memory.
+    pub shops: usize,
+    /// Products in the indexes in memory.
+    pub products: usize,
+    /// Bytes these indexes take.
+    pub index_bytes: usize,
+    /// Writes waiting for the next commit.
+    pub writes_waiting: usize,
+}
+
+/// One data folder at work.
+pub struct Engine {
+    readers: Arc<Readers>,
+    shops: Arc<Shops>,
+    writer: Writer,
+    workers: Workers,
+    clock: Clock,
+    random: RandomSource,
+    // Last, so that the folder is let go only after the writer has finished.
+    _folder: DataFolder,
+}
+
+impl Engine {
+    /// Opens a data folder, creating or migrating its database where needed.
+    pub fn open(folder: &Path, settings: Settings) -> Result<Self, OpenError> {
+        let folder = DataFolder::take(folder)?;
+        let store = Store::open(folder.path())?;
+        let readers = Arc::new(Readers::new(folder.path().to_owned()));
+        let shops = Arc::new(Shops::new(Arc::clone(&readers), settings.index_memory));
+        let writer =
+            Writer::start(store, Arc::clone(&shops), Arc::clone(&settings.clock), settings.writer)?;
+        Ok(Self {
+            readers,
+            shops,
+            writer,
+            workers: Workers::new(settings.reader_threads, settings.reader_queue),
+            clock: settings.clock,
+            random: settings.random,
+            _folder: folder,
+        })
+    }
+
+    /// Who bears this opaque token, and the token's number.
+    ///
+    /// The store is asked each time, so that a token revoked by another process stops working
+    /// at once. It is one look-up of a small row: not worth a trip to another thread.
+    pub fn authenticate(&self, token: &str) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
+        tokens::verify(&self.readers, token, (self.clock)())
+    }
+
+    /// Creates products, all or none.
+    pub async fn create(
+        &self,
+        pass: WritePass,
+        drafts: Vec<Draft>,
+        once: Option<Once>,
+    ) -> Result<Created, EngineError> {
+        Ok(self.writer.submit(Create { pass, drafts, once }).await?)
+    }
+
+    /// Updates products in order; each succeeds or is refused on its own.
+    pub async fn update(
+        &self,
+        pass: WritePass,
+        edits: Vec<Edit>,
+    ) -> Result<Vec<Result<Product, Refusal>>, EngineError> {
+        Ok(self.writer.submit(Update { pass, edits }).await?)
+    }
+
+    /// Deletes products; each succeeds or is refused on its own.
+    pub async fn delete(
+        &self,
+        pass: WritePass,
+        ids: Vec<ProductId>,
+        precondition: Precondition,
+    ) -> Result<Vec<Result<(), Refusal>>, EngineError> {
+        Ok(self.writer.submit(Delete { pass, ids, precondition }).await?)
+    }
+
+    /// One product.
+    pub async fn product(
+        &self,
+        pass: ReadPass,
+        id: ProductId,
+    ) -> Result<Option<Product>, EngineError> {
+        self.read(move |readers, _| readers.product(&pass, id)).await
+    }
+
+    /// The products with these ids, in this order; unknown ones are left out.
+    pub async fn products(
+        &self,
+        pass: ReadPass,
+        ids: Vec<ProductId>,
+    ) -> Result<Vec<Product>, EngineError> {
+        self.read(move |readers, _| readers.products(&pass, &ids)).await
+    }
+
+    /// A page of the catalog, by ascending id.
+    pub async fn page(
+        &self,
+        pass: ReadPass,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Page, EngineError> {
+        self.read(move |readers, _| readers.page(&pass, limit, offset)).await
+    }
+
+    /// The products that answer a query, best first.
+    pub async fn search(
+        &self,
+        pass: ReadPass,
+        request: SearchRequest,
+    ) -> Result<SearchResults, EngineError> {
+        self.read(move |readers, shops| search::search(shops, readers, &pass, &request)).await
+    }
+
+    /// Issues a token of the administered shop.
+    pub async fn issue_token(
+        &self,
+        pass: AdminPass,
+        role: Role,
+        name: String,
+        expires_at: Option<Timestamp>,
+    ) -> Result<IssuedToken, EngineError> {
+        let secret = Secret::generate(&self.random);
+        Ok(self.writer.submit(IssueToken { pass, role, name, expires_at, secret }).await?)
+    }
+
+    /// The tokens of the administered shop.
+    pub async fn tokens(&self, pass: AdminPass) -> Result<Vec<TokenRow>, EngineError> {
+        self.read(move |readers, _| readers.tokens(Some(pass.shop()))).await
+    }
+
+    /// Revokes a token of the administered shop; `false` if there is none that still works.
+    pub async fn revoke_token(&self, pass: AdminPass, id: u64) -> Result<bool, EngineError> {
+        Ok(self.writer.submit(RevokeToken { pass, id }).await?)
+    }
+
+    /// Loads shops, largest first, until all are in memory or the memory budget is used.
+    /// Blocks; searches that come meanwhile load what they need themselves.
+    pub fn warm_up(&self) -> Result<(), StoreError> {
+        for counts in self.readers.shops()? {
+            if self.shops.is_full() {
+                break;
+            }
+            self.shops.index(counts.shop)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the store can be read right now.
+    pub fn check(&self) -> Result<(), StoreError> {
+        self.readers.shops().map(drop)
+    }
+
+    /// What the engine holds right now.
+    pub fn figures(&self) -> Figures {
+        let held = self.shops.holdings();
+        Figures {
+            shops: held.shops,
+            products: held.products,
+            index_bytes: held.bytes,
+            writes_waiting: self.writer.waiting(),
+        }
+    }
+
+    /// The time, as the engine's writes bear it.
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Readers, &Shops) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (readers, shops) = (Arc::clone(&self.readers), Arc::clone(&self.shops));
+        Ok(self.workers.run(move || work(&readers, &shops)).await??)
+    }
+}

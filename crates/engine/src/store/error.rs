@@ -1,0 +1,98 @@
+//! What can go wrong with the store, and is it the disk's fault or ours?
+
+use std::{fmt, sync::Arc};
+
+use rusqlite::ErrorCode;
+
+/// The kind of trouble, as far as a caller can act on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// No space left.
+    DiskFull,
+    /// The folder or file may not be written.
+    ReadOnly,
+    /// Another process holds the write lock for too long.
+    Busy,
+    /// The operating system failed to read or write.
+    Io,
+    /// The database says something that cannot be, or refuses what it should accept.
+    Damaged,
+    /// The database was written by a newer version of this program.
+    TooNew,
+}
+
+impl Trouble {
+    /// Whether the same call may succeed later, once the operator has mended the disk.
+    pub fn may_pass(self) -> bool {
+        match self {
+            Self::DiskFull | Self::ReadOnly | Self::Busy | Self::Io => true,
+            Self::Damaged | Self::TooNew => false,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::DiskFull => "the disk is full",
+            Self::ReadOnly => "the data folder cannot be written",
+            Self::Busy => "another process holds the database's write lock",
+            Self::Io => "the disk failed",
+            Self::Damaged => "the database holds something unexpected",
+            Self::TooNew => "the data folder was written by a newer version of shopkeeper",
+        })
+    }
+}
+
+/// The store could not do what was asked; nothing of it was done.
+#[derive(Clone, Debug)]
+pub struct StoreError {
+    trouble: Trouble,
+    /// Shared, because one failed commit answers every write of its group.
+    source: Option<Arc<rusqlite::Error>>,
+}
+
+impl StoreError {
+    /// What kind of trouble it is.
+    pub fn trouble(&self) -> Trouble {
+        self.trouble
+    }
+
+    pub(super) fn damaged(what: impl Into<String>) -> Self {
+        let why = rusqlite::Error::FromSqlConversionFailure(
+            0,
+            rusqlite::types::Type::Null,
+            what.into().into(),
+        );
+        Self { trouble: Trouble::Damaged, source: Some(Arc::new(why)) }
+    }
+
+    pub(super) fn too_new() -> Self {
+        Self { trouble: Trouble::TooNew, source: None }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.trouble.fmt(f)
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_deref().map(|e| e as _)
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        let trouble = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Trouble::DiskFull,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Trouble::ReadOnly,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Busy,
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => Trouble::Io,
+            _ => Trouble::Damaged,
+        };
+        Self { trouble, source: Some(Arc::new(error)) }
+    }
+}

@@ -1,0 +1,248 @@
+//! What is in the store? Reads, each from a consistent snapshot, never waiting for the writer.
+
+use std::path::PathBuf;
+
+use catalog::{
+    access::{ReadPass, Role, Sight},
+    change::Seq,
+    product::{Product, ProductId, ShopId},
+};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{Store, StoreError, rows};
+
+/// Idle connections kept for the next reader.
+const IDLE_CONNECTIONS: usize = 16;
+
+/// A pool of connections that can only read.
+#[derive(Debug)]
+pub struct Readers {
+    folder: PathBuf,
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// Part of a shop's catalog, and how long the whole is.
+#[derive(Debug)]
+pub struct Page {
+    /// The products of this page.
+    pub products: Vec<Product>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
+/// How many products a shop has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShopCounts {
+    /// The shop.
+    pub shop: ShopId,
+    /// All its products.
+    pub products: usize,
+    /// Those that are not hidden.
+    pub visible: usize,
+}
+
+/// A token as the store keeps it: never the secret, only its hash.
+#[derive(Clone, Debug)]
+pub struct TokenRow {
+    /// Its number, part of the token itself.
+    pub id: u64,
+    /// The shop it belongs to.
+    pub shop: ShopId,
+    /// What it lets its bearer do.
+    pub role: Role,
+    /// What its owner called it.
+    pub name: String,
+    /// SHA-256 of the secret.
+    pub secret_hash: Vec<u8>,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// When it stops working, if ever.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+}
+
+const TOKEN_COLUMNS: &str =
+    "id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at";
+
+impl Readers {
+    /// Readers of the database in `folder`, which a [`Store`] has opened before.
+    pub fn new(folder: PathBuf) -> Self {
+        Self { folder, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// One product, if it exists and the reader gets to see it.
+    pub fn product(&self, pass: &ReadPass, id: ProductId) -> Result<Option<Product>, StoreError> {
+        Ok(self.products(pass, &[id])?.pop())
+    }
+
+    /// The products with these ids, in this order; unknown and unseen ones are left out.
+    pub fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM products WHERE id = ?1 AND shop_id = ?2",
+                columns = rows::COLUMNS
+            ))?;
+            let mut found = Vec::with_capacity(ids.len());
+            for id in ids {
+                let mut row = statement.query(params![id.get(), pass.shop().get()])?;
+                if let Some(row) = row.next()? {
+                    let product = rows::read(row)?;
+                    if pass.sight() == Sight::Everything || !product.hidden {
+                        found.push(product);
+                    }
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// A page of the catalog, by ascending id.
+    pub fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
+        self.read(|connection| {
+            let counts = counts_of(connection, pass.shop())?;
+            let (filter, total) = match pass.sight() {
+                Sight::Everything => ("", counts.products),
+                Sight::VisibleOnly => ("AND hidden = 0", counts.visible),
+            };
+            // The inner query walks a narrow index, so that skipping rows does not read them.
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM products WHERE id IN (
+                     SELECT id FROM products WHERE shop_id = ?1 {filter}
+                     ORDER BY id LIMIT ?2 OFFSET ?3
+                 ) ORDER BY id",
+                columns = rows::COLUMNS
+            ))?;
+            let offset = i64::try_from(offset).unwrap_or(i64::MAX);
+            let mut rows = statement.query(params![pass.shop().get(), limit as i64, offset])?;
+            let mut products = Vec::with_capacity(limit.min(total));
+            while let Some(row) = rows.next()? {
+                products.push(rows::read(row)?);
+            }
+            Ok(Page { products, total })
+        })
+    }
+
+    /// Hands every product of a shop to `visit`, by ascending id, and returns the change the
+    /// shop was read at.
+    pub fn scan(&self, shop: ShopId, mut visit: impl FnMut(Product)) -> Result<Seq, StoreError> {
+        self.read(|connection| {
+            let seq = connection
+                .prepare_cached("SELECT seq FROM counters")?
+                .query_row([], |row| row.get::<_, i64>(0))?;
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM products WHERE shop_id = ?1 ORDER BY id",
+                columns = rows::COLUMNS
+            ))?;
+            let mut rows = statement.query([shop.get()])?;
+            while let Some(row) = rows.next()? {
+                visit(rows::read(row)?);
+            }
+            Ok(Seq(seq.cast_unsigned()))
+        })
+    }
+
+    /// Every shop with products, largest first.
+    pub fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, product_count, visible_count FROM shops
+                 WHERE product_count > 0 ORDER BY product_count DESC, id",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut shops = Vec::new();
+            while let Some(row) = rows.next()? {
+                shops.push(read_counts(row)?);
+            }
+            Ok(shops)
+        })
+    }
+
+    /// How many products a shop has.
+    pub fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+        self.read(|connection| counts_of(connection, shop))
+    }
+
+    /// The token with this number.
+    pub fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(None) };
+        self.read(|connection| {
+            let mut statement = connection
+                .prepare_cached(&format!("SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?1"))?;
+            let mut rows = statement.query([id])?;
+            rows.next()?.map(read_token).transpose()
+        })
+    }
+
+    /// The tokens of a shop, or of all shops, in the order they were issued.
+    pub fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {TOKEN_COLUMNS} FROM tokens WHERE ?1 IS NULL OR shop_id = ?1 ORDER BY id"
+            ))?;
+            let mut rows = statement.query([shop.map(ShopId::get)])?;
+            let mut tokens = Vec::new();
+            while let Some(row) = rows.next()? {
+                tokens.push(read_token(row)?);
+            }
+            Ok(tokens)
+        })
+    }
+
+    /// Runs `work` in one read transaction: whatever it asks, it sees one state.
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.idle.lock().pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => Store::open_reader(&self.folder)?,
+        };
+        let transaction = connection.transaction()?;
+        let answer = work(&transaction)?;
+        transaction.finish()?;
+        // A connection that failed above is dropped with its state instead of being kept.
+        let mut idle = self.idle.lock();
+        if idle.len() < IDLE_CONNECTIONS {
+            idle.push(connection);
+        }
+        Ok(answer)
+    }
+}
+
+fn counts_of(connection: &Connection, shop: ShopId) -> Result<ShopCounts, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, product_count, visible_count FROM shops WHERE id = ?1")?;
+    let counts = statement
+        .query_row([shop.get()], |row| Ok(read_counts(row)))
+        .optional()?
+        .transpose()?
+        .unwrap_or(ShopCounts { shop, products: 0, visible: 0 });
+    Ok(counts)
+}
+
+fn read_counts(row: &Row<'_>) -> Result<ShopCounts, StoreError> {
+    Ok(ShopCounts {
+        shop: rows::read_shop_id(row.get(0)?)?,
+        products: row.get::<_, u32>(1)? as usize,
+        visible: row.get::<_, u32>(2)? as usize,
+    })
+}
+
+fn read_token(row: &Row<'_>) -> Result<TokenRow, StoreError> {
+    let role: String = row.get(2)?;
+    let time = |microseconds: Option<i64>| microseconds.map(rows::read_time).transpose();
+    Ok(TokenRow {
+        id: row.get::<_, i64>(0)?.cast_unsigned(),
+        shop: rows::read_shop_id(row.get(1)?)?,
+        role: role.parse().map_err(|_| StoreError::damaged(format!("the role {role}")))?,
+        name: row.get(3)?,
+        secret_hash: row.get(4)?,
+        created_at: rows::read_time(row.get(5)?)?,
+        expires_at: time(row.get(6)?)?,
+        revoked_at: time(row.get(7)?)?,
+    })
+}

@@ -1,0 +1,77 @@
+//! What can the binary do? One subcommand each, with exit codes that scripts can rely on.
+
+mod token;
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    config::{Config, Flags},
+    serving, telemetry,
+};
+
+/// A product catalog and search service in one binary.
+#[derive(Parser)]
+#[command(name = "shopkeeper", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the service
+    Serve {
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Issue, list and revoke access tokens, whether or not a server runs
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Print the configuration in force and where each value came from
+    Config {
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+/// Runs the command line and says how it went.
+pub fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> ExitCode {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let load = |flags: &Flags| -> anyhow::Result<Config> {
+        Ok(Config::load(flags, environment, |path| fs::read_to_string(path))?)
+    };
+    let done = match arguments.command {
+        Command::Serve { flags } => load(&flags).and_then(|config| serve(&config)),
+        Command::Token(command) => load(command.flags()).and_then(|config| command.run(&config)),
+        Command::Config { flags } => load(&flags).and_then(|config| {
+            write!(io::stdout().lock(), "{}", config.report)?;
+            Ok(())
+        }),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Standard error may be closed; the exit code still says it.
+            let _ = writeln!(io::stderr(), "shopkeeper: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(config: &Config) -> anyhow::Result<()> {
+    let _telemetry = telemetry::init(&config.log, &config.telemetry)?;
+    serving::serve(config)
+}

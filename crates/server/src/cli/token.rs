@@ -1,0 +1,106 @@
+//! `shopkeeper token`: the operator's own hands on the tokens of a data folder.
+
+use std::io::{self, Write};
+
+use anyhow::{Context, bail};
+use catalog::{access::Role, product::ShopId};
+use clap::Subcommand;
+use engine::{store::TokenRow, tokens::TokenDesk};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{
+    config::{Config, Flags},
+    http::wire,
+    serving,
+};
+
+#[derive(Subcommand)]
+pub(super) enum TokenCommand {
+    /// Issue a token and print it alone on standard output; it is not shown again
+    Create {
+        /// The shop it is for
+        #[arg(long, value_name = "NUMBER")]
+        shop: ShopId,
+        /// What it lets its bearer do: SHOPPER, VIEWER, EDITOR or ADMIN
+        #[arg(long)]
+        role: Role,
+        /// What you call it, to recognise it in the list
+        #[arg(long, default_value = "")]
+        name: String,
+        /// How long it works, such as `12h` or `30d`; for ever if left out
+        #[arg(long, value_name = "TIME")]
+        expires_in: Option<SignedDuration>,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// List tokens, never the secrets themselves
+    List {
+        /// Only those of this shop
+        #[arg(long, value_name = "NUMBER")]
+        shop: Option<ShopId>,
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Revoke a token; a running server refuses it from then on
+    Revoke {
+        /// Its number, as the list shows it
+        id: u64,
+        #[command(flatten)]
+        flags: Flags,
+    },
+}
+
+impl TokenCommand {
+    pub(super) fn flags(&self) -> &Flags {
+        match self {
+            Self::Create { flags, .. } | Self::List { flags, .. } | Self::Revoke { flags, .. } => {
+                flags
+            }
+        }
+    }
+
+    pub(super) fn run(&self, config: &Config) -> anyhow::Result<()> {
+        let mut desk = TokenDesk::open(&config.data)
+            .with_context(|| format!("the data folder {}", config.data.display()))?;
+        let now = Timestamp::now();
+        let mut out = io::stdout().lock();
+        match self {
+            Self::Create { shop, role, name, expires_in, .. } => {
+                let expires_at = match expires_in {
+                    Some(time) if *time <= SignedDuration::ZERO => {
+                        bail!("--expires-in must be longer than nothing")
+                    }
+                    Some(time) => Some(now.checked_add(*time).context("--expires-in is too long")?),
+                    None => None,
+                };
+                let random = serving::random_source();
+                let issued = desk.issue(*shop, *role, name, expires_at, now, &random)?;
+                writeln!(out, "{}", issued.token)?;
+            }
+            Self::List { shop, .. } => {
+                writeln!(out, "{:>6}  {:>6}  {:<8}  {:<32}  NAME", "ID", "SHOP", "ROLE", "STATE")?;
+                for row in desk.list(*shop)? {
+                    let state = state(&row, now);
+                    let TokenRow { id, shop, role, name, .. } = row;
+                    writeln!(out, "{id:>6}  {shop:>6}  {role:<8}  {state:<32}  {name}")?;
+                }
+            }
+            Self::Revoke { id, .. } => {
+                if !desk.revoke(*id, now)? {
+                    bail!("there is no token {id} that still works");
+                }
+                writeln!(out, "token {id} is revoked")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn state(row: &TokenRow, now: Timestamp) -> String {
+    match (row.revoked_at, row.expires_at) {
+        (Some(at), _) => format!("revoked {}", wire::time(at)),
+        (None, Some(at)) if at <= now => format!("expired {}", wire::time(at)),
+        (None, Some(at)) => format!("until {}", wire::time(at)),
+        (None, None) => "works".to_owned(),
+    }
+}

@@ -1,0 +1,36 @@
+//! Is there room for this request? Size of its head first, then a place among those at work.
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+
+use super::{App, problem::ApiError};
+
+/// Bytes of a header line besides name and value: `": "` and the line break.
+const HEADER_LINE_EXTRA: usize = 4;
+
+pub(crate) async fn guard(
+    State(app): State<App>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let limits = app.head_limits;
+    let uri_bytes = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    if uri_bytes > limits.uri_bytes {
+        return Err(ApiError::UriTooLong { limit: limits.uri_bytes });
+    }
+    let header_bytes: usize = request
+        .headers()
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + HEADER_LINE_EXTRA)
+        .sum();
+    if header_bytes > limits.header_bytes {
+        return Err(ApiError::HeadersTooLarge { limit: limits.header_bytes });
+    }
+    let Ok(_place) = app.places.try_acquire() else {
+        return Err(ApiError::Unavailable("too many requests are being worked on".to_owned()));
+    };
+    Ok(next.run(request).await)
+}

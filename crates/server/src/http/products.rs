@@ -1,0 +1,327 @@
+//! The catalog's endpoints: parse, get a pass, make one engine call, write the answer.
+
+use std::sync::Arc;
+
+use axum::{
+    Json,
+    body::Body,
+    extract::{Path, RawQuery, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use catalog::{
+    change::Seq,
+    product::{Product, ProductId},
+};
+use engine::writes::{Created, Edit, Once, Precondition, Refusal};
+use serde_json::Value;
+
+use super::{
+    App,
+    auth::Bearer,
+    json,
+    problem::{ApiError, Fault},
+    requests::{self, DEFAULT_PAGE},
+    wire::{BulkCreated, BulkDeleted, BulkUpdated, ElementFault, ProductBody},
+};
+
+/// How many products there are on all pages.
+pub(crate) const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
+/// The caller's own name for a create, which makes it safe to repeat.
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The longest idempotency key.
+const MAX_KEY_BYTES: usize = 255;
+
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Bearer,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let pass = caller.may_write()?;
+    let body = json::read(&headers, body, app.body_limits).await?;
+    let draft = requests::draft(&body).map_err(ApiError::Validation)?;
+    let answer = |products: &[Product]| to_json(&products.first().map(ProductBody::from));
+    let once = once("create", &headers, &body, answer)?;
+    let answer = match app.engine.create(pass, vec![draft], once).await? {
+        Created::Now(products) => answer(&products),
+        Created::Before(answer) => answer,
+        Created::KeyTaken => return Err(ApiError::KeyTaken),
+    };
+    let location = location(&answer)?;
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], JsonText(answer)).into_response())
+}
+
+pub(crate) async fn bulk_create(
+    State(app): State<App>,
+    caller: Bearer,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let pass = caller.may_write()?;
+    let body = Arc::new(json::read(&headers, body, app.body_limits).await?);
+    let (drafts, _) = split(requests::bulk_elements(&body)?, requests::draft);
+    let elements = Arc::clone(&body);
+    let answer = move |products: &[Product]| {
+        // Read again rather than kept: most answers have no faults to write.
+        let faults = requests::bulk_elements(&elements)
+            .map(|elements| split(elements, requests::draft).1)
+            .unwrap_or_default();
+        to_json(&BulkCreated {
+            created_count: products.len(),
+            created_ids: products.iter().map(|product| product.id.get()).collect(),
+            errors: faults,
+        })
+    };
+    let once = once("bulk_create", &headers, &body, answer.clone())?;
+    let answer = match app.engine.create(pass, drafts, once).await? {
+        Created::Now(products) => answer(&products),
+        Created::Before(answer) => answer,
+        Created::KeyTaken => return Err(ApiError::KeyTaken),
+    };
+    Ok((StatusCode::CREATED, JsonText(answer)).into_response())
+}
+
+pub(crate) async fn update(
+    State(app): State<App>,
+    caller: Bearer,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let pass = caller.may_write()?;
+    let id = product_id(&id)?;
+    let body = json::read(&headers, body, app.body_limits).await?;
+    let patch = requests::patch(&body).map_err(ApiError::Validation)?;
+    let edit = Edit { id, patch, precondition: precondition(&headers) };
+    let outcome = app.engine.update(pass, vec![edit]).await?.pop();
+    let product = outcome.ok_or(ApiError::Internal)?.map_err(refused)?;
+    Ok(with_etag(&product))
+}
+
+pub(crate) async fn bulk_update(
+    State(app): State<App>,
+    caller: Bearer,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<BulkUpdated>, ApiError> {
+    let pass = caller.may_write()?;
+    let body = json::read(&headers, body, app.body_limits).await?;
+    let mut errors = Vec::new();
+    let mut edits = Vec::new();
+    let mut places = Vec::new();
+    for (index, element) in requests::bulk_elements(&body)?.iter().enumerate() {
+        let read = requests::bulk_edit(element);
+        match read.edit {
+            Ok((id, patch)) => {
+                edits.push(Edit { id, patch, precondition: Precondition::Exists });
+                places.push((index, id.get()));
+            }
+            Err(faults) => errors
+                .extend(faults.into_iter().map(|fault| ElementFault::new(index, read.id, fault))),
+        }
+    }
+    let mut updated_ids = Vec::new();
+    for (outcome, (index, id)) in app.engine.update(pass, edits).await?.into_iter().zip(places) {
+        match outcome {
+            Ok(product) => updated_ids.push(product.id.get()),
+            Err(refusal) => errors.push(ElementFault::refused(index, id, refusal)),
+        }
+    }
+    errors.sort_by_key(|error| error.index);
+    Ok(Json(BulkUpdated { updated_count: updated_ids.len(), updated_ids, errors }))
+}
+
+pub(crate) async fn delete(
+    State(app): State<App>,
+    caller: Bearer,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<StatusCode, ApiError> {
+    let pass = caller.may_write()?;
+    let id = product_id(&id)?;
+    let outcome = app.engine.delete(pass, vec![id], precondition(&headers)).await?.pop();
+    outcome.ok_or(ApiError::Internal)?.map_err(refused)?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn bulk_delete(
+    State(app): State<App>,
+    caller: Bearer,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<BulkDeleted>, ApiError> {
+    let pass = caller.may_write()?;
+    let body = json::read(&headers, body, app.body_limits).await?;
+    let ids = requests::bulk_ids(&body)?;
+    let outcomes = app.engine.delete(pass, ids, Precondition::Exists).await?;
+    Ok(Json(BulkDeleted { deleted_count: outcomes.iter().filter(|done| done.is_ok()).count() }))
+}
+
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Bearer,
+    RawQuery(query): RawQuery,
+) -> Result<Response, ApiError> {
+    let pass = caller.may_read();
+    let request = requests::list_parameters(query.as_deref()).map_err(ApiError::Validation)?;
+    let (products, total) = match request.ids {
+        None => {
+            let limit = request.limit.unwrap_or(DEFAULT_PAGE);
+            let page = app.engine.page(pass, limit, request.offset).await?;
+            (page.products, page.total)
+        }
+        Some(ids) => {
+            let found = app.engine.products(pass, ids).await?;
+            let total = found.len();
+            let limit = request.limit.unwrap_or(total);
+            (found.into_iter().skip(request.offset).take(limit).collect(), total)
+        }
+    };
+    let products: Vec<_> = products.iter().map(ProductBody::from).collect();
+    Ok(([(TOTAL_COUNT, total.to_string())], Json(products)).into_response())
+}
+
+pub(crate) async fn get(
+    State(app): State<App>,
+    caller: Bearer,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let pass = caller.may_read();
+    let found = app.engine.product(pass, product_id(&id)?).await?;
+    let product = found.ok_or(ApiError::NotFound("product"))?;
+    let known = headers
+        .get(header::IF_NONE_MATCH)
+        .is_some_and(|tags| names_version(tags, product.version, WeakTags::Match));
+    if known {
+        return Ok(
+            (StatusCode::NOT_MODIFIED, [(header::ETAG, etag(product.version))]).into_response()
+        );
+    }
+    Ok(with_etag(&product))
+}
+
+/// A body that is JSON text already.
+struct JsonText(Vec<u8>);
+
+impl IntoResponse for JsonText {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, "application/json")], self.0).into_response()
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("wire types always serialise"))
+}
+
+/// Good elements, and the faults of the others by their place.
+fn split<T>(
+    elements: &[Value],
+    read: impl Fn(&Value) -> Result<T, Vec<Fault>>,
+) -> (Vec<T>, Vec<ElementFault>) {
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    for (index, element) in elements.iter().enumerate() {
+        match read(element) {
+            Ok(value) => good.push(value),
+            Err(faults) => {
+                bad.extend(faults.into_iter().map(|fault| ElementFault::new(index, None, fault)))
+            }
+        }
+    }
+    (good, bad)
+}
+
+/// What makes this create safe to repeat, if its headers ask for that.
+fn once(
+    endpoint: &str,
+    headers: &HeaderMap,
+    body: &Value,
+    answer: impl Fn(&[Product]) -> Vec<u8> + Send + Sync + 'static,
+) -> Result<Option<Once>, ApiError> {
+    let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    let key = match key.to_str() {
+        Ok(key) if !key.trim().is_empty() && key.len() <= MAX_KEY_BYTES => key,
+        _ => {
+            return Err(ApiError::Validation(vec![Fault::new(
+                "Idempotency-Key",
+                "invalid_key",
+                format_args!("must be 1 to {MAX_KEY_BYTES} visible ASCII characters"),
+            )]));
+        }
+    };
+    let said = format!("{endpoint}\n{body}");
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, said.as_bytes());
+    Ok(Some(Once {
+        key: key.to_owned(),
+        fingerprint: digest.as_ref().to_vec(),
+        answer: Arc::new(answer),
+    }))
+}
+
+/// Where the product in this answer lives.
+fn location(answer: &[u8]) -> Result<String, ApiError> {
+    let body: Value = serde_json::from_slice(answer).map_err(|_| ApiError::Internal)?;
+    let id = body.get("id").and_then(Value::as_u64).ok_or(ApiError::Internal)?;
+    Ok(format!("/api/v1/products/{id}"))
+}
+
+fn product_id(raw: &str) -> Result<ProductId, ApiError> {
+    match raw.parse() {
+        Ok(id) => Ok(id),
+        // A whole number that no product can have is just unknown.
+        Err(_) if requests::is_integer(raw) => Err(ApiError::NotFound("product")),
+        Err(why) => Err(ApiError::Validation(vec![Fault::new("product_id", "wrong_type", why)])),
+    }
+}
+
+fn refused(refusal: Refusal) -> ApiError {
+    match refusal {
+        Refusal::NotFound => ApiError::NotFound("product"),
+        Refusal::Changed => ApiError::PreconditionFailed,
+    }
+}
+
+fn with_etag(product: &Product) -> Response {
+    ([(header::ETAG, etag(product.version))], Json(ProductBody::from(product))).into_response()
+}
+
+fn etag(version: Seq) -> String {
+    format!("\"{version}\"")
+}
+
+fn precondition(headers: &HeaderMap) -> Precondition {
+    match headers.get(header::IF_MATCH) {
+        None => Precondition::Exists,
+        Some(tags) if tags == "*" => Precondition::Exists,
+        Some(tags) => Precondition::IsVersion(versions(tags, WeakTags::Differ)),
+    }
+}
+
+/// Whether a weak tag can be the same as a strong one: for `If-None-Match` yes, for
+/// `If-Match` never (RFC 9110, 13.1).
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WeakTags {
+    Match,
+    Differ,
+}
+
+fn names_version(tags: &HeaderValue, version: Seq, weak: WeakTags) -> bool {
+    tags == "*" || versions(tags, weak).contains(&version)
+}
+
+/// The versions that a list of entity tags names; tags that are not ours name none.
+fn versions(tags: &HeaderValue, weak: WeakTags) -> Vec<Seq> {
+    let tags = tags.to_str().unwrap_or_default();
+    tags.split(',')
+        .filter_map(|tag| {
+            let tag = tag.trim();
+            let tag = match (tag.strip_prefix("W/"), weak) {
+                (Some(opaque), WeakTags::Match) => opaque,
+                (Some(_), WeakTags::Differ) => return None,
+                (None, _) => tag,
+            };
+            tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok().map(Seq)
+        })
+        .collect()
+}

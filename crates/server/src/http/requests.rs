@@ -1,0 +1,422 @@
+//! What may a client say? Bodies and parameters read into the domain's types, with every
+//! fault listed.
+
+use catalog::{
+    access::Role,
+    media::{self, Media, MediaKind},
+    price::Price,
+    product::{Description, Draft, Patch, ProductId, Title},
+    query::{self, QueryText},
+    text,
+};
+use engine::{SearchRequest, tokens};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::{
+    fields::{self, Fields, Read, Refused, batch, boolean, integer, list, object},
+    problem::{ApiError, Fault},
+};
+
+/// Products in one bulk request, at most.
+pub const MAX_BULK: usize = 100;
+/// Products on one page of the catalog, at most.
+pub const MAX_PAGE: usize = 100;
+/// Products on one page of the catalog when nothing is said.
+pub const DEFAULT_PAGE: usize = 50;
+/// The longest life of a token that has an end, in seconds: ten years.
+pub const MAX_TOKEN_SECONDS: u64 = 10 * 365 * 24 * 60 * 60;
+
+/// Fields that a product has and nobody may set: they are ignored, so that what was read
+/// can be edited and sent back.
+const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
+
+/// A product to create.
+pub fn draft(body: &Value) -> Result<Draft, Vec<Fault>> {
+    let mut fields = Fields::of(body)?;
+    let title = fields.required("title", fields::text(Title::parse));
+    let description = fields.optional("description", fields::text(Description::parse));
+    let price = fields.required("price", price);
+    let hidden = fields.optional("hidden", boolean);
+    let media = fields.optional("media", media);
+    fields.ignore(&READ_ONLY);
+    fields.finish()?;
+    match (title, price) {
+        (Some(title), Some(price)) => Ok(Draft {
+            title,
+            description: description.unwrap_or_default(),
+            price,
+            hidden: hidden.unwrap_or(false),
+            media: media.unwrap_or_default(),
+        }),
+        _ => unreachable!("a required field is there or a fault"),
+    }
+}
+
+/// A change to a product.
+pub fn patch(body: &Value) -> Result<Patch, Vec<Fault>> {
+    let mut fields = Fields::of(body)?;
+    let patch = Patch {
+        title: fields.optional("title", fields::text(Title::parse)),
+        description: fields.optional("description", fields::text(Description::parse)),
+        price: fields.optional("price", price),
+        hidden: fields.optional("hidden", boolean),
+        media: fields.optional("media", media),
+    };
+    fields.ignore(&READ_ONLY);
+    fields.finish()?;
+    if patch.is_empty() {
+        return Err(vec![Fault::of_whole(
+            "no_change",
+            "names no field to change; known are title, description, price, hidden, media",
+        )]);
+    }
+    Ok(patch)
+}
+
+/// One element of a bulk update: which product, and what changes.
+pub(crate) struct BulkEdit {
+    /// The id as far as it could be read, for the answer.
+    pub(crate) id: Option<u64>,
+    pub(crate) edit: Result<(ProductId, Patch), Vec<Fault>>,
+}
+
+/// Reads one element of a bulk update.
+pub(crate) fn bulk_edit(element: &Value) -> BulkEdit {
+    let mut id = None;
+    let mut faults = match element {
+        Value::Object(object) => match object.get("id") {
+            None => vec![Fault::new("id", "required", "is required")],
+            Some(raw) => match product_id(raw) {
+                Ok(good) => {
+                    id = Some(good);
+                    Vec::new()
+                }
+                Err(refused) => refused
+                    .into_iter()
+                    .map(|refused| Fault::new("id", refused.code, refused.message))
+                    .collect(),
+            },
+        },
+        _ => Vec::new(),
+    };
+    let patch = patch(element).map_err(|more| faults.extend(more));
+    BulkEdit {
+        id: id.map(ProductId::get),
+        edit: match (id, patch, faults) {
+            (Some(id), Ok(patch), _) => Ok((id, patch)),
+            (_, _, faults) => Err(faults),
+        },
+    }
+}
+
+/// The `products` array of a bulk request.
+pub fn bulk_elements(body: &Value) -> Result<&Vec<Value>, ApiError> {
+    sole_array(body, "products", batch(MAX_BULK))
+}
+
+/// The `product_ids` of a bulk delete.
+pub fn bulk_ids(body: &Value) -> Result<Vec<ProductId>, ApiError> {
+    sole_array(body, "product_ids", |value| {
+        batch(MAX_BULK)(value)?;
+        list(MAX_BULK, product_id)(value)
+    })
+}
+
+fn sole_array<'a, T>(
+    body: &'a Value,
+    name: &'static str,
+    read: impl FnOnce(&'a Value) -> Read<T>,
+) -> Result<T, ApiError> {
+    let mut fields = Fields::of(body).map_err(ApiError::Validation)?;
+    let array = fields.required(name, read);
+    fields.finish().map_err(ApiError::Validation)?;
+    array.ok_or(ApiError::Internal)
+}
+
+/// A search. Whether it may see hidden products is for the caller's pass to say.
+pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
+    let mut fields = Fields::of(body)?;
+    let query = fields.required("query", fields::text(QueryText::parse));
+    let limit = fields.optional("limit", integer(1, query::MAX_LIMIT as u64));
+    let offset = fields.optional("offset", integer(0, query::MAX_OFFSET as u64));
+    fields.optional("include_hidden", boolean);
+    fields.finish()?;
+    let Some(query) = query else { unreachable!("a required field is there or a fault") };
+    Ok(SearchRequest {
+        query,
+        limit: limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize),
+        offset: offset.unwrap_or(0) as usize,
+    })
+}
+
+/// A token to issue.
+#[derive(Debug)]
+pub struct TokenRequest {
+    /// What it lets its bearer do.
+    pub role: Role,
+    /// What its owner calls it.
+    pub name: String,
+    /// When it stops working, if ever.
+    pub expires_at: Option<Timestamp>,
+}
+
+/// Reads a token to issue.
+pub fn token(body: &Value, now: Timestamp) -> Result<TokenRequest, Vec<Fault>> {
+    let mut fields = Fields::of(body)?;
+    let role = fields.required(
+        "role",
+        fields::text(|raw| raw.parse::<Role>().map_err(|why| Refused::new("unknown_role", why))),
+    );
+    let name = fields.optional("name", fields::text(token_name));
+    let seconds = fields.optional("expires_in_seconds", integer(1, MAX_TOKEN_SECONDS));
+    fields.finish()?;
+    let Some(role) = role else { unreachable!("a required field is there or a fault") };
+    let expires_at = seconds.map(|seconds| now + SignedDuration::from_secs(seconds as i64));
+    Ok(TokenRequest { role, name: name.unwrap_or_default(), expires_at })
+}
+
+fn token_name(raw: &str) -> Result<String, Refused> {
+    text::at_most(raw, tokens::MAX_NAME_CHARS)?;
+    text::without_control_characters(raw)?;
+    Ok(raw.to_owned())
+}
+
+fn price(value: &Value) -> Read<Price> {
+    match value {
+        Value::Number(number) => Err(vec![Refused::new(
+            "invalid_price",
+            format_args!("must be a string with a currency, such as \"${number}\""),
+        )]),
+        other => {
+            fields::text(|raw| Price::parse(raw).map_err(|why| Refused::new("invalid_price", why)))(
+                other,
+            )
+        }
+    }
+}
+
+fn media(value: &Value) -> Read<Vec<Media>> {
+    list(media::MAX_ITEMS, object(media_item))(value)
+}
+
+fn media_item(value: &Value) -> Result<Media, Vec<Fault>> {
+    let mut fields = Fields::of(value)?;
+    let kind = fields.required(
+        "type",
+        fields::text(|raw| {
+            MediaKind::parse(raw).ok_or_else(|| Refused::new("unknown_type", "must be \"image\""))
+        }),
+    );
+    let item = fields.required(
+        "url",
+        fields::text(|raw| {
+            Media::new(raw, kind.unwrap_or(MediaKind::Image))
+                .map_err(|why| Refused::new("invalid_url", why))
+        }),
+    );
+    fields.finish()?;
+    item.ok_or_else(Vec::new)
+}
+
+fn product_id(value: &Value) -> Read<ProductId> {
+    integer(1, i64::MAX as u64)(value).and_then(|number| {
+        ProductId::new(number)
+            .ok_or_else(|| vec![Refused::new("out_of_range", "must be a positive integer")])
+    })
+}
+
+/// A part of the catalog to list.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ListRequest {
+    /// These products and no others, each once, where given.
+    pub ids: Option<Vec<ProductId>>,
+    /// How many at most; all of them where ids are given and no limit is.
+    pub limit: Option<usize>,
+    /// How many to skip first.
+    pub offset: usize,
+}
+
+/// Reads the parameters of a list.
+pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, Vec<Fault>> {
+    let mut request = ListRequest { ids: None, limit: None, offset: 0 };
+    let mut faults = Vec::new();
+    let mut seen = Vec::new();
+    for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if seen.contains(&name) {
+            faults.push(Fault::new(name.as_ref(), "repeated", "must be given once"));
+            continue;
+        }
+        match name.as_ref() {
+            "ids" => match ids_parameter(&value) {
+                Ok(ids) => request.ids = Some(ids),
+                Err(fault) => faults.push(fault),
+            },
+            "limit" => match integer_parameter("limit", &value, 1, MAX_PAGE as u64) {
+                Ok(limit) => request.limit = Some(limit as usize),
+                Err(fault) => faults.push(fault),
+            },
+            "offset" => match integer_parameter("offset", &value, 0, i64::MAX as u64) {
+                Ok(offset) => request.offset = offset as usize,
+                Err(fault) => faults.push(fault),
+            },
+            other => faults.push(Fault::new(
+                other,
+                "unknown_parameter",
+                "is not a parameter here; known are ids, limit, offset",
+            )),
+        }
+        seen.push(name);
+    }
+    if faults.is_empty() { Ok(request) } else { Err(faults) }
+}
+
+fn integer_parameter(name: &str, raw: &str, min: u64, max: u64) -> Result<u64, Fault> {
+    match raw.parse::<u64>() {
+        Ok(number) if (min..=max).contains(&number) => Ok(number),
+        _ if is_integer(raw) => {
+            Err(Fault::new(name, "out_of_range", format_args!("must be between {min} and {max}")))
+        }
+        _ => Err(Fault::new(name, "wrong_type", "must be an integer")),
+    }
+}
+
+/// Whether a text is a whole number of any size.
+pub(crate) fn is_integer(raw: &str) -> bool {
+    let digits = raw.strip_prefix(['-', '+']).unwrap_or(raw);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn ids_parameter(raw: &str) -> Result<Vec<ProductId>, Fault> {
+    let mut ids = Vec::new();
+    // No ids asked for: an empty list, never the whole catalog.
+    if raw.trim().is_empty() {
+        return Ok(ids);
+    }
+    for part in raw.split(',').map(str::trim) {
+        match part.parse::<ProductId>() {
+            Ok(id) => ids.push(id),
+            // A whole number that no product can have is just unknown.
+            Err(_) if is_integer(part) => {}
+            Err(why) => {
+                let message = format!("must be comma-separated product ids; {part:?} {why}");
+                return Err(Fault::new("ids", "wrong_type", message));
+            }
+        }
+    }
+    if raw.split(',').count() > MAX_BULK {
+        let message = format!("must have at most {MAX_BULK} ids");
+        return Err(Fault::new("ids", "too_many", message));
+    }
+    let mut seen = std::collections::HashSet::new();
+    ids.retain(|id| seen.insert(*id));
+    Ok(ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn codes(faults: &[Fault]) -> Vec<String> {
+        faults
+            .iter()
+            .map(|fault| format!("{} {}", fault.field.as_deref().unwrap_or("-"), fault.code))
+            .collect()
+    }
+
+    fn check_draft(body: Value, expected: &[&str]) {
+        let found = draft(&body).map_or_else(|faults| codes(&faults), |_| Vec::new());
+        assert_eq!(found, expected, "{body}");
+    }
+
+    #[test]
+    fn a_draft_needs_a_title_and_a_price() {
+        check_draft(json!({"title": "Sofa", "price": "$5"}), &[]);
+        check_draft(json!({}), &["title required", "price required"]);
+        check_draft(json!([]), &["- wrong_type"]);
+    }
+
+    #[test]
+    fn every_fault_of_a_draft_is_listed() {
+        check_draft(
+            json!({"title": " ", "description": "\u{7}", "price": 5, "hidden": null, "colour": 1}),
+            &[
+                "title blank",
+                "description control_character",
+                "price invalid_price",
+                "hidden wrong_type",
+                "colour unknown_field",
+            ],
+        );
+        check_draft(
+            json!({"title": "Sofa", "price": "$5", "media": [
+                {"url": "https://example.com/a.jpg", "type": "image"},
+                {"url": "ftp://example.com", "type": "video"}, 7]}),
+            &["media[1].type unknown_type", "media[1].url invalid_url", "media[2] wrong_type"],
+        );
+    }
+
+    #[test]
+    fn what_was_read_can_be_sent_back() {
+        check_draft(
+            json!({"id": 1, "shop_id": 2, "created_at": "x", "updated_at": "y",
+                "title": "Sofa", "description": "", "price": "$5", "hidden": false, "media": []}),
+            &[],
+        );
+    }
+
+    #[test]
+    fn an_update_must_change_something() {
+        assert_eq!(codes(&patch(&json!({"id": 5})).unwrap_err()), ["- no_change"]);
+        assert!(patch(&json!({"description": ""})).is_ok());
+    }
+
+    #[test]
+    fn a_bulk_edit_says_which_product_where_it_can() {
+        let edit = bulk_edit(&json!({"id": 5, "title": ""}));
+        assert_eq!(
+            (edit.id, codes(&edit.edit.unwrap_err())),
+            (Some(5), vec!["title blank".into()])
+        );
+        let edit = bulk_edit(&json!({"id": "5", "hidden": 1}));
+        assert_eq!(edit.id, None);
+        assert_eq!(codes(&edit.edit.unwrap_err()), ["id wrong_type", "hidden wrong_type"]);
+        let edit = bulk_edit(&json!({"title": "x"}));
+        assert_eq!(codes(&edit.edit.unwrap_err()), ["id required"]);
+        let edit = bulk_edit(&json!(3));
+        assert_eq!(codes(&edit.edit.unwrap_err()), ["- wrong_type"]);
+    }
+
+    #[test]
+    fn list_parameters_are_read_or_refused_never_guessed() {
+        let list = |query| list_parameters(Some(query)).map_err(|faults| codes(&faults));
+        let ids = |numbers: &[u64]| {
+            Some(numbers.iter().map(|n| ProductId::new(*n).unwrap()).collect::<Vec<_>>())
+        };
+        assert_eq!(
+            list("limit=2&offset=4"),
+            Ok(ListRequest { ids: None, limit: Some(2), offset: 4 })
+        );
+        assert_eq!(
+            list("ids=3,%201,3,0,99999999999999999999"),
+            Ok(ListRequest { ids: ids(&[3, 1]), limit: None, offset: 0 })
+        );
+        assert_eq!(list("ids="), Ok(ListRequest { ids: ids(&[]), limit: None, offset: 0 }));
+        assert_eq!(list("ids=1,,2"), Err(vec!["ids wrong_type".into()]));
+        assert_eq!(
+            list("limit=0&offset=-1&sort=x"),
+            Err(vec![
+                "limit out_of_range".into(),
+                "offset out_of_range".into(),
+                "sort unknown_parameter".into(),
+            ])
+        );
+        assert_eq!(list("limit=ten"), Err(vec!["limit wrong_type".into()]));
+        assert_eq!(list("limit=1&limit=2"), Err(vec!["limit repeated".into()]));
+        let many =
+            format!("ids={}", (1..=101).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
+        assert_eq!(list(&many), Err(vec!["ids too_many".into()]));
+    }
+}

@@ -1,0 +1,32 @@
+//! The search endpoint.
+
+use axum::{Json, body::Body, extract::State, http::HeaderMap};
+
+use super::{
+    App,
+    auth::Bearer,
+    json,
+    problem::ApiError,
+    requests,
+    wire::{ProductBody, SearchAnswer},
+};
+
+pub(crate) async fn search(
+    State(app): State<App>,
+    caller: Bearer,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<SearchAnswer>, ApiError> {
+    let body = json::read(&headers, body, app.body_limits).await?;
+    // Asking for hidden products without the role is 403 even where other fields are at fault.
+    let asks_for_hidden = body.get("include_hidden") == Some(&true.into());
+    let pass = caller.may_search(asks_for_hidden)?;
+    let request = requests::search(&body).map_err(ApiError::Validation)?;
+    let query = request.query.as_str().to_owned();
+    let found = app.engine.search(pass, request).await?;
+    Ok(Json(SearchAnswer {
+        products: found.products.iter().map(ProductBody::from).collect(),
+        query,
+        total: found.total,
+    }))
+}

@@ -1,0 +1,228 @@
+//! What do answers look like? The bodies of the contract, written from the domain's types.
+
+use catalog::product::Product;
+use engine::{store::TokenRow, tokens::IssuedToken, writes::Refusal};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::problem::Fault;
+
+/// A product.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Product, example = json!({
+    "id": 17, "title": "Linen sofa", "description": "Three seats, washable covers.",
+    "price": "$899.00", "hidden": false,
+    "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
+    "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
+    "updated_at": "2026-01-02T03:04:05.678901Z"
+}))]
+pub struct ProductBody {
+    /// Assigned by the service; growing, never used again.
+    #[schema(minimum = 1)]
+    id: u64,
+    /// As written.
+    title: String,
+    /// As written.
+    description: String,
+    /// As written, with its currency.
+    price: String,
+    /// Whether search leaves it out.
+    hidden: bool,
+    /// Its pictures.
+    media: Vec<MediaBody>,
+    /// The shop it belongs to.
+    #[schema(minimum = 1)]
+    shop_id: u64,
+    /// When it was created.
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// When it was last written.
+    #[schema(format = DateTime)]
+    updated_at: String,
+}
+
+/// A picture of a product.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Media)]
+pub struct MediaBody {
+    /// Its address. Never fetched by the service.
+    #[schema(format = "uri")]
+    url: String,
+    /// What it is: `image`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+impl From<&Product> for ProductBody {
+    fn from(product: &Product) -> Self {
+        Self {
+            id: product.id.get(),
+            title: product.title.as_str().to_owned(),
+            description: product.description.as_str().to_owned(),
+            price: product.price.text().to_owned(),
+            hidden: product.hidden,
+            media: product
+                .media
+                .iter()
+                .map(|item| MediaBody { url: item.url().to_owned(), kind: item.kind().as_str() })
+                .collect(),
+            shop_id: product.shop.get(),
+            created_at: time(product.created_at),
+            updated_at: time(product.updated_at),
+        }
+    }
+}
+
+/// RFC 3339 in UTC, always with microseconds, so that texts compare like times.
+pub(crate) fn time(at: Timestamp) -> String {
+    format!("{at:.6}")
+}
+
+/// What became of a bulk create.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"created_count": 2, "created_ids": [17, 18], "errors": []}))]
+pub struct BulkCreated {
+    /// How many products were created.
+    pub created_count: usize,
+    /// Their ids, in the order of the request.
+    pub created_ids: Vec<u64>,
+    /// What was wrong with the others, by place in the request.
+    pub errors: Vec<ElementFault>,
+}
+
+/// What became of a bulk update.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"updated_count": 1, "updated_ids": [17], "errors": [
+    {"index": 1, "id": 99, "code": "not_found", "message": "there is no such product"}]}))]
+pub struct BulkUpdated {
+    /// How many elements were applied.
+    pub updated_count: usize,
+    /// Their ids, in the order of the request.
+    pub updated_ids: Vec<u64>,
+    /// What was wrong with the others, by place in the request.
+    pub errors: Vec<ElementFault>,
+}
+
+/// What became of a bulk delete.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"deleted_count": 2}))]
+pub struct BulkDeleted {
+    /// How many products were there and are gone now.
+    pub deleted_count: usize,
+}
+
+/// One thing that is wrong with one element of a bulk request.
+#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ElementFault {
+    /// The element's place in the request, from 0.
+    pub index: usize,
+    /// The product's id, in a bulk update.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<u64>,
+    /// What is wrong, for programs.
+    pub code: &'static str,
+    /// What is wrong, for people.
+    pub message: String,
+    /// The field at fault, where one is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+}
+
+impl ElementFault {
+    pub(crate) fn new(index: usize, id: Option<u64>, fault: Fault) -> Self {
+        Self { index, id, code: fault.code, message: fault.message, field: fault.field }
+    }
+
+    pub(crate) fn refused(index: usize, id: u64, refusal: Refusal) -> Self {
+        let (code, message) = match refusal {
+            Refusal::NotFound => ("not_found", "there is no such product"),
+            Refusal::Changed => ("precondition_failed", "the product has changed"),
+        };
+        Self { index, id: Some(id), code, message: message.to_owned(), field: None }
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SearchAnswer {
+    /// The products, best first.
+    pub products: Vec<ProductBody>,
+    /// The query as it was asked.
+    pub query: String,
+    /// How many products were found in all.
+    pub total: usize,
+}
+
+/// A token that was just issued.
+#[derive(Serialize, ToSchema)]
+#[schema(example = json!({"id": 3, "token": "shk_3_…", "shop_id": 1, "role": "EDITOR",
+    "name": "import job", "created_at": "2026-01-02T03:04:05.678901Z", "expires_at": null}))]
+pub struct NewToken {
+    /// Its number.
+    id: u64,
+    /// The token itself: shown this once, kept only as a hash.
+    token: String,
+    /// The shop it belongs to.
+    shop_id: u64,
+    /// What it lets its bearer do.
+    role: &'static str,
+    /// What its owner called it.
+    name: String,
+    /// When it was issued.
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// When it stops working; `null` for never.
+    #[schema(format = DateTime)]
+    expires_at: Option<String>,
+}
+
+impl From<IssuedToken> for NewToken {
+    fn from(issued: IssuedToken) -> Self {
+        Self {
+            id: issued.id,
+            token: issued.token,
+            shop_id: issued.shop.get(),
+            role: issued.role.as_str(),
+            name: issued.name,
+            created_at: time(issued.created_at),
+            expires_at: issued.expires_at.map(time),
+        }
+    }
+}
+
+/// A token that was issued before.
+#[derive(Serialize, ToSchema)]
+pub struct TokenBody {
+    /// Its number.
+    id: u64,
+    /// The shop it belongs to.
+    shop_id: u64,
+    /// What it lets its bearer do.
+    role: &'static str,
+    /// What its owner called it.
+    name: String,
+    /// When it was issued.
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// When it stops working; `null` for never.
+    #[schema(format = DateTime)]
+    expires_at: Option<String>,
+    /// When it was revoked; `null` if it was not.
+    #[schema(format = DateTime)]
+    revoked_at: Option<String>,
+}
+
+impl From<TokenRow> for TokenBody {
+    fn from(row: TokenRow) -> Self {
+        Self {
+            id: row.id,
+            shop_id: row.shop.get(),
+            role: row.role.as_str(),
+            name: row.name,
+            created_at: time(row.created_at),
+            expires_at: row.expires_at.map(time),
+            revoked_at: row.revoked_at.map(time),
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Which figures are kept, under which names, and how are they written for Prometheus?
+
+use engine::Engine;
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+
+/// Upper ends of latency buckets, in seconds: fine where searches live, coarse above.
+const LATENCY_BUCKETS: &[f64] =
+    &[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+/// Upper ends of group size buckets, in writes.
+const GROUP_BUCKETS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0];
+
+/// Starts keeping figures for this process.
+pub fn install() -> Result<PrometheusHandle, BuildError> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), LATENCY_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("_group_size".to_owned()), GROUP_BUCKETS)?
+        .install_recorder()?;
+    describe();
+    Ok(handle)
+}
+
+fn describe() {
+    metrics::describe_counter!("shopkeeper_http_requests_total", "Requests answered.");
+    metrics::describe_histogram!("shopkeeper_http_request_seconds", "Time to answer a request.");
+    metrics::describe_counter!("shopkeeper_writes_total", "Writes stored, or failed.");
+    metrics::describe_histogram!("shopkeeper_write_group_size", "Writes in one transaction.");
+    metrics::describe_histogram!("shopkeeper_commit_seconds", "Time from begin to visible.");
+    metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
+    metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
+    metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
+    metrics::describe_gauge!("shopkeeper_writes_waiting", "Writes waiting for a commit.");
+    metrics::describe_gauge!("process_resident_memory_bytes", "Resident memory.");
+}
+
+/// The figures as text, those that are only looked at now included.
+pub(crate) fn render(handle: &PrometheusHandle, engine: &Engine) -> String {
+    let figures = engine.figures();
+    metrics::gauge!("shopkeeper_index_shops").set(figures.shops as f64);
+    metrics::gauge!("shopkeeper_index_products").set(figures.products as f64);
+    metrics::gauge!("shopkeeper_index_bytes").set(figures.index_bytes as f64);
+    metrics::gauge!("shopkeeper_writes_waiting").set(figures.writes_waiting as f64);
+    if let Some(bytes) = resident_bytes() {
+        metrics::gauge!("process_resident_memory_bytes").set(bytes as f64);
+    }
+    handle.run_upkeep();
+    handle.render()
+}
+
+/// Resident memory as the kernel counts it; `None` where it does not say.
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -1,0 +1,97 @@
+//! How are connections taken, bounded and let go?
+//!
+//! HTTP/1.1 alone: it is what clients speak without TLS, and every phase of it has a limit here
+//! (head, body, answer), so that no client can hold a connection by doing nothing.
+
+use std::{future::Future, io, sync::Arc, time::Duration};
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
+};
+
+use super::stalled::WriteTimeout;
+use crate::config::Limits;
+
+/// The pause after the system refused a connection, for want of file handles for example.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// The read buffer is this many times the allowed head, so that a head that is somewhat too
+/// large still gets an answer that says so.
+const HEAD_BUFFER_FACTOR: usize = 4;
+
+/// Serves connections until `stop`, then finishes those in flight.
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    limits: &Limits,
+    stop: impl Future<Output = ()>,
+) {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let connections = GracefulShutdown::new();
+    let server = http1_server(limits);
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        let (stream, place) = tokio::select! {
+            () = &mut stop => break,
+            accepted = accept(&listener, &places) => accepted,
+        };
+        let io = TokioIo::new(WriteTimeout::new(stream, limits.body_read_time));
+        let service = TowerToHyperService::new(router.clone());
+        let connection = connections.watch(server.serve_connection(io, service));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            drop(place);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(limits.shutdown_time, connections.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not finish in time and were cut off");
+    }
+}
+
+/// The next connection, once there is a place for it.
+async fn accept(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> (TcpStream, OwnedSemaphorePermit) {
+    let Ok(place) = Arc::clone(places).acquire_owned().await else {
+        unreachable!("the semaphore is never closed");
+    };
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                // Answers are small and whole: waiting to fill a packet only delays them.
+                let _ = stream.set_nodelay(true);
+                return (stream, place);
+            }
+            Err(error) if is_the_clients_fault(&error) => {}
+            Err(error) => {
+                tracing::error!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn is_the_clients_fault(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
+
+fn http1_server(limits: &Limits) -> http1::Builder {
+    let mut server = http1::Builder::new();
+    server
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_read_time)
+        .max_buf_size(limits.header_bytes * HEAD_BUFFER_FACTOR);
+    server
+}

@@ -1,0 +1,125 @@
+//! How does the service run? It opens the folder, listens, warms up, and on SIGTERM finishes
+//! what is in flight.
+
+mod listen;
+mod readiness;
+mod stalled;
+
+use std::{io::Write, sync::Arc, time::Duration};
+
+use anyhow::Context;
+use engine::{Engine, Settings, writer::WriterSettings};
+use jiff::{SignedDuration, Timestamp};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::TcpListener;
+
+pub use readiness::{Readiness, ReadinessFlag};
+
+use crate::{config::Config, http, metrics};
+
+/// Runs the service until it is told to stop.
+pub fn serve(config: &Config) -> anyhow::Result<()> {
+    let metrics = metrics::install().context("figures cannot be kept")?;
+    let engine = Engine::open(&config.data, engine_settings(config))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("the runtime cannot be started")?;
+    let engine = Arc::new(engine);
+    let served = runtime.block_on(run(Arc::clone(&engine), config, metrics));
+    // Detached work first, then the engine: its writer stores what was queued.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    drop(engine);
+    tracing::info!("the server has stopped");
+    served
+}
+
+async fn run(
+    engine: Arc<Engine>,
+    config: &Config,
+    metrics: PrometheusHandle,
+) -> anyhow::Result<()> {
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("cannot listen on {}", config.listen))?;
+    let address = listener.local_addr()?;
+    let readiness = Arc::new(ReadinessFlag::default());
+    let parts = http::Parts::new(
+        Arc::clone(&engine),
+        config,
+        Arc::clone(&readiness),
+        metrics,
+        random_number(),
+    )?;
+    let router = http::router(Arc::new(parts), config);
+    tracing::info!(%address, data = %config.data.display(), "the server is listening");
+    announce(&format!("Shopkeeper listens on http://{address}"));
+    warm_up(engine, Arc::clone(&readiness));
+    let stop = async {
+        stop_signal().await;
+        readiness.set(Readiness::Stopping);
+        tracing::info!("the server is stopping: requests in flight are being finished");
+    };
+    listen::serve(listener, router, &config.limits, stop).await;
+    Ok(())
+}
+
+/// Loads shops in the background; whoever searches before loads its own.
+fn warm_up(engine: Arc<Engine>, readiness: Arc<ReadinessFlag>) {
+    tokio::task::spawn_blocking(move || match engine.warm_up() {
+        Ok(()) => readiness.finish_warming_up(),
+        Err(error) => tracing::error!(%error, "the shops could not be loaded"),
+    });
+}
+
+/// The address, for people and scripts that wait for it on standard output.
+fn announce(line: &str) {
+    // Nobody may be reading; that is no reason not to serve.
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut terminate), Ok(mut interrupt)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
+    else {
+        tracing::error!("signals cannot be awaited; stop the server with SIGKILL");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+fn engine_settings(config: &Config) -> Settings {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    Settings {
+        writer: WriterSettings {
+            queue: config.limits.write_queue,
+            group_products: config.store.group_max_products,
+            remember_for: SignedDuration::try_from(config.store.idempotency_time)
+                .unwrap_or(SignedDuration::MAX),
+        },
+        reader_threads: threads,
+        reader_queue: config.limits.search_queue,
+        index_memory: config.index.memory_bytes,
+        clock: Arc::new(Timestamp::now),
+        random: random_source(),
+    }
+}
+
+/// The operating system's random numbers.
+pub(crate) fn random_source() -> engine::tokens::RandomSource {
+    Arc::new(|bytes| {
+        // The system's generator cannot fail once the system is up; a predictable secret would
+        // be worse than none.
+        aws_lc_rs::rand::fill(bytes).unwrap_or_else(|_| panic!("no random numbers to be had"));
+    })
+}
+
+fn random_number() -> u64 {
+    let mut bytes = [0; 8];
+    random_source()(&mut bytes);
+    u64::from_ne_bytes(bytes)
+}
