@@ -169,51 +169,6 @@ impl Shared {
     fn next_background(&self, writer: &Writer, segments: &[LiveSegment]) -> Option<Merge> {
         self.policy.next_background(&writer.shapes(segments))
     }
-
-    /// Does the next large merge, if there is one, and says so. Writers go on meanwhile.
-    fn merge_in_background(&self) -> bool {
-        let sources: Vec<LiveSegment> = {
-            let mut writer = self.writer.lock();
-            let snapshot = self.snapshot.load();
-            let Some(merge) = self.next_background(&writer, snapshot.segments()) else {
-                writer.queued = false;
-                return false;
-            };
-            let sources: Vec<_> =
-                merge.sources.iter().map(|at| snapshot.segments()[*at].clone()).collect();
-            writer.merging = sources.iter().map(|live| Arc::clone(&live.segment)).collect();
-            sources
-        };
-        let mut merged = LiveSegment::new(merge::merge(&sources));
-
-        let mut writer = self.writer.lock();
-        let snapshot = self.snapshot.load();
-        let mut segments = snapshot.segments().to_vec();
-        for source in &sources {
-            let at = segments.iter().position(|live| Arc::ptr_eq(&live.segment, &source.segment));
-            let now = at.map(|at| segments.remove(at));
-            carry_over_deletions(source, now.as_ref(), &mut merged);
-        }
-        if merged.live_count() > 0 {
-            segments.push(merged);
-        }
-        writer.merging.clear();
-        self.snapshot.store(Arc::new(Snapshot::new(snapshot.seq(), segments)));
-        true
-    }
-}
-
-/// Deletes from `merged` what was deleted from a source since it was read. A source that is
-/// gone has lost all its products.
-fn carry_over_deletions(source: &LiveSegment, now: Option<&LiveSegment>, merged: &mut LiveSegment) {
-    if now.is_some_and(|now| now.dead_count() == source.dead_count()) {
-        return;
-    }
-    for (doc, id) in source.segment.ids.iter().enumerate() {
-        if !source.is_dead(doc) && now.is_none_or(|now| now.is_dead(doc)) {
-            merged.delete(*id);
-        }
-    }
 }
 
 impl Writer {

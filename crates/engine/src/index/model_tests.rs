@@ -16,7 +16,10 @@ use catalog::{
 };
 use proptest::prelude::*;
 
-use super::{Entry, IndexBuilder, IndexChange, Matches, ShopIndex, tiers::Policy};
+use super::{
+    Entry, IndexBuilder, IndexChange, Matches, ShopIndex, live::LiveSegment, merge::merge,
+    tiers::Policy,
+};
 
 /// Merges early and often, in the background wherever there is anything to merge.
 const EAGER: Policy = Policy { fanout: 2, max_products: 12, inline_postings: 0 };
@@ -36,9 +39,31 @@ enum Change {
     Delete(u64),
 }
 
-/// The naive index: products as they are, with their versions.
+/// The naive index: products as they are.
 #[derive(Default)]
-struct Model(BTreeMap<u64, (Seq, Item)>);
+struct Model(BTreeMap<u64, Known>);
+
+struct Known {
+    version: Seq,
+    hidden: bool,
+    title: Vec<String>,
+    description: Vec<String>,
+}
+
+impl Known {
+    fn lengths(&self) -> Lengths {
+        Lengths {
+            title: FieldLength::of(self.title.len()),
+            description: FieldLength::of(self.description.len()),
+        }
+    }
+
+    /// Times that the title and the description say a word.
+    fn times(&self, word: &str) -> (u32, u32) {
+        let times = |words: &[String]| words.iter().filter(|other| *other == word).count() as u32;
+        (times(&self.title), times(&self.description))
+    }
+}
 
 fn id(number: u64) -> ProductId {
     ProductId::new(number).unwrap()
@@ -48,10 +73,6 @@ fn words_of(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     for_each_word(text, |word| words.push(word.to_owned()));
     words
-}
-
-fn times(word: &str, words: &[String]) -> u32 {
-    words.iter().filter(|other| *other == word).count() as u32
 }
 
 fn entry(number: u64, version: Seq, item: &Item) -> Entry<'_> {
@@ -77,64 +98,66 @@ fn settle(index: &ShopIndex) {
 }
 
 impl Model {
-    fn apply(&mut self, changes: &[Change], seq: Seq) {
-        for change in changes.iter().cloned() {
+    fn apply(&mut self, changes: &[Change], version: Seq) {
+        for change in changes {
             match change {
-                Change::Upsert(number, item) => self.0.insert(number, (seq, item)),
-                Change::Delete(number) => self.0.remove(&number),
+                Change::Upsert(number, Item { hidden, title, description }) => {
+                    let (title, description) = (words_of(title), words_of(description));
+                    let known = Known { version, hidden: *hidden, title, description };
+                    self.0.insert(*number, known)
+                }
+                Change::Delete(number) => self.0.remove(number),
             };
         }
     }
 
-    fn search(&self, query: &QueryWords, sight: Sight, offset: usize, limit: usize) -> Matches {
+    /// Every match, best first.
+    fn search(&self, query: &QueryWords, sight: Sight) -> Vec<Hit> {
         let mut corpus = Corpus::default();
-        let mut texts = Vec::new();
-        for (number, (version, item)) in &self.0 {
-            let (title, description) = (words_of(&item.title), words_of(&item.description));
-            let lengths = Lengths {
-                title: FieldLength::of(title.len()),
-                description: FieldLength::of(description.len()),
-            };
-            corpus.add(lengths);
-            texts.push((*number, *version, item.hidden, title, description, lengths));
-        }
+        self.0.values().for_each(|known| corpus.add(known.lengths()));
         let scorer = Scorer::new(&WEIGHTS, &corpus);
-        let mut scores = vec![0.0; texts.len()];
+        let mut scores = vec![0.0; self.0.len()];
         for word in query.iter() {
-            let found: Vec<_> = texts
-                .iter()
-                .map(|(.., title, description, _)| (times(word, title), times(word, description)))
-                .collect();
-            let rarity = corpus.rarity(found.iter().filter(|f| **f != (0, 0)).count() as u64);
-            for ((score, (title, description)), text) in scores.iter_mut().zip(found).zip(&texts) {
-                if title + description > 0 {
-                    *score += scorer.score(rarity, Occurrences::new(title, description), text.5);
-                }
+            let with = self.0.values().filter(|known| known.times(word) != (0, 0)).count();
+            let rarity = corpus.rarity(with as u64);
+            for (score, known) in scores.iter_mut().zip(self.0.values()) {
+                let (title, description) = known.times(word);
+                let occurrences = Occurrences::new(title, description);
+                *score += scorer.score(rarity, occurrences, known.lengths());
             }
         }
-        let mut hits: Vec<_> = texts
+        let mut hits: Vec<_> = self
+            .0
             .iter()
             .zip(scores)
-            .filter(|(text, score)| *score > 0.0 && (sight == Sight::Everything || !text.2))
-            .map(|(text, score)| Hit { product: id(text.0), version: text.1, score: Bm25(score) })
+            .filter(|((_, known), score)| {
+                *score > 0.0 && (sight == Sight::Everything || !known.hidden)
+            })
+            .map(|((number, known), score)| Hit {
+                product: id(*number),
+                version: known.version,
+                score: Bm25(score),
+            })
             .collect();
         hits.sort_by(Hit::rank);
-        Matches { total: hits.len(), hits: hits.into_iter().skip(offset).take(limit).collect() }
+        hits
     }
 }
 
 fn check(index: &ShopIndex, model: &Model) {
     let snapshot = index.snapshot();
     assert_eq!(snapshot.product_count(), model.0.len());
-    let visible = model.0.values().filter(|(_, item)| !item.hidden).count();
+    let visible = model.0.values().filter(|known| !known.hidden).count();
     assert_eq!(snapshot.visible_count(), visible);
     for query in ["red", "red sofa", "wd-40", "the", "lamp blue green chair red", "nothing"] {
         let words = QueryWords::of(query);
         for sight in [Sight::VisibleOnly, Sight::Everything] {
+            let expected = model.search(&words, sight);
             for (offset, limit) in [(0, 50), (2, 3), (40, 10)] {
+                let hits = expected.iter().skip(offset).take(limit).copied().collect();
                 assert_eq!(
                     snapshot.search(&words, sight, offset, limit),
-                    model.search(&words, sight, offset, limit),
+                    Matches { total: expected.len(), hits },
                     "{query:?} {sight:?} {offset} {limit}"
                 );
             }
@@ -228,6 +251,38 @@ fn a_large_shop_is_loaded_by_several_threads() {
         model.apply(&[Change::Upsert(number, item)], Seq(1));
     }
     check(&builder.finish(Seq(1)), &model);
+}
+
+/// Changes that fall between the beginning of a merge and its publication. The merging thread
+/// believes that it knows of the shop, and so never looks at it.
+fn during_a_merge(changes: &[Change]) {
+    let index = ShopIndex::with_policy(Seq(0), Vec::new(), EAGER);
+    index.shared.writer.lock().queued = true;
+    let mut model = Model::default();
+    for number in 1..=2 {
+        let pair: Vec<_> = [number, number + 10].map(|n| Change::Upsert(n, red_sofa(n))).to_vec();
+        apply(&index, &pair, Seq(number));
+        model.apply(&pair, Seq(number));
+    }
+    let sources = index.shared.begin_merge().unwrap();
+    apply(&index, changes, Seq(9));
+    model.apply(changes, Seq(9));
+    index.shared.publish_merge(&sources, LiveSegment::new(merge(&sources)));
+    check(&index, &model);
+    assert!(index.shared.writer.lock().merging.is_empty());
+}
+
+fn red_sofa(number: u64) -> Item {
+    Item { hidden: number == 2, title: "red sofa".to_owned(), description: String::new() }
+}
+
+#[test]
+fn what_is_written_during_a_merge_is_not_lost_by_it() {
+    during_a_merge(&[]);
+    during_a_merge(&[Change::Delete(1)]);
+    during_a_merge(&[Change::Delete(1), Change::Delete(11)]);
+    during_a_merge(&[1, 2, 11, 12].map(Change::Delete));
+    during_a_merge(&[Change::Upsert(2, red_sofa(1)), Change::Upsert(3, red_sofa(3))]);
 }
 
 #[test]
