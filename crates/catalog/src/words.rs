@@ -1,8 +1,7 @@
 //! Which words does a text say? The same for products and queries, so that they can meet.
 //!
 //! Text is folded (compatibility forms, case and accents), cut into *forms* (words as
-//! written), and each form is brought to the *word* it is indexed under. Whoever reads a lot
-//! of text takes the forms and remembers their words.
+//! written), and each form is brought to the *word* it is indexed under.
 //!
 //! - `Men's` says `men`; `L'Oréal` says `loreal`; `3.5mm` and `501` stay as they are.
 //! - A compound says its parts and itself as one word: `WD-40` says `wd`, `40` and `wd40`.
@@ -12,12 +11,11 @@ mod fold;
 mod query;
 mod stem;
 
-use std::borrow::Cow;
-
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 pub use query::QueryWords;
+use stem::singular;
 
 /// Longer forms are cut here, on both sides alike: a wall of letters is not a word.
 pub const MAX_WORD_BYTES: usize = 64;
@@ -26,17 +24,7 @@ const MAX_COMPOUND_BYTES: usize = 32;
 
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
-    for_each_form(text, |form| f(&word_of(form)));
-}
-
-/// Calls `f` with every form of a product's text, in order; [`word_of`] leads on to its word.
-pub fn for_each_form(text: &str, f: impl FnMut(&str)) {
-    read(text, Side::Product, f);
-}
-
-/// The word that a form is indexed under.
-pub fn word_of(form: &str) -> Cow<'_, str> {
-    stem::singular(form)
+    for_each_form(text, Side::Product, |form| f(&singular(form)));
 }
 
 /// Whose text is read: a product offers more ways to be found than a query asks for.
@@ -46,7 +34,8 @@ enum Side {
     Query,
 }
 
-fn read(text: &str, side: Side, mut f: impl FnMut(&str)) {
+/// Calls `f` with every form of a text, in order.
+fn for_each_form(text: &str, side: Side, mut f: impl FnMut(&str)) {
     let mut folded = String::with_capacity(text.len());
     fold::fold_into(&mut folded, text);
     let mut cleaned = String::new();

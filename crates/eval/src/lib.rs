@@ -1,1 +1,1 @@
-//!
+//! Measuring the service from outside.

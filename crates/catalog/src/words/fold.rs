@@ -32,13 +32,14 @@ fn fold_piece(into: &mut String, piece: &str) {
 }
 
 /// Signs that would stick to a word once decomposed (`Nike™` is not `niketm`, `5½` is not
-/// `51⁄2`), apostrophes in their typographic forms, and marks that show nothing.
+/// `51⁄2`), apostrophes in their typographic forms, and marks that only say how to show a character.
 fn replaced(c: char) -> impl Iterator<Item = char> {
     let (first, second) = match c {
         '™' | '℠' | '®' | '©' | 'ª' | 'º' => (Some(' '), None),
         '¼'..='¾' | '⅐'..='⅞' => (Some(' '), Some(c)),
         '\u{2018}' | '\u{2019}' | '\u{02BC}' | '\u{FF07}' => (Some('\''), None),
         '\u{00AD}' | '\u{200C}' | '\u{200D}' | '\u{2060}' | '\u{FEFF}' => (None, None),
+        '\u{20E3}' | '\u{FE00}'..='\u{FE0F}' => (None, None),
         _ => (Some(c), None),
     };
     first.into_iter().chain(second)
@@ -81,7 +82,7 @@ mod tests {
         check("ＡＢＣ　１", "abc 1");
         check("İstanbul ısı", "istanbul isi");
         check("ŒUVRE Smørrebrød Łódź groß", "oeuvre smorrebrod lodz gross");
-        check("soft\u{AD}ware", "software");
+        check("soft\u{AD}ware 1\u{FE0F}\u{20E3}", "software 1");
         check("№5 ﬁt", "no5 fit");
     }
 

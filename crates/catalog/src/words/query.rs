@@ -1,6 +1,6 @@
 //! Which words of a query are about products? The others are set aside.
 
-use super::{Side, read, word_of};
+use super::{Side, for_each_form, stem::singular};
 
 /// Words that hold a sentence together and say nothing about a product.
 ///
@@ -51,12 +51,12 @@ impl QueryWords {
     /// Reads a query. Function words count only in a query that has nothing else.
     pub fn of(text: &str) -> Self {
         let mut forms = Vec::new();
-        read(text, Side::Query, |form| forms.push(form.to_owned()));
+        for_each_form(text, Side::Query, |form| forms.push(form.to_owned()));
         let set_aside = set_aside(&forms);
         let has_content = set_aside.contains(&false);
         let mut words: Vec<Box<str>> = Vec::new();
         for (form, aside) in forms.iter().zip(set_aside) {
-            let word = word_of(form);
+            let word = singular(form);
             if !(aside && has_content || words.iter().any(|known| **known == *word)) {
                 words.push(word.into());
             }

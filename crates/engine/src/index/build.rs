@@ -83,9 +83,9 @@ impl SegmentBuilder {
     /// Counts the words of a field and returns how many there are.
     fn count(&mut self, doc: Doc, text: &str, field: Field) -> usize {
         let mut total = 0;
-        words::for_each_form(text, |form| {
+        words::for_each_word(text, |word| {
             total += 1;
-            let word = self.word_no(form);
+            let word = self.word_no(word);
             let count = self.count_of(word, doc);
             match field {
                 Field::Title => count.title = count.title.saturating_add(1),
@@ -95,9 +95,8 @@ impl SegmentBuilder {
         total
     }
 
-    fn word_no(&mut self, form: &str) -> WordNo {
-        let word = words::word_of(form);
-        if let Some(known) = self.words.get(&*word) {
+    fn word_no(&mut self, word: &str) -> WordNo {
+        if let Some(known) = self.words.get(word) {
             return *known;
         }
         let new = self.words.len() as WordNo;

@@ -1,15 +1,18 @@
 //! `shopkeeper token`: the operator's own hands on the tokens of a data folder.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use anyhow::{Context, bail};
 use catalog::{access::Role, product::ShopId};
 use clap::Subcommand;
 use engine::{store::TokenRow, tokens::TokenDesk};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::{
-    config::{Config, Flags},
+    config::{self, Config, Flags},
     http::wire,
     serving,
 };
@@ -28,8 +31,8 @@ pub(super) enum TokenCommand {
         #[arg(long, default_value = "")]
         name: String,
         /// How long it works, such as `12h` or `30d`; for ever if left out
-        #[arg(long, value_name = "TIME")]
-        expires_in: Option<SignedDuration>,
+        #[arg(long, value_name = "TIME", value_parser = lifetime)]
+        expires_in: Option<Duration>,
         #[command(flatten)]
         flags: Flags,
     },
@@ -67,9 +70,6 @@ impl TokenCommand {
         match self {
             Self::Create { shop, role, name, expires_in, .. } => {
                 let expires_at = match expires_in {
-                    Some(time) if *time <= SignedDuration::ZERO => {
-                        bail!("--expires-in must be longer than nothing")
-                    }
                     Some(time) => Some(now.checked_add(*time).context("--expires-in is too long")?),
                     None => None,
                 };
@@ -94,6 +94,13 @@ impl TokenCommand {
         }
         Ok(())
     }
+}
+
+/// How long a token works, such as `30d`.
+fn lifetime(raw: &str) -> Result<Duration, &'static str> {
+    config::parse_time(raw)
+        .filter(|time| !time.is_zero())
+        .ok_or("must be a time with its unit, such as 45m, 12h or 30d")
 }
 
 fn state(row: &TokenRow, now: Timestamp) -> String {

@@ -37,6 +37,7 @@ pub use report::Report;
 pub use resolve::InForce;
 pub use secret::Secret;
 pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Store, Telemetry};
+pub(crate) use units::parse_time;
 
 use resolve::Resolver;
 use settings::{JwtSettings, Place, RateLimitSettings, sections};

@@ -41,7 +41,7 @@ pub(super) fn show_bytes(bytes: usize) -> String {
 }
 
 /// Reads `30s`, `250ms`, `2m`, `24h` or `7d`; a unit is required, except after `0`.
-pub(super) fn parse_time(text: &str) -> Option<Duration> {
+pub(crate) fn parse_time(text: &str) -> Option<Duration> {
     let (number, unit) = split(text)?;
     if number == 0 && unit.is_empty() {
         return Some(Duration::ZERO);

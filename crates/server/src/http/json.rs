@@ -161,7 +161,7 @@ mod tests {
         check(br#"{"a": 1"#, Err("EOF"));
         check(br#"{"a": 1} x"#, Err("trailing characters"));
         check(b"{\"a\": \"\xff\"}", Err("unicode"));
-        check(br#""\ud800""#, Err("surrogate"));
+        check(br#""\ud800""#, Err("hex escape"));
         check(br#"{"a": {"b": 1, "b": 1}}"#, Err(r#""b" occurs twice"#));
         check("[".repeat(100_000).as_bytes(), Err("recursion limit"));
     }

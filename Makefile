@@ -1,0 +1,43 @@
+# Everything a newcomer, a contributor and CI need. `make help` lists it.
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test lint docs unit api-test readme-test bench-write fuzz deny clean
+
+help: ## List what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: ## Build and start the service, with a token to use it
+	scripts/run.sh
+
+build: ## Build target/release/shopkeeper
+	cargo build --release --locked
+
+test: lint docs unit api-test readme-test ## Install what the tests need and run them all
+
+lint: ## Formatting and clippy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+docs: ## The code's documentation, without warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+
+unit: ## Unit, property, contract, durability and model tests
+	cargo test --workspace --locked
+
+api-test: ## Random requests by schemathesis against the OpenAPI document
+	scripts/schemathesis.sh
+
+readme-test: ## The commands in README.md, as a newcomer would paste them
+	scripts/readme-test.sh
+
+bench-write: build ## Measure writes, memory and restart (not part of `make test`)
+	cargo run --release --locked -p eval --bin bench-write -- --server target/release/shopkeeper
+
+fuzz: ## Fuzz the parsers (not part of `make test`)
+	scripts/fuzz.sh
+
+deny: ## Check licences, duplicates and sources of dependencies (not part of `make test`)
+	scripts/deny.sh
+
+clean: ## Remove what was built and installed; the data folder stays
+	rm -rf target .tools fuzz/target
