@@ -72,9 +72,11 @@ section! {
         header_bytes: usize = "16KiB", Bytes { min: SMALLEST_HEAD_BYTES, max: MIB };
         /// Longest address (path and query) of a request; at most `limits.header_bytes`.
         uri_bytes: usize = "8KiB", Bytes { min: 256, max: LONGEST_URI_BYTES };
+        /// Longest time a connection may stay open between two requests; let it be longer than that of a proxy in front.
+        idle_time: Duration = "75s", REQUEST_TIME;
         /// Longest time a client may take to send a request's head before its connection is closed.
         header_read_time: Duration = "10s", REQUEST_TIME;
-        /// Longest time a client may take to send a request's body.
+        /// Longest time a client may take to send a request's body, or to take the next part of an answer.
         body_read_time: Duration = "30s", REQUEST_TIME;
         /// Longest time from a request's head to its answer.
         request_time: Duration = "1m", REQUEST_TIME;

@@ -1,12 +1,15 @@
 //! How are connections taken, bounded and let go?
 //!
 //! HTTP/1.1 alone: it is what clients speak without TLS, and every phase of it has a limit here
-//! (head, body, answer), so that no client can hold a connection by doing nothing.
+//! (idle, head, body, answer), so that no client can hold a connection by doing nothing.
 
 use std::{future::Future, io, sync::Arc, time::Duration};
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
@@ -17,7 +20,7 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 
-use super::stalled::WriteTimeout;
+use super::patience::{AtWork, Patience, Patient};
 use crate::config::Limits;
 
 /// The pause after the system refused a connection, for want of file handles for example.
@@ -36,14 +39,24 @@ pub(super) async fn serve(
     let places = Arc::new(Semaphore::new(limits.connections));
     let connections = GracefulShutdown::new();
     let server = http1_server(limits);
+    let patience = Patience { head: limits.header_read_time, answer: limits.body_read_time };
     let mut stop = std::pin::pin!(stop);
     loop {
         let (stream, place) = tokio::select! {
             () = &mut stop => break,
             accepted = accept(&listener, &places) => accepted,
         };
-        let io = TokioIo::new(WriteTimeout::new(stream, limits.body_read_time));
-        let service = TowerToHyperService::new(router.clone());
+        let at_work = AtWork::default();
+        let io = TokioIo::new(Patient::new(stream, patience, at_work.clone()));
+        let routed = TowerToHyperService::new(router.clone());
+        let service = service_fn(move |request| {
+            let guard = at_work.begin();
+            let answer = routed.call(request);
+            async move {
+                let _guard = guard;
+                answer.await
+            }
+        });
         let connection = connections.watch(server.serve_connection(io, service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -91,7 +104,9 @@ fn http1_server(limits: &Limits) -> http1::Builder {
     let mut server = http1::Builder::new();
     server
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_read_time)
+        // Hyper counts from the end of the last answer, so for it this is the idle time; the
+        // head itself is watched by `Patient`.
+        .header_read_timeout(limits.idle_time)
         .max_buf_size(limits.header_bytes * HEAD_BUFFER_FACTOR);
     server
 }

@@ -2,8 +2,8 @@
 //! what is in flight.
 
 mod listen;
+mod patience;
 mod readiness;
-mod stalled;
 
 use std::{io::Write, sync::Arc, time::Duration};
 

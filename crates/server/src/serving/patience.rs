@@ -1,0 +1,243 @@
+//! How long do we wait for a client that stalls? Not long in the middle of a request's head or
+//! of our answer; longer between two requests, when it is only keeping its connection open.
+//!
+//! A request's body has a limit of its own, where it is read.
+
+use std::{
+    future::Future,
+    io,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, Sleep},
+};
+
+/// How long a client may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// From the first byte of a request's head to its last.
+    pub(super) head: Duration,
+    /// From one part of an answer that it takes to the next.
+    pub(super) answer: Duration,
+}
+
+/// Whether a request of this connection is being worked on: then its bytes are no head.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AtWork(Arc<AtomicBool>);
+
+impl AtWork {
+    /// Marks the connection as at work until the guard is dropped.
+    pub(super) fn begin(&self) -> AtWorkGuard {
+        self.0.store(true, Ordering::Release);
+        AtWorkGuard(self.clone())
+    }
+
+    fn get(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+/// A request at work.
+pub(super) struct AtWorkGuard(AtWork);
+
+impl Drop for AtWorkGuard {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::Release);
+    }
+}
+
+/// A client's stream that ends when the client stalls.
+pub(super) struct Patient<S> {
+    stream: S,
+    at_work: AtWork,
+    head: Deadline,
+    answer: Deadline,
+}
+
+impl<S> Patient<S> {
+    pub(super) fn new(stream: S, patience: Patience, at_work: AtWork) -> Self {
+        Self {
+            stream,
+            at_work,
+            head: Deadline::new(patience.head),
+            answer: Deadline::new(patience.answer),
+        }
+    }
+}
+
+/// A time limit that runs only while someone waits.
+struct Deadline {
+    patience: Duration,
+    sleep: Pin<Box<Sleep>>,
+    running: bool,
+}
+
+impl Deadline {
+    fn new(patience: Duration) -> Self {
+        Self { patience, sleep: Box::pin(tokio::time::sleep(patience)), running: false }
+    }
+
+    fn start(&mut self) {
+        if !self.running {
+            self.running = true;
+            self.sleep.as_mut().reset(Instant::now() + self.patience);
+        }
+    }
+
+    fn stop(&mut self) {
+        self.running = false;
+    }
+
+    /// Ready, with an error, once the limit is over.
+    fn poll<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if !self.running {
+            return Poll::Pending;
+        }
+        ready!(self.sleep.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Passes on what the stream said, or gives up if it has said nothing for too long.
+    fn watch<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        said: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if said.is_ready() {
+            self.stop();
+            return said;
+        }
+        self.start();
+        self.poll(context)
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let said = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if self.at_work.get() {
+            self.head.stop();
+            return said;
+        }
+        if said.is_ready() {
+            self.head.start();
+            return said;
+        }
+        self.head.poll(context)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let said = Pin::new(&mut self.stream).poll_write(context, bytes);
+        // An answer begins: what was read before was a whole head.
+        self.head.stop();
+        self.answer.watch(context, said)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let said = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.head.stop();
+        self.answer.watch(context, said)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let said = Pin::new(&mut self.stream).poll_flush(context);
+        self.answer.watch(context, said)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let said = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.answer.watch(context, said)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+    use super::*;
+
+    const PATIENCE: Patience =
+        Patience { head: Duration::from_secs(5), answer: Duration::from_secs(5) };
+
+    fn connection(buffer: usize) -> (Patient<DuplexStream>, DuplexStream, AtWork) {
+        let (ours, theirs) = tokio::io::duplex(buffer);
+        let at_work = AtWork::default();
+        (Patient::new(ours, PATIENCE, at_work.clone()), theirs, at_work)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_stops_ends_the_answer() {
+        let (mut stream, _theirs, _) = connection(8);
+        let error = stream.write_all(&[0; 64]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_reader_that_goes_on_gets_everything() {
+        let (mut stream, mut theirs, _) = connection(8);
+        let reading = tokio::spawn(async move {
+            let mut read = 0;
+            while read < 64 {
+                tokio::time::sleep(Duration::from_secs(4)).await;
+                read += theirs.read(&mut [0; 8]).await.unwrap();
+            }
+        });
+        stream.write_all(&[0; 64]).await.unwrap();
+        reading.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_trickles_in_is_cut_off_however_often_a_byte_comes() {
+        let (mut stream, mut theirs, _) = connection(8);
+        tokio::spawn(async move {
+            while theirs.write_all(b"x").await.is_ok() {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let began = Instant::now();
+        let error = loop {
+            if let Err(error) = stream.read_u8().await {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), PATIENCE.head.as_secs());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn neither_an_idle_connection_nor_a_body_is_a_head() {
+        let (mut stream, mut theirs, at_work) = connection(8);
+        let wait = Duration::from_secs(20);
+        assert!(tokio::time::timeout(wait, stream.read_u8()).await.is_err(), "idle");
+        theirs.write_all(b"x").await.unwrap();
+        stream.read_u8().await.unwrap();
+        let _guard = at_work.begin();
+        assert!(tokio::time::timeout(wait, stream.read_u8()).await.is_err(), "at work");
+    }
+}
