@@ -12,6 +12,7 @@ pub(crate) mod health;
 pub mod json;
 pub(crate) mod jwt;
 pub(crate) mod observe;
+pub(crate) mod path;
 pub mod problem;
 pub(crate) mod products;
 pub(crate) mod rate;

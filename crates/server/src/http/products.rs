@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json,
     body::Body,
-    extract::{Path, RawQuery, State},
+    extract::{RawQuery, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
@@ -20,6 +20,7 @@ use super::{
     App,
     auth::Bearer,
     json,
+    path::PathText,
     problem::{ApiError, Fault},
     requests::{self, DEFAULT_PAGE},
     wire::{BulkCreated, BulkDeleted, BulkUpdated, ElementFault, ProductBody},
@@ -85,7 +86,7 @@ pub(crate) async fn bulk_create(
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Bearer,
-    Path(id): Path<String>,
+    PathText(id): PathText,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
@@ -135,7 +136,7 @@ pub(crate) async fn bulk_update(
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Bearer,
-    Path(id): Path<String>,
+    PathText(id): PathText,
     headers: HeaderMap,
 ) -> Result<StatusCode, ApiError> {
     let pass = caller.may_write()?;
@@ -185,15 +186,16 @@ pub(crate) async fn list(
 pub(crate) async fn get(
     State(app): State<App>,
     caller: Bearer,
-    Path(id): Path<String>,
+    PathText(id): PathText,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let pass = caller.may_read();
     let found = app.engine.product(pass, product_id(&id)?).await?;
     let product = found.ok_or(ApiError::NotFound("product"))?;
     let known = headers
-        .get(header::IF_NONE_MATCH)
-        .is_some_and(|tags| names_version(tags, product.version, WeakTags::Match));
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .any(|tags| names_version(tags, product.version, WeakTags::Match));
     if known {
         return Ok(
             (StatusCode::NOT_MODIFIED, [(header::ETAG, etag(product.version))]).into_response()
@@ -291,11 +293,11 @@ fn etag(version: Seq) -> String {
 }
 
 fn precondition(headers: &HeaderMap) -> Precondition {
-    match headers.get(header::IF_MATCH) {
-        None => Precondition::Exists,
-        Some(tags) if tags == "*" => Precondition::Exists,
-        Some(tags) => Precondition::IsVersion(versions(tags, WeakTags::Differ)),
+    let lists = || headers.get_all(header::IF_MATCH).iter();
+    if lists().next().is_none() || lists().any(|tags| tags == "*") {
+        return Precondition::Exists;
     }
+    Precondition::IsVersion(lists().flat_map(|tags| versions(tags, WeakTags::Differ)).collect())
 }
 
 /// Whether a weak tag can be the same as a strong one: for `If-None-Match` yes, for

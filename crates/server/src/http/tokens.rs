@@ -3,7 +3,7 @@
 use axum::{
     Json,
     body::Body,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, StatusCode},
 };
 
@@ -11,6 +11,7 @@ use super::{
     App,
     auth::Bearer,
     json,
+    path::PathText,
     problem::{ApiError, Fault},
     requests,
     wire::{NewToken, TokenBody},
@@ -42,7 +43,7 @@ pub(crate) async fn list(
 pub(crate) async fn revoke(
     State(app): State<App>,
     caller: Bearer,
-    Path(id): Path<String>,
+    PathText(id): PathText,
 ) -> Result<StatusCode, ApiError> {
     let pass = caller.may_administer()?;
     let id = match id.parse::<u64>() {
