@@ -184,10 +184,14 @@ fn token_name(raw: &str) -> Result<String, Refused> {
 
 fn price(value: &Value) -> Read<Price> {
     match value {
-        Value::Number(number) => Err(vec![Refused::new(
-            "invalid_price",
-            format_args!("must be a string with a currency, such as \"${number}\""),
-        )]),
+        Value::Number(number) => {
+            let meant = Some(format!("${number}")).filter(|text| Price::parse(text).is_ok());
+            let example = meant.as_deref().unwrap_or("$19.99");
+            Err(vec![Refused::new(
+                "invalid_price",
+                format_args!("must be a string with a currency, such as \"{example}\""),
+            )])
+        }
         other => {
             fields::text(|raw| Price::parse(raw).map_err(|why| Refused::new("invalid_price", why)))(
                 other,
