@@ -1,7 +1,7 @@
 //! Is there room for this request? Size of its head first, then a place among those at work.
 
 use axum::{
-    extract::{Request, State},
+    extract::{OriginalUri, Request, State},
     middleware::Next,
     response::Response,
 };
@@ -17,7 +17,9 @@ pub(crate) async fn guard(
     next: Next,
 ) -> Result<Response, ApiError> {
     let limits = app.head_limits;
-    let uri_bytes = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    // The request's own address lacks the prefix that led here.
+    let uri = request.extensions().get().map_or(request.uri(), |OriginalUri(uri)| uri);
+    let uri_bytes = uri.path_and_query().map_or(0, |target| target.as_str().len());
     if uri_bytes > limits.uri_bytes {
         return Err(ApiError::UriTooLong { limit: limits.uri_bytes });
     }
