@@ -6,9 +6,12 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use catalog::{access::Role, product::ShopId};
+use catalog::{access::Role, product::ShopId, text};
 use clap::Subcommand;
-use engine::{store::TokenRow, tokens::TokenDesk};
+use engine::{
+    store::TokenRow,
+    tokens::{MAX_NAME_CHARS, TokenDesk},
+};
 use jiff::Timestamp;
 
 use crate::{
@@ -69,6 +72,9 @@ impl TokenCommand {
         let mut out = io::stdout().lock();
         match self {
             Self::Create { shop, role, name, expires_in, .. } => {
+                text::at_most(name, MAX_NAME_CHARS)
+                    .and_then(|()| text::without_control_characters(name))
+                    .context("--name")?;
                 let expires_at = match expires_in {
                     Some(time) => Some(now.checked_add(*time).context("--expires-in is too long")?),
                     None => None,
