@@ -1,0 +1,136 @@
+//! Who may do what? Every route with every role, and no route without an expectation.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::shop::{
+    Answer, Ask, BULK, Client, PRODUCTS, Role, SEARCH, Shop, TOKENS, plain, product,
+};
+
+/// A method and the path it is for, as the route is written.
+type Route = (&'static str, &'static str);
+
+/// Every route of the service.
+fn routes() -> BTreeSet<Route> {
+    BTreeSet::from(ROUTES)
+}
+
+const ROUTES: [Route; 15] = [
+    ("GET", "/api/v1/products"),
+    ("POST", "/api/v1/products"),
+    ("POST", "/api/v1/products/bulk"),
+    ("PUT", "/api/v1/products/bulk"),
+    ("DELETE", "/api/v1/products/bulk"),
+    ("GET", "/api/v1/products/{product_id}"),
+    ("PUT", "/api/v1/products/{product_id}"),
+    ("DELETE", "/api/v1/products/{product_id}"),
+    ("POST", "/api/v1/search"),
+    ("GET", "/api/v1/tokens"),
+    ("POST", "/api/v1/tokens"),
+    ("DELETE", "/api/v1/tokens/{token_id}"),
+    ("GET", "/health/live"),
+    ("GET", "/health/ready"),
+    ("GET", "/metrics"),
+];
+
+/// What each route answers to a good request without a token, then by role, weakest first.
+#[rustfmt::skip]
+const EXPECTED: [(Route, [u16; 5]); 15] = [
+    (("GET",    "/api/v1/products"),              [401, 200, 200, 200, 200]),
+    (("POST",   "/api/v1/products"),              [401, 403, 403, 201, 201]),
+    (("POST",   "/api/v1/products/bulk"),         [401, 403, 403, 201, 201]),
+    (("PUT",    "/api/v1/products/bulk"),         [401, 403, 403, 200, 200]),
+    (("DELETE", "/api/v1/products/bulk"),         [401, 403, 403, 200, 200]),
+    (("GET",    "/api/v1/products/{product_id}"), [401, 200, 200, 200, 200]),
+    (("PUT",    "/api/v1/products/{product_id}"), [401, 403, 403, 200, 200]),
+    (("DELETE", "/api/v1/products/{product_id}"), [401, 403, 403, 204, 204]),
+    (("POST",   "/api/v1/search"),                [401, 200, 200, 200, 200]),
+    (("GET",    "/api/v1/tokens"),                [401, 403, 403, 403, 200]),
+    (("POST",   "/api/v1/tokens"),                [401, 403, 403, 403, 201]),
+    (("DELETE", "/api/v1/tokens/{token_id}"),     [401, 403, 403, 403, 204]),
+    (("GET",    "/health/live"),                  [200, 200, 200, 200, 200]),
+    (("GET",    "/health/ready"),                 [200, 200, 200, 200, 200]),
+    (("GET",    "/metrics"),                      [200, 200, 200, 200, 200]),
+];
+
+/// A good request for a route, on things that were made for it.
+fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
+    let id = admin.create(plain("Sofa"));
+    let body = match (method, path) {
+        ("POST", PRODUCTS) => Some(plain("Stool")),
+        ("POST", BULK) => Some(json!({"products": [plain("Stool")]})),
+        ("PUT", BULK) => Some(json!({"products": [{"id": id, "hidden": false}]})),
+        ("DELETE", BULK) => Some(json!({"product_ids": [id]})),
+        ("PUT", _) => Some(json!({"title": "Couch"})),
+        ("POST", SEARCH) => Some(json!({"query": "sofa"})),
+        ("POST", TOKENS) => Some(json!({"role": "VIEWER"})),
+        _ => None::<Value>,
+    };
+    let path = match path {
+        "/api/v1/tokens/{token_id}" => {
+            let token = admin.post(TOKENS, json!({"role": "VIEWER"})).expect(201);
+            format!("{TOKENS}/{}", token.id())
+        }
+        "/api/v1/products/{product_id}" => product(id),
+        fixed => {
+            assert!(!fixed.contains('{'), "say what {fixed} is to be asked for");
+            fixed.to_owned()
+        }
+    };
+    let request = client.request(method, &path);
+    match body {
+        Some(body) => request.json(&body).answer(),
+        None => request.answer(),
+    }
+}
+
+#[test]
+fn every_route_has_an_expectation_and_every_expectation_a_route() {
+    let expected: BTreeSet<_> = EXPECTED.iter().map(|(route, _)| *route).collect();
+    assert_eq!(routes(), expected);
+}
+
+#[test]
+fn every_route_lets_in_whom_it_should_and_nobody_else() {
+    let shop = Shop::open();
+    let admin = shop.as_role(Role::Admin);
+    let mut callers = vec![("no token", shop.server.stranger())];
+    callers.extend(Role::ALL.map(|role| (role.name(), shop.as_role(role))));
+    crate::shop::until("readiness", || admin.get("/health/ready").status == 200);
+    for (route, statuses) in EXPECTED {
+        for ((name, client), status) in callers.iter().zip(statuses) {
+            let answer = ask(client, &admin, route);
+            assert_eq!(answer.status, status, "{route:?} with {name}: {}", answer.text);
+            match status {
+                401 => assert_eq!(answer.body["code"], "missing_token"),
+                403 => assert_eq!(answer.body["code"], "insufficient_role"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_refused_was_not_done() {
+    let shop = Shop::open();
+    let admin = shop.as_role(Role::Admin);
+    let id = admin.create(plain("Sofa"));
+    let before = admin.get(&product(id)).expect(200).body;
+    let tokens = |client: &Client| client.get(TOKENS).expect(200).body.as_array().unwrap().len();
+    let viewer = shop.as_role(Role::Viewer);
+    let count = tokens(&admin);
+    for client in [shop.server.stranger(), viewer] {
+        client.post(PRODUCTS, plain("Stool"));
+        client.put(&product(id), json!({"title": "Couch"}));
+        client.delete(&product(id));
+        client.post(BULK, json!({"products": [plain("Stool")]}));
+        client.put(BULK, json!({"products": [{"id": id, "title": "Couch"}]}));
+        client.bulk_delete(json!({"product_ids": [id]}));
+        client.post(TOKENS, json!({"role": "ADMIN"}));
+        client.delete(&format!("{TOKENS}/1"));
+    }
+    assert_eq!(admin.get(PRODUCTS).total_count(), 1);
+    assert_eq!(admin.get(&product(id)).expect(200).body, before);
+    assert_eq!(tokens(&admin), count);
+}

@@ -1,0 +1,160 @@
+//! Limits: no client can take more than its share, and whoever is turned away is told.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::{
+    shop::{Ask, PRODUCTS, Role, Server, plain, snapshot, until},
+    socket::Socket,
+};
+
+/// A time limit that a test can wait for.
+const SHORT: &str = "300ms";
+
+#[test]
+fn an_address_that_is_too_long_is_refused() {
+    let server = Server::start(&[]);
+    let editor = server.shop().as_role(Role::Editor);
+    let path = format!("{PRODUCTS}?ids=");
+    let longest = format!("{path}{}", "1".repeat(8 * 1024 - path.len()));
+    editor.get(&longest).expect(200);
+    let answer = editor.get(&format!("{longest}1")).refused(414, "uri_too_long");
+    snapshot("uri_too_long", &answer);
+}
+
+#[test]
+fn headers_that_are_too_large_are_refused() {
+    let server = Server::start(&[]);
+    let editor = server.shop().as_role(Role::Editor);
+    let with_header = |bytes: usize| {
+        editor.request("GET", PRODUCTS).header("x-padding", "x".repeat(bytes)).answer()
+    };
+    with_header(15 * 1024).expect(200);
+    let answer = with_header(17 * 1024).refused(431, "headers_too_large");
+    snapshot("headers_too_large", &answer);
+}
+
+#[test]
+fn a_head_without_end_is_refused_before_it_ends() {
+    let server = Server::start(&[]);
+    let mut socket = Socket::connect(&server);
+    socket.send("GET / HTTP/1.1\r\nHost: shop\r\nX-Padding: ");
+    socket.send("x".repeat(80 * 1024));
+    let answer = String::from_utf8(socket.rest()).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 431 "), "{answer}");
+}
+
+#[test]
+fn a_head_that_does_not_come_ends_the_connection() {
+    let server = Server::start(&["--limits-header-read-time", SHORT]);
+    for sent in ["", "GET", "GET /health/live HTTP/1.1\r\nHost: shop\r\n"] {
+        let mut socket = Socket::connect(&server);
+        let started = Instant::now();
+        socket.send(sent);
+        let answer = String::from_utf8(socket.rest()).unwrap();
+        assert!(!answer.contains(" 200 "), "{answer}");
+        assert!(started.elapsed() >= Duration::from_millis(250), "cut off early");
+    }
+    let mut prompt = Socket::connect(&server);
+    prompt.send("GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n");
+    assert_eq!(prompt.answer().status, 200);
+}
+
+#[test]
+fn a_body_that_does_not_come_is_a_timeout() {
+    let server = Server::start(&["--limits-body-read-time", SHORT]);
+    let token = server.shop().token(Role::Editor);
+    let mut socket = Socket::connect(&server);
+    socket.head(&format!("POST {PRODUCTS}"), &token, &["Content-Length: 100"]).send("{\"title\"");
+    socket.answer().refused(408, "request_timeout");
+    assert_eq!(socket.rest(), b"", "and the connection ends");
+}
+
+#[test]
+fn a_request_that_takes_too_long_is_unavailable() {
+    let server = Server::start(&["--limits-request-time", SHORT]);
+    let token = server.shop().token(Role::Editor);
+    let mut socket = Socket::connect(&server);
+    socket.head(&format!("POST {PRODUCTS}"), &token, &["Content-Length: 100"]).send("{\"title\"");
+    let answer = socket.answer().refused(503, "unavailable");
+    assert_eq!(answer.headers["retry-after"], "1");
+}
+
+#[test]
+fn one_request_more_than_allowed_is_unavailable() {
+    let server = Server::start(&["--limits-concurrent-requests", "1"]);
+    let shop = server.shop();
+    let editor = shop.as_role(Role::Editor);
+    let mut socket = Socket::connect(&server);
+    let body = plain("Sofa").to_string();
+    let length = format!("Content-Length: {}", body.len());
+    let headers = ["Expect: 100-continue", &length];
+    socket.head(&format!("POST {PRODUCTS}"), editor.token.as_ref().unwrap(), &headers);
+    // The server asks for the body once it has begun to work on the request.
+    assert_eq!(socket.answer().status, 100);
+    let answer = editor.get(PRODUCTS).refused(503, "unavailable");
+    snapshot("unavailable", &answer);
+    editor.get("/health/live").expect(200);
+    editor.get("/metrics").expect(200);
+    socket.send(&body);
+    assert_eq!(socket.answer().status, 201);
+    assert_eq!(editor.get(PRODUCTS).expect(200).total_count(), 1);
+}
+
+#[test]
+fn one_connection_more_than_allowed_waits_its_turn() {
+    let server = Server::start(&["--limits-connections", "1"]);
+    let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
+    let mut first = Socket::connect(&server);
+    assert_eq!(first.send(request).answer().status, 200);
+    let mut second = Socket::connect(&server);
+    assert!(second.send(request).is_silent_for(Duration::from_millis(300)));
+    assert_eq!(first.send(request).answer().status, 200);
+    first.close();
+    assert_eq!(second.answer().status, 200);
+}
+
+#[test]
+fn the_body_limit_can_be_set() {
+    let server = Server::start(&["--limits-body-bytes", "1KiB"]);
+    let editor = server.shop().as_role(Role::Editor);
+    editor.post(PRODUCTS, plain("Sofa")).expect(201);
+    let long = json!({"title": "Sofa", "price": "$5", "description": "x".repeat(1024)});
+    editor.post(PRODUCTS, long).refused(413, "body_too_large");
+}
+
+#[test]
+fn a_token_that_asks_too_often_is_told_to_wait() {
+    let server =
+        Server::start(&["--rate-limit-requests-per-second", "1", "--rate-limit-burst", "3"]);
+    let shop = server.shop();
+    let (eager, calm) = (shop.as_role(Role::Editor), shop.as_role(Role::Viewer));
+    for left in ["2", "1", "0"] {
+        let answer = eager.get(PRODUCTS).expect(200);
+        assert_eq!(answer.header("ratelimit-policy"), Some("\"token\";q=3;w=3"));
+        let allowance = answer.header("ratelimit").unwrap();
+        assert!(allowance.starts_with(&format!("\"token\";r={left};")), "{allowance}");
+    }
+    let answer = eager.post(PRODUCTS, plain("Sofa")).refused(429, "rate_limited");
+    snapshot("rate_limited", &answer);
+    let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+    assert!((1..=2).contains(&wait), "{wait}");
+
+    calm.get(PRODUCTS).expect(200);
+    server.stranger().get(PRODUCTS).refused(401, "missing_token");
+    server.stranger().get("/health/live").expect(200);
+    until("the next request being welcome", || eager.get(PRODUCTS).status == 200);
+    assert_eq!(calm.get(PRODUCTS).expect(200).total_count(), 0, "what was refused was not done");
+}
+
+#[test]
+fn no_token_is_limited_by_default() {
+    let server = Server::start(&[]);
+    let viewer = server.shop().as_role(Role::Viewer);
+    for _ in 0..200 {
+        let answer = viewer.get(PRODUCTS).expect(200);
+        assert_eq!(answer.header("ratelimit"), None);
+        assert_eq!(answer.header("ratelimit-policy"), None);
+    }
+}

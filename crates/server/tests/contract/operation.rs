@@ -1,0 +1,155 @@
+//! What operators and browsers see: health, figures, and which pages may call.
+
+use reqwest::blocking::RequestBuilder;
+
+use crate::{
+    shop::{Answer, Ask, Client, PRODUCTS, Role, Server, Shop, plain, product, snapshot, until},
+    socket::Socket,
+};
+
+const ORIGIN: &str = "https://shop.example.com";
+
+#[test]
+fn health_is_told_without_a_token() {
+    let server = Server::start(&[]);
+    let stranger = server.stranger();
+    snapshot("health_live", &stranger.get("/health/live").expect(200));
+    until("readiness", || stranger.get("/health/ready").status == 200);
+    snapshot("health_ready", &stranger.get("/health/ready"));
+}
+
+/// The value of the figure that this text begins the line of, or nothing.
+fn figure(metrics: &Answer, start: &str) -> Option<f64> {
+    let line = metrics.text.lines().find(|line| line.starts_with(start))?;
+    line.rsplit_once(' ')?.1.parse().ok()
+}
+
+#[test]
+fn figures_count_requests_by_route_and_status() {
+    let server = Server::start(&[]);
+    let editor = server.shop().as_role(Role::Editor);
+    let id = editor.create(plain("Sofa"));
+    editor.get(&product(id)).expect(200);
+    editor.get(&product(id)).expect(200);
+    editor.get(&product(999_999)).expect(404);
+    assert_eq!(editor.find("sofa"), [id]);
+    editor.get("/nowhere/in/particular").expect(404);
+    let metrics = server.stranger().get("/metrics").expect(200);
+    assert_eq!(metrics.header("content-type"), Some("text/plain; version=0.0.4"));
+    let requests = |method: &str, route: &str, status: &str| {
+        let labels = [("route", route), ("method", method), ("status", status)];
+        let counts = |line: &&str| {
+            line.starts_with("shopkeeper_http_requests_total{")
+                && labels.iter().all(|(name, value)| line.contains(&format!("{name}=\"{value}\"")))
+        };
+        let line = metrics.text.lines().find(counts)?;
+        line.rsplit_once(' ')?.1.parse::<u64>().ok()
+    };
+    assert_eq!(requests("POST", PRODUCTS, "201"), Some(1));
+    assert_eq!(requests("GET", "/api/v1/products/{product_id}", "200"), Some(2));
+    assert_eq!(requests("GET", "/api/v1/products/{product_id}", "404"), Some(1));
+    assert_eq!(requests("GET", "none", "404"), Some(1));
+    assert!(!metrics.text.contains("particular"), "paths of others are no labels");
+    assert!(!metrics.text.contains("999999"));
+    assert_eq!(figure(&metrics, "shopkeeper_index_products "), Some(1.0));
+    assert_eq!(figure(&metrics, "shopkeeper_write_group_size_count"), Some(1.0));
+    assert!(figure(&metrics, "process_resident_memory_bytes ").unwrap() > 1e6);
+    assert!(figure(&metrics, "shopkeeper_index_bytes ").unwrap() > 0.0);
+    for name in ["shopkeeper_http_request_seconds_bucket", "shopkeeper_commit_seconds_bucket"] {
+        assert!(figure(&metrics, name).is_some(), "{name}");
+    }
+}
+
+#[test]
+fn figures_can_be_kept_from_the_public() {
+    let server = Server::start(&["--metrics-public", "false"]);
+    let shop = server.shop();
+    server.stranger().get("/metrics").refused(401, "missing_token");
+    server.bearer("garbage").get("/metrics").refused(401, "invalid_token");
+    shop.as_role(Role::Editor).get("/metrics").refused(403, "insufficient_role");
+    let answer = shop.as_role(Role::Admin).get("/metrics").expect(200);
+    assert!(answer.text.contains("shopkeeper_http_requests_total"));
+    server.stranger().get("/health/live").expect(200);
+}
+
+fn preflight(client: &Client, origin: &str, method: &str) -> RequestBuilder {
+    client
+        .request("OPTIONS", PRODUCTS)
+        .header("origin", origin)
+        .header("access-control-request-method", method)
+        .header("access-control-request-headers", "authorization,content-type,idempotency-key")
+}
+
+fn allowed_origin(answer: &Answer) -> Option<&str> {
+    answer.header("access-control-allow-origin")
+}
+
+#[test]
+fn pages_of_a_configured_origin_may_call() {
+    let server = Server::start(&["--cors-origins", ORIGIN]);
+    let shop = server.shop();
+    let answer = preflight(&server.stranger(), ORIGIN, "PUT").answer().expect(200);
+    assert_eq!(allowed_origin(&answer), Some(ORIGIN));
+    let list = |name: &str| {
+        let list = answer.header(name).unwrap().to_ascii_lowercase();
+        list.split(',').map(|item| item.trim().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(list("access-control-allow-methods"), ["get", "post", "put", "delete"]);
+    let headers = list("access-control-allow-headers");
+    for header in ["authorization", "content-type", "if-match", "if-none-match", "idempotency-key"]
+    {
+        assert!(headers.contains(&header.to_owned()), "{header}");
+    }
+    assert_eq!(answer.header("access-control-allow-credentials"), None);
+
+    let viewer = shop.as_role(Role::Viewer);
+    let answer = viewer.request("GET", PRODUCTS).header("origin", ORIGIN).answer().expect(200);
+    assert_eq!(allowed_origin(&answer), Some(ORIGIN));
+    let exposed = answer.header("access-control-expose-headers").unwrap().to_ascii_lowercase();
+    for header in ["etag", "location", "x-total-count", "x-request-id", "retry-after"] {
+        assert!(exposed.split(',').any(|name| name == header), "{header} in {exposed}");
+    }
+    // A page must be able to read what went wrong, too.
+    let refused = server.stranger().request("GET", PRODUCTS).header("origin", ORIGIN).answer();
+    assert_eq!(allowed_origin(&refused.refused(401, "missing_token")), Some(ORIGIN));
+}
+
+#[test]
+fn pages_of_other_origins_may_not_call() {
+    let server = Server::start(&["--cors-origins", ORIGIN]);
+    let viewer = server.shop().as_role(Role::Viewer);
+    for origin in ["https://evil.example.com", "http://shop.example.com", "null"] {
+        let answer = preflight(&server.stranger(), origin, "GET").answer();
+        assert_eq!(allowed_origin(&answer), None, "{origin}");
+        let answer = viewer.request("GET", PRODUCTS).header("origin", origin).answer();
+        assert_eq!(allowed_origin(&answer), None, "{origin}");
+    }
+}
+
+#[test]
+fn every_page_may_call_where_that_is_configured() {
+    let server = Server::start(&["--cors-origins", "*"]);
+    let answer = preflight(&server.stranger(), ORIGIN, "POST").answer().expect(200);
+    assert_eq!(allowed_origin(&answer), Some("*"));
+}
+
+#[test]
+fn no_page_may_call_by_default() {
+    let shop = Shop::open();
+    let viewer = shop.as_role(Role::Viewer);
+    let answer = preflight(&viewer, ORIGIN, "GET").answer().refused(405, "method_not_allowed");
+    assert_eq!(allowed_origin(&answer), None);
+    let answer = viewer.request("GET", PRODUCTS).header("origin", ORIGIN).answer().expect(200);
+    assert_eq!(allowed_origin(&answer), None);
+}
+
+#[test]
+fn a_connection_serves_many_requests() {
+    let shop = Shop::open();
+    let token = shop.token(Role::Viewer);
+    let mut socket = Socket::connect(&shop.server);
+    for _ in 0..5 {
+        assert_eq!(socket.head(&format!("GET {PRODUCTS}"), &token, &[]).answer().status, 200);
+        assert_eq!(socket.head("GET /api/v1/products/x", &token, &[]).answer().status, 422);
+    }
+}

@@ -1,0 +1,356 @@
+//! Signed tokens (JWT): only good ones of the configured issuer, whatever they claim.
+
+use std::{fs, sync::Arc};
+
+use aws_lc_rs::{
+    encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der},
+    rand::SystemRandom,
+    rsa::KeySize,
+    signature::{
+        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair,
+    },
+};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode, jwk::Jwk};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::shop::{PRODUCTS, Role, Server, TOKENS, plain};
+
+const SECRET: &str = "a secret of at least thirty-two bytes";
+const ISSUER: &str = "https://id.example.com/";
+const AUDIENCE: &str = "shopkeeper";
+const HOUR: i64 = 3600;
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_second()
+}
+
+/// The claims of a good token for an editor of shop 7.
+fn claims() -> Value {
+    json!({"iss": ISSUER, "aud": AUDIENCE, "exp": now() + HOUR, "shop": 7, "role": "EDITOR"})
+}
+
+/// The claims of a good token with one of them changed, or taken out where it is `null`.
+fn claims_but(claim: &str, value: Value) -> Value {
+    let mut claims = claims();
+    match value {
+        Value::Null => drop(claims.as_object_mut().unwrap().remove(claim)),
+        value => claims[claim] = value,
+    }
+    claims
+}
+
+fn sign(header: &Header, claims: &Value, key: &EncodingKey) -> String {
+    encode(header, claims, key).unwrap()
+}
+
+fn sign_with_secret(claims: &Value) -> String {
+    sign(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes()))
+}
+
+fn start(algorithms: &str, flags: &[&str]) -> Arc<Server> {
+    let always = ["--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE, "--jwt-algorithms"];
+    Server::start(&[&always[..], &[algorithms], flags].concat())
+}
+
+fn start_with_secret(flags: &[&str]) -> Arc<Server> {
+    start("HS256", &[&["--jwt-secret", SECRET], flags].concat())
+}
+
+#[track_caller]
+fn check(server: &Server, token: &str, status: u16) {
+    assert_eq!(server.bearer(token).get(PRODUCTS).status, status, "{token}");
+}
+
+#[test]
+fn a_signed_token_speaks_for_its_shop_and_role() {
+    let server = start_with_secret(&[]);
+    let editor = server.bearer(&sign_with_secret(&claims()));
+    assert_eq!(editor.post(PRODUCTS, plain("Sofa")).expect(201).body["shop_id"], 7);
+    editor.get(TOKENS).refused(403, "insufficient_role");
+    let other = server.bearer(&sign_with_secret(&claims_but("shop", json!(8))));
+    assert_eq!(other.get(PRODUCTS).expect(200).total_count(), 0);
+    for role in Role::ALL {
+        let token = sign_with_secret(&claims_but("role", json!(role.name())));
+        let created = server.bearer(&token).post(PRODUCTS, plain("Stool"));
+        let may_write = matches!(role, Role::Editor | Role::Admin);
+        created.expect(if may_write { 201 } else { 403 });
+    }
+}
+
+#[test]
+fn the_services_own_tokens_work_beside_signed_ones() {
+    let server = start_with_secret(&[]);
+    server.shop().as_role(Role::Editor).post(PRODUCTS, plain("Sofa")).expect(201);
+    server.bearer("shk_1_x").get(PRODUCTS).refused(401, "invalid_token");
+    server.bearer("not.a.token").get(PRODUCTS).refused(401, "invalid_token");
+}
+
+#[test]
+fn without_configuration_no_signed_token_is_good() {
+    let server = Server::start(&[]);
+    server.bearer(&sign_with_secret(&claims())).get(PRODUCTS).refused(401, "invalid_token");
+}
+
+#[test]
+fn claims_are_checked() {
+    let server = start_with_secret(&[]);
+    for (claim, value, status) in [
+        ("shop", json!(7), 200),
+        ("shop", json!("7"), 200),
+        ("shop", json!("seven"), 401),
+        ("shop", json!(0), 401),
+        ("shop", json!(-7), 401),
+        ("shop", json!([7]), 401),
+        ("shop", Value::Null, 401),
+        ("role", json!("editor"), 200),
+        ("role", json!(["offline_access", "VIEWER", "EDITOR"]), 200),
+        ("role", json!("OWNER"), 401),
+        ("role", json!(["OWNER"]), 401),
+        ("role", json!([]), 401),
+        ("role", json!(3), 401),
+        ("role", Value::Null, 401),
+        ("iss", json!("https://id.example.com"), 401),
+        ("iss", json!("https://evil.example.com/"), 401),
+        ("iss", Value::Null, 401),
+        ("aud", json!(["other", AUDIENCE]), 200),
+        ("aud", json!("other"), 401),
+        ("aud", json!([]), 401),
+        ("aud", Value::Null, 401),
+        ("nbf", json!(now() - HOUR), 200),
+        ("nbf", json!(now() + HOUR), 401),
+        ("exp", Value::Null, 401),
+        ("exp", json!("never"), 401),
+        ("exp", json!(now() - HOUR), 401),
+        ("iat", json!(now()), 200),
+        ("sub", json!("someone"), 200),
+    ] {
+        let token = sign_with_secret(&claims_but(claim, value.clone()));
+        let answer = server.bearer(&token).get(PRODUCTS);
+        assert_eq!(answer.status, status, "{claim}: {value}");
+    }
+    let strongest = sign_with_secret(&claims_but("role", json!(["SHOPPER", "EDITOR", "VIEWER"])));
+    server.bearer(&strongest).post(PRODUCTS, plain("Sofa")).expect(201);
+}
+
+#[test]
+fn a_token_past_its_time_is_told_so() {
+    let server = start_with_secret(&["--jwt-leeway", "10s"]);
+    let expired = |seconds_ago: i64| {
+        let token = sign_with_secret(&claims_but("exp", json!(now() - seconds_ago)));
+        server.bearer(&token).get(PRODUCTS)
+    };
+    let answer = expired(60).refused(401, "expired_token");
+    assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
+    expired(2).expect(200);
+    // Expired and wrong besides is wrong: the issuer's word on the time counts only if it is his.
+    let mut claims = claims_but("exp", json!(now() - HOUR));
+    claims["iss"] = json!("https://evil.example.com/");
+    let token = sign_with_secret(&claims);
+    server.bearer(&token).get(PRODUCTS).expect(401);
+}
+
+#[test]
+fn the_claims_can_have_other_names() {
+    let flags = ["--jwt-shop-claim", "https://shop/number", "--jwt-role-claim", "roles"];
+    let server = start_with_secret(&flags);
+    check(&server, &sign_with_secret(&claims()), 401);
+    let mut renamed = claims();
+    renamed["https://shop/number"] = json!("9");
+    renamed["roles"] = json!(["EDITOR"]);
+    let created = server.bearer(&sign_with_secret(&renamed)).post(PRODUCTS, plain("Sofa"));
+    assert_eq!(created.expect(201).body["shop_id"], 9);
+}
+
+#[test]
+fn the_secret_can_be_in_a_file() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("secret");
+    fs::write(&file, format!("{SECRET}\n")).unwrap();
+    let server = start("HS256", &["--jwt-secret-file", file.to_str().unwrap()]);
+    check(&server, &sign_with_secret(&claims()), 200);
+}
+
+#[test]
+fn a_token_signed_or_changed_by_another_is_refused() {
+    let server = start_with_secret(&[]);
+    let good = sign_with_secret(&claims());
+    check(&server, &good, 200);
+    let other = EncodingKey::from_secret(b"another secret of thirty-two bytes or more");
+    check(&server, &sign(&Header::default(), &claims(), &other), 401);
+    for algorithm in [Algorithm::HS384, Algorithm::HS512] {
+        let key = EncodingKey::from_secret(SECRET.as_bytes());
+        check(&server, &sign(&Header::new(algorithm), &claims(), &key), 401);
+    }
+    let admin = sign_with_secret(&claims_but("role", json!("ADMIN")));
+    let parts = |token: &str| token.split('.').map(str::to_owned).collect::<Vec<_>>();
+    let (good, admin) = (parts(&good), parts(&admin));
+    check(&server, &format!("{}.{}.{}", good[0], admin[1], good[2]), 401);
+    check(&server, &format!("{}.{}.", good[0], good[1]), 401);
+    check(&server, &format!("{}.{}", good[0], good[1]), 401);
+}
+
+/// `{"alg":"none"}` and its kin, in base64.
+const UNSIGNED: [&str; 3] =
+    ["eyJhbGciOiJub25lIn0", "eyJhbGciOiJOb25lIn0", "eyJ0eXAiOiJKV1QiLCJhbGciOiJub25lIn0"];
+
+#[track_caller]
+fn check_unsigned_refused(server: &Server) {
+    let signed = sign_with_secret(&claims());
+    let payload = signed.split('.').nth(1).unwrap();
+    for header in UNSIGNED {
+        for token in [format!("{header}.{payload}."), format!("{header}.{payload}")] {
+            server.bearer(&token).get(PRODUCTS).refused(401, "invalid_token");
+        }
+    }
+}
+
+#[test]
+fn an_unsigned_token_is_refused() {
+    check_unsigned_refused(&start_with_secret(&[]));
+}
+
+/// A key pair of the provider, by the name its tokens call it.
+struct ProviderKey {
+    name: &'static str,
+    algorithm: Algorithm,
+    private: EncodingKey,
+    public: Jwk,
+    /// The public key in the forms that an attacker could take for a secret.
+    public_bytes: Vec<Vec<u8>>,
+}
+
+impl ProviderKey {
+    fn new(
+        name: &'static str,
+        algorithm: Algorithm,
+        private: EncodingKey,
+        public: Jwk,
+        public_bytes: Vec<Vec<u8>>,
+    ) -> Self {
+        let mut public = public;
+        public.common.key_id = Some(name.to_owned());
+        Self { name, algorithm, private, public, public_bytes }
+    }
+
+    fn rsa(name: &'static str) -> Self {
+        let pair = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
+        let pkcs8: Pkcs8V1Der<'_> = pair.as_der().unwrap();
+        let private = EncodingKey::from_rsa_der(inner_rsa_key(pkcs8.as_ref()));
+        let public = Jwk::from_encoding_key(&private, Algorithm::RS256).unwrap();
+        let x509: PublicKeyX509Der<'_> = pair.public_key().as_der().unwrap();
+        let bytes = vec![pair.public_key().as_ref().to_vec(), x509.as_ref().to_vec()];
+        Self::new(name, Algorithm::RS256, private, public, bytes)
+    }
+
+    fn ec(name: &'static str) -> Self {
+        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
+        let private = EncodingKey::from_ec_der(pair.to_pkcs8v1().unwrap().as_ref());
+        let public = Jwk::from_encoding_key(&private, Algorithm::ES256).unwrap();
+        let bytes = vec![pair.public_key().as_ref().to_vec()];
+        Self::new(name, Algorithm::ES256, private, public, bytes)
+    }
+
+    fn ed(name: &'static str) -> Self {
+        let pkcs8 = Ed25519KeyPair::generate_pkcs8v1(&SystemRandom::new()).unwrap();
+        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(pkcs8.as_ref()).unwrap();
+        let private = EncodingKey::from_ed_der(pkcs8.as_ref());
+        let public = Jwk::from_encoding_key(&private, Algorithm::EdDSA).unwrap();
+        let bytes = vec![pair.public_key().as_ref().to_vec()];
+        Self::new(name, Algorithm::EdDSA, private, public, bytes)
+    }
+
+    fn sign(&self, claims: &Value) -> String {
+        let mut header = Header::new(self.algorithm);
+        header.kid = Some(self.name.to_owned());
+        sign(&header, claims, &self.private)
+    }
+}
+
+/// The RSA private key inside a PKCS #8 wrapping: the last thing in it.
+fn inner_rsa_key(pkcs8: &[u8]) -> &[u8] {
+    // OCTET STRING, two length bytes, then SEQUENCE, two length bytes, INTEGER 0.
+    let is_start = |window: &[u8]| {
+        window[..2] == [0x04, 0x82] && window[4..6] == [0x30, 0x82] && window[8..] == [2, 1, 0]
+    };
+    let start = pkcs8.windows(11).position(is_start).unwrap();
+    &pkcs8[start + 4..]
+}
+
+/// A provider with one key of each kind, and its key set file.
+struct Provider {
+    keys: [ProviderKey; 3],
+    _folder: TempDir,
+    file: String,
+}
+
+impl Provider {
+    fn new() -> Self {
+        let keys = [ProviderKey::rsa("r"), ProviderKey::ec("e"), ProviderKey::ed("d")];
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("jwks.json");
+        let set: Vec<_> = keys.iter().map(|key| &key.public).collect();
+        fs::write(&file, json!({"keys": set}).to_string()).unwrap();
+        Self { keys, _folder: folder, file: file.to_str().unwrap().to_owned() }
+    }
+
+    fn start(&self, algorithms: &str) -> Arc<Server> {
+        start(algorithms, &["--jwt-jwks-file", &self.file])
+    }
+}
+
+#[test]
+fn a_key_set_verifies_each_kind_of_key() {
+    let provider = Provider::new();
+    let server = provider.start("RS256,ES256,EdDSA");
+    for key in &provider.keys {
+        let editor = server.bearer(&key.sign(&claims()));
+        assert_eq!(editor.post(PRODUCTS, plain("Sofa")).expect(201).body["shop_id"], 7);
+        let expired = key.sign(&claims_but("exp", json!(now() - HOUR)));
+        server.bearer(&expired).get(PRODUCTS).refused(401, "expired_token");
+        check(&server, &key.sign(&claims_but("aud", json!("other"))), 401);
+        let nameless = sign(&Header::new(key.algorithm), &claims(), &key.private);
+        check(&server, &nameless, 200);
+    }
+}
+
+#[test]
+fn an_algorithm_that_was_not_configured_is_refused() {
+    let provider = Provider::new();
+    for (position, algorithms) in ["RS256", "ES256", "EdDSA"].into_iter().enumerate() {
+        let server = provider.start(algorithms);
+        for (index, key) in provider.keys.iter().enumerate() {
+            let status = if index == position { 200 } else { 401 };
+            check(&server, &key.sign(&claims()), status);
+        }
+    }
+}
+
+#[test]
+fn a_public_key_never_passes_for_a_secret() {
+    let provider = Provider::new();
+    let server = provider.start("RS256,ES256,EdDSA");
+    check_unsigned_refused(&server);
+    for key in &provider.keys {
+        let written = serde_json::to_string(&key.public).unwrap().into_bytes();
+        for secret in key.public_bytes.iter().chain([&written]) {
+            let mut header = Header::new(Algorithm::HS256);
+            header.kid = Some(key.name.to_owned());
+            let forged = sign(&header, &claims(), &EncodingKey::from_secret(secret));
+            server.bearer(&forged).get(PRODUCTS).refused(401, "invalid_token");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_not_in_the_set_is_refused() {
+    let provider = Provider::new();
+    let server = provider.start("RS256,ES256,EdDSA");
+    for stranger in [ProviderKey::ec("e"), ProviderKey::ec("unknown"), ProviderKey::ed("d")] {
+        check(&server, &stranger.sign(&claims()), 401);
+    }
+    // The name of a key of another kind does not help.
+    let mut header = Header::new(Algorithm::ES256);
+    header.kid = Some("r".to_owned());
+    check(&server, &sign(&header, &claims(), &provider.keys[1].private), 401);
+}

@@ -1,0 +1,127 @@
+//! How is a server asked what an HTTP library would never send? Byte by byte.
+
+use std::{
+    collections::BTreeMap,
+    io::{ErrorKind, Read, Write},
+    net::{Shutdown, TcpStream},
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::shop::{PATIENCE, Server};
+
+/// A connection that sends exactly what it is told.
+pub(crate) struct Socket {
+    stream: TcpStream,
+    /// What was received and not yet handed out.
+    received: Vec<u8>,
+}
+
+/// An answer as it came over the wire.
+#[derive(Debug)]
+pub(crate) struct RawAnswer {
+    pub(crate) status: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Value,
+}
+
+impl Socket {
+    pub(crate) fn connect(server: &Server) -> Self {
+        let stream = TcpStream::connect(server.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, received: Vec::new() }
+    }
+
+    /// Sends these bytes and nothing else.
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        self.stream.write_all(bytes.as_ref()).unwrap();
+        self
+    }
+
+    /// Sends the head of a request, with the headers that every request has.
+    pub(crate) fn head(&mut self, line: &str, token: &str, headers: &[&str]) -> &mut Self {
+        let more: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
+        self.send(format!(
+            "{line} HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: application/json\r\n{more}\r\n"
+        ))
+    }
+
+    /// The next answer, which must have a body of announced length, or none.
+    pub(crate) fn answer(&mut self) -> RawAnswer {
+        let end = loop {
+            if let Some(end) = find(&self.received, b"\r\n\r\n") {
+                break end;
+            }
+            assert!(self.receive() > 0, "closed without an answer: {:?}", self.received);
+        };
+        let head = String::from_utf8(self.received.drain(..end + 4).collect()).unwrap();
+        let mut lines = head.trim_end().split("\r\n");
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers: BTreeMap<_, _> = lines
+            .map(|line| line.split_once(": ").unwrap())
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+        while self.received.len() < length {
+            assert!(self.receive() > 0, "closed within an answer");
+        }
+        let body: Vec<u8> = self.received.drain(..length).collect();
+        let body = serde_json::from_slice(&body).unwrap_or_default();
+        RawAnswer { status, headers, body }
+    }
+
+    /// Everything up to the end of the connection, which the server must bring about.
+    pub(crate) fn rest(&mut self) -> Vec<u8> {
+        while self.receive() > 0 {}
+        std::mem::take(&mut self.received)
+    }
+
+    /// Whether nothing arrives for a while.
+    pub(crate) fn is_silent_for(&mut self, time: Duration) -> bool {
+        self.stream.set_read_timeout(Some(time)).unwrap();
+        let silent = match self.stream.peek(&mut [0]) {
+            Ok(_) => false,
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+                true
+            }
+        };
+        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        silent
+    }
+
+    pub(crate) fn close(self) {
+        self.stream.shutdown(Shutdown::Both).unwrap();
+    }
+
+    fn receive(&mut self) -> usize {
+        let mut buffer = [0; 4096];
+        let count = match self.stream.read(&mut buffer) {
+            Ok(count) => count,
+            // The other side closed with bytes of ours unread, which is an end too.
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
+            Err(error) => panic!("{error}"),
+        };
+        self.received.extend(&buffer[..count]);
+        count
+    }
+}
+
+impl RawAnswer {
+    /// The answer, which must be this problem.
+    #[track_caller]
+    pub(crate) fn refused(self, status: u16, code: &str) -> Self {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_eq!(self.body["code"], code, "{self:?}");
+        assert_eq!(self.headers["content-type"], "application/problem+json");
+        assert_eq!(self.headers["x-request-id"], self.body["request_id"].as_str().unwrap());
+        self
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|window| window == wanted)
+}
