@@ -177,6 +177,7 @@ fn the_token_is_checked_before_the_role_and_the_role_before_the_body() {
         viewer.delete(&path).refused(403, "insufficient_role");
         viewer.put(&path, json!({})).refused(403, "insufficient_role");
     }
+    stranger.request("PATCH", SEARCH).answer().refused(401, "missing_token");
     let shopper = shop.as_role(Role::Shopper);
     let body = json!({"query": "", "include_hidden": true, "limit": 0});
     shopper.post(SEARCH, body).refused(403, "insufficient_role");

@@ -131,9 +131,11 @@ fn of_many_updates_of_one_version_one_wins() {
 #[test]
 fn concurrent_updates_of_different_fields_lose_none() {
     const ROUNDS: usize = 25;
+    /// A field's value in a round.
+    type InRound = fn(usize) -> Value;
     let (_shop, editor) = editor();
     let id = editor.create(plain("Sofa"));
-    let fields: [(&str, fn(usize) -> Value); 5] = [
+    let fields: [(&str, InRound); 5] = [
         ("title", |n| json!(format!("Title {n}"))),
         ("description", |n| json!(format!("Description {n}"))),
         ("price", |n| json!(format!("${n}"))),
