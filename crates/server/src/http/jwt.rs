@@ -15,7 +15,9 @@ use catalog::{
     product::ShopId,
 };
 use jsonwebtoken::{
-    Algorithm, DecodingKey, Validation, decode, decode_header, errors::ErrorKind, jwk::JwkSet,
+    Algorithm, DecodingKey, Validation, decode, decode_header,
+    errors::ErrorKind,
+    jwk::{Jwk, JwkSet, KeyAlgorithm, PublicKeyUse},
 };
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
@@ -78,6 +80,10 @@ impl SignedTokens {
     /// The caller that a token speaks for.
     pub(crate) fn verify(&self, token: &str) -> Result<(Caller, TokenKey), ApiError> {
         let header = decode_header(token).map_err(|_| ApiError::InvalidToken)?;
+        // Whoever marks a header as critical wants tokens refused where it is not understood.
+        if header.crit.is_some() {
+            return Err(ApiError::InvalidToken);
+        }
         let algorithm = self
             .algorithms
             .iter()
@@ -137,10 +143,19 @@ impl KeySetFile {
             .keys
             .iter()
             .filter(|key| name.is_none() || key.common.key_id.as_deref() == name)
+            .filter(|key| is_meant_for(key, algorithm))
             .filter_map(|key| DecodingKey::from_jwk(key).ok())
             .filter(|key| key.family() == algorithm.family())
             .collect()
     }
+}
+
+/// Whether a key is for signatures with this algorithm, as far as it says what it is for.
+fn is_meant_for(key: &Jwk, algorithm: Algorithm) -> bool {
+    let signs = |purpose: &PublicKeyUse| *purpose == PublicKeyUse::Signature;
+    let same = |named| named == KeyAlgorithm::from(algorithm);
+    key.common.public_key_use.as_ref().is_none_or(signs)
+        && key.common.key_algorithm.is_none_or(same)
 }
 
 fn read_key_set(path: &Path) -> anyhow::Result<JwkSet> {
