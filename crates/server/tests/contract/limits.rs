@@ -48,7 +48,7 @@ fn a_head_without_end_is_refused_before_it_ends() {
 #[test]
 fn a_head_that_does_not_come_ends_the_connection() {
     let server = Server::start(&["--limits-header-read-time", SHORT]);
-    for sent in ["", "GET", "GET /health/live HTTP/1.1\r\nHost: shop\r\n"] {
+    for sent in ["G", "GET", "GET /health/live HTTP/1.1\r\nHost: shop\r\n"] {
         let mut socket = Socket::connect(&server);
         let started = Instant::now();
         socket.send(sent);
@@ -59,6 +59,28 @@ fn a_head_that_does_not_come_ends_the_connection() {
     let mut prompt = Socket::connect(&server);
     prompt.send("GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n");
     assert_eq!(prompt.answer().status, 200);
+}
+
+#[test]
+fn a_connection_that_is_not_used_ends() {
+    let server = Server::start(&["--limits-idle-time", SHORT, "--limits-header-read-time", "10s"]);
+    let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
+    let mut unused = Socket::connect(&server);
+    let mut used = Socket::connect(&server);
+    assert_eq!(used.send(request).answer().status, 200);
+    assert_eq!(used.rest(), b"");
+    assert_eq!(unused.rest(), b"");
+}
+
+#[test]
+fn a_slow_head_is_cut_off_on_a_connection_that_was_used_before() {
+    let server = Server::start(&["--limits-header-read-time", SHORT]);
+    let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
+    let mut socket = Socket::connect(&server);
+    assert_eq!(socket.send(request).answer().status, 200);
+    assert!(socket.is_silent_for(Duration::from_millis(600)), "idle is not slow");
+    assert_eq!(socket.send(request).answer().status, 200);
+    assert_eq!(socket.send("GET /health/live").rest(), b"");
 }
 
 #[test]

@@ -339,7 +339,8 @@ impl Answer {
     /// What holds for every answer.
     pub(crate) fn check(&self, has_body: bool) {
         let id = self.header("x-request-id").expect("every answer has a request id");
-        let is_health = self.body.as_object().is_some_and(|body| body.len() == 1);
+        // Health has a form of its own, which load balancers read.
+        let is_health = self.body == json!({"status": self.body["status"].as_str()});
         if self.status < 400 || is_health {
             return;
         }

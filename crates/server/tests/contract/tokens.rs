@@ -169,6 +169,20 @@ fn the_command_line_prints_a_new_token_alone() {
 }
 
 #[test]
+fn the_command_line_takes_the_times_that_people_write() {
+    let server = Server::start(&[]);
+    for (written, hours) in [("90m", 1.5), ("12h", 12.0), ("30d", 720.0)] {
+        let arguments = ["create", "--shop", "1", "--role", "ADMIN", "--expires-in", written];
+        let token = printed(server.token_command(&arguments));
+        let listed = server.bearer(token.trim_end()).get(TOKENS).expect(200).body;
+        let newest = listed.as_array().unwrap().last().unwrap();
+        let end: jiff::Timestamp = newest["expires_at"].as_str().unwrap().parse().unwrap();
+        let left = end.duration_since(jiff::Timestamp::now()).as_secs_f64() / 3600.0;
+        assert!((left - hours).abs() < 0.1, "{written} is {left} hours");
+    }
+}
+
+#[test]
 fn the_command_line_lists_tokens_without_their_secrets() {
     let server = Server::start(&[]);
     let create = |arguments: &str| {
