@@ -20,6 +20,13 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
+/// How long a client that is still sending is heard out after its last answer.
+const HEAR_OUT: Duration = Duration::from_secs(2);
+/// How long nothing must come from a client to be sure that it is not sending.
+const QUIET: Duration = Duration::from_millis(200);
+/// How much of what it sends is thrown away at once.
+const THROWN_AWAY_BYTES: usize = 16 << 10;
+
 /// How long a client may take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
@@ -60,6 +67,8 @@ pub(super) struct Patient<S> {
     at_work: AtWork,
     head: Deadline,
     answer: Deadline,
+    leaving: Deadline,
+    quiet: Deadline,
 }
 
 impl<S> Patient<S> {
@@ -69,7 +78,32 @@ impl<S> Patient<S> {
             at_work,
             head: Deadline::new(patience.head),
             answer: Deadline::new(patience.answer),
+            leaving: Deadline::new(HEAR_OUT),
+            quiet: Deadline::new(QUIET),
         }
+    }
+}
+
+impl<S: AsyncRead + Unpin> Patient<S> {
+    /// Ready once the client has hung up, or nothing more is on its way. A request may be
+    /// answered before it was read whole; if the connection were closed while its client is
+    /// still sending, the system would reset it, and the client lose the answer.
+    fn poll_hear_out(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let mut bytes = [0; THROWN_AWAY_BYTES];
+        self.leaving.start();
+        self.quiet.start();
+        while self.leaving.poll::<()>(context).is_pending() {
+            let mut thrown_away = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(context, &mut thrown_away) {
+                Poll::Ready(Ok(())) if !thrown_away.filled().is_empty() => {
+                    self.quiet.stop();
+                    self.quiet.start();
+                }
+                Poll::Ready(_) => return Poll::Ready(()),
+                Poll::Pending => return self.quiet.poll::<()>(context).map(drop),
+            }
+        }
+        Poll::Ready(())
     }
 }
 
@@ -139,7 +173,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -171,8 +205,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let said = Pin::new(&mut self.stream).poll_shutdown(context);
-        self.answer.watch(context, said)
+        if !self.leaving.running {
+            let said = Pin::new(&mut self.stream).poll_shutdown(context);
+            ready!(self.answer.watch(context, said))?;
+        }
+        self.poll_hear_out(context).map(Ok)
     }
 }
 
@@ -210,6 +247,31 @@ mod tests {
         });
         stream.write_all(&[0; 64]).await.unwrap();
         reading.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_is_still_sending_is_heard_out_for_a_while() {
+        let (mut stream, mut theirs, _) = connection(8);
+        tokio::spawn(async move {
+            while theirs.write_all(&[0; 64]).await.is_ok() {
+                tokio::time::sleep(QUIET / 2).await;
+            }
+        });
+        let began = Instant::now();
+        stream.shutdown().await.unwrap();
+        assert_eq!(began.elapsed(), HEAR_OUT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_is_quiet_or_gone_is_left_soon() {
+        let (mut stream, theirs, _) = connection(8);
+        let began = Instant::now();
+        stream.shutdown().await.unwrap();
+        assert!(began.elapsed() < QUIET * 2);
+        drop(theirs);
+        let began = Instant::now();
+        stream.shutdown().await.unwrap();
+        assert_eq!(began.elapsed(), Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]
