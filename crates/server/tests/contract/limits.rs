@@ -143,7 +143,7 @@ fn the_body_limit_can_be_set() {
     let editor = server.shop().as_role(Role::Editor);
     editor.post(PRODUCTS, plain("Sofa")).expect(201);
     let long = json!({"title": "Sofa", "price": "$5", "description": "x".repeat(1024)});
-    editor.post(PRODUCTS, long).refused(413, "body_too_large");
+    snapshot("body_too_large", &editor.post(PRODUCTS, long).refused(413, "body_too_large"));
 }
 
 #[test]
