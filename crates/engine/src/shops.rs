@@ -1,10 +1,16 @@
 //! Which shops are in memory? They load on first use and leave when memory runs short.
 //!
 //! A shop that loads while its products change misses nothing: from before its rows are read
-//! until it is ready, changes are kept for it and applied in order. Applying a change that the
-//! rows already show is harmless.
+//! until it is ready, changes are kept for it, and those that the rows do not show yet are
+//! applied in order.
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{
+    collections::HashMap,
+    mem,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Instant,
+};
 
 use catalog::{
     change::Seq,
@@ -30,18 +36,61 @@ struct Slots {
     by_shop: HashMap<ShopId, Slot>,
     /// Grows with every use; orders shops by when they were used last.
     uses: u64,
+    /// What the shops that are ready take together.
+    bytes: usize,
 }
 
 enum Slot {
-    /// Someone reads its rows; what happens meanwhile is kept here, up to the latest change.
-    Loading {
-        missed: Vec<Touched>,
-        seq: Seq,
-    },
-    Ready {
-        index: Arc<ShopIndex>,
-        last_use: u64,
-    },
+    /// Someone reads its rows; the groups of changes that are committed meanwhile are kept
+    /// here, each with the last change in it.
+    Loading { missed: Vec<(Seq, Vec<Touched>)> },
+    /// It can be searched. Its size is that of its last change.
+    Ready { index: Arc<ShopIndex>, last_use: u64, bytes: usize },
+}
+
+impl Slots {
+    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>) {
+        self.remove(shop);
+        self.uses += 1;
+        let bytes = index.snapshot().memory_bytes();
+        self.bytes += bytes;
+        self.by_shop.insert(shop, Slot::Ready { index, last_use: self.uses, bytes });
+    }
+
+    fn remove(&mut self, shop: ShopId) {
+        if let Some(Slot::Ready { bytes, .. }) = self.by_shop.remove(&shop) {
+            self.bytes -= bytes;
+        }
+    }
+
+    /// Takes note of how large a shop has become.
+    fn measure(&mut self, shop: ShopId, changed: &Arc<ShopIndex>) {
+        // It may have left memory, or come again, while it was changed.
+        if let Some(Slot::Ready { index, bytes, .. }) = self.by_shop.get_mut(&shop)
+            && Arc::ptr_eq(index, changed)
+        {
+            let before = mem::replace(bytes, index.snapshot().memory_bytes());
+            self.bytes = self.bytes - before + *bytes;
+        }
+    }
+
+    /// Lets the longest unused shops go while there are too many bytes. The one used last
+    /// stays, however large: somebody searches it.
+    fn keep_within(&mut self, budget: usize) {
+        while self.bytes > budget {
+            let ready = self.by_shop.iter().filter_map(|(shop, slot)| match slot {
+                Slot::Loading { .. } => None,
+                Slot::Ready { last_use, bytes, .. } => Some((*last_use, *shop, *bytes)),
+            });
+            match ready.min() {
+                Some((last_use, shop, freed_bytes)) if last_use < self.uses => {
+                    self.remove(shop);
+                    tracing::info!(%shop, freed_bytes, "a shop index left memory");
+                }
+                _ => break,
+            }
+        }
+    }
 }
 
 /// What the indexes hold, for the operator.
@@ -62,16 +111,16 @@ impl Shops {
         {
             let mut slots = self.slots.lock();
             loop {
-                let Slots { by_shop, uses } = &mut *slots;
+                let Slots { by_shop, uses, .. } = &mut *slots;
                 match by_shop.get_mut(&shop) {
-                    Some(Slot::Ready { index, last_use }) => {
+                    Some(Slot::Ready { index, last_use, .. }) => {
                         *uses += 1;
                         *last_use = *uses;
                         return Ok(Arc::clone(index));
                     }
                     Some(Slot::Loading { .. }) => self.loaded.wait(&mut slots),
                     None => {
-                        by_shop.insert(shop, Slot::Loading { missed: Vec::new(), seq: Seq(0) });
+                        by_shop.insert(shop, Slot::Loading { missed: Vec::new() });
                         break;
                     }
                 }
@@ -93,18 +142,32 @@ impl Shops {
             // only the writer applies, so no later group can overtake this one.
             let ready = match self.slots.lock().by_shop.get_mut(&shop) {
                 Some(Slot::Ready { index, .. }) => Some(Arc::clone(index)),
-                Some(Slot::Loading { missed, seq: up_to }) => {
-                    missed.extend(changes.iter().map(|change| (*change).clone()));
-                    *up_to = seq;
+                Some(Slot::Loading { missed }) => {
+                    missed.push((seq, changes.iter().map(|change| (*change).clone()).collect()));
                     None
                 }
                 None => None,
             };
             if let Some(index) = ready {
-                let changes: Vec<_> = changes.into_iter().map(as_index_change).collect();
-                index.apply(&changes, seq);
+                self.apply_to(shop, &index, &changes, seq);
             }
         }
+    }
+
+    /// The group is durable: whatever happens here, it must not stay unseen.
+    fn apply_to(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], seq: Seq) {
+        let applied = catch_unwind(AssertUnwindSafe(|| {
+            let changes: Vec<_> = changes.iter().map(|change| as_index_change(change)).collect();
+            index.apply(&changes, seq);
+        }));
+        let mut slots = self.slots.lock();
+        if applied.is_err() {
+            // The panic hook has said why. The shop comes again from the store.
+            tracing::error!(%shop, "a shop index could not follow a write and left memory");
+            slots.remove(shop);
+        }
+        slots.measure(shop, index);
+        slots.keep_within(self.memory_budget);
     }
 
     /// How much is in memory right now.
@@ -128,33 +191,6 @@ impl Shops {
         self.holdings().bytes >= self.memory_budget
     }
 
-    /// Lets the longest unused shops go while the rest is over the budget. `spare` stays.
-    fn keep_within_budget(&self, spare: ShopId) {
-        let mut slots = self.slots.lock();
-        let mut sizes: Vec<_> = slots
-            .by_shop
-            .iter()
-            .filter_map(|(shop, slot)| match slot {
-                Slot::Loading { .. } => None,
-                Slot::Ready { index, last_use } => {
-                    Some((*last_use, *shop, index.snapshot().memory_bytes()))
-                }
-            })
-            .collect();
-        sizes.sort_unstable();
-        let mut total: usize = sizes.iter().map(|(_, _, bytes)| bytes).sum();
-        for (_, shop, bytes) in sizes {
-            if total <= self.memory_budget {
-                break;
-            }
-            if spare != shop {
-                slots.by_shop.remove(&shop);
-                total -= bytes;
-                tracing::info!(%shop, freed_bytes = bytes, "a shop index left memory");
-            }
-        }
-    }
-
     fn load(&self, shop: ShopId) -> Result<ShopIndex, StoreError> {
         let started = Instant::now();
         let mut builder = IndexBuilder::new();
@@ -176,18 +212,20 @@ struct Loading<'a> {
 impl Loading<'_> {
     fn finish(self, index: ShopIndex) -> Arc<ShopIndex> {
         let index = Arc::new(index);
-        {
-            let mut slots = self.shops.slots.lock();
-            if let Some(Slot::Loading { missed, seq }) = slots.by_shop.remove(&self.shop) {
-                let changes: Vec<_> = missed.iter().map(as_index_change).collect();
-                index.apply(&changes, seq.max(index.snapshot().seq()));
+        let read_at = index.snapshot().seq();
+        let mut slots = self.shops.slots.lock();
+        if let Some(Slot::Loading { missed }) = slots.by_shop.remove(&self.shop) {
+            // What the rows showed already would only take newer rows back for a moment.
+            let unseen = || missed.iter().filter(|(seq, _)| *seq > read_at);
+            if let Some((last, _)) = unseen().next_back() {
+                let touched = unseen().flat_map(|(_, touched)| touched);
+                let changes: Vec<_> = touched.map(as_index_change).collect();
+                index.apply(&changes, *last);
             }
-            slots.uses += 1;
-            let last_use = slots.uses;
-            let slot = Slot::Ready { index: Arc::clone(&index), last_use };
-            slots.by_shop.insert(self.shop, slot);
         }
-        self.shops.keep_within_budget(self.shop);
+        slots.put(self.shop, Arc::clone(&index));
+        slots.keep_within(self.shops.memory_budget);
+        drop(slots);
         index
     }
 }
@@ -216,5 +254,247 @@ fn as_entry(product: &Product) -> Entry<'_> {
         hidden: product.hidden,
         title: product.title.as_str(),
         description: product.description.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicBool, AtomicU64, Ordering},
+        thread,
+    };
+
+    use catalog::{
+        access::Sight,
+        price::Price,
+        product::{Description, Draft, Patch, ProductId, Title},
+        words::QueryWords,
+    };
+    use jiff::Timestamp;
+    use parking_lot::Mutex;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::store::{Store, WriteTransaction};
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    struct Bench {
+        _folder: TempDir,
+        store: Mutex<Store>,
+        shops: Shops,
+    }
+
+    impl Bench {
+        fn new(memory_budget: usize) -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Mutex::new(Store::open(folder.path()).unwrap());
+            let readers = Arc::new(Readers::new(folder.path().to_owned()));
+            Self { _folder: folder, store, shops: Shops::new(readers, memory_budget) }
+        }
+
+        /// Stores something; the indexes are not told of it yet.
+        fn store<T>(
+            &self,
+            work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
+        ) -> (T, Vec<Touched>, Seq) {
+            let mut store = self.store.lock();
+            let mut transaction = store.begin().unwrap();
+            let outcome = work(&mut transaction).unwrap();
+            let (touched, seq) = transaction.commit().unwrap();
+            (outcome, touched, seq)
+        }
+
+        /// Stores something and shows it to the indexes, as the writer does.
+        fn write<T>(
+            &self,
+            work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
+        ) -> T {
+            let (outcome, touched, seq) = self.store(work);
+            self.shops.apply(&touched, seq);
+            outcome
+        }
+
+        fn create(&self, shop: ShopId, title: &str) -> Product {
+            self.write(|transaction| transaction.create(shop, draft(title), NOW))
+        }
+
+        fn rename(&self, product: Product, title: &str) -> Product {
+            let title = Some(Title::parse(title).unwrap());
+            let patch = Patch { title, ..Patch::default() };
+            self.write(|transaction| transaction.update(product, patch, NOW))
+        }
+
+        /// Begins to load a shop, as the first search of it does.
+        fn begin_loading(&self, shop: ShopId) -> Loading<'_> {
+            let slot = Slot::Loading { missed: Vec::new() };
+            self.shops.slots.lock().by_shop.insert(shop, slot);
+            Loading { shops: &self.shops, shop }
+        }
+
+        /// The ids that a word finds, ascending.
+        fn find(&self, shop: ShopId, word: &str) -> Vec<ProductId> {
+            let snapshot = self.shops.index(shop).unwrap().snapshot();
+            let found = snapshot.search(&QueryWords::of(word), Sight::Everything, 0, 100_000);
+            assert_eq!(found.total, found.hits.len());
+            let mut ids: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
+            ids.sort_unstable();
+            ids
+        }
+    }
+
+    fn draft(title: &str) -> Draft {
+        Draft {
+            title: Title::parse(title).unwrap(),
+            description: Description::default(),
+            price: Price::parse("$1").unwrap(),
+            hidden: false,
+            media: vec![],
+        }
+    }
+
+    fn shop(number: u64) -> ShopId {
+        ShopId::new(number).unwrap()
+    }
+
+    #[test]
+    fn a_shop_that_loads_while_its_products_change_misses_nothing() {
+        let bench = Bench::new(usize::MAX);
+        let shop = shop(1);
+        let kept = bench.create(shop, "old");
+        let renamed = bench.create(shop, "old");
+        let gone = bench.create(shop, "old");
+        // Reads the rows, then waits before it is ready, while the products change.
+        let loading = bench.begin_loading(shop);
+        let index = bench.shops.load(shop).unwrap();
+        let renamed = bench.rename(renamed, "new");
+        bench.write(|transaction| transaction.delete(&gone));
+        let made = bench.create(shop, "new");
+        let index = loading.finish(index);
+        assert_eq!(index.snapshot().seq(), made.version);
+        assert_eq!(bench.find(shop, "old"), [kept.id]);
+        assert_eq!(bench.find(shop, "new"), [renamed.id, made.id]);
+    }
+
+    #[test]
+    fn a_shop_does_not_go_back_to_before_its_rows_were_read() {
+        let bench = Bench::new(usize::MAX);
+        let shop = shop(1);
+        let product = bench.create(shop, "first");
+        let loading = bench.begin_loading(shop);
+        let product = bench.rename(product, "second");
+        // The third change is committed and read, but the indexes have not been told of it yet.
+        let ((), touched, seq) = bench.store(|transaction| transaction.delete(&product));
+        let index = bench.shops.load(shop).unwrap();
+        loading.finish(index);
+        assert_eq!(bench.find(shop, "second"), []);
+        bench.shops.apply(&touched, seq);
+        assert_eq!(bench.find(shop, "second"), []);
+    }
+
+    #[test]
+    fn whoever_waits_for_a_shop_gets_it_when_it_is_loaded() {
+        let bench = Bench::new(usize::MAX);
+        let shop = shop(1);
+        let made = bench.create(shop, "lamp");
+        let loading = bench.begin_loading(shop);
+        thread::scope(|scope| {
+            let waiting: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
+            let index = bench.shops.load(shop).unwrap();
+            loading.finish(index);
+            for found in waiting {
+                assert_eq!(found.join().unwrap(), [made.id]);
+            }
+        });
+    }
+
+    #[test]
+    fn whoever_waits_for_a_load_that_fails_loads_it_again() {
+        let bench = Bench::new(usize::MAX);
+        let shop = shop(1);
+        let made = bench.create(shop, "lamp");
+        let loading = bench.begin_loading(shop);
+        thread::scope(|scope| {
+            let waiting: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
+            drop(loading);
+            for found in waiting {
+                assert_eq!(found.join().unwrap(), [made.id]);
+            }
+        });
+    }
+
+    /// Searches of several shops force each other out of memory all the while.
+    #[test]
+    fn what_was_answered_is_found_however_often_shops_come_and_go() {
+        const WRITES: u64 = 300;
+        let bench = Bench::new(1);
+        let answered = AtomicU64::new(0);
+        let done = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !done.load(Ordering::Acquire) {
+                        let at_least = answered.load(Ordering::Acquire) as usize;
+                        let found = bench.find(shop(1), "lamp").len();
+                        assert!(found >= at_least, "{found} found of {at_least} answered");
+                    }
+                });
+            }
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    bench.find(shop(2), "rug");
+                }
+            });
+            let mut last = None;
+            for _ in 0..WRITES {
+                let made = bench.create(shop(1), "lamp");
+                answered.fetch_add(1, Ordering::Release);
+                last = Some(made);
+                bench.create(shop(2), "rug");
+            }
+            done.store(true, Ordering::Release);
+            let last = last.unwrap();
+            assert_eq!(bench.find(shop(1), "lamp").last(), Some(&last.id));
+        });
+        assert_eq!(bench.find(shop(1), "lamp").len() as u64, WRITES);
+    }
+
+    #[test]
+    fn the_shop_unused_for_longest_leaves_first() {
+        let bench = Bench::new(usize::MAX);
+        for number in 1..=3 {
+            bench.create(shop(number), "lamp");
+            bench.find(shop(number), "lamp");
+        }
+        bench.find(shop(1), "lamp");
+        let one = bench.shops.holdings().bytes / 3;
+        let mut slots = bench.shops.slots.lock();
+        slots.keep_within(one * 2);
+        let mut left: Vec<_> = slots.by_shop.keys().copied().collect();
+        left.sort_unstable();
+        assert_eq!(left, [shop(1), shop(3)]);
+        slots.keep_within(0);
+        assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
+        assert!(slots.bytes > 0);
+    }
+
+    #[test]
+    fn shops_that_grow_by_writes_stay_within_the_budget() {
+        let bench = Bench::new(20_000);
+        for number in 1..=4 {
+            bench.create(shop(number), "lamp");
+            bench.find(shop(number), "lamp");
+        }
+        assert_eq!(bench.shops.holdings().shops, 4);
+        for n in 0..200 {
+            bench.create(shop(n % 4 + 1), &format!("lamp number{n} of many{n} words{n} new{n}"));
+            let held = bench.shops.holdings();
+            assert!(held.shops == 1 || held.bytes <= 20_000, "{held:?}");
+        }
+        for number in 1..=4 {
+            assert_eq!(bench.find(shop(number), "lamp").len(), 51);
+        }
     }
 }
