@@ -219,9 +219,16 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the store can be read right now.
-    pub fn check(&self) -> Result<(), StoreError> {
-        self.readers.shops().map(drop)
+    /// Whether the store can be read right now, and the writer is there.
+    pub fn check(&self) -> Result<(), EngineError> {
+        self.check_writer()?;
+        self.readers.last_change()?;
+        Ok(())
+    }
+
+    /// Whether the writer is there. If not, only a restart helps.
+    pub fn check_writer(&self) -> Result<(), EngineError> {
+        Ok(self.writer.check()?)
     }
 
     /// What the engine holds right now.

@@ -5,18 +5,20 @@
 //! the more writes wait for the next, so the cost of one `fsync` is shared by as many as need it.
 
 use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     thread::{self, JoinHandle},
     time::Instant,
 };
 
+use catalog::change::Seq;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     shops::Shops,
-    store::{Store, StoreError, WriteTransaction},
+    store::{Store, StoreError, Touched, Trouble, WriteTransaction},
     writes::{Moment, Write},
 };
 
@@ -34,9 +36,9 @@ pub enum WriteError {
     /// Too many writes wait already.
     #[error("too many writes are waiting")]
     QueueFull,
-    /// The server is stopping.
-    #[error("the server is stopping")]
-    Stopping,
+    /// The writing thread has ended before its time; only a restart helps.
+    #[error("the writer is down")]
+    Down,
     /// The store could not keep it.
     #[error("the write could not be stored")]
     Store(#[from] StoreError),
@@ -80,9 +82,15 @@ impl Writer {
         let job = Box::new(Pending { write, outcome: None, reply });
         self.queue.try_send(job).map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(_) => WriteError::QueueFull,
-            mpsc::error::TrySendError::Closed(_) => WriteError::Stopping,
+            mpsc::error::TrySendError::Closed(_) => WriteError::Down,
         })?;
-        answered.await.unwrap_or(Err(WriteError::Stopping))
+        answered.await.unwrap_or(Err(WriteError::Down))
+    }
+
+    /// Whether the writing thread is there. Without it this process can only read.
+    pub(crate) fn check(&self) -> Result<(), WriteError> {
+        // The thread holds the other end for as long as it lives.
+        if self.queue.is_closed() { Err(WriteError::Down) } else { Ok(()) }
     }
 
     /// How many writes wait right now.
@@ -132,7 +140,7 @@ impl<W: Write> Job for Pending<W> {
         let Self { outcome, reply, .. } = *self;
         let answer = match (committed, outcome) {
             (Ok(()), Some(outcome)) => Ok(outcome),
-            (Ok(()), None) => Err(WriteError::Stopping),
+            (Ok(()), None) => Err(WriteError::Down),
             (Err(error), _) => Err(WriteError::Store(error)),
         };
         // The caller may have gone away; what was written stays written.
@@ -171,7 +179,7 @@ impl Desk {
         metrics::histogram!("shopkeeper_write_group_size").record(writes as f64);
         metrics::histogram!("shopkeeper_commit_seconds").record(started.elapsed().as_secs_f64());
         match committed {
-            Err(_) if writes > 1 => {
+            Err(error) if writes > 1 && !concerns_all(&error) => {
                 // One write may have spoilt it for the others: each gets a chance alone.
                 for job in group {
                     self.write_group(vec![job]);
@@ -194,6 +202,19 @@ impl Desk {
 
     /// Durable, then visible. Nothing is visible that is not durable.
     fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Outcome {
+        // A write that panics takes its transaction back and nothing else with it: the others
+        // are waiting.
+        let stored = catch_unwind(AssertUnwindSafe(|| self.store_group(group)));
+        let (touched, seq) =
+            stored.unwrap_or_else(|_| Err(StoreError::damaged("a write panicked")))?;
+        self.shops.apply(&touched, seq);
+        Ok(())
+    }
+
+    fn store_group(
+        &mut self,
+        group: &mut [Box<dyn Job>],
+    ) -> Result<(Vec<Touched>, Seq), StoreError> {
         let now = (self.clock)();
         let remember_since = now - self.settings.remember_for;
         let moment = Moment { now, remember_since };
@@ -201,12 +222,336 @@ impl Desk {
         for job in group {
             job.run(&mut transaction, moment)?;
         }
-        if now.duration_since(self.tidied_at) >= TIDY_EVERY {
+        let tidies = now.duration_since(self.tidied_at) >= TIDY_EVERY;
+        if tidies {
             transaction.tidy(remember_since, KEEP_CHANGES)?;
+        }
+        let committed = transaction.commit()?;
+        if tidies {
             self.tidied_at = now;
         }
-        let (touched, seq) = transaction.commit()?;
-        self.shops.apply(&touched, seq);
-        Ok(())
+        Ok(committed)
+    }
+}
+
+/// Whether every write of a group would meet the same trouble alone, after waiting as long.
+fn concerns_all(error: &StoreError) -> bool {
+    error.trouble() == Trouble::Busy
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{
+            atomic::{AtomicU64, Ordering},
+            mpsc as std_mpsc,
+        },
+        time::Duration,
+    };
+
+    use catalog::{
+        access::{Caller, Role, WritePass},
+        price::Price,
+        product::{Description, Draft, ProductId, ShopId, Title},
+    };
+    use parking_lot::Mutex;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::{
+        store::Readers,
+        writes::{Create, Created},
+    };
+
+    const QUEUE: usize = 8;
+    const BUSY_TIMEOUT: Duration = Duration::from_millis(300);
+
+    /// A writer on a folder of its own. Its clock counts how often it was looked at, which is
+    /// once for every transaction.
+    struct Bench {
+        writer: Arc<Writer>,
+        transactions: Arc<AtomicU64>,
+        readers: Arc<Readers>,
+        shops: Arc<Shops>,
+        folder: TempDir,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let store = Store::open(folder.path()).unwrap();
+            store.wait_at_most(BUSY_TIMEOUT);
+            let readers = Arc::new(Readers::new(folder.path().to_owned()));
+            let shops = Arc::new(Shops::new(Arc::clone(&readers), usize::MAX));
+            let transactions = Arc::new(AtomicU64::new(0));
+            let counter = Arc::clone(&transactions);
+            let clock: Clock = Arc::new(move || {
+                let seconds = counter.fetch_add(1, Ordering::SeqCst);
+                Timestamp::from_second(seconds as i64).unwrap()
+            });
+            let settings = WriterSettings {
+                queue: QUEUE,
+                group_products: 100,
+                remember_for: SignedDuration::from_hours(24),
+            };
+            let writer = Writer::start(store, Arc::clone(&shops), clock, settings).unwrap();
+            Self { writer: Arc::new(writer), transactions, readers, shops, folder }
+        }
+
+        /// Keeps the writing thread busy until the returned end is dropped, so that what is
+        /// queued meanwhile becomes one group.
+        async fn hold(&self) -> std_mpsc::Sender<()> {
+            let (release, released) = std_mpsc::channel();
+            let (began, begun) = oneshot::channel();
+            let writer = Arc::clone(&self.writer);
+            let gate = Gate { began: Mutex::new(Some(began)), released: Mutex::new(released) };
+            tokio::spawn(async move { writer.submit(gate).await });
+            begun.await.unwrap();
+            release
+        }
+
+        /// Queues a write and returns once it is in the queue.
+        async fn queue<W: Write>(
+            &self,
+            write: W,
+        ) -> tokio::task::JoinHandle<Result<W::Outcome, WriteError>> {
+            let before = self.writer.waiting();
+            let writer = Arc::clone(&self.writer);
+            let queued = tokio::spawn(async move { writer.submit(write).await });
+            while self.writer.waiting() == before {
+                tokio::task::yield_now().await;
+            }
+            queued
+        }
+
+        fn count(&self) -> usize {
+            self.readers.counts(shop()).unwrap().products
+        }
+    }
+
+    struct Gate {
+        began: Mutex<Option<oneshot::Sender<()>>>,
+        released: Mutex<std_mpsc::Receiver<()>>,
+    }
+
+    impl Write for Gate {
+        type Outcome = ();
+
+        fn products(&self) -> usize {
+            1000
+        }
+
+        fn run(&self, _: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {
+            if let Some(began) = self.began.lock().take() {
+                began.send(()).unwrap();
+            }
+            // Ends when the other end is dropped.
+            let _ = self.released.lock().recv();
+            Ok(())
+        }
+    }
+
+    /// Creates a product and then fails.
+    struct Fails(How);
+
+    #[derive(Clone, Copy)]
+    enum How {
+        ByError,
+        ByPanic,
+    }
+
+    impl Write for Fails {
+        type Outcome = ();
+
+        fn products(&self) -> usize {
+            1
+        }
+
+        fn run(
+            &self,
+            transaction: &mut WriteTransaction<'_>,
+            moment: Moment,
+        ) -> Result<(), StoreError> {
+            transaction.create(shop(), draft("half written"), moment.now)?;
+            match self.0 {
+                How::ByError => Err(StoreError::damaged("it was asked to fail")),
+                How::ByPanic => panic!("it was asked to panic"),
+            }
+        }
+    }
+
+    /// Ends the writing thread, which no write should be able to do.
+    struct Deadly;
+
+    impl Write for Deadly {
+        type Outcome = ();
+
+        fn products(&self) -> usize {
+            panic!("it was asked to end the thread")
+        }
+
+        fn run(&self, _: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {
+            Ok(())
+        }
+    }
+
+    fn shop() -> ShopId {
+        ShopId::new(1).unwrap()
+    }
+
+    fn pass() -> WritePass {
+        Caller::new(shop(), Role::Editor).may_write().unwrap()
+    }
+
+    fn draft(title: &str) -> Draft {
+        Draft {
+            title: Title::parse(title).unwrap(),
+            description: Description::default(),
+            price: Price::parse("$1").unwrap(),
+            hidden: false,
+            media: vec![],
+        }
+    }
+
+    fn create(title: &str) -> Create {
+        Create { pass: pass(), drafts: vec![draft(title)], once: None }
+    }
+
+    fn id_of(outcome: Result<Created, WriteError>) -> ProductId {
+        match outcome.unwrap() {
+            Created::Now(products) => products[0].id,
+            other => panic!("not created: {other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_waits_together_is_committed_together_and_in_order() {
+        let bench = Bench::new();
+        let held = bench.hold().await;
+        let mut queued = Vec::new();
+        for n in 0..QUEUE {
+            queued.push(bench.queue(create(&format!("lamp {n}"))).await);
+        }
+        drop(held);
+        for (n, write) in queued.into_iter().enumerate() {
+            assert_eq!(id_of(write.await.unwrap()).get(), n as u64 + 1);
+        }
+        assert_eq!(bench.transactions.load(Ordering::SeqCst), 2, "the gate's and the group's");
+    }
+
+    async fn neighbours_of_a_failing_write_are_stored(how: How) {
+        let bench = Bench::new();
+        let held = bench.hold().await;
+        let before = bench.queue(create("lamp")).await;
+        let failing = bench.queue(Fails(how)).await;
+        let after = bench.queue(create("lamp")).await;
+        drop(held);
+        assert_eq!(id_of(before.await.unwrap()).get(), 1);
+        assert!(matches!(failing.await.unwrap(), Err(WriteError::Store(_))));
+        assert_eq!(id_of(after.await.unwrap()).get(), 2);
+        assert_eq!(bench.count(), 2);
+        assert_eq!(bench.shops.index(shop()).unwrap().snapshot().product_count(), 2);
+        bench.writer.check().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_write_that_fails_does_not_fail_its_neighbours() {
+        neighbours_of_a_failing_write_are_stored(How::ByError).await;
+    }
+
+    #[tokio::test]
+    async fn a_write_that_panics_does_not_fail_its_neighbours() {
+        neighbours_of_a_failing_write_are_stored(How::ByPanic).await;
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_is_reported_at_once_and_nothing_is_written() {
+        let bench = Bench::new();
+        let held = bench.hold().await;
+        let mut queued = Vec::new();
+        for _ in 0..QUEUE {
+            queued.push(bench.queue(create("lamp")).await);
+        }
+        assert!(matches!(bench.writer.submit(create("rug")).await, Err(WriteError::QueueFull)));
+        drop(held);
+        for write in queued {
+            id_of(write.await.unwrap());
+        }
+        assert_eq!(bench.count(), QUEUE);
+    }
+
+    #[tokio::test]
+    async fn what_a_caller_that_went_away_has_queued_is_written() {
+        let bench = Bench::new();
+        let held = bench.hold().await;
+        let gone = bench.queue(create("lamp")).await;
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        drop(held);
+        assert_eq!(id_of(bench.writer.submit(create("rug")).await).get(), 2);
+        assert_eq!(bench.count(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_is_let_go_writes_what_is_queued_first() {
+        let bench = Bench::new();
+        let held = bench.hold().await;
+        for _ in 0..QUEUE {
+            bench.queue(create("lamp")).await.abort();
+        }
+        drop(held);
+        let Bench { writer, folder, .. } = bench;
+        // The gate's own caller holds the writer until it is answered.
+        let mut shared = writer;
+        let writer = loop {
+            match Arc::try_unwrap(shared) {
+                Ok(writer) => break writer,
+                Err(still) => shared = still,
+            }
+            tokio::task::yield_now().await;
+        };
+        drop(writer);
+        let readers = Readers::new(folder.path().to_owned());
+        assert_eq!(readers.counts(shop()).unwrap().products, QUEUE);
+    }
+
+    #[tokio::test]
+    async fn without_its_thread_a_writer_is_down_and_says_so() {
+        let bench = Bench::new();
+        let held = bench.hold().await;
+        let deadly = bench.queue(Deadly).await;
+        let waiting = bench.queue(create("lamp")).await;
+        bench.writer.check().unwrap();
+        drop(held);
+        assert!(matches!(deadly.await.unwrap(), Err(WriteError::Down)));
+        assert!(matches!(waiting.await.unwrap(), Err(WriteError::Down)));
+        assert!(matches!(bench.writer.submit(create("rug")).await, Err(WriteError::Down)));
+        assert!(matches!(bench.writer.check(), Err(WriteError::Down)));
+    }
+
+    #[tokio::test]
+    async fn while_another_process_holds_the_lock_a_group_waits_once() {
+        let bench = Bench::new();
+        let mut other = Store::open(bench.folder.path()).unwrap();
+        let locked = other.begin().unwrap();
+        let writer = Arc::clone(&bench.writer);
+        let mut queued = vec![tokio::spawn(async move { writer.submit(create("lamp")).await })];
+        while bench.transactions.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..QUEUE {
+            queued.push(bench.queue(create("lamp")).await);
+        }
+        for write in queued {
+            let outcome = write.await.unwrap();
+            assert!(
+                matches!(&outcome, Err(WriteError::Store(e)) if e.trouble() == Trouble::Busy),
+                "{outcome:?}"
+            );
+        }
+        assert_eq!(bench.transactions.load(Ordering::SeqCst), 2, "the first and the group");
+        drop(locked);
+        id_of(bench.writer.submit(create("lamp")).await);
+        assert_eq!(bench.count(), 1);
     }
 }

@@ -58,7 +58,7 @@ impl StoreError {
         self.trouble
     }
 
-    pub(super) fn damaged(what: impl Into<String>) -> Self {
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
         let why = rusqlite::Error::FromSqlConversionFailure(
             0,
             rusqlite::types::Type::Null,

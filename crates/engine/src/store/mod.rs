@@ -59,6 +59,12 @@ impl Store {
         WriteTransaction::begin(&mut self.connection)
     }
 
+    /// Waits less for other processes than it would, so that tests need not.
+    #[cfg(test)]
+    pub(crate) fn wait_at_most(&self, timeout: Duration) {
+        self.connection.busy_timeout(timeout).unwrap();
+    }
+
     /// A connection that can only read, for [`Readers`].
     fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

@@ -129,9 +129,7 @@ impl Readers {
     /// shop was read at.
     pub fn scan(&self, shop: ShopId, mut visit: impl FnMut(Product)) -> Result<Seq, StoreError> {
         self.read(|connection| {
-            let seq = connection
-                .prepare_cached("SELECT seq FROM counters")?
-                .query_row([], |row| row.get::<_, i64>(0))?;
+            let seq = last_change_of(connection)?;
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {columns} FROM products WHERE shop_id = ?1 ORDER BY id",
                 columns = rows::COLUMNS
@@ -140,8 +138,13 @@ impl Readers {
             while let Some(row) = rows.next()? {
                 visit(rows::read(row)?);
             }
-            Ok(Seq(seq.cast_unsigned()))
+            Ok(seq)
         })
+    }
+
+    /// The last change that was committed.
+    pub fn last_change(&self) -> Result<Seq, StoreError> {
+        self.read(last_change_of)
     }
 
     /// Every shop with products, largest first.
@@ -211,6 +214,11 @@ impl Readers {
         }
         Ok(answer)
     }
+}
+
+fn last_change_of(connection: &Connection) -> Result<Seq, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT seq FROM counters")?;
+    Ok(Seq(statement.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned()))
 }
 
 fn counts_of(connection: &Connection, shop: ShopId) -> Result<ShopCounts, StoreError> {

@@ -6,11 +6,14 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use engine::EngineError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{App, auth, problem::ApiError};
 use crate::{metrics, serving::Readiness};
+
+const WRITER_DOWN: &str = "the writer is down; restart the server";
 
 /// How the service is.
 #[derive(Debug, Serialize, ToSchema)]
@@ -19,21 +22,29 @@ pub(crate) struct Health {
     status: &'static str,
 }
 
-/// The process answers.
-pub(crate) async fn live() -> Json<Health> {
-    Json(Health { status: "ok" })
+/// The process answers, and a restart would not help it.
+pub(crate) async fn live(State(app): State<App>) -> Response {
+    match app.engine.check_writer() {
+        Ok(()) => Json(Health { status: "ok" }).into_response(),
+        Err(_) => unavailable(WRITER_DOWN),
+    }
 }
 
-/// The store can be read, shops are in memory, and the server is not stopping.
+/// The store can be read and written, shops are in memory, and the server is not stopping.
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
         Readiness::Ready => match app.engine.check() {
             Ok(()) => return Json(Health { status: "ok" }).into_response(),
+            Err(EngineError::Write(_)) => WRITER_DOWN,
             Err(_) => "the store cannot be read",
         },
         Readiness::WarmingUp => "shops are being loaded",
         Readiness::Stopping => "the server is stopping",
     };
+    unavailable(status)
+}
+
+fn unavailable(status: &'static str) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status })).into_response()
 }
 

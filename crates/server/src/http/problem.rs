@@ -268,7 +268,7 @@ impl From<EngineError> for ApiError {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Overloaded(overloaded) => Self::Unavailable(overloaded.to_string()),
-            EngineError::Write(WriteError::QueueFull | WriteError::Stopping) => {
+            EngineError::Write(WriteError::QueueFull | WriteError::Down) => {
                 Self::Unavailable(error.to_string())
             }
             EngineError::Write(WriteError::Store(error)) | EngineError::Read(error) => error.into(),
