@@ -169,6 +169,7 @@ impl Desk {
                 group.push(next);
             }
             self.write_group(group);
+            self.store.keep_log_short();
         }
     }
 
