@@ -52,11 +52,12 @@ async fn run(
         random_number(),
     )?;
     let router = http::router(Arc::new(parts), config);
+    let stop_signal = stop_signal();
     tracing::info!(%address, data = %config.data.display(), "the server is listening");
     announce(&format!("Shopkeeper listens on http://{address}"));
     warm_up(engine, Arc::clone(&readiness));
     let stop = async {
-        stop_signal().await;
+        stop_signal.await;
         readiness.set(Readiness::Stopping);
         tracing::info!("the server is stopping: requests in flight are being finished");
     };
@@ -78,17 +79,19 @@ fn announce(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-async fn stop_signal() {
+/// What completes when the operator asks to stop. Signals are heard from the call on.
+fn stop_signal() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut terminate), Ok(mut interrupt)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
-    else {
-        tracing::error!("signals cannot be awaited; stop the server with SIGKILL");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    async move {
+        let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
+            tracing::error!("signals cannot be awaited; stop the server with SIGKILL");
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
     }
 }
 
