@@ -1,7 +1,10 @@
 //! What can be done with a catalog? This is the engine's whole surface; every call that
 //! touches a shop takes the pass that allows it.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use catalog::{
     access::{AdminPass, Caller, ReadPass, Role, WritePass},
@@ -45,8 +48,13 @@ pub enum OpenError {
     #[error(transparent)]
     Folder(#[from] FolderInUse),
     /// The database in it is unusable.
-    #[error("the database in the data folder cannot be opened")]
-    Store(#[from] StoreError),
+    #[error("the database in the data folder {} cannot be opened", .folder.display())]
+    Store {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        source: StoreError,
+    },
     /// The operating system gives no more threads.
     #[error("the writer thread cannot be started")]
     Thread(#[from] std::io::Error),
@@ -95,7 +103,8 @@ impl Engine {
     /// Opens a data folder, creating or migrating its database where needed.
     pub fn open(folder: &Path, settings: Settings) -> Result<Self, OpenError> {
         let folder = DataFolder::take(folder)?;
-        let store = Store::open(folder.path())?;
+        let store = Store::open(folder.path())
+            .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
         let readers = Arc::new(Readers::new(folder.path().to_owned()));
         let shops = Arc::new(Shops::new(Arc::clone(&readers), settings.index_memory));
         let writer =

@@ -66,8 +66,8 @@ impl TokenCommand {
     }
 
     pub(super) fn run(&self, config: &Config) -> anyhow::Result<()> {
-        let mut desk = TokenDesk::open(&config.data)
-            .with_context(|| format!("the data folder {}", config.data.display()))?;
+        let in_folder = || format!("the data folder {}", config.data.display());
+        let mut desk = TokenDesk::open(&config.data).with_context(in_folder)?;
         let now = Timestamp::now();
         let mut out = io::stdout().lock();
         match self {
@@ -80,19 +80,21 @@ impl TokenCommand {
                     None => None,
                 };
                 let random = serving::random_source();
-                let issued = desk.issue(*shop, *role, name, expires_at, now, &random)?;
+                let issued = desk
+                    .issue(*shop, *role, name, expires_at, now, &random)
+                    .with_context(in_folder)?;
                 writeln!(out, "{}", issued.token)?;
             }
             Self::List { shop, .. } => {
                 writeln!(out, "{:>6}  {:>6}  {:<8}  {:<32}  NAME", "ID", "SHOP", "ROLE", "STATE")?;
-                for row in desk.list(*shop)? {
+                for row in desk.list(*shop).with_context(in_folder)? {
                     let state = state(&row, now);
                     let TokenRow { id, shop, role, name, .. } = row;
                     writeln!(out, "{id:>6}  {shop:>6}  {role:<8}  {state:<32}  {name}")?;
                 }
             }
             Self::Revoke { id, .. } => {
-                if !desk.revoke(*id, now)? {
+                if !desk.revoke(*id, now).with_context(in_folder)? {
                     bail!("there is no token {id} that still works");
                 }
                 writeln!(out, "token {id} is revoked")?;
