@@ -40,7 +40,7 @@ pub enum FolderInUse {
 impl DataFolder {
     /// Makes sure the folder exists, without taking it: for command lines beside a server.
     pub fn prepare(path: &Path) -> Result<(), FolderInUse> {
-        fs::create_dir_all(path).map_err(|source| unusable(path, source))
+        make(path).map_err(|source| unusable(path, source))
     }
 
     /// Takes the folder for a server, creating it where needed.
@@ -65,6 +65,25 @@ impl DataFolder {
     }
 }
 
+/// Makes a folder and those above it, so that they outlast a power cut: a database is no more
+/// durable than the way to it.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let above = match path.parent() {
+        Some(above) if !above.as_os_str().is_empty() => above,
+        _ => Path::new("."),
+    };
+    make(above)?;
+    match fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+        made => made?,
+    }
+    // A folder that may be passed but not read cannot be synced by us.
+    File::open(above).map_or(Ok(()), |above| above.sync_all())
+}
+
 fn unusable(path: &Path, source: io::Error) -> FolderInUse {
     FolderInUse::Unusable { path: path.to_owned(), source }
 }
@@ -81,5 +100,15 @@ mod tests {
         assert!(matches!(DataFolder::take(&path), Err(FolderInUse::ByAnotherServer(_))));
         drop(taken);
         DataFolder::take(&path).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_folder_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "not a folder").unwrap();
+        for path in [path.clone(), path.join("below")] {
+            assert!(matches!(DataFolder::take(&path), Err(FolderInUse::Unusable { .. })));
+        }
     }
 }
