@@ -251,16 +251,21 @@ impl From<BadToken> for ApiError {
     }
 }
 
+/// What the client is told of the store's trouble; the log is told elsewhere.
+fn outward(error: &StoreError) -> ApiError {
+    match error.trouble().may_pass() {
+        true => ApiError::Unavailable(
+            "the store cannot be used right now, nothing was written".to_owned(),
+        ),
+        false => ApiError::Internal,
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        if error.trouble().may_pass() {
-            return Self::Unavailable(
-                "the store cannot be used right now, nothing was written".to_owned(),
-            );
-        }
         let cause = std::error::Error::source(&error).map(ToString::to_string);
-        tracing::error!(%error, cause, "the store failed");
-        Self::Internal
+        tracing::error!(%error, cause, "the store could not be read");
+        outward(&error)
     }
 }
 
@@ -271,7 +276,9 @@ impl From<EngineError> for ApiError {
             EngineError::Write(WriteError::QueueFull | WriteError::Down) => {
                 Self::Unavailable(error.to_string())
             }
-            EngineError::Write(WriteError::Store(error)) | EngineError::Read(error) => error.into(),
+            // The writer has logged it, once for the whole group.
+            EngineError::Write(WriteError::Store(error)) => outward(&error),
+            EngineError::Read(error) => error.into(),
         }
     }
 }
