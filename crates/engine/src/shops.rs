@@ -63,6 +63,15 @@ impl Slots {
         }
     }
 
+    /// Removes a shop unless it has left memory, or is on its way back, without this index.
+    fn remove_if(&mut self, shop: ShopId, failed: &Arc<ShopIndex>) {
+        if let Some(Slot::Ready { index, .. }) = self.by_shop.get(&shop)
+            && Arc::ptr_eq(index, failed)
+        {
+            self.remove(shop);
+        }
+    }
+
     /// Takes note of how large a shop has become.
     fn measure(&mut self, shop: ShopId, changed: &Arc<ShopIndex>) {
         // It may have left memory, or come again, while it was changed.
@@ -126,7 +135,7 @@ impl Shops {
                 }
             }
         }
-        let loading = Loading { shops: self, shop };
+        let mut loading = Loading { shops: self, shop, is_finished: false };
         let index = self.load(shop)?;
         Ok(loading.finish(index))
     }
@@ -164,7 +173,7 @@ impl Shops {
         if applied.is_err() {
             // The panic hook has said why. The shop comes again from the store.
             tracing::error!(%shop, "a shop index could not follow a write and left memory");
-            slots.remove(shop);
+            slots.remove_if(shop, index);
         }
         slots.measure(shop, index);
         slots.keep_within(self.memory_budget);
@@ -207,13 +216,15 @@ impl Shops {
 struct Loading<'a> {
     shops: &'a Shops,
     shop: ShopId,
+    is_finished: bool,
 }
 
 impl Loading<'_> {
-    fn finish(self, index: ShopIndex) -> Arc<ShopIndex> {
+    fn finish(&mut self, index: ShopIndex) -> Arc<ShopIndex> {
         let index = Arc::new(index);
         let read_at = index.snapshot().seq();
         let mut slots = self.shops.slots.lock();
+        self.is_finished = true;
         if let Some(Slot::Loading { missed }) = slots.by_shop.remove(&self.shop) {
             // What the rows showed already would only take newer rows back for a moment.
             let unseen = || missed.iter().filter(|(seq, _)| *seq > read_at);
@@ -233,7 +244,9 @@ impl Loading<'_> {
 impl Drop for Loading<'_> {
     fn drop(&mut self) {
         let mut slots = self.shops.slots.lock();
-        if matches!(slots.by_shop.get(&self.shop), Some(Slot::Loading { .. })) {
+        // Once finished, a slot that is loading is somebody else's: the shop may have left
+        // memory already and be on its way back.
+        if !self.is_finished {
             slots.by_shop.remove(&self.shop);
         }
         self.shops.loaded.notify_all();
@@ -329,7 +342,7 @@ mod tests {
         fn begin_loading(&self, shop: ShopId) -> Loading<'_> {
             let slot = Slot::Loading { missed: Vec::new() };
             self.shops.slots.lock().by_shop.insert(shop, slot);
-            Loading { shops: &self.shops, shop }
+            Loading { shops: &self.shops, shop, is_finished: false }
         }
 
         /// The ids that a word finds, ascending.
@@ -365,7 +378,7 @@ mod tests {
         let renamed = bench.create(shop, "old");
         let gone = bench.create(shop, "old");
         // Reads the rows, then waits before it is ready, while the products change.
-        let loading = bench.begin_loading(shop);
+        let mut loading = bench.begin_loading(shop);
         let index = bench.shops.load(shop).unwrap();
         let renamed = bench.rename(renamed, "new");
         bench.write(|transaction| transaction.delete(&gone));
@@ -381,7 +394,7 @@ mod tests {
         let bench = Bench::new(usize::MAX);
         let shop = shop(1);
         let product = bench.create(shop, "first");
-        let loading = bench.begin_loading(shop);
+        let mut loading = bench.begin_loading(shop);
         let product = bench.rename(product, "second");
         // The third change is committed and read, but the indexes have not been told of it yet.
         let ((), touched, seq) = bench.store(|transaction| transaction.delete(&product));
@@ -393,16 +406,33 @@ mod tests {
     }
 
     #[test]
+    fn a_load_that_ends_leaves_the_next_load_of_its_shop_alone() {
+        let bench = Bench::new(usize::MAX);
+        let shop = shop(1);
+        let mut first = bench.begin_loading(shop);
+        first.finish(bench.shops.load(shop).unwrap());
+        // Before the first has let go, the shop leaves memory and is loaded again.
+        bench.shops.slots.lock().remove(shop);
+        let mut second = bench.begin_loading(shop);
+        let index = bench.shops.load(shop).unwrap();
+        drop(first);
+        let made = bench.create(shop, "lamp");
+        second.finish(index);
+        assert_eq!(bench.find(shop, "lamp"), [made.id]);
+    }
+
+    #[test]
     fn whoever_waits_for_a_shop_gets_it_when_it_is_loaded() {
         let bench = Bench::new(usize::MAX);
         let shop = shop(1);
         let made = bench.create(shop, "lamp");
-        let loading = bench.begin_loading(shop);
+        let mut loading = bench.begin_loading(shop);
         thread::scope(|scope| {
             let waiting: Vec<_> =
                 (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
             let index = bench.shops.load(shop).unwrap();
             loading.finish(index);
+            drop(loading);
             for found in waiting {
                 assert_eq!(found.join().unwrap(), [made.id]);
             }
