@@ -9,7 +9,15 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{App, auth, problem::ApiError};
+use super::{
+    App, auth,
+    openapi::{
+        OPERATION,
+        answers::{Alive, Figures, Ready},
+        problems::{AnyProblems, TokenProblems},
+    },
+    problem::ApiError,
+};
 use crate::{metrics, serving::Readiness};
 
 /// How the service is.
@@ -19,12 +27,35 @@ pub(crate) struct Health {
     status: &'static str,
 }
 
-/// The process answers.
+/// Is the process alive?
+///
+/// Restart it when this does not answer.
+#[utoipa::path(
+    get,
+    path = "/health/live",
+    operation_id = "get_liveness",
+    tag = OPERATION,
+    responses(Alive, AnyProblems),
+    security(()),
+    extensions(("x-required-role" = json!("none")))
+)]
 pub(crate) async fn live() -> Json<Health> {
     Json(Health { status: "ok" })
 }
 
-/// The store can be read, shops are in memory, and the server is not stopping.
+/// Is the service ready?
+///
+/// Yes when the store can be read, shops are in memory, and the server is not stopping. Send
+/// requests elsewhere while it is not.
+#[utoipa::path(
+    get,
+    path = "/health/ready",
+    operation_id = "get_readiness",
+    tag = OPERATION,
+    responses(AnyProblems, Ready),
+    security(()),
+    extensions(("x-required-role" = json!("none")))
+)]
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
         Readiness::Ready => match app.engine.check() {
@@ -37,7 +68,18 @@ pub(crate) async fn ready(State(app): State<App>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status })).into_response()
 }
 
-/// The figures, as Prometheus reads them.
+/// Figures for Prometheus
+///
+/// Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "get_metrics",
+    tag = OPERATION,
+    responses(Figures, TokenProblems, AnyProblems),
+    security((), ("bearer" = [])),
+    extensions(("x-required-role" = json!("none")))
+)]
 pub(crate) async fn metrics(
     State(app): State<App>,
     headers: HeaderMap,
