@@ -371,7 +371,7 @@ fn once(
 ) -> Result<Option<Once>, ApiError> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = match key.to_str() {
-        Ok(key) if !key.trim().is_empty() && key.len() <= MAX_KEY_BYTES => key,
+        Ok(key) if (1..=MAX_KEY_BYTES).contains(&key.len()) && is_visible(key) => key,
         _ => {
             return Err(ApiError::Validation(vec![Fault::new(
                 "Idempotency-Key",
@@ -387,6 +387,12 @@ fn once(
         fingerprint: digest.as_ref().to_vec(),
         answer: Arc::new(answer),
     }))
+}
+
+/// Visible ASCII and spaces, not spaces alone.
+fn is_visible(text: &str) -> bool {
+    let visible = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    text.bytes().all(visible) && text.bytes().any(|byte| byte != b' ')
 }
 
 /// Where the product in this answer lives.
@@ -454,4 +460,28 @@ fn versions(tags: &HeaderValue, weak: WeakTags) -> Vec<Seq> {
             tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok().map(Seq)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The documented pattern of a key: visible ASCII, with spaces inside at the most.
+    #[test]
+    fn a_key_is_visible_ascii() {
+        let longest = "k".repeat(MAX_KEY_BYTES);
+        for (key, good) in [
+            ("order 17", true),
+            (longest.as_str(), true),
+            (&format!("{longest}k"), false),
+            ("", false),
+            (" ", false),
+            ("a\tb", false),
+            ("\u{e9}", false),
+        ] {
+            let headers = [(IDEMPOTENCY_KEY, HeaderValue::from_bytes(key.as_bytes()).unwrap())];
+            let once = once("create", &headers.into_iter().collect(), &Value::Null, |_| Vec::new());
+            assert_eq!(once.is_ok(), good, "{key:?}");
+        }
+    }
 }
