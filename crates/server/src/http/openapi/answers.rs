@@ -18,8 +18,10 @@ use super::{
         CACHE_CONTROL, ETAG, LOCATION, RATE_LIMIT, RATE_LIMIT_POLICY, REQUEST_ID, TOTAL_COUNT,
         carrying,
     },
+    problems::problem_example,
     vocabulary::schema_named,
 };
+use crate::http::problem::ApiError;
 
 const JSON: &str = "application/json";
 
@@ -171,6 +173,13 @@ answers!(
         schema_named("Health"),
         json!({"status": "shops are being loaded"}),
         &[],
+    )
+    .content(
+        "application/problem+json",
+        ContentBuilder::new()
+            .schema(Some(schema_named("Problem")))
+            .example(Some(problem_example(&ApiError::TookTooLong)))
+            .build(),
     ),
 );
 
