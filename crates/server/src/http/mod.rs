@@ -1,9 +1,11 @@
 //! Which address does what? The router, from the outermost layer to the handlers.
 //!
-//! Every address is registered together with its description, so [`openapi`] has them all and
-//! [`docs`] shows them. A request passes [`observe`] (id, figures, error bodies), [`guard`] (room), [`auth`] (token
+//! A request passes [`observe`] (id, figures, error bodies), [`guard`] (room), [`auth`] (token
 //! and rate limit), then its handler in [`products`], [`search`] or [`tokens`], which reads it
 //! with [`json`], [`fields`] and [`requests`] and answers with [`wire`].
+//!
+//! An address is registered together with its description or not at all, so that [`openapi`]
+//! has every one of them and [`docs`] shows them.
 
 pub(crate) mod auth;
 mod cors;

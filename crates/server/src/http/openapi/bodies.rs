@@ -1,5 +1,5 @@
 //! What may a client send? The schemas of request bodies, with the limits that
-//! [`requests`](crate::http::requests) checks.
+//! [`requests`] checks.
 
 use catalog::{access::Role, media, price, product, query};
 use engine::tokens;
