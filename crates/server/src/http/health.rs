@@ -10,7 +10,15 @@ use engine::EngineError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{App, auth, problem::ApiError};
+use super::{
+    App, auth,
+    openapi::{
+        OPERATION,
+        answers::{Alive, Figures, Ready},
+        problems::{AnyProblems, TokenProblems},
+    },
+    problem::ApiError,
+};
 use crate::{metrics, serving::Readiness};
 
 const WRITER_DOWN: &str = "the writer is down; restart the server";
@@ -22,7 +30,18 @@ pub(crate) struct Health {
     status: &'static str,
 }
 
-/// The process answers, and a restart would not help it.
+/// Is the process alive?
+///
+/// Restart it when this does not answer, or answers 503.
+#[utoipa::path(
+    get,
+    path = "/health/live",
+    operation_id = "get_liveness",
+    tag = OPERATION,
+    responses(AnyProblems, Alive),
+    security(()),
+    extensions(("x-required-role" = json!("none")))
+)]
 pub(crate) async fn live(State(app): State<App>) -> Response {
     match app.engine.check_writer() {
         Ok(()) => Json(Health { status: "ok" }).into_response(),
@@ -30,7 +49,19 @@ pub(crate) async fn live(State(app): State<App>) -> Response {
     }
 }
 
-/// The store can be read and written, shops are in memory, and the server is not stopping.
+/// Is the service ready?
+///
+/// Yes when the store can be read, the writer is there, shops are in memory, and the server is
+/// not stopping. Send requests elsewhere while it is not.
+#[utoipa::path(
+    get,
+    path = "/health/ready",
+    operation_id = "get_readiness",
+    tag = OPERATION,
+    responses(AnyProblems, Ready),
+    security(()),
+    extensions(("x-required-role" = json!("none")))
+)]
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
         Readiness::Ready => match app.engine.check() {
@@ -48,7 +79,18 @@ fn unavailable(status: &'static str) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, Json(Health { status })).into_response()
 }
 
-/// The figures, as Prometheus reads them.
+/// Figures for Prometheus
+///
+/// Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+#[utoipa::path(
+    get,
+    path = "/metrics",
+    operation_id = "get_metrics",
+    tag = OPERATION,
+    responses(Figures, TokenProblems, AnyProblems),
+    security((), ("bearer" = [])),
+    extensions(("x-required-role" = json!("none")))
+)]
 pub(crate) async fn metrics(
     State(app): State<App>,
     headers: HeaderMap,

@@ -3,15 +3,20 @@
 //! A request passes [`observe`] (id, figures, error bodies), [`guard`] (room), [`auth`] (token
 //! and rate limit), then its handler in [`products`], [`search`] or [`tokens`], which reads it
 //! with [`json`], [`fields`] and [`requests`] and answers with [`wire`].
+//!
+//! An address is registered together with its description or not at all, so that [`openapi`]
+//! has every one of them and [`docs`] shows them.
 
 pub(crate) mod auth;
 mod cors;
+pub(crate) mod docs;
 pub(crate) mod fields;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub mod json;
 pub(crate) mod jwt;
 pub(crate) mod observe;
+pub(crate) mod openapi;
 pub(crate) mod path;
 pub mod problem;
 pub(crate) mod products;
@@ -27,21 +32,24 @@ use axum::{
     Router,
     middleware::{from_fn_with_state, map_response},
     response::{IntoResponse, Response},
-    routing::{delete, get, post},
 };
 use engine::Engine;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::Semaphore;
 use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
+use utoipa::openapi::OpenApi;
+use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
     json::BodyLimits, jwt::SignedTokens, observe::RequestIds, problem::ApiError, rate::RateLimits,
 };
 use crate::{config::Config, serving::ReadinessFlag};
 
-/// The canonical prefix of the API, and the one that the contract's samples use.
-const PREFIXES: [&str; 2] = ["/api/v1", "/v1"];
+/// The canonical prefix of the API.
+const PREFIX: &str = "/api/v1";
+/// The prefix that the contract's samples use; it serves the very same.
+const SAMPLES_PREFIX: &str = "/v1";
 
 /// What every handler can reach.
 pub type App = Arc<Parts>;
@@ -103,14 +111,8 @@ pub fn router(app: App, config: &Config) -> Router {
     let guarded = api()
         .route_layer(from_fn_with_state(Arc::clone(&app), auth::authenticate))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard));
-    let mut router = Router::new()
-        .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready))
-        .route("/metrics", get(health::metrics));
-    for prefix in PREFIXES {
-        router = router.nest(prefix, guarded.clone());
-    }
-    router
+    Router::from(described(guarded.clone()))
+        .nest(SAMPLES_PREFIX, guarded.into())
         .fallback(async || ApiError::NotFound("such address"))
         .layer(map_response(name_refused_methods))
         .layer(CatchPanicLayer::custom(observe::answer_panic))
@@ -119,20 +121,31 @@ pub fn router(app: App, config: &Config) -> Router {
         .with_state(app)
 }
 
-fn api() -> Router<App> {
-    Router::new()
-        .route("/products", get(products::list).post(products::create))
-        .route(
-            "/products/bulk",
-            post(products::bulk_create).put(products::bulk_update).delete(products::bulk_delete),
-        )
-        .route(
-            "/products/{product_id}",
-            get(products::get).put(products::update).delete(products::delete),
-        )
-        .route("/search", post(search::search))
-        .route("/tokens", get(tokens::list).post(tokens::issue))
-        .route("/tokens/{token_id}", delete(tokens::revoke))
+/// The description of every address, as `/openapi.json` has it.
+pub fn document() -> OpenApi {
+    described(api()).into_openapi()
+}
+
+/// Every address once, with its description: there is no other way in.
+fn described(api: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    OpenApiRouter::with_openapi(openapi::document_without_operations())
+        .nest(PREFIX, api)
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics))
+        .routes(routes!(openapi::openapi))
+        .routes(routes!(docs::docs))
+}
+
+/// What needs a token.
+fn api() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .routes(routes!(products::list, products::create))
+        .routes(routes!(products::bulk_create, products::bulk_update, products::bulk_delete))
+        .routes(routes!(products::get, products::update, products::delete))
+        .routes(routes!(search::search))
+        .routes(routes!(tokens::list, tokens::issue))
+        .routes(routes!(tokens::revoke))
 }
 
 /// The framework's bare 405 (with its `Allow` header) becomes an error like all others.

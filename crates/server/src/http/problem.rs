@@ -16,6 +16,8 @@ use serde::Serialize;
 use thiserror::Error;
 use utoipa::ToSchema;
 
+use super::openapi;
+
 /// How long a client that was turned away for overload should wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -26,8 +28,10 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub struct Fault {
     /// The field at fault, as a path into the request; absent where the whole is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub field: Option<String>,
     /// What is wrong, for programs.
+    #[schema(schema_with = openapi::fault_code)]
     pub code: &'static str,
     /// What is wrong, for people.
     pub message: String,
@@ -39,10 +43,11 @@ impl Fault {
         code: &'static str,
         message: impl ToString,
     ) -> Self {
-        Self { field: Some(field.into()), code, message: message.to_string() }
+        Self { field: Some(field.into()), ..Self::of_whole(code, message) }
     }
 
     pub(crate) fn of_whole(code: &'static str, message: impl ToString) -> Self {
+        debug_assert!(openapi::errors::is_fault_code(code), "nobody explains {code}");
         Self { field: None, code, message: message.to_string() }
     }
 }
@@ -75,7 +80,7 @@ pub enum ApiError {
     #[error("the request was not received in time")]
     RequestTimeout,
     /// An idempotency key that stands for another request.
-    #[error("this Idempotency-Key was used for another request in the last 24 hours")]
+    #[error("this Idempotency-Key was used for another request not long ago")]
     KeyTaken,
     /// The product is no longer the version in `If-Match`.
     #[error("the product has changed; read it again and repeat the change")]
@@ -126,7 +131,7 @@ pub enum ApiError {
 
 fn validation_detail(faults: &[Fault]) -> String {
     match faults {
-        [Fault { field: Some(field), message, .. }] => format!("{field} {message}"),
+        [Fault { field: Some(field), message, .. }] => format!("{field}: {message}"),
         [Fault { field: None, message, .. }] => message.clone(),
         _ => format!("{} things are wrong with the request", faults.len()),
     }
@@ -180,21 +185,27 @@ impl ApiError {
         }
     }
 
-    /// The answer, once the request's id is known.
-    pub(crate) fn into_problem(self, request_id: &str) -> Response {
+    /// The body, once the request's id is known.
+    pub(crate) fn problem(&self, request_id: &str) -> Problem {
         let (status, code, title) = self.table();
-        let problem = Problem {
+        Problem {
             kind: format!("/docs#{code}"),
             title,
             status: status.as_u16(),
             detail: self.to_string(),
             code,
             request_id: request_id.to_owned(),
-            errors: match &self {
+            errors: match self {
                 Self::Validation(faults) => Some(faults.clone()),
                 _ => None,
             },
-        };
+        }
+    }
+
+    /// The answer, once the request's id is known.
+    pub(crate) fn into_problem(self, request_id: &str) -> Response {
+        let status = self.table().0;
+        let problem = self.problem(request_id);
         let mut response = (status, Json(problem)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, PROBLEM_JSON);
@@ -218,19 +229,23 @@ pub(crate) const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("applicati
 pub struct Problem {
     /// Where the kind of problem is described.
     #[serde(rename = "type")]
+    #[schema(format = "uri-reference")]
     kind: String,
     /// The kind of problem, for people.
     title: &'static str,
     /// The HTTP status.
+    #[schema(minimum = 400, maximum = 599)]
     status: u16,
     /// What went wrong this time.
     detail: String,
     /// The kind of problem, for programs.
+    #[schema(schema_with = openapi::problem_code)]
     code: &'static str,
     /// The request's id, also in the header X-Request-Id.
     request_id: String,
     /// Every fault of the request, where fields are at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     errors: Option<Vec<Fault>>,
 }
 

@@ -20,6 +20,21 @@ use super::{
     App,
     auth::Bearer,
     json,
+    openapi::{
+        PRODUCTS,
+        answers::{
+            ProductCreated, ProductDeleted, ProductFound, ProductList, ProductUpdated,
+            ProductsCreated, ProductsDeleted, ProductsUpdated,
+        },
+        bodies::{NewProduct, NewProducts, ProductChanges, ProductEdits, ProductIds},
+        parameters::{
+            IdempotencyKey, IfMatch, IfNoneMatch, ListParameters, ProductId as ProductIdParameter,
+        },
+        problems::{
+            ApiProblems, BodyProblems, IdProblems, KeyProblems, ParameterProblems, RoleProblems,
+            VersionProblems,
+        },
+    },
     path::PathText,
     problem::{ApiError, Fault},
     requests::{self, DEFAULT_PAGE},
@@ -31,8 +46,23 @@ pub(crate) const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-coun
 /// The caller's own name for a create, which makes it safe to repeat.
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The longest idempotency key.
-const MAX_KEY_BYTES: usize = 255;
+pub(crate) const MAX_KEY_BYTES: usize = 255;
 
+/// Create a product
+///
+/// The product is stored and found by search at once. With an `Idempotency-Key`, repeating the
+/// request creates it once.
+#[utoipa::path(
+    post,
+    path = "/products",
+    operation_id = "create_product",
+    tag = PRODUCTS,
+    params(IdempotencyKey),
+    request_body = NewProduct,
+    responses(ProductCreated, ApiProblems, RoleProblems, BodyProblems, KeyProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("EDITOR")))
+)]
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Bearer,
@@ -53,6 +83,21 @@ pub(crate) async fn create(
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], JsonText(answer)).into_response())
 }
 
+/// Create up to 100 products
+///
+/// Good elements are created although others fail; `errors` says what was wrong with those. With
+/// an `Idempotency-Key`, repeating the request creates them once.
+#[utoipa::path(
+    post,
+    path = "/products/bulk",
+    operation_id = "bulk_create_products",
+    tag = PRODUCTS,
+    params(IdempotencyKey),
+    request_body = NewProducts,
+    responses(ProductsCreated, ApiProblems, RoleProblems, BodyProblems, KeyProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("EDITOR")))
+)]
 pub(crate) async fn bulk_create(
     State(app): State<App>,
     caller: Bearer,
@@ -83,6 +128,21 @@ pub(crate) async fn bulk_create(
     Ok((StatusCode::CREATED, JsonText(answer)).into_response())
 }
 
+/// Update a product
+///
+/// Only the fields that are sent change. With `If-Match`, only the version that was read is
+/// changed; without, the last write wins field by field.
+#[utoipa::path(
+    put,
+    path = "/products/{product_id}",
+    operation_id = "update_product",
+    tag = PRODUCTS,
+    params(ProductIdParameter, IfMatch),
+    request_body = ProductChanges,
+    responses(ProductUpdated, ApiProblems, RoleProblems, BodyProblems, IdProblems, VersionProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("EDITOR")))
+)]
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Bearer,
@@ -100,6 +160,20 @@ pub(crate) async fn update(
     Ok(with_etag(&product))
 }
 
+/// Update up to 100 products
+///
+/// Elements are applied in order; good ones although others fail, and `errors` says what was wrong
+/// with those.
+#[utoipa::path(
+    put,
+    path = "/products/bulk",
+    operation_id = "bulk_update_products",
+    tag = PRODUCTS,
+    request_body = ProductEdits,
+    responses(ProductsUpdated, ApiProblems, RoleProblems, BodyProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("EDITOR")))
+)]
 pub(crate) async fn bulk_update(
     State(app): State<App>,
     caller: Bearer,
@@ -133,6 +207,19 @@ pub(crate) async fn bulk_update(
     Ok(Json(BulkUpdated { updated_count: updated_ids.len(), updated_ids, errors }))
 }
 
+/// Delete a product
+///
+/// It is gone from the catalog and from search at once, and its id is never used again.
+#[utoipa::path(
+    delete,
+    path = "/products/{product_id}",
+    operation_id = "delete_product",
+    tag = PRODUCTS,
+    params(ProductIdParameter, IfMatch),
+    responses(ProductDeleted, ApiProblems, RoleProblems, IdProblems, VersionProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("EDITOR")))
+)]
 pub(crate) async fn delete(
     State(app): State<App>,
     caller: Bearer,
@@ -146,6 +233,20 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Delete up to 100 products
+///
+/// The body is sent with the DELETE request. Ids that name no product are not counted, and one
+/// that is named twice is counted once.
+#[utoipa::path(
+    delete,
+    path = "/products/bulk",
+    operation_id = "bulk_delete_products",
+    tag = PRODUCTS,
+    request_body = ProductIds,
+    responses(ProductsDeleted, ApiProblems, RoleProblems, BodyProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("EDITOR")))
+)]
 pub(crate) async fn bulk_delete(
     State(app): State<App>,
     caller: Bearer,
@@ -159,6 +260,20 @@ pub(crate) async fn bulk_delete(
     Ok(Json(BulkDeleted { deleted_count: outcomes.iter().filter(|done| done.is_ok()).count() }))
 }
 
+/// List products
+///
+/// The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+/// alone. Other parameters than these are refused.
+#[utoipa::path(
+    get,
+    path = "/products",
+    operation_id = "list_products",
+    tag = PRODUCTS,
+    params(ListParameters),
+    responses(ProductList, ApiProblems, ParameterProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("SHOPPER")))
+)]
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Bearer,
@@ -183,6 +298,19 @@ pub(crate) async fn list(
     Ok(([(TOTAL_COUNT, total.to_string())], Json(products)).into_response())
 }
 
+/// Get a product
+///
+/// A SHOPPER sees visible products alone; a hidden one does not exist for it.
+#[utoipa::path(
+    get,
+    path = "/products/{product_id}",
+    operation_id = "get_product",
+    tag = PRODUCTS,
+    params(ProductIdParameter, IfNoneMatch),
+    responses(ProductFound, ApiProblems, IdProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("SHOPPER")))
+)]
 pub(crate) async fn get(
     State(app): State<App>,
     caller: Bearer,
@@ -243,7 +371,7 @@ fn once(
 ) -> Result<Option<Once>, ApiError> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = match key.to_str() {
-        Ok(key) if !key.trim().is_empty() && key.len() <= MAX_KEY_BYTES => key,
+        Ok(key) if (1..=MAX_KEY_BYTES).contains(&key.len()) && is_visible(key) => key,
         _ => {
             return Err(ApiError::Validation(vec![Fault::new(
                 "Idempotency-Key",
@@ -259,6 +387,12 @@ fn once(
         fingerprint: digest.as_ref().to_vec(),
         answer: Arc::new(answer),
     }))
+}
+
+/// Visible ASCII and spaces, not spaces alone.
+fn is_visible(text: &str) -> bool {
+    let visible = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    text.bytes().all(visible) && text.bytes().any(|byte| byte != b' ')
 }
 
 /// Where the product in this answer lives.
@@ -326,4 +460,28 @@ fn versions(tags: &HeaderValue, weak: WeakTags) -> Vec<Seq> {
             tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok().map(Seq)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The documented pattern of a key: visible ASCII, with spaces inside at the most.
+    #[test]
+    fn a_key_is_visible_ascii() {
+        let longest = "k".repeat(MAX_KEY_BYTES);
+        for (key, good) in [
+            ("order 17", true),
+            (longest.as_str(), true),
+            (&format!("{longest}k"), false),
+            ("", false),
+            (" ", false),
+            ("a\tb", false),
+            ("\u{e9}", false),
+        ] {
+            let headers = [(IDEMPOTENCY_KEY, HeaderValue::from_bytes(key.as_bytes()).unwrap())];
+            let once = once("create", &headers.into_iter().collect(), &Value::Null, |_| Vec::new());
+            assert_eq!(once.is_ok(), good, "{key:?}");
+        }
+    }
 }

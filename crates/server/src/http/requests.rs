@@ -27,9 +27,11 @@ pub const DEFAULT_PAGE: usize = 50;
 /// The longest life of a token that has an end, in seconds: ten years.
 pub const MAX_TOKEN_SECONDS: u64 = 10 * 365 * 24 * 60 * 60;
 
+/// Fields of a product that a client may set.
+pub(crate) const SETTABLE: [&str; 5] = ["title", "description", "price", "hidden", "media"];
 /// Fields that a product has and nobody may set: they are ignored, so that what was read
 /// can be edited and sent back.
-const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
+pub(crate) const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
 
 /// A product to create.
 pub fn draft(body: &Value) -> Result<Draft, Vec<Fault>> {
@@ -68,7 +70,7 @@ pub fn patch(body: &Value) -> Result<Patch, Vec<Fault>> {
     if patch.is_empty() {
         return Err(vec![Fault::of_whole(
             "no_change",
-            "names no field to change; known are title, description, price, hidden, media",
+            format_args!("names no field to change; known are {}", SETTABLE.join(", ")),
         )]);
     }
     Ok(patch)

@@ -6,11 +6,31 @@ use super::{
     App,
     auth::Bearer,
     json,
+    openapi::{
+        SEARCH,
+        answers::ProductsMatched,
+        bodies::SearchRequest,
+        problems::{ApiProblems, BodyProblems, RoleProblems},
+    },
     problem::ApiError,
     requests,
     wire::{ProductBody, SearchAnswer},
 };
 
+/// Search products
+///
+/// Products by what a shopper says, best first. Hidden products are left out unless
+/// `include_hidden` asks for them, which needs the role VIEWER.
+#[utoipa::path(
+    post,
+    path = "/search",
+    operation_id = "search_products",
+    tag = SEARCH,
+    request_body = SearchRequest,
+    responses(ProductsMatched, ApiProblems, RoleProblems, BodyProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("SHOPPER")))
+)]
 pub(crate) async fn search(
     State(app): State<App>,
     caller: Bearer,

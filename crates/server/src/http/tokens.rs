@@ -11,12 +11,32 @@ use super::{
     App,
     auth::Bearer,
     json,
+    openapi::{
+        TOKENS,
+        answers::{TokenIssued, TokenList, TokenRevoked},
+        bodies::TokenRequest,
+        parameters::TokenId,
+        problems::{ApiProblems, BodyProblems, IdProblems, RoleProblems},
+    },
     path::PathText,
     problem::{ApiError, Fault},
     requests,
     wire::{NewToken, TokenBody},
 };
 
+/// Issue a token
+///
+/// For the caller's own shop. The token itself is in the answer and nowhere else.
+#[utoipa::path(
+    post,
+    path = "/tokens",
+    operation_id = "issue_token",
+    tag = TOKENS,
+    request_body = TokenRequest,
+    responses(TokenIssued, ApiProblems, RoleProblems, BodyProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("ADMIN")))
+)]
 pub(crate) async fn issue(
     State(app): State<App>,
     caller: Bearer,
@@ -31,6 +51,18 @@ pub(crate) async fn issue(
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
+/// List tokens
+///
+/// All tokens of the caller's shop, never the secrets themselves.
+#[utoipa::path(
+    get,
+    path = "/tokens",
+    operation_id = "list_tokens",
+    tag = TOKENS,
+    responses(TokenList, ApiProblems, RoleProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("ADMIN")))
+)]
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Bearer,
@@ -40,6 +72,19 @@ pub(crate) async fn list(
     Ok(Json(tokens.into_iter().map(TokenBody::from).collect()))
 }
 
+/// Revoke a token
+///
+/// It stops working at once. A token can revoke itself.
+#[utoipa::path(
+    delete,
+    path = "/tokens/{token_id}",
+    operation_id = "revoke_token",
+    tag = TOKENS,
+    params(TokenId),
+    responses(TokenRevoked, ApiProblems, RoleProblems, IdProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("ADMIN")))
+)]
 pub(crate) async fn revoke(
     State(app): State<App>,
     caller: Bearer,

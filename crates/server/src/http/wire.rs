@@ -6,17 +6,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::problem::Fault;
+use super::{openapi, problem::Fault};
 
 /// A product.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Product, example = json!({
-    "id": 17, "title": "Linen sofa", "description": "Three seats, washable covers.",
-    "price": "$899.00", "hidden": false,
-    "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
-    "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
-    "updated_at": "2026-01-02T03:04:05.678901Z"
-}))]
+#[schema(as = Product)]
 pub struct ProductBody {
     /// Assigned by the service; growing, never used again.
     #[schema(minimum = 1)]
@@ -47,10 +41,11 @@ pub struct ProductBody {
 #[schema(as = Media)]
 pub struct MediaBody {
     /// Its address. Never fetched by the service.
-    #[schema(format = "uri")]
+    #[schema(format = "http-url")]
     url: String,
     /// What it is: `image`.
     #[serde(rename = "type")]
+    #[schema(schema_with = openapi::media_kind)]
     kind: &'static str,
 }
 
@@ -81,7 +76,6 @@ pub(crate) fn time(at: Timestamp) -> String {
 
 /// What became of a bulk create.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"created_count": 2, "created_ids": [17, 18], "errors": []}))]
 pub struct BulkCreated {
     /// How many products were created.
     pub created_count: usize,
@@ -93,8 +87,6 @@ pub struct BulkCreated {
 
 /// What became of a bulk update.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"updated_count": 1, "updated_ids": [17], "errors": [
-    {"index": 1, "id": 99, "code": "not_found", "message": "there is no such product"}]}))]
 pub struct BulkUpdated {
     /// How many elements were applied.
     pub updated_count: usize,
@@ -106,7 +98,6 @@ pub struct BulkUpdated {
 
 /// What became of a bulk delete.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"deleted_count": 2}))]
 pub struct BulkDeleted {
     /// How many products were there and are gone now.
     pub deleted_count: usize,
@@ -119,13 +110,16 @@ pub struct ElementFault {
     pub index: usize,
     /// The product's id, in a bulk update.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub id: Option<u64>,
     /// What is wrong, for programs.
+    #[schema(schema_with = openapi::fault_code)]
     pub code: &'static str,
     /// What is wrong, for people.
     pub message: String,
     /// The field at fault, where one is.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub field: Option<String>,
 }
 
@@ -156,16 +150,17 @@ pub struct SearchAnswer {
 
 /// A token that was just issued.
 #[derive(Serialize, ToSchema)]
-#[schema(example = json!({"id": 3, "token": "shk_3_…", "shop_id": 1, "role": "EDITOR",
-    "name": "import job", "created_at": "2026-01-02T03:04:05.678901Z", "expires_at": null}))]
 pub struct NewToken {
     /// Its number.
+    #[schema(minimum = 1)]
     id: u64,
     /// The token itself: shown this once, kept only as a hash.
     token: String,
     /// The shop it belongs to.
+    #[schema(minimum = 1)]
     shop_id: u64,
     /// What it lets its bearer do.
+    #[schema(schema_with = openapi::role)]
     role: &'static str,
     /// What its owner called it.
     name: String,
@@ -173,7 +168,7 @@ pub struct NewToken {
     #[schema(format = DateTime)]
     created_at: String,
     /// When it stops working; `null` for never.
-    #[schema(format = DateTime)]
+    #[schema(format = DateTime, required)]
     expires_at: Option<String>,
 }
 
@@ -193,12 +188,16 @@ impl From<IssuedToken> for NewToken {
 
 /// A token that was issued before.
 #[derive(Serialize, ToSchema)]
+#[schema(as = Token)]
 pub struct TokenBody {
     /// Its number.
+    #[schema(minimum = 1)]
     id: u64,
     /// The shop it belongs to.
+    #[schema(minimum = 1)]
     shop_id: u64,
     /// What it lets its bearer do.
+    #[schema(schema_with = openapi::role)]
     role: &'static str,
     /// What its owner called it.
     name: String,
@@ -206,10 +205,10 @@ pub struct TokenBody {
     #[schema(format = DateTime)]
     created_at: String,
     /// When it stops working; `null` for never.
-    #[schema(format = DateTime)]
+    #[schema(format = DateTime, required)]
     expires_at: Option<String>,
     /// When it was revoked; `null` if it was not.
-    #[schema(format = DateTime)]
+    #[schema(format = DateTime, required)]
     revoked_at: Option<String>,
 }
 

@@ -1,42 +1,35 @@
 //! Who may do what? Every route with every role, and no route without an expectation.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use crate::shop::{
-    Answer, Ask, BULK, Client, PRODUCTS, Role, SEARCH, Shop, TOKENS, plain, product,
+    Answer, Ask, BULK, Client, PRODUCTS, Role, SEARCH, Server, Shop, TOKENS, plain, product,
 };
 
 /// A method and the path it is for, as the route is written.
 type Route = (&'static str, &'static str);
 
-/// Every route of the service.
-fn routes() -> BTreeSet<Route> {
-    BTreeSet::from(ROUTES)
+/// Every route of the service, and the weakest role that each is documented to need. The
+/// service cannot have others: its router is made from the same registrations.
+fn documented(server: &Server) -> BTreeMap<(String, String), String> {
+    let document = server.stranger().get("/openapi.json").expect(200).body;
+    let paths = document["paths"].as_object().unwrap();
+    paths
+        .iter()
+        .flat_map(|(path, operations)| {
+            operations.as_object().unwrap().iter().map(move |(method, operation)| {
+                let role = operation["x-required-role"].as_str().unwrap_or("undocumented");
+                ((method.to_uppercase(), path.clone()), role.to_owned())
+            })
+        })
+        .collect()
 }
-
-const ROUTES: [Route; 15] = [
-    ("GET", "/api/v1/products"),
-    ("POST", "/api/v1/products"),
-    ("POST", "/api/v1/products/bulk"),
-    ("PUT", "/api/v1/products/bulk"),
-    ("DELETE", "/api/v1/products/bulk"),
-    ("GET", "/api/v1/products/{product_id}"),
-    ("PUT", "/api/v1/products/{product_id}"),
-    ("DELETE", "/api/v1/products/{product_id}"),
-    ("POST", "/api/v1/search"),
-    ("GET", "/api/v1/tokens"),
-    ("POST", "/api/v1/tokens"),
-    ("DELETE", "/api/v1/tokens/{token_id}"),
-    ("GET", "/health/live"),
-    ("GET", "/health/ready"),
-    ("GET", "/metrics"),
-];
 
 /// What each route answers to a good request without a token, then by role, weakest first.
 #[rustfmt::skip]
-const EXPECTED: [(Route, [u16; 5]); 15] = [
+const EXPECTED: [(Route, [u16; 5]); 17] = [
     (("GET",    "/api/v1/products"),              [401, 200, 200, 200, 200]),
     (("POST",   "/api/v1/products"),              [401, 403, 403, 201, 201]),
     (("POST",   "/api/v1/products/bulk"),         [401, 403, 403, 201, 201]),
@@ -52,6 +45,8 @@ const EXPECTED: [(Route, [u16; 5]); 15] = [
     (("GET",    "/health/live"),                  [200, 200, 200, 200, 200]),
     (("GET",    "/health/ready"),                 [200, 200, 200, 200, 200]),
     (("GET",    "/metrics"),                      [200, 200, 200, 200, 200]),
+    (("GET",    "/openapi.json"),                 [200, 200, 200, 200, 200]),
+    (("GET",    "/docs"),                         [200, 200, 200, 200, 200]),
 ];
 
 /// A good request for a route, on things that were made for it.
@@ -87,8 +82,19 @@ fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
 
 #[test]
 fn every_route_has_an_expectation_and_every_expectation_a_route() {
-    let expected: BTreeSet<_> = EXPECTED.iter().map(|(route, _)| *route).collect();
-    assert_eq!(routes(), expected);
+    let shop = Shop::open();
+    let expected: BTreeMap<_, _> = EXPECTED
+        .iter()
+        .map(|((method, path), statuses)| {
+            let weakest = statuses.iter().position(|status| *status < 400).unwrap();
+            let role = match weakest {
+                0 => "none",
+                n => Role::ALL[n - 1].name(),
+            };
+            (((*method).to_owned(), (*path).to_owned()), role.to_owned())
+        })
+        .collect();
+    assert_eq!(documented(&shop.server), expected);
 }
 
 #[test]

@@ -317,7 +317,7 @@ fn whoever_sends_a_large_body_although_it_is_refused_still_gets_the_answer() {
 fn faults_of_one_element_name_no_other_field() {
     let (_shop, editor) = editor();
     let answer = editor.post(PRODUCTS, json!({"title": "Sofa"})).faults(&["price required"]);
-    assert_eq!(answer.body["detail"], "price is required");
+    assert_eq!(answer.body["detail"], "price: is required");
     assert_eq!(answer.body["errors"].as_array().map(Vec::len), Some(1));
     let not_found = editor.get(&product(999_999_999));
     assert_eq!(not_found.body.get("errors"), None::<&Value>);

@@ -1,0 +1,172 @@
+//! What does each error mean, and what should its receiver do about it?
+
+use std::time::Duration;
+
+use catalog::access::{Forbidden, Role};
+
+use crate::http::problem::{ApiError, Fault};
+
+/// One of every error, as it might be answered.
+pub(crate) fn every_error() -> Vec<ApiError> {
+    vec![
+        ApiError::MalformedJson("EOF while parsing a string at line 1 column 18".to_owned()),
+        ApiError::MissingToken,
+        ApiError::InvalidToken,
+        ApiError::ExpiredToken,
+        ApiError::InsufficientRole(Forbidden { needed: Role::Editor, has: Role::Viewer }),
+        ApiError::NotFound("product"),
+        ApiError::MethodNotAllowed,
+        ApiError::RequestTimeout,
+        ApiError::KeyTaken,
+        ApiError::PreconditionFailed,
+        ApiError::BodyTooLarge { limit: 4 << 20 },
+        ApiError::UriTooLong { limit: 8 << 10 },
+        ApiError::UnsupportedMediaType,
+        ApiError::Validation(vec![
+            Fault::new("title", "required", "is required"),
+            Fault::new("price", "wrong_type", "must not be null; leave the field out instead"),
+        ]),
+        ApiError::RateLimited { retry_after: Duration::from_secs(1) },
+        ApiError::HeadersTooLarge { limit: 16 << 10 },
+        ApiError::Internal,
+        ApiError::Unavailable("too many requests are being worked on".to_owned()),
+        ApiError::TookTooLong,
+    ]
+}
+
+/// Why an error happens and what to do then.
+pub(crate) fn advice(error: &ApiError) -> &'static str {
+    match error {
+        ApiError::MalformedJson(_) => {
+            "The body is not JSON: truncated, not UTF-8, or an object names a field twice. The \
+             detail says where. Correct the body; sending it again as it is will fail again."
+        }
+        ApiError::MissingToken => {
+            "The request has no token. Send one in the header `Authorization: Bearer <token>`."
+        }
+        ApiError::InvalidToken => {
+            "The token is not one of this service's, or it was revoked. Ask an ADMIN of the shop \
+             for another."
+        }
+        ApiError::ExpiredToken => {
+            "The token's time is over. Ask an ADMIN of the shop, or your identity provider, for \
+             a new one."
+        }
+        ApiError::InsufficientRole(_) => {
+            "The token is good but its role is not enough. The detail names the role that is \
+             needed; each role includes the ones before: SHOPPER, VIEWER, EDITOR, ADMIN."
+        }
+        ApiError::NotFound(_) => {
+            "There is no such product, token or address for this token: it never was, it was \
+             deleted, it belongs to another shop, or it is hidden from this role."
+        }
+        ApiError::MethodNotAllowed => {
+            "The path exists but does not take this method. The header `Allow` lists those it takes."
+        }
+        ApiError::RequestTimeout => {
+            "The body did not arrive in time. Nothing was done; send the request again."
+        }
+        ApiError::KeyTaken => {
+            "This `Idempotency-Key` stands for another request of the last 24 hours. Use a new \
+             key for a new request, and the same body to repeat one."
+        }
+        ApiError::PreconditionFailed => {
+            "The product is no longer the version that `If-Match` names. Read it again, apply \
+             the change to what is there now, and send the new `ETag`."
+        }
+        ApiError::BodyTooLarge { .. } => {
+            "The body is over the limit (4 MiB unless configured otherwise). Split a bulk request \
+             into smaller ones."
+        }
+        ApiError::UriTooLong { .. } => {
+            "The address is over the limit (8 KiB unless configured otherwise). Ask for fewer ids \
+             at once."
+        }
+        ApiError::HeadersTooLarge { .. } => {
+            "The headers together are over the limit (16 KiB unless configured otherwise). Send \
+             fewer or shorter ones."
+        }
+        ApiError::UnsupportedMediaType => {
+            "The body does not say that it is JSON. Send the header \
+             `Content-Type: application/json`."
+        }
+        ApiError::Validation(_) => {
+            "The request is well-formed but breaks rules. `errors` lists every fault with the \
+             field, a code and a message. Nothing was written."
+        }
+        ApiError::RateLimited { .. } => {
+            "This token has made too many requests. Wait as many seconds as `Retry-After` says; \
+             the `RateLimit` headers show what is left before it comes to this."
+        }
+        ApiError::Unavailable(_) | ApiError::TookTooLong => {
+            "The service cannot take the request right now: it is overloaded, stopping, its store \
+             cannot be used, or the request took too long. Wait as `Retry-After` says and try \
+             again; repeat a create with the same `Idempotency-Key`, so that it happens once."
+        }
+        ApiError::Internal => {
+            "Something broke on our side. The answer never says what; the service's log has it \
+             under the request id."
+        }
+    }
+}
+
+/// What can be wrong with one field: the codes in `errors`, of problems and of bulk answers.
+pub(crate) const FAULT_CODES: [(&str, &str); 19] = [
+    ("blank", "It must hold more than white space."),
+    ("control_character", "It holds a control character other than a newline or a tab."),
+    ("empty", "The array must have at least one element."),
+    ("invalid_key", "The `Idempotency-Key` must be 1 to 255 visible ASCII characters."),
+    ("invalid_price", "It is not a price; the message shows how to write it."),
+    ("invalid_url", "It is not an absolute http or https address."),
+    ("no_change", "The update names no field that can be changed."),
+    ("not_found", "Bulk update: there is no such product."),
+    ("out_of_range", "The number is too small or too large; the message has the range."),
+    ("precondition_failed", "Bulk update: the product has changed."),
+    ("repeated", "The parameter is given more than once."),
+    ("required", "It must be there."),
+    ("too_long", "It has too many characters; the message has the limit."),
+    ("too_many", "It has too many elements; the message has the limit."),
+    ("unknown_field", "There is no such field here; the message lists those there are."),
+    ("unknown_parameter", "There is no such parameter here; the message lists those there are."),
+    ("unknown_role", "It must be SHOPPER, VIEWER, EDITOR or ADMIN."),
+    ("unknown_type", "It must be `image`."),
+    (
+        "wrong_type",
+        "It is of another JSON type than the field; `null` never stands for leaving it out.",
+    ),
+];
+
+/// Whether a code is one of those that are explained.
+pub(crate) fn is_fault_code(code: &str) -> bool {
+    FAULT_CODES.iter().any(|(known, _)| *known == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The codes as the source of a module writes them: an error that nobody lists here would
+    /// have neither an example nor a place on the page that its `type` points to.
+    fn codes_after(source: &str, before_the_code: &str) -> BTreeSet<String> {
+        source
+            .split(before_the_code)
+            .skip(1)
+            .filter_map(|rest| rest.split('"').nth(1))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    #[test]
+    fn every_error_of_the_table_is_listed() {
+        let listed: BTreeSet<String> =
+            every_error().iter().map(|error| error.table().1.to_owned()).collect();
+        assert_eq!(codes_after(include_str!("../problem.rs"), "(S::"), listed);
+    }
+
+    #[test]
+    fn fault_codes_are_in_order() {
+        assert!(FAULT_CODES.is_sorted());
+    }
+}

@@ -1,0 +1,77 @@
+//! Which headers do answers carry? Each is described once, under `components`.
+
+use serde_json::json;
+use utoipa::openapi::{
+    Ref, ResponseBuilder,
+    extensions::Extensions,
+    header::{Header, HeaderBuilder},
+    schema::ObjectBuilder,
+};
+
+use super::vocabulary::{integer, string};
+
+pub(super) const ALLOW: &str = "Allow";
+pub(super) const CACHE_CONTROL: &str = "Cache-Control";
+pub(super) const ETAG: &str = "ETag";
+pub(super) const LOCATION: &str = "Location";
+pub(super) const RATE_LIMIT: &str = "RateLimit";
+pub(super) const RATE_LIMIT_POLICY: &str = "RateLimit-Policy";
+pub(super) const REQUEST_ID: &str = "X-Request-Id";
+pub(super) const RETRY_AFTER: &str = "Retry-After";
+pub(super) const TOTAL_COUNT: &str = "X-Total-Count";
+pub(super) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
+
+/// Every header, with what it says.
+pub(super) fn all() -> Vec<(&'static str, Header)> {
+    let number = || integer("", 0, i64::MAX as usize);
+    let text = || string("");
+    vec![
+        (ALLOW, always(text(), "The methods that this path takes.")),
+        (CACHE_CONTROL, always(text(), "How long a copy may be used without asking again.")),
+        (
+            ETAG,
+            always(
+                text(),
+                "The version of what is in the body, for `If-Match` and `If-None-Match`.",
+            ),
+        ),
+        (LOCATION, always(text(), "Where the new product is read.")),
+        (
+            RATE_LIMIT,
+            sometimes("What the token has left, where requests are limited: `\"token\";r=99;t=1`."),
+        ),
+        (
+            RATE_LIMIT_POLICY,
+            sometimes("The limit in force, where there is one: `\"token\";q=100;w=1`."),
+        ),
+        (
+            REQUEST_ID,
+            always(text(), "The request's id, in logs too: yours, if you sent a sane one."),
+        ),
+        (RETRY_AFTER, always(number(), "How many seconds to wait before trying again.")),
+        (TOTAL_COUNT, always(number(), "How many products there are on all pages together.")),
+        (WWW_AUTHENTICATE, always(text(), "How to authenticate: `Bearer`.")),
+    ]
+}
+
+/// Names the headers that a response carries.
+pub(super) fn carrying(response: ResponseBuilder, names: &[&str]) -> ResponseBuilder {
+    names.iter().fold(response, |response, name| {
+        response.header_ref(*name, Ref::new(format!("#/components/headers/{name}")))
+    })
+}
+
+fn always(schema: ObjectBuilder, description: &str) -> Header {
+    header(schema, description)
+        // The builder has no word for it, but writes its extensions as they are.
+        .extensions(Some(Extensions::from_iter([("required", json!(true))])))
+        .build()
+}
+
+fn sometimes(description: &str) -> Header {
+    header(string(""), description).build()
+}
+
+fn header(schema: ObjectBuilder, description: &str) -> HeaderBuilder {
+    HeaderBuilder::new().schema(Some(schema)).description(Some(description))
+}

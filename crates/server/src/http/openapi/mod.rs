@@ -1,0 +1,159 @@
+//! What does the service say about itself? The OpenAPI document, apart from the operations,
+//! which describe themselves where they are handled.
+//!
+//! [`bodies`] has what may be sent, [`parameters`] what may stand beside it, [`answers`] what
+//! comes back, [`problems`] what comes back instead, and [`errors`] what that means.
+
+pub(crate) mod answers;
+pub(crate) mod bodies;
+pub(crate) mod errors;
+mod headers;
+pub(crate) mod parameters;
+pub(crate) mod problems;
+mod published;
+#[cfg(test)]
+mod tests;
+mod vocabulary;
+
+use utoipa::openapi::{
+    Components, ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Tag,
+    schema::Object,
+    security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+    tag::TagBuilder,
+};
+
+pub(crate) use published::{__path_openapi, Published, openapi};
+
+use self::bodies::{
+    NewMedia, NewProduct, NewProducts, ProductChanges, ProductEdit, ProductEdits, ProductIds,
+    SearchRequest, TokenRequest,
+};
+use super::{
+    health::Health,
+    problem::{Fault, Problem},
+    wire::{
+        BulkCreated, BulkDeleted, BulkUpdated, ElementFault, MediaBody, NewToken, ProductBody,
+        SearchAnswer, TokenBody,
+    },
+};
+
+/// The tag of operations on products.
+pub(crate) const PRODUCTS: &str = "Products";
+/// The tag of search.
+pub(crate) const SEARCH: &str = "Search";
+/// The tag of operations on tokens.
+pub(crate) const TOKENS: &str = "Tokens";
+/// The tag of what an operator looks at.
+pub(crate) const OPERATION: &str = "Operation";
+
+const ABOUT: &str = "\
+A product catalog with search by meaning.
+
+Products are created, updated, read and deleted one by one or up to 100 at a time. A write that was \
+answered is stored for good and seen by the very next search, list and read.
+
+Every address under `/api/v1` is served under `/v1` too, with the same meaning.
+
+Every API request carries a token in the header `Authorization: Bearer <token>`. A token belongs to \
+one shop, sees that shop alone, and has a role; each role includes the ones before: SHOPPER reads \
+and searches visible products, VIEWER sees hidden ones too, EDITOR writes products, ADMIN issues and \
+revokes tokens. `x-required-role` of an operation names the weakest role that may call it.
+
+Bodies are JSON, sent with `Content-Type: application/json`. Fields that are not described here are \
+refused, and `null` never stands for leaving a field out. Every error is a problem of RFC 9457, \
+`application/problem+json`; its `type` is the place on this service's page `/docs` that explains it. \
+A known path with a method it does not take answers 405, one that does not exist 404.
+
+Every answer has the header `X-Request-Id`, by which logs know the request. Send your own in the same \
+header: up to 128 letters, digits and `-_.:+/=`; anything else is replaced.
+
+Answers may grow new fields; those described here stay.";
+
+/// The document before any operation has joined it.
+pub(crate) fn document_without_operations() -> OpenApi {
+    let license = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
+    let info = InfoBuilder::new()
+        .title("Shopkeeper")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(ABOUT))
+        .license(Some(license))
+        .build();
+    OpenApiBuilder::new()
+        .info(info)
+        .tags(Some([
+            tag(PRODUCTS, "The shop's catalog."),
+            tag(SEARCH, "Products by what a shopper says."),
+            tag(TOKENS, "Who may call the service for this shop."),
+            tag(OPERATION, "Is it alive, how is it doing, and what can it do?"),
+        ]))
+        .components(Some(components()))
+        .build()
+}
+
+fn tag(name: &str, description: &str) -> Tag {
+    TagBuilder::new().name(name).description(Some(description)).build()
+}
+
+fn components() -> Components {
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(
+            "A token of the service (`shk_…`), or a signed one (JWT) of your identity provider \
+             where configured.",
+        ))
+        .build();
+    let components = ComponentsBuilder::new()
+        .security_scheme("bearer", SecurityScheme::Http(bearer))
+        .schema_from::<NewProduct>()
+        .schema_from::<NewProducts>()
+        .schema_from::<NewMedia>()
+        .schema_from::<ProductChanges>()
+        .schema_from::<ProductEdit>()
+        .schema_from::<ProductEdits>()
+        .schema_from::<ProductIds>()
+        .schema_from::<SearchRequest>()
+        .schema_from::<TokenRequest>()
+        .schema_from::<ProductBody>()
+        .schema_from::<BulkCreated>()
+        .schema_from::<BulkUpdated>()
+        .schema_from::<BulkDeleted>()
+        .schema_from::<SearchAnswer>()
+        .schema_from::<NewToken>()
+        .schema_from::<TokenBody>()
+        .schema_from::<Health>()
+        .schema_from::<Problem>()
+        .schema_from::<Fault>()
+        .schema_from::<ElementFault>()
+        .schema_from::<MediaBody>()
+        .responses_from_iter(problems::all());
+    headers::all()
+        .into_iter()
+        .fold(components, |components, (name, header)| components.header(name, header))
+        .build()
+}
+
+/// The codes of problems, for the schema of their body.
+pub(crate) fn problem_code() -> Object {
+    let mut codes: Vec<_> = errors::every_error().iter().map(|error| error.table().1).collect();
+    codes.dedup();
+    vocabulary::one_of(codes).description(Some("The kind of problem, for programs.")).build()
+}
+
+/// The codes of faults, for the schemas that list them.
+pub(crate) fn fault_code() -> Object {
+    vocabulary::one_of(errors::FAULT_CODES.map(|(code, _)| code))
+        .description(Some("What is wrong, for programs."))
+        .build()
+}
+
+/// The names of roles, for the schemas of tokens.
+pub(crate) fn role() -> Object {
+    vocabulary::one_of(catalog::access::Role::ALL.map(catalog::access::Role::as_str))
+        .description(Some("What it lets its bearer do."))
+        .build()
+}
+
+/// The kinds of media, for the schema of products.
+pub(crate) fn media_kind() -> Object {
+    vocabulary::one_of(["image"]).description(Some("What it is.")).build()
+}
