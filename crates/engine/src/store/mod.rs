@@ -21,7 +21,7 @@ use rusqlite::{Connection, OpenFlags};
 
 pub use error::{StoreError, Trouble};
 pub use folder::{DataFolder, FolderInUse};
-pub use reader::{Page, Readers, ShopCounts, TokenRow};
+pub use reader::{Page, Readers, Scanned, ShopCounts, TokenRow};
 pub use transaction::{Remembered, Touched, WriteTransaction};
 
 /// The database's file name inside the data folder.
