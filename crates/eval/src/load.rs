@@ -2,7 +2,6 @@
 //! last one is answered, and the times it took.
 
 use std::{
-    future::Future,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -79,23 +78,21 @@ pub async fn drive(
     Ok(Measured::of(latencies, started.elapsed()))
 }
 
-fn one_connection(
+async fn one_connection(
     mut connection: Connection,
     kind: Kind,
     end: Instant,
     next: Arc<impl Fn() -> Option<Bytes> + Send + Sync>,
-) -> impl Future<Output = anyhow::Result<Vec<Duration>>> + Send {
-    async move {
-        let mut latencies = Vec::new();
-        while Instant::now() < end
-            && let Some(body) = next()
-        {
-            let sent = Instant::now();
-            connection.post(kind.path, body).await?.expect(kind.status)?;
-            latencies.push(sent.elapsed());
-        }
-        Ok(latencies)
+) -> anyhow::Result<Vec<Duration>> {
+    let mut latencies = Vec::new();
+    while Instant::now() < end
+        && let Some(body) = next()
+    {
+        let sent = Instant::now();
+        connection.post(kind.path, body).await?.expect(kind.status)?;
+        latencies.push(sent.elapsed());
     }
+    Ok(latencies)
 }
 
 #[cfg(test)]
