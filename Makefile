@@ -31,7 +31,7 @@ readme-test: ## The commands in README.md, as a newcomer would paste them
 	scripts/readme-test.sh
 
 bench-write: build ## Measure writes, memory and restart (not part of `make test`)
-	cargo run --release --locked -p eval --bin bench-write -- --server target/release/shopkeeper
+	target/release/bench-write --server target/release/shopkeeper
 
 fuzz: ## Fuzz the parsers (not part of `make test`)
 	scripts/fuzz.sh

@@ -20,7 +20,7 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::{
     index::{Entry, IndexBuilder, IndexChange, ShopIndex},
-    store::{Readers, StoreError, Touched},
+    store::{Readers, Scanned, StoreError, Touched},
 };
 
 /// All shop indexes of this process.
@@ -203,7 +203,7 @@ impl Shops {
     fn load(&self, shop: ShopId) -> Result<ShopIndex, StoreError> {
         let started = Instant::now();
         let mut builder = IndexBuilder::new();
-        let seq = self.readers.scan(shop, |product| builder.add(as_entry(&product)))?;
+        let seq = self.readers.scan(shop, |row| builder.add(as_scanned_entry(row)))?;
         let index = builder.finish(seq);
         let products = index.snapshot().product_count();
         let elapsed_ms = started.elapsed().as_millis() as u64;
@@ -258,6 +258,11 @@ fn as_index_change(touched: &Touched) -> IndexChange<'_> {
         Touched::Upserted(product) => IndexChange::Upsert(as_entry(product)),
         Touched::Deleted { id, .. } => IndexChange::Delete(*id),
     }
+}
+
+fn as_scanned_entry(row: Scanned<'_>) -> Entry<'_> {
+    let Scanned { id, version, hidden, title, description } = row;
+    Entry { id, version, hidden, title, description }
 }
 
 fn as_entry(product: &Product) -> Entry<'_> {

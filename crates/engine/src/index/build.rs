@@ -1,18 +1,17 @@
 //! How do products become a segment? Count words per product, then sort by word.
 
-use std::collections::HashMap;
-
 use catalog::{
     change::Seq,
     product::ProductId,
     ranking::{FieldLength, Lengths, Occurrences},
     words,
 };
+use hashbrown::HashMap;
 
 use super::{
     Entry,
     bits::Bits,
-    dictionary::{DictionaryBuilder, Term},
+    dictionary::{DictionaryBuilder, OwnedTerm, Term},
     segment::{Doc, MAX_PRODUCTS, Segment},
 };
 
@@ -31,7 +30,7 @@ struct Count {
 /// Collects products for one segment.
 #[derive(Default)]
 pub(super) struct SegmentBuilder {
-    words: HashMap<Box<str>, WordNo>,
+    words: HashMap<OwnedTerm, WordNo>,
     /// For each word, the place of its latest count.
     latest: Vec<u32>,
     counts: Vec<Count>,
@@ -96,11 +95,12 @@ impl SegmentBuilder {
     }
 
     fn word_no(&mut self, word: &str) -> WordNo {
-        if let Some(known) = self.words.get(word) {
+        let term = Term::of(word);
+        if let Some(known) = self.words.get(&term) {
             return *known;
         }
         let new = self.words.len() as WordNo;
-        self.words.insert(word.into(), new);
+        self.words.insert(term.into(), new);
         self.latest.push(u32::MAX);
         new
     }
@@ -119,7 +119,7 @@ impl SegmentBuilder {
     /// The segment of the products so far.
     pub(super) fn finish(self) -> Segment {
         let mut sorted: Vec<(Term<'_>, WordNo)> =
-            self.words.iter().map(|(word, no)| (Term::of(word), *no)).collect();
+            self.words.iter().map(|(word, no)| (word.as_term(), *no)).collect();
         sorted.sort_unstable();
         let mut dictionary = DictionaryBuilder::with_capacity(sorted.len());
         let mut place = vec![0_u32; sorted.len()];

@@ -5,11 +5,13 @@
 
 use std::{cmp::Ordering, ops::Range};
 
+use hashbrown::Equivalent;
+
 /// The bytes of a word that are kept as a number.
 const HEAD_BYTES: usize = 8;
 
 /// A word as the dictionary compares it; sorts like the word itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Term<'a> {
     head: u64,
     tail: &'a [u8],
@@ -21,6 +23,32 @@ impl<'a> Term<'a> {
         let mut padded = [0; HEAD_BYTES];
         padded[..head.len()].copy_from_slice(head);
         Self { head: u64::from_be_bytes(padded), tail }
+    }
+}
+
+/// A word as the key of a hash table, which a [`Term`] finds: a short word takes no allocation
+/// of its own and is compared without a look elsewhere in memory.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct OwnedTerm {
+    head: u64,
+    tail: Box<[u8]>,
+}
+
+impl OwnedTerm {
+    pub(super) fn as_term(&self) -> Term<'_> {
+        Term { head: self.head, tail: &self.tail }
+    }
+}
+
+impl From<Term<'_>> for OwnedTerm {
+    fn from(term: Term<'_>) -> Self {
+        Self { head: term.head, tail: term.tail.into() }
+    }
+}
+
+impl Equivalent<OwnedTerm> for Term<'_> {
+    fn equivalent(&self, key: &OwnedTerm) -> bool {
+        *self == key.as_term()
     }
 }
 

@@ -43,6 +43,21 @@ pub struct ShopCounts {
     pub visible: usize,
 }
 
+/// What a search index needs to know of a product, straight from its row.
+#[derive(Clone, Copy, Debug)]
+pub struct Scanned<'row> {
+    /// Its number.
+    pub id: ProductId,
+    /// The change that wrote it last.
+    pub version: Seq,
+    /// Whether search leaves it out.
+    pub hidden: bool,
+    /// Its title.
+    pub title: &'row str,
+    /// Its description.
+    pub description: &'row str,
+}
+
 /// A token as the store keeps it: never the secret, only its hash.
 #[derive(Clone, Debug)]
 pub struct TokenRow {
@@ -126,17 +141,27 @@ impl Readers {
     }
 
     /// Hands every product of a shop to `visit`, by ascending id, and returns the change the
-    /// shop was read at.
-    pub fn scan(&self, shop: ShopId, mut visit: impl FnMut(Product)) -> Result<Seq, StoreError> {
+    /// shop was read at. Reads no more of a row than the visitor gets to see.
+    pub fn scan(
+        &self,
+        shop: ShopId,
+        mut visit: impl FnMut(Scanned<'_>),
+    ) -> Result<Seq, StoreError> {
         self.read(|connection| {
             let seq = last_change_of(connection)?;
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT {columns} FROM products WHERE shop_id = ?1 ORDER BY id",
-                columns = rows::COLUMNS
-            ))?;
+            let mut statement = connection.prepare_cached(
+                "SELECT id, version, hidden, title, description FROM products
+                 WHERE shop_id = ?1 ORDER BY id",
+            )?;
             let mut rows = statement.query([shop.get()])?;
             while let Some(row) = rows.next()? {
-                visit(rows::read(row)?);
+                visit(Scanned {
+                    id: rows::read_product_id(row.get(0)?)?,
+                    version: Seq(row.get::<_, i64>(1)?.cast_unsigned()),
+                    hidden: row.get(2)?,
+                    title: rows::read_text(row, 3)?,
+                    description: rows::read_text(row, 4)?,
+                });
             }
             Ok(seq)
         })
@@ -171,7 +196,7 @@ impl Readers {
     /// The token with this number.
     pub fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
-        self.read(|connection| {
+        self.read_at_once(|connection| {
             let mut statement = connection
                 .prepare_cached(&format!("SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?1"))?;
             let mut rows = statement.query([id])?;
@@ -199,14 +224,25 @@ impl Readers {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        self.read_at_once(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let answer = work(&transaction)?;
+            transaction.finish()?;
+            Ok(answer)
+        })
+    }
+
+    /// Runs `work`, which asks one question alone: a statement sees one state by itself.
+    fn read_at_once<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let idle = self.idle.lock().pop();
-        let mut connection = match idle {
+        let connection = match idle {
             Some(connection) => connection,
             None => Store::open_reader(&self.folder)?,
         };
-        let transaction = connection.transaction()?;
-        let answer = work(&transaction)?;
-        transaction.finish()?;
+        let answer = work(&connection)?;
         // A connection that failed above is dropped with its state instead of being kept.
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_CONNECTIONS {

@@ -30,16 +30,20 @@ pub(super) fn read(row: &Row<'_>) -> Result<Product, StoreError> {
     Ok(Product {
         id: read_product_id(row.get(0)?)?,
         shop: read_shop_id(row.get(1)?)?,
-        title: Title::parse(row.get_ref(2)?.as_str().map_err(unexpected)?).map_err(unexpected)?,
-        description: Description::parse(row.get_ref(3)?.as_str().map_err(unexpected)?)
-            .map_err(unexpected)?,
-        price: Price::parse(row.get_ref(4)?.as_str().map_err(unexpected)?).map_err(unexpected)?,
+        title: Title::parse(read_text(row, 2)?).map_err(unexpected)?,
+        description: Description::parse(read_text(row, 3)?).map_err(unexpected)?,
+        price: Price::parse(read_text(row, 4)?).map_err(unexpected)?,
         hidden: row.get(5)?,
-        media: media_from_column(row.get_ref(6)?.as_str().map_err(unexpected)?)?,
+        media: media_from_column(read_text(row, 6)?)?,
         created_at: read_time(row.get(7)?)?,
         updated_at: read_time(row.get(8)?)?,
         version: Seq(row.get::<_, i64>(9)?.cast_unsigned()),
     })
+}
+
+/// The text in a column.
+pub(super) fn read_text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str, StoreError> {
+    row.get_ref(column)?.as_str().map_err(unexpected)
 }
 
 pub(super) fn media_column(media: &[Media]) -> String {

@@ -74,12 +74,15 @@ pub(crate) async fn create(
     let draft = requests::draft(&body).map_err(ApiError::Validation)?;
     let answer = |products: &[Product]| to_json(&products.first().map(ProductBody::from));
     let once = once("create", &headers, &body, answer)?;
-    let answer = match app.engine.create(pass, vec![draft], once).await? {
-        Created::Now(products) => answer(&products),
-        Created::Before(answer) => answer,
+    let (id, answer) = match app.engine.create(pass, vec![draft], once).await? {
+        Created::Now(products) => {
+            let id = products.first().ok_or(ApiError::Internal)?.id;
+            (id.get(), answer(&products))
+        }
+        Created::Before(answer) => (id_in(&answer)?, answer),
         Created::KeyTaken => return Err(ApiError::KeyTaken),
     };
-    let location = location(&answer)?;
+    let location = format!("/api/v1/products/{id}");
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], JsonText(answer)).into_response())
 }
 
@@ -105,18 +108,13 @@ pub(crate) async fn bulk_create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let pass = caller.may_write()?;
-    let body = Arc::new(json::read(&headers, body, app.body_limits).await?);
-    let (drafts, _) = split(requests::bulk_elements(&body)?, requests::draft);
-    let elements = Arc::clone(&body);
+    let body = json::read(&headers, body, app.body_limits).await?;
+    let (drafts, errors) = split(requests::bulk_elements(&body)?, requests::draft);
     let answer = move |products: &[Product]| {
-        // Read again rather than kept: most answers have no faults to write.
-        let faults = requests::bulk_elements(&elements)
-            .map(|elements| split(elements, requests::draft).1)
-            .unwrap_or_default();
         to_json(&BulkCreated {
             created_count: products.len(),
             created_ids: products.iter().map(|product| product.id.get()).collect(),
-            errors: faults,
+            errors: errors.clone(),
         })
     };
     let once = once("bulk_create", &headers, &body, answer.clone())?;
@@ -395,11 +393,10 @@ fn is_visible(text: &str) -> bool {
     text.bytes().all(visible) && text.bytes().any(|byte| byte != b' ')
 }
 
-/// Where the product in this answer lives.
-fn location(answer: &[u8]) -> Result<String, ApiError> {
+/// The id of the product in a remembered answer.
+fn id_in(answer: &[u8]) -> Result<u64, ApiError> {
     let body: Value = serde_json::from_slice(answer).map_err(|_| ApiError::Internal)?;
-    let id = body.get("id").and_then(Value::as_u64).ok_or(ApiError::Internal)?;
-    Ok(format!("/api/v1/products/{id}"))
+    body.get("id").and_then(Value::as_u64).ok_or(ApiError::Internal)
 }
 
 fn product_id(raw: &str) -> Result<ProductId, ApiError> {

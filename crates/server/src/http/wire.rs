@@ -104,7 +104,7 @@ pub struct BulkDeleted {
 }
 
 /// One thing that is wrong with one element of a bulk request.
-#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct ElementFault {
     /// The element's place in the request, from 0.
     pub index: usize,

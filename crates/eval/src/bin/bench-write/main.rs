@@ -1,0 +1,99 @@
+//! `bench-write`: how fast are writes stored, and what do a hundred thousand products cost?
+
+mod phases;
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use anyhow::Context;
+use clap::Parser;
+use eval::{
+    disk,
+    machine::{self, Machine},
+    products::Products,
+    report::Report,
+};
+
+use crate::phases::{Bench, Phase};
+
+/// Measure a release build of shopkeeper: durable writes, memory, restart and search.
+#[derive(Parser)]
+#[command(name = "bench-write")]
+struct Arguments {
+    /// The `shopkeeper` binary to measure
+    #[arg(long, value_name = "FILE")]
+    server: PathBuf,
+    /// Folder on the disk to measure; what is written there is removed again
+    #[arg(long, value_name = "FOLDER", default_value = "target/bench-write")]
+    data: PathBuf,
+    /// Products to fill the catalog with
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..))]
+    products: u32,
+    /// Seconds for each of the measurements of a fixed time
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Where the made-up products begin
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Take the products from this file, one JSON object a line, instead of making them up
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
+    /// Create singly once more while every flush takes at least so long, as on a disk without a
+    /// volatile cache; `0` leaves it out
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 2000)]
+    slow_flush_us: u64,
+    /// Measure these alone, instead of all
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Phase>,
+    /// Write the numbers to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show beside each number what it was in this file, written by `--json` before
+    #[arg(long, value_name = "FILE")]
+    before: Option<PathBuf>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let before: Option<Report> = arguments
+        .before
+        .as_ref()
+        .map(|file| anyhow::Ok(serde_json::from_slice(&fs::read(file)?)?))
+        .transpose()
+        .context("the earlier numbers cannot be read")?;
+    let load_before = machine::load_average();
+    let count = arguments.products as usize;
+    let products = match &arguments.catalog {
+        None => Products::make(count, arguments.seed),
+        Some(file) => Products::read(file, count)?,
+    };
+    fs::create_dir_all(&arguments.data)?;
+    let folder = tempfile::tempdir_in(&arguments.data)?;
+    let machine = Machine::here(disk::file_system(folder.path())?);
+    if machine.file_system == "tmpfs" {
+        anyhow::bail!("the data would be in memory: choose a folder on a disk with --data");
+    }
+
+    let bench = Bench::new(
+        arguments.server.clone(),
+        folder.path().to_owned(),
+        products,
+        Duration::from_secs(arguments.seconds),
+        Duration::from_micros(arguments.slow_flush_us),
+    );
+    // One thread: the client takes no more than it needs of the cores that the service runs on.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let figures = runtime.block_on(bench.run(&arguments.only))?;
+
+    let load_average = (load_before, machine::load_average());
+    let report = Report { machine, load_average, figures };
+    write!(io::stdout().lock(), "{}", report.table(before.as_ref()))?;
+    if let Some(file) = &arguments.json {
+        fs::write(file, serde_json::to_string_pretty(&report)?)?;
+    }
+    Ok(())
+}
