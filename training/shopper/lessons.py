@@ -1,0 +1,221 @@
+"""What is in one training step? Phrases to match, pairs to match, and texts whose old meaning must be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from .corpus import Prepared
+from .encoders import Deep
+from .gather import Store
+from .phrases import Kind, Split, is_below
+
+TEMPERATURE = 0.05
+TWIN = 0.72
+"""Types whose names the teacher finds closer than this are never each other's negatives."""
+
+RUN = 8
+"""Hard negatives come in runs of this many neighbours in the taxonomy's order."""
+
+SHORT, LONG = 24, 48
+"""Widths in tokens that training pads or cuts to: names, needs, titles; and longer texts. Listings get the full width."""
+
+ASKED = {Kind.NEED: 0.45, Kind.SYNONYM: 0.3, Kind.NAME: 0.1, Kind.PATH: 0.05, Kind.TITLE: 0.1}
+FOUND = {Kind.TITLE: 0.75, Kind.NAME: 0.1, Kind.PATH: 0.05, Kind.SYNONYM: 0.05, Kind.NEED: 0.05}
+
+
+@dataclass
+class Matches:
+    """Texts asked for and found, by number; `allowed` says which of the found may serve as whose negative."""
+
+    asked: Tensor
+    found: Tensor
+    allowed: Tensor
+
+
+class PhraseLessons:
+    """Phrases of a type against phrases of other types, near ones first."""
+
+    def __init__(self, prepared: Prepared, store: Store, namer: Deep, chance: np.random.Generator) -> None:
+        self.chance = chance
+        self.device = store.device
+        self.text = prepared.phrase_text
+        self.typos = prepared.phrase_typos
+        trained = prepared.phrase_split == Split.TRAIN
+        self.members = _members(prepared, trained)
+        self.types = np.unique(prepared.phrase_type[trained])
+        self.weighted = prepared.phrase_type[trained & (prepared.phrase_kind != Kind.PATH)]
+        self.unrelated = torch.from_numpy(~_below(prepared.types)).to(self.device)
+        names = np.zeros(len(prepared.types), np.int64)
+        named = prepared.phrase_kind == Kind.NAME
+        names[prepared.phrase_type[named]] = prepared.phrase_text[named]
+        vectors = store.deep_all(namer, torch.from_numpy(names).to(self.device)).float()
+        self.unrelated &= vectors @ vectors.T < TWIN
+
+    def draw(self, size: int, typo_share: float) -> Matches:
+        """Half random phrases (so that types with many count more), half runs of neighbours."""
+        near = size // 2
+        starts = self.chance.integers(0, len(self.types), near // RUN + 1)
+        runs = (starts[:, None] + np.arange(RUN)).reshape(-1)[:near] % len(self.types)
+        types = np.concatenate([self.types[runs], self.chance.choice(self.weighted, size - near)])
+        asked, found = self._pick(types, ASKED), self._pick(types, FOUND)
+        asked_text = self.text[asked]
+        slip = self.chance.random(size) < typo_share
+        asked_text = np.where(slip, self.typos[asked, self.chance.integers(0, self.typos.shape[1], size)], asked_text)
+        type_ids = torch.from_numpy(types).to(self.device)
+        return Matches(
+            torch.from_numpy(asked_text).to(self.device),
+            torch.from_numpy(self.text[found]).to(self.device),
+            self.unrelated[type_ids][:, type_ids],
+        )
+
+    def _pick(self, types: np.ndarray, shares: dict[Kind, float]) -> np.ndarray:
+        """One phrase for each type, of a kind drawn by its share; its name where the type has none of that kind."""
+        kinds = self.chance.choice(list(shares), len(types), p=list(shares.values()))
+        picked = np.zeros(len(types), np.int64)
+        for kind in shares:
+            table, counts = self.members[kind]
+            here = np.nonzero(kinds == kind)[0]
+            have = counts[types[here]] > 0
+            spare, spare_counts = self.members[Kind.NAME]
+            picked[here[~have]] = spare[types[here[~have]], 0]
+            here = here[have]
+            place = (self.chance.random(len(here)) * counts[types[here]]).astype(np.int64)
+            picked[here] = table[types[here], place]
+        return picked
+
+
+def _members(prepared: Prepared, trained: np.ndarray) -> dict[Kind, tuple[np.ndarray, np.ndarray]]:
+    """For each kind, the phrases of each type as a filled-up table, and how many they are."""
+    tables = {}
+    for kind in Kind:
+        of_type: list[list[int]] = [[] for _ in prepared.types]
+        for phrase in np.nonzero(trained & (prepared.phrase_kind == kind))[0]:
+            of_type[prepared.phrase_type[phrase]].append(int(phrase))
+        counts = np.array([len(one) for one in of_type])
+        table = np.zeros((len(of_type), max(1, counts.max())), np.int64)
+        for row, one in enumerate(of_type):
+            table[row, : len(one)] = one
+        tables[kind] = (table, counts)
+    return tables
+
+
+def _below(types: np.ndarray) -> np.ndarray:
+    """[asked, found]: the same type, or found is a kind of what was asked for ("joggers" answer "activewear")."""
+    index = {type_: i for i, type_ in enumerate(types)}
+    below = np.eye(len(types), dtype=bool)
+    for type_, i in index.items():
+        parts = str(type_).split("-")
+        for end in range(1, len(parts)):
+            above = "-".join(parts[:end])
+            if above in index and is_below(type_, above):
+                below[index[above], i] = True
+    return below
+
+
+class PairLessons:
+    """Two texts of the same thing: two shops' titles, title and description, word and gloss, name and parent."""
+
+    def __init__(self, prepared: Prepared, device: torch.device) -> None:
+        self.pairs = torch.from_numpy(prepared.pairs).to(device)
+
+    def draw(self, size: int) -> tuple[Tensor, Tensor]:
+        chosen = self.pairs[torch.randint(len(self.pairs), (size,), device=self.pairs.device)]
+        return chosen[:, 0], chosen[:, 1]
+
+    @staticmethod
+    def allowed(left: Tensor, right: Tensor, margin: float = 0.05) -> Tensor:
+        """Negatives that the teacher finds clearly worse than the partner; the others may well be right too."""
+        likeness = left @ right.T
+        return likeness < likeness.diagonal()[:, None] - margin
+
+
+class Meanings:
+    """What a frozen teacher makes of every text it is asked about, computed once."""
+
+    def __init__(self, store: Store, teacher: Deep, prepared: Prepared, texts: Tensor) -> None:
+        self.place = torch.full((len(prepared.token_ends),), -1, device=store.device)
+        self.place[texts] = torch.arange(len(texts), device=store.device)
+        self.vectors = store.deep_all(teacher, texts)
+        listings = torch.from_numpy(prepared.listings).to(store.device)
+        if len(listings):
+            # A listing means its title first: the mean of the title's and the whole text's vector. Learning that
+            # lets one pass over "title. description" do the work of two.
+            titles = self.vectors[self.place[listings[:, 0]]].float()
+            whole = self.vectors[self.place[listings[:, 1]]].float()
+            self.vectors[self.place[listings[:, 1]]] = F.normalize(titles + whole, dim=1).half()
+
+    def of(self, texts: Tensor) -> Tensor:
+        return self.vectors[self.place[texts]].float()
+
+
+class PoolLessons:
+    """Texts the teacher knows, half of them close to each other, where order matters most; and their misspellings."""
+
+    def __init__(self, prepared: Prepared, meanings: Meanings, extra: np.ndarray, extra_typos: np.ndarray) -> None:
+        device = meanings.vectors.device
+        train = np.ones(len(prepared.pool), bool)
+        train[prepared.pool_dev] = False
+        typos = np.concatenate([prepared.pool_typos[train], extra_typos[:, : prepared.pool_typos.shape[1]]])
+        texts = np.concatenate([prepared.pool[train], extra])
+        lengths = np.diff(prepared.token_ends, prepend=0)[texts]
+        short = lengths <= SHORT
+        self.texts = torch.from_numpy(texts[short]).to(device)
+        self.typos = torch.from_numpy(typos[short]).to(device)
+        self.long = torch.from_numpy(texts[~short & (lengths <= LONG)]).to(device)
+        self.slippery = torch.nonzero(self.typos[:, 0] >= 0).squeeze(1)
+        self.listings = torch.from_numpy(prepared.listings[:, 1]).to(device)
+        self.meanings = meanings
+        self.vectors = meanings.vectors[meanings.place[self.texts]]
+
+    def draw(self, size: int, near: int = 32) -> Tensor:
+        groups = max(1, size // 2 // near)
+        centres = self._random(groups)
+        near = min(near, len(self.texts))
+        close = (self.vectors[centres] @ self.vectors.T).topk(near, dim=1).indices.flatten()
+        return self.texts[torch.cat([close, self._random(max(1, size - len(close)))])]
+
+    def draw_typos(self, size: int) -> tuple[Tensor, Tensor]:
+        """(misspelled, clean)"""
+        chosen = self.slippery[torch.randint(len(self.slippery), (size,), device=self.texts.device)]
+        variant = torch.randint(self.typos.shape[1], (size,), device=self.texts.device)
+        return self.typos[chosen, variant], self.texts[chosen]
+
+    def draw_long(self, size: int) -> Tensor:
+        """Longer titles and descriptions, still short enough not to be cut."""
+        return self._some(self.long, size)
+
+    def draw_listings(self, size: int) -> Tensor:
+        return self._some(self.listings, size)
+
+    @staticmethod
+    def _some(texts: Tensor, size: int) -> Tensor:
+        return texts[torch.randint(len(texts), (size,), device=texts.device)] if len(texts) else texts
+
+    def _random(self, size: int) -> Tensor:
+        return torch.randint(len(self.texts), (size,), device=self.texts.device)
+
+
+def contrast(asked: Tensor, found: Tensor, allowed: Tensor) -> Tensor:
+    """Each finds its partner among all the others, both ways, at the temperature; what is not allowed does not count."""
+    logits = asked @ found.T / TEMPERATURE
+    own = torch.eye(len(logits), dtype=torch.bool, device=logits.device)
+    logits = logits.masked_fill(~(allowed | own), -1e4)
+    target = torch.arange(len(logits), device=logits.device)
+    return (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
+
+
+def drift(mine: Tensor, meant: Tensor) -> Tensor:
+    """How far the vectors moved from where they should be: one minus the cosine."""
+    return (1 - (mine * meant).sum(1)).mean()
+
+
+def order_lost(mine: Tensor, others: Tensor, meant: Tensor, meant_others: Tensor) -> Tensor:
+    """How much of the teacher's ranking of the others is lost, as a divergence of the two rankings' soft scores."""
+    want = F.log_softmax(meant @ meant_others.T / TEMPERATURE, dim=1)
+    have = F.log_softmax(mine @ others.T / TEMPERATURE, dim=1)
+    return F.kl_div(have, want, log_target=True, reduction="batchmean")
