@@ -4,21 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-cargo build --locked --bin shopkeeper
-scratch=$(mktemp -d)
-server=
-trap '[[ -n $server ]] && kill "$server" 2>/dev/null; wait 2>/dev/null; rm -rf "$scratch"' EXIT
-
-TOKEN=$(target/debug/shopkeeper token create --data "$scratch/data" --shop 1 --role ADMIN)
-export TOKEN
-# A named pipe, so that reading the address waits exactly until the server listens.
-mkfifo "$scratch/out"
-target/debug/shopkeeper serve --data "$scratch/data" --listen 127.0.0.1:0 \
-    >"$scratch/out" 2>"$scratch/log" &
-server=$!
-exec 3<"$scratch/out"
-read -r line <&3
-address=${line##* }
+source scripts/scratch-server.sh
+export TOKEN=$token
 
 # The blocks between the two markers, with the documented address swapped for ours.
 sed -n '/<!-- first steps -->/,/<!-- end of first steps -->/p' README.md |
