@@ -6,10 +6,11 @@
 //! Architecture invariants:
 //! - the store is the only truth; every index can be rebuilt from it;
 //! - an answered write is durable *and* visible;
-//! - no HTTP, no command line, no environment in this crate; the clock and the random
+//! - nothing is served over HTTP here, and there is no command line and no environment; the clock and the random
 //!   source are handed in.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+pub mod embed;
 mod engine;
 pub mod index;
 mod search;

@@ -1,0 +1,203 @@
+//! Where do the built-in model's weights come from, and do they fit together? From inside this
+//! program, or from a folder with the same files.
+
+use std::{borrow::Cow, cell::RefCell, fmt, path::Path};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use super::{
+    EmbedError, Embedder, Embedding, Encoder, ModelId, Turn, Vector,
+    deep::Deep,
+    instant::{Instant, Rows},
+    wordpiece::{Pieces, WordPiece},
+};
+
+/// The file that names the others.
+const MANIFEST: &str = "model.json";
+/// Longest input that the deep encoder was trained for.
+const MOST_TOKENS: usize = 512;
+
+/// The files of a model.
+pub struct Weights {
+    /// `model.json`
+    pub manifest: Cow<'static, [u8]>,
+    /// `vocab.txt`
+    pub vocabulary: Cow<'static, [u8]>,
+    /// `instant.bin`
+    pub instant: Cow<'static, [u8]>,
+    /// `deep.onnx`
+    pub deep: Cow<'static, [u8]>,
+}
+
+/// A model's files cannot be used.
+#[derive(Debug, Error)]
+#[error("the model file {file} {problem}")]
+pub struct BrokenModel {
+    file: String,
+    problem: String,
+}
+
+impl BrokenModel {
+    fn new(file: impl Into<String>, problem: impl fmt::Display) -> Self {
+        Self { file: file.into(), problem: problem.to_string() }
+    }
+}
+
+/// What `model.json` says. Fields for others (thresholds, layers) are passed over.
+#[derive(Deserialize)]
+struct Manifest {
+    model: String,
+    dims: usize,
+    max_tokens: usize,
+    deep: File,
+    instant: File,
+    vocab: String,
+}
+
+#[derive(Deserialize)]
+struct File {
+    file: String,
+}
+
+impl Manifest {
+    fn read(bytes: &[u8]) -> Result<Self, BrokenModel> {
+        let manifest: Self = serde_json::from_slice(bytes)
+            .map_err(|error| BrokenModel::new(MANIFEST, format!("cannot be read: {error}")))?;
+        if !(3..=MOST_TOKENS).contains(&manifest.max_tokens) {
+            let problem = format!("asks for texts of {} tokens", manifest.max_tokens);
+            return Err(BrokenModel::new(MANIFEST, problem));
+        }
+        Ok(manifest)
+    }
+}
+
+impl Weights {
+    /// The files in a folder.
+    pub fn in_folder(folder: &Path) -> Result<Self, BrokenModel> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            std::fs::read(&path).map(Cow::Owned).map_err(|error| {
+                BrokenModel::new(path.display().to_string(), format!("cannot be read: {error}"))
+            })
+        };
+        let manifest = read(MANIFEST)?;
+        let names = Manifest::read(&manifest)?;
+        Ok(Self {
+            vocabulary: read(&names.vocab)?,
+            instant: read(&names.instant.file)?,
+            deep: read(&names.deep.file)?,
+            manifest,
+        })
+    }
+}
+
+/// The model inside this program: both encoders.
+pub struct BuiltIn {
+    model: ModelId,
+    most_pieces: usize,
+    vocabulary: WordPiece,
+    instant: Instant,
+    deep: Deep,
+}
+
+impl BuiltIn {
+    /// Makes a model ready, to run on at most `threads` threads.
+    pub fn new(weights: Weights, threads: usize) -> Result<Self, BrokenModel> {
+        let manifest = Manifest::read(&weights.manifest)?;
+        let broken_vocabulary = |problem: String| BrokenModel::new(&manifest.vocab, problem);
+        let vocabulary = match weights.vocabulary {
+            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed).ok(),
+            Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).ok(),
+        };
+        let vocabulary = vocabulary.ok_or_else(|| broken_vocabulary("is not UTF-8".to_owned()))?;
+        let vocabulary =
+            WordPiece::new(vocabulary).map_err(|error| broken_vocabulary(error.to_string()))?;
+        let broken_table = |problem: String| BrokenModel::new(&manifest.instant.file, problem);
+        let instant =
+            Instant::new(weights.instant).map_err(|error| broken_table(error.to_string()))?;
+        if instant.dims() != manifest.dims {
+            let problem = format!("has {} dimensions instead of {}", instant.dims(), manifest.dims);
+            return Err(broken_table(problem));
+        }
+        if instant.pieces() != vocabulary.len() {
+            let problem =
+                format!("is for {} pieces instead of {}", instant.pieces(), vocabulary.len());
+            return Err(broken_table(problem));
+        }
+        let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
+        let deep = Deep::new(weights.deep, threads).map_err(broken_graph)?;
+        let made = Self {
+            model: ModelId::new(&manifest.model),
+            most_pieces: manifest.max_tokens - 2,
+            vocabulary,
+            instant,
+            deep,
+        };
+        // Better now than at the first search: the graph runs, and its vectors are of the space.
+        made.deep(&["shop"], Turn::Background).map_err(|error| broken_graph(error.to_string()))?;
+        Ok(made)
+    }
+
+    fn tokens(&self, text: &str, pieces: &mut Pieces) -> Vec<i32> {
+        self.vocabulary.read(text, self.most_pieces, pieces);
+        let (first, last) = self.vocabulary.first_and_last();
+        let all = [&[first], pieces.numbers.as_slice(), &[last]].concat();
+        all.into_iter().map(u32::cast_signed).collect()
+    }
+
+    fn embedding(&self, encoder: Encoder, numbers: Vec<f32>) -> Result<Embedding, EmbedError> {
+        let found = numbers.len();
+        let vector = Vector::towards(numbers).filter(|_| found == self.dims());
+        let wrong = || EmbedError::Inference(format!("no vector of {} numbers", self.dims()));
+        Ok(Embedding { model: self.model.clone(), encoder, vector: vector.ok_or_else(wrong)? })
+    }
+}
+
+impl fmt::Debug for BuiltIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BuiltIn").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+thread_local! {
+    /// Buffers that grow once a thread and are used for every text after.
+    static BUFFERS: RefCell<(Pieces, Rows)> = RefCell::default();
+}
+
+impl Embedder for BuiltIn {
+    fn model(&self) -> &ModelId {
+        &self.model
+    }
+
+    fn dims(&self) -> usize {
+        self.instant.dims()
+    }
+
+    fn instant(&self, text: &str) -> Option<Embedding> {
+        let sum = BUFFERS.with_borrow_mut(|(pieces, rows)| {
+            self.vocabulary.read(text, self.most_pieces, pieces);
+            self.instant.sum(&self.vocabulary, pieces, rows)
+        });
+        self.embedding(Encoder::Instant, sum).ok()
+    }
+
+    fn deep(&self, texts: &[&str], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
+        let tokens: Vec<_> = BUFFERS.with_borrow_mut(|(pieces, _)| {
+            texts.iter().map(|text| self.tokens(text, pieces)).collect()
+        });
+        let vectors = self.deep.run(&tokens, turn)?;
+        vectors.into_iter().map(|numbers| self.embedding(Encoder::Deep, numbers)).collect()
+    }
+}
+
+#[cfg(test)]
+impl BuiltIn {
+    /// A text's tokens and rows, to be compared with those of the training's code.
+    pub(super) fn stages(&self, text: &str) -> (Vec<u32>, Vec<u32>) {
+        let (mut pieces, mut rows) = Default::default();
+        let tokens = self.tokens(text, &mut pieces).into_iter().map(i32::cast_unsigned).collect();
+        self.instant.sum(&self.vocabulary, &pieces, &mut rows);
+        (tokens, rows.numbers().to_vec())
+    }
+}

@@ -1,0 +1,228 @@
+//! How does a text become a vector in microseconds? Its pieces name rows of a table, and the
+//! vector points where their sum does.
+//!
+//! A word that the vocabulary knows whole is one row. A word that had to be cut is rare or
+//! misspelled; there the letters tell more than the pieces, so the rows of its hashed character
+//! n-grams are added.
+//!
+//! The file: `SKINST01`; six little-endian 32-bit numbers (dimensions, pieces, n-gram rows,
+//! shortest and longest n-gram, zero); a 32-bit float scale a row; the rows, one signed byte a
+//! number.
+
+use std::borrow::Cow;
+
+use super::wordpiece::{Pieces, WordPiece};
+
+const MAGIC: &[u8; 8] = b"SKINST01";
+const HEADER_BYTES: usize = 32;
+const FNV_OFFSET: u32 = 0x811C_9DC5;
+const FNV_PRIME: u32 = 0x0100_0193;
+/// More numbers than a vector needs; a header that asks for more is not ours.
+const MAX_DIMS: usize = 4096;
+
+/// The table.
+pub(super) struct Instant {
+    bytes: Cow<'static, [u8]>,
+    scales: Vec<f32>,
+    dims: usize,
+    pieces: usize,
+    ngram_rows: u32,
+    ngram_sizes: std::ops::RangeInclusive<usize>,
+}
+
+/// What looking a text up needs; use it again for the next one.
+#[derive(Default)]
+pub(super) struct Rows {
+    numbers: Vec<u32>,
+    spelled: String,
+    /// Where each letter of `spelled` begins, and where the last one ends.
+    letters: Vec<usize>,
+}
+
+/// The table cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadTable {
+    #[error("is no instant table")]
+    Magic,
+    #[error("has a header that makes no sense")]
+    Header,
+    #[error("has {found} bytes where its header tells of {expected}")]
+    Size { expected: usize, found: usize },
+    #[error("has a scale that is no number")]
+    Scale,
+}
+
+impl Instant {
+    pub(super) fn new(bytes: Cow<'static, [u8]>) -> Result<Self, BadTable> {
+        if !bytes.starts_with(MAGIC) || bytes.len() < HEADER_BYTES {
+            return Err(BadTable::Magic);
+        }
+        let [dims, pieces, ngram_rows, shortest, longest, _] =
+            std::array::from_fn(|i| read_u32(&bytes[MAGIC.len() + 4 * i..]) as usize);
+        let sizes_make_sense = 1 <= shortest && shortest <= longest && longest <= 16;
+        if dims == 0 || dims > MAX_DIMS || pieces == 0 || !sizes_make_sense {
+            return Err(BadTable::Header);
+        }
+        let rows = pieces + ngram_rows;
+        let expected = HEADER_BYTES + rows * (dims + 4);
+        if bytes.len() != expected {
+            return Err(BadTable::Size { expected, found: bytes.len() });
+        }
+        let scales: Vec<f32> = bytes[HEADER_BYTES..HEADER_BYTES + 4 * rows]
+            .chunks_exact(4)
+            .map(|bytes| f32::from_bits(read_u32(bytes)))
+            .collect();
+        if !scales.iter().all(|scale| scale.is_finite()) {
+            return Err(BadTable::Scale);
+        }
+        let ngram_rows = ngram_rows as u32;
+        Ok(Self { bytes, scales, dims, pieces, ngram_rows, ngram_sizes: shortest..=longest })
+    }
+
+    pub(super) fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// How many pieces its vocabulary must have.
+    pub(super) fn pieces(&self) -> usize {
+        self.pieces
+    }
+
+    /// The sum of a text's rows; all zero for a text without a known piece.
+    pub(super) fn sum(&self, vocabulary: &WordPiece, pieces: &Pieces, rows: &mut Rows) -> Vec<f32> {
+        self.find_rows(vocabulary, &pieces.numbers, rows);
+        let table = &self.bytes[HEADER_BYTES + 4 * self.scales.len()..];
+        let mut sum = vec![0.0; self.dims];
+        for row in &rows.numbers {
+            let row = *row as usize;
+            let scale = self.scales[row];
+            let numbers = &table[row * self.dims..(row + 1) * self.dims];
+            for (sum, number) in sum.iter_mut().zip(numbers) {
+                *sum += scale * f32::from(number.cast_signed());
+            }
+        }
+        sum
+    }
+
+    fn find_rows(&self, vocabulary: &WordPiece, pieces: &[u32], rows: &mut Rows) {
+        rows.numbers.clear();
+        let mut word = 0;
+        for next in 1..=pieces.len() {
+            let ends = pieces.get(next).is_none_or(|piece| !vocabulary.spelling(*piece).1);
+            if ends {
+                self.word_rows(vocabulary, &pieces[word..next], rows);
+                word = next;
+            }
+        }
+    }
+
+    fn word_rows(&self, vocabulary: &WordPiece, word: &[u32], rows: &mut Rows) {
+        if word == [vocabulary.unknown()] {
+            return;
+        }
+        rows.numbers.extend_from_slice(word);
+        if word.len() < 2 || self.ngram_rows == 0 {
+            return;
+        }
+        let Rows { numbers, spelled, letters } = rows;
+        spelled.clear();
+        spelled.push('<');
+        word.iter().for_each(|piece| spelled.push_str(vocabulary.spelling(*piece).0));
+        spelled.push('>');
+        letters.clear();
+        letters.extend(spelled.char_indices().map(|(at, _)| at));
+        letters.push(spelled.len());
+        numbers.push(self.ngram_row(spelled.as_bytes()));
+        for size in self.ngram_sizes.clone() {
+            for ends in letters.windows(size + 1) {
+                numbers.push(self.ngram_row(&spelled.as_bytes()[ends[0]..ends[size]]));
+            }
+        }
+    }
+
+    fn ngram_row(&self, ngram: &[u8]) -> u32 {
+        let hashed = ngram
+            .iter()
+            .fold(FNV_OFFSET, |state, byte| (state ^ u32::from(*byte)).wrapping_mul(FNV_PRIME));
+        self.pieces as u32 + hashed % self.ngram_rows
+    }
+}
+
+impl Rows {
+    /// The rows that the last text was the sum of.
+    #[cfg(test)]
+    pub(super) fn numbers(&self) -> &[u32] {
+        &self.numbers
+    }
+}
+
+fn read_u32(bytes: &[u8]) -> u32 {
+    bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VOCABULARY: &str = "[UNK]\n[CLS]\n[SEP]\nsofa\nbed\n##s\n";
+    const PIECES: u32 = 6;
+    const NGRAM_ROWS: u32 = 50;
+
+    fn file(dims: u32) -> Vec<u8> {
+        let rows = PIECES + NGRAM_ROWS;
+        let mut bytes = MAGIC.to_vec();
+        for number in [dims, PIECES, NGRAM_ROWS, 3, 5, 0] {
+            bytes.extend(number.to_le_bytes());
+        }
+        (0..rows).for_each(|row| bytes.extend((0.5 + row as f32).to_le_bytes()));
+        (0..rows * dims).for_each(|i| bytes.push((i * 7 % 255) as u8));
+        bytes
+    }
+
+    fn sum(text: &str) -> (Vec<u32>, Vec<f32>) {
+        let table = Instant::new(file(4).into()).unwrap();
+        let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
+        let (mut pieces, mut rows) = (Pieces::default(), Rows::default());
+        vocabulary.read(text, 99, &mut pieces);
+        let sum = table.sum(&vocabulary, &pieces, &mut rows);
+        (rows.numbers, sum)
+    }
+
+    #[test]
+    fn known_words_are_their_rows_and_unknown_ones_nothing() {
+        let (rows, sum) = sum("sofa zzz bed");
+        assert_eq!(rows, [3, 4]);
+        let row =
+            |r: u32, i: u32| (r as f32 + 0.5) * f32::from(((r * 4 + i) * 7 % 255) as u8 as i8);
+        let expected: Vec<_> = (0..4).map(|i| row(3, i) + row(4, i)).collect();
+        assert_eq!(sum, expected);
+    }
+
+    #[test]
+    fn a_word_in_pieces_adds_its_ngrams() {
+        let (rows, _) = sum("beds");
+        // The whole, four of three letters, three of four, two of five.
+        assert_eq!(rows.len(), 2 + 1 + 4 + 3 + 2);
+        assert_eq!(rows[..2], [4, 5]);
+        assert!(rows[2..].iter().all(|row| (PIECES..PIECES + NGRAM_ROWS).contains(row)));
+    }
+
+    #[test]
+    fn nothing_known_is_the_zero_vector() {
+        assert_eq!(sum("zzz ?"), (vec![], vec![0.0; 4]));
+    }
+
+    #[test]
+    fn a_broken_file_is_refused() {
+        let refused = |bytes: Vec<u8>| Instant::new(bytes.into()).err();
+        assert_eq!(refused(vec![]), Some(BadTable::Magic));
+        assert_eq!(refused(file(0)), Some(BadTable::Header));
+        let mut short = file(4);
+        short.pop();
+        let (expected, found) = (short.len() + 1, short.len());
+        assert_eq!(refused(short), Some(BadTable::Size { expected, found }));
+        let mut wrong = file(4);
+        wrong[HEADER_BYTES..HEADER_BYTES + 4].copy_from_slice(&f32::NAN.to_le_bytes());
+        assert_eq!(refused(wrong), Some(BadTable::Scale));
+    }
+}

@@ -1,0 +1,132 @@
+//! How is a point in the space held, and how is it kept?
+
+use std::sync::Arc;
+
+/// A point on the unit sphere, or nowhere: a text that says nothing the model knows has the
+/// zero vector, which is near nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vector(Arc<[f32]>);
+
+impl Vector {
+    /// The point in the direction of these numbers; `None` if one of them is not a number.
+    pub fn towards(mut numbers: Vec<f32>) -> Option<Self> {
+        // In double precision, so that large numbers have a length too.
+        let length = numbers.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        if !length.is_finite() {
+            return None;
+        }
+        if length > 0.0 {
+            for x in &mut numbers {
+                *x = (f64::from(*x) / length) as f32;
+            }
+        }
+        Some(Self(numbers.into()))
+    }
+
+    /// Its coordinates.
+    pub fn as_slice(&self) -> &[f32] {
+        &self.0
+    }
+
+    /// How many coordinates it has.
+    pub fn dims(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether it is nowhere.
+    pub fn is_zero(&self) -> bool {
+        self.0.iter().all(|x| *x == 0.0)
+    }
+
+    /// How near two points are: 1 for the same, 0 for strangers. Both of one space.
+    pub fn cosine(&self, other: &Self) -> f32 {
+        self.0.iter().zip(other.as_slice()).map(|(a, b)| a * b).sum()
+    }
+
+    /// The point in a quarter of the space, moved by less than the model's own noise.
+    pub fn stored(&self) -> StoredVector {
+        let largest = self.0.iter().fold(0_f32, |largest, x| largest.max(x.abs()));
+        let scale = largest / f32::from(i8::MAX);
+        let shrink = if scale > 0.0 { scale.recip() } else { 0.0 };
+        let numbers = self.0.iter().map(|x| (x * shrink).round() as i8).collect();
+        StoredVector { scale, numbers }
+    }
+}
+
+/// A [`Vector`] as the store and the index keep it: each coordinate a signed byte times one scale.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVector {
+    scale: f32,
+    numbers: Box<[i8]>,
+}
+
+impl StoredVector {
+    /// What each number is to be multiplied with.
+    pub fn scale(&self) -> f32 {
+        self.scale
+    }
+
+    /// The numbers, from -127 to 127.
+    pub fn numbers(&self) -> &[i8] {
+        &self.numbers
+    }
+
+    /// The point, of unit length again.
+    pub fn vector(&self) -> Vector {
+        let numbers = self.numbers.iter().map(|x| f32::from(*x) * self.scale).collect();
+        Vector::towards(numbers).unwrap_or_else(|| Vector(vec![0.0; self.numbers.len()].into()))
+    }
+
+    /// The scale, little-endian, and then the numbers.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.scale.to_le_bytes().to_vec();
+        bytes.extend(self.numbers.iter().map(|x| x.cast_unsigned()));
+        bytes
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) wrote; `None` for anything else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let (scale, numbers) = bytes.split_first_chunk::<4>()?;
+        let scale = f32::from_le_bytes(*scale);
+        if !scale.is_finite() || scale < 0.0 {
+            return None;
+        }
+        Some(Self { scale, numbers: numbers.iter().map(|x| x.cast_signed()).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_stored_vector_is_the_same_point(numbers in prop::collection::vec(-1e6_f32..1e6, 1..400)) {
+            let vector = Vector::towards(numbers).unwrap();
+            let stored = vector.stored();
+            prop_assert!(stored.numbers().iter().all(|x| *x >= -127));
+            let again = StoredVector::from_bytes(&stored.to_bytes()).unwrap();
+            prop_assert_eq!(&again, &stored);
+            let near = again.vector().cosine(&vector);
+            prop_assert!(vector.is_zero() || near > 0.999, "{near}");
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            if let Some(stored) = StoredVector::from_bytes(&bytes) {
+                prop_assert!(stored.vector().as_slice().iter().all(|x| x.is_finite()));
+            }
+        }
+    }
+
+    #[test]
+    fn only_numbers_have_a_direction() {
+        assert_eq!(Vector::towards(vec![1.0, f32::NAN]), None);
+        assert_eq!(Vector::towards(vec![1.0, f32::INFINITY]), None);
+        assert!(Vector::towards(vec![0.0; 3]).unwrap().is_zero());
+        let far = Vector::towards(vec![1.5e38, 2e38]).unwrap();
+        assert!((far.as_slice()[0] - 0.6).abs() < 1e-6 && (far.as_slice()[1] - 0.8).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,350 @@
+//! Which pieces is a text made of? BERT's uncased WordPiece, to the letter as the training has it.
+//!
+//! Letters are brought to one form (control characters out, accents off, lower case, Chinese
+//! characters on their own), words end at white space and around punctuation, and each word is
+//! cut into the longest pieces that the vocabulary has. The text is read once, letter by letter,
+//! into buffers that are used again, and reading stops when enough pieces are found.
+
+use std::borrow::Cow;
+
+use unicode_categories::UnicodeCategories;
+use unicode_normalization::char::decompose_canonical;
+
+/// Words with more letters than this are unknown.
+const MAX_WORD_CHARS: usize = 100;
+/// What a piece begins with that continues a word.
+const CONTINUES: &str = "##";
+
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+/// Bits of a slot that hold a piece's number plus one; the others hold some of its hash.
+const NUMBER_BITS: u32 = 20;
+const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
+
+/// A vocabulary, one piece a line, with a hash table over it.
+pub(super) struct WordPiece {
+    text: Cow<'static, str>,
+    /// Where each piece begins in `text`; the line break before the next ends it.
+    starts: Vec<u32>,
+    /// Open addressing; zero is empty.
+    slots: Box<[u32]>,
+    longest_piece: usize,
+    unknown: u32,
+    first: u32,
+    last: u32,
+}
+
+/// What reading a text needs; use it again for the next one.
+#[derive(Default)]
+pub(super) struct Pieces {
+    /// The pieces found.
+    pub(super) numbers: Vec<u32>,
+    word: Vec<u8>,
+    /// Where each letter of the word ends, and the hash of the piece that would end there.
+    ends: Vec<(usize, u64)>,
+    chars: usize,
+}
+
+/// The vocabulary cannot be used.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum BadVocabulary {
+    #[error("has no piece {0}")]
+    Missing(&'static str),
+    #[error("has too many pieces")]
+    TooLarge,
+}
+
+impl WordPiece {
+    /// The vocabulary in `text`, one piece a line; the line's number is the piece's.
+    pub(super) fn new(text: Cow<'static, str>) -> Result<Self, BadVocabulary> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(BadVocabulary::TooLarge);
+        }
+        let body = text.strip_suffix('\n').unwrap_or(&text);
+        let mut starts = vec![0];
+        starts.extend(body.match_indices('\n').map(|(at, _)| at as u32 + 1));
+        if starts.len() >= NUMBER_MASK as usize {
+            return Err(BadVocabulary::TooLarge);
+        }
+        let slots = vec![0; (starts.len() * 2).next_power_of_two()].into();
+        let mut made =
+            Self { text, starts, slots, longest_piece: 0, unknown: 0, first: 0, last: 0 };
+        for number in 0..made.starts.len() as u32 {
+            made.insert(number);
+        }
+        let special = |name: &'static str| {
+            made.find(name.as_bytes(), 0, hash(FNV_OFFSET, name.as_bytes()))
+                .ok_or(BadVocabulary::Missing(name))
+        };
+        (made.unknown, made.first, made.last) =
+            (special("[UNK]")?, special("[CLS]")?, special("[SEP]")?);
+        Ok(made)
+    }
+
+    /// How many pieces there are.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The piece that stands for words that cannot be made of pieces.
+    pub(super) fn unknown(&self) -> u32 {
+        self.unknown
+    }
+
+    /// The pieces that begin and end every text of the deep encoder.
+    pub(super) fn first_and_last(&self) -> (u32, u32) {
+        (self.first, self.last)
+    }
+
+    /// How a piece is spelled, and whether it continues a word.
+    pub(super) fn spelling(&self, number: u32) -> (&str, bool) {
+        let piece = self.piece(number);
+        piece.strip_prefix(CONTINUES).map_or((piece, false), |rest| (rest, true))
+    }
+
+    /// The first `limit` pieces of a text, into `pieces.numbers`.
+    pub(super) fn read(&self, text: &str, limit: usize, pieces: &mut Pieces) {
+        pieces.numbers.clear();
+        pieces.clear_word();
+        for letter in text.chars() {
+            if pieces.numbers.len() >= limit {
+                break;
+            }
+            self.take(letter, pieces);
+        }
+        self.end_word(pieces);
+        pieces.numbers.truncate(limit);
+    }
+
+    fn take(&self, letter: char, pieces: &mut Pieces) {
+        if letter.is_ascii_alphanumeric() {
+            pieces.push(letter.to_ascii_lowercase());
+        } else if matches!(letter, ' ' | '\t' | '\n' | '\r') {
+            self.end_word(pieces);
+        } else if letter.is_ascii_punctuation() {
+            self.stand_alone(letter, pieces);
+        } else if letter == '\u{fffd}' || letter.is_other() {
+            // Control characters are as if they were not there.
+        } else if letter.is_whitespace() {
+            self.end_word(pieces);
+        } else {
+            let chinese = is_chinese(letter);
+            if chinese {
+                self.end_word(pieces);
+            }
+            // Marks are dropped here, so the order that decomposition would give them is moot.
+            decompose_canonical(letter, |part| {
+                if !part.is_mark_nonspacing() {
+                    part.to_lowercase().for_each(|lower| self.take_plain(lower, pieces));
+                }
+            });
+            if chinese {
+                self.end_word(pieces);
+            }
+        }
+    }
+
+    /// Takes a letter in its final form.
+    fn take_plain(&self, letter: char, pieces: &mut Pieces) {
+        if letter.is_whitespace() {
+            self.end_word(pieces);
+        } else if letter.is_ascii_punctuation() || letter.is_punctuation() {
+            self.stand_alone(letter, pieces);
+        } else {
+            pieces.push(letter);
+        }
+    }
+
+    fn stand_alone(&self, letter: char, pieces: &mut Pieces) {
+        self.end_word(pieces);
+        pieces.push(letter);
+        self.end_word(pieces);
+    }
+
+    /// Cuts the word into pieces, each the longest that fits, or makes all of it unknown.
+    fn end_word(&self, pieces: &mut Pieces) {
+        if pieces.chars == 0 {
+            return;
+        }
+        let Pieces { numbers, word, ends, chars } = pieces;
+        let before = numbers.len();
+        let mut start = 0;
+        let mut letter = 0;
+        if *chars > MAX_WORD_CHARS {
+            numbers.push(self.unknown);
+            start = word.len();
+        }
+        while start < word.len() {
+            let from = if start == 0 { FNV_OFFSET } else { hash(FNV_OFFSET, CONTINUES.as_bytes()) };
+            let marks = if start == 0 { 0 } else { CONTINUES.len() };
+            let mut state = from;
+            let mut at = start;
+            let mut reach = letter;
+            for (end, hashed) in &mut ends[letter..] {
+                if *end - start + marks > self.longest_piece {
+                    break;
+                }
+                state = hash(state, &word[at..*end]);
+                *hashed = state;
+                at = *end;
+                reach += 1;
+            }
+            let found = (letter..reach).rev().find_map(|last| {
+                let (end, hashed) = ends[last];
+                Some((last + 1, end, self.find(&word[start..end], marks, hashed)?))
+            });
+            let Some((next, end, number)) = found else {
+                numbers.truncate(before);
+                numbers.push(self.unknown);
+                break;
+            };
+            numbers.push(number);
+            (letter, start) = (next, end);
+        }
+        pieces.clear_word();
+    }
+
+    /// The number of the piece that is spelled like this after `marks` bytes of [`CONTINUES`].
+    fn find(&self, spelled: &[u8], marks: usize, hashed: u64) -> Option<u32> {
+        let wrap = self.slots.len() - 1;
+        let mut at = hashed as usize & wrap;
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return None;
+            }
+            if slot & !NUMBER_MASK == tag(hashed) {
+                let number = (slot & NUMBER_MASK) - 1;
+                let piece = self.piece(number).as_bytes();
+                if piece.len() == marks + spelled.len() && piece[marks..] == *spelled {
+                    return Some(number);
+                }
+            }
+            at = (at + 1) & wrap;
+        }
+    }
+
+    /// Puts a piece into the table; of equal ones the last wins.
+    fn insert(&mut self, number: u32) {
+        let piece = self.piece(number).as_bytes();
+        let (length, hashed) = (piece.len(), hash(FNV_OFFSET, piece));
+        let wrap = self.slots.len() - 1;
+        let mut at = hashed as usize & wrap;
+        while self.slots[at] != 0
+            && self.piece((self.slots[at] & NUMBER_MASK) - 1) != self.piece(number)
+        {
+            at = (at + 1) & wrap;
+        }
+        self.slots[at] = tag(hashed) | (number + 1);
+        self.longest_piece = self.longest_piece.max(length);
+    }
+
+    fn piece(&self, number: u32) -> &str {
+        let start = self.starts[number as usize] as usize;
+        let end = match self.starts.get(number as usize + 1) {
+            Some(next) => *next as usize - 1,
+            None => self.text.strip_suffix('\n').unwrap_or(&self.text).len(),
+        };
+        &self.text[start..end]
+    }
+}
+
+impl Pieces {
+    fn push(&mut self, letter: char) {
+        self.chars += 1;
+        // Of a word that is too long only its length counts.
+        if self.chars <= MAX_WORD_CHARS {
+            self.word.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
+            self.ends.push((self.word.len(), 0));
+        }
+    }
+
+    fn clear_word(&mut self) {
+        self.word.clear();
+        self.ends.clear();
+        self.chars = 0;
+    }
+}
+
+fn hash(state: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(state, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
+}
+
+/// The part of the hash that tells most strangers apart without looking at their letters.
+fn tag(hashed: u64) -> u32 {
+    (hashed >> 32) as u32 & !NUMBER_MASK
+}
+
+/// The blocks that BERT takes for Chinese, its slip in the fifth included.
+fn is_chinese(letter: char) -> bool {
+    matches!(u32::from(letter),
+        0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F
+        | 0x2B740..=0x2B81F | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const VOCABULARY: &str =
+        "[PAD]\n[UNK]\n[CLS]\n[SEP]\nsofa\nso\n##fa\n##s\nbed\n-\n茶\nn\n##a\n##i\n##ve\nu\n";
+
+    fn read(text: &str, limit: usize) -> String {
+        let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
+        let mut pieces = Pieces::default();
+        vocabulary.read(text, limit, &mut pieces);
+        let spelled: Vec<_> = pieces.numbers.iter().map(|n| vocabulary.piece(*n)).collect();
+        spelled.join(" ")
+    }
+
+    #[test]
+    fn the_longest_piece_wins() {
+        assert_eq!(read("Sofa sofas  SO", 99), "sofa sofa ##s so");
+    }
+
+    #[test]
+    fn a_word_that_cannot_be_made_of_pieces_is_unknown_as_a_whole() {
+        assert_eq!(read("sofaz bed", 99), "[UNK] bed");
+        assert_eq!(read(&"so".repeat(51), 99), "[UNK]");
+        assert_eq!(read(&format!("so{}", "fa".repeat(49)), 3), "sofa ##fa ##fa");
+    }
+
+    #[test]
+    fn letters_are_brought_to_one_form() {
+        assert_eq!(read("sofa-bed", 99), "sofa - bed");
+        assert_eq!(read("Naïve", 99), "n ##a ##i ##ve");
+        assert_eq!(read("bed茶bed", 99), "bed 茶 bed");
+        assert_eq!(read("be\u{0}d\u{200b}\u{fffd} \u{a0}be\u{301}d", 99), "bed bed");
+        assert_eq!(read("Ü", 99), "u");
+    }
+
+    #[test]
+    fn reading_stops_at_the_limit() {
+        assert_eq!(read("sofas sofas", 3), "sofa ##s sofa");
+        assert_eq!(read("sofas", 0), "");
+    }
+
+    #[test]
+    fn a_vocabulary_without_its_special_pieces_is_refused() {
+        let refused = WordPiece::new("[UNK]\n[SEP]\n".into()).err();
+        assert_eq!(refused, Some(BadVocabulary::Missing("[CLS]")));
+        assert_eq!(WordPiece::new("".into()).err(), Some(BadVocabulary::Missing("[UNK]")));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_becomes_pieces_of_the_vocabulary(text in "\\PC*|.*", limit in 0_usize..20) {
+            let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
+            let mut pieces = Pieces::default();
+            vocabulary.read(&text, limit, &mut pieces);
+            prop_assert!(pieces.numbers.len() <= limit);
+            let cut = pieces.numbers.clone();
+            prop_assert!(cut.iter().all(|number| (*number as usize) < vocabulary.len()));
+            vocabulary.read(&text, usize::MAX, &mut pieces);
+            prop_assert!(pieces.numbers.starts_with(&cut));
+        }
+    }
+}

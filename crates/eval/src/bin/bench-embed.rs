@@ -1,0 +1,64 @@
+//! How long does a text take to become a vector? One core, both encoders, a query and a product.
+#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
+
+use std::{
+    hint::black_box,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use clap::Parser;
+use engine::embed::{BuiltIn, Embedder, Turn, Weights};
+
+/// Eight tokens with the two that frame every text.
+const QUERY: &str = "something to keep my neck warm";
+/// 122 tokens.
+const PRODUCT: &str = "Vintage Sunburst Acoustic Guitar. A warm-toned dreadnought with a spruce top, mahogany \
+     back and sides, rosewood fingerboard and chrome tuners. Comes with a padded gig bag, a strap, picks \
+     and a clip-on tuner, so that a beginner can start the same evening. The slim neck is easy on small \
+     hands; the bracing is light, the sound carries across a room without an amplifier. Finished by hand \
+     in a satin sunburst that shows the grain. Two-year guarantee, spare strings included, thirty days \
+     to change your mind. Weight 2.1";
+
+/// Times both encoders of a model on one core.
+#[derive(Parser)]
+struct Arguments {
+    /// Folder with the model's files.
+    #[arg(long, default_value = "models")]
+    folder: PathBuf,
+    /// Times each text is embedded.
+    #[arg(long, default_value_t = 300)]
+    rounds: usize,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let started = Instant::now();
+    let model = BuiltIn::new(Weights::in_folder(&arguments.folder)?, 1)?;
+    let loaded = started.elapsed();
+    println!("model {}, {} dimensions, ready in {loaded:.0?}", model.model(), model.dims());
+    println!("{:<28} {:>10} {:>10} {:>10}", "", "least", "p50", "p95");
+    for (name, text) in [("query, 8 tokens", QUERY), ("product, 122 tokens", PRODUCT)] {
+        // A hundred look-ups at a time: one is too short for the clock.
+        report(&format!("instant {name}"), arguments.rounds, 100, || {
+            black_box(model.instant(black_box(text)));
+        });
+        report(&format!("deep {name}"), arguments.rounds, 1, || {
+            black_box(model.deep(&[black_box(text)], Turn::Search).ok());
+        });
+    }
+    Ok(())
+}
+
+fn report(name: &str, rounds: usize, repeats: u32, mut work: impl FnMut()) {
+    let mut times: Vec<Duration> = (0..rounds.max(1))
+        .map(|_| {
+            let started = Instant::now();
+            (0..repeats).for_each(|_| work());
+            started.elapsed() / repeats
+        })
+        .collect();
+    times.sort_unstable();
+    let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
+    println!("{name:<28} {:>10.1?} {:>10.1?} {:>10.1?}", at(0.0), at(0.5), at(0.95));
+}
