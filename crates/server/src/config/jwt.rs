@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::fault::Origin;
 use super::resolve::Resolver;
-use super::secret::Secret;
+use super::secret::{Secret, without_final_line_break};
 use super::settings::JwtSettings;
 
 /// The shortest secret that HS256 is safe with: as long as its hash.
@@ -180,9 +180,4 @@ fn secret(
         return None;
     }
     Some(secret)
-}
-
-fn without_final_line_break(text: &str) -> &str {
-    let text = text.strip_suffix('\n').unwrap_or(text);
-    text.strip_suffix('\r').unwrap_or(text)
 }

@@ -43,7 +43,7 @@ pub enum Shown {
 }
 
 impl Shown {
-    fn string(text: &str) -> Self {
+    pub(super) fn string(text: &str) -> Self {
         Self::Literal(toml_string(text))
     }
 }

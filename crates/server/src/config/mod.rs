@@ -8,6 +8,7 @@ mod fault;
 mod flags;
 mod jwt;
 mod kinds;
+mod model;
 mod nearest;
 mod raw;
 mod reference;
@@ -32,6 +33,7 @@ pub use fault::{ConfigErrors, Fault, Origin};
 pub use flags::{Flags, arguments};
 pub use jwt::{JwtAlgorithm, JwtConfig, JwtKeys, MIN_SECRET_BYTES};
 pub use kinds::Shown;
+pub use model::{ModelConfig, ModelKind};
 pub use reference::reference_markdown;
 pub use report::Report;
 pub use resolve::InForce;
@@ -40,7 +42,7 @@ pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Store, Telemetr
 pub(crate) use units::parse_time;
 
 use resolve::Resolver;
-use settings::{JwtSettings, Place, RateLimitSettings, sections};
+use settings::{JwtSettings, ModelSettings, Place, RateLimitSettings, sections};
 use sources::Written;
 
 /// The configuration in force, checked.
@@ -60,6 +62,8 @@ pub struct Config {
     pub index: Index,
     /// How products are stored.
     pub store: Store,
+    /// Who turns texts into vectors.
+    pub model: ModelConfig,
     /// What is written to standard error.
     pub log: Log,
     /// Where traces are sent.
@@ -115,6 +119,7 @@ impl Config {
         let cors = Cors::resolve(resolver);
         let index = Index::resolve(resolver);
         let store = Store::resolve(resolver);
+        let model = ModelSettings::resolve(resolver);
         let log = Log::resolve(resolver);
         let telemetry = Telemetry::resolve(resolver);
         let metrics = Metrics::resolve(resolver);
@@ -126,6 +131,7 @@ impl Config {
         limits.iter().for_each(|limits| check_limits(limits, resolver));
         cors.iter().for_each(|cors| check_cors(cors, resolver));
         let rate_limit = rate_limit.map(|settings| resolve_rate_limit(&settings, resolver));
+        let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
 
         let Place { data, listen } = place?;
@@ -137,6 +143,7 @@ impl Config {
             cors: cors?,
             index: index?,
             store: store?,
+            model: model?,
             log: log?,
             telemetry: telemetry?,
             metrics: metrics?,

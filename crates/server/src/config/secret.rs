@@ -25,3 +25,9 @@ impl fmt::Debug for Secret {
         f.write_str("Secret(set)")
     }
 }
+
+/// A secret as it stands in a file, which editors end with a line break.
+pub(super) fn without_final_line_break(text: &str) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.strip_suffix('\r').unwrap_or(text)
+}

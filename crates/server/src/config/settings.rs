@@ -11,6 +11,7 @@ use super::kinds::{
     Address, Bytes, Count, Directives, FilePath, HttpUrl, ListOf, OneOf, Optional, Ratio,
     SecretText, Switch, Text, Time, WebOrigin,
 };
+use super::model::{ModelKind, ServiceUrl};
 use super::secret::Secret;
 use super::section::{Section, section};
 
@@ -45,6 +46,9 @@ pub enum LogFormat {
 
 const LOG_FORMATS: OneOf<LogFormat> =
     OneOf(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
+
+const MODEL_KINDS: OneOf<ModelKind> =
+    OneOf(&[("built-in", ModelKind::BuiltIn), ("http", ModelKind::Http)]);
 
 const JWT_ALGORITHMS: OneOf<JwtAlgorithm> = OneOf(&[
     ("HS256", JwtAlgorithm::Hs256),
@@ -130,6 +134,32 @@ section! {
 }
 
 section! {
+    /// The model that tells what texts mean: the one inside the program, or somebody else's.
+    pub(super) struct ModelSettings, title "Model", prefix "model." {
+        /// Who turns texts into vectors: `built-in`, or `http` for an endpoint like OpenAI's; with another model all products are embedded anew in the background.
+        kind: ModelKind = "built-in", MODEL_KINDS;
+        /// Folder with another model in the format of the built-in one, to use in its place.
+        folder: Option<PathBuf> = "", Optional(FilePath);
+        /// Threads that may run the built-in model; `0` means half of the cores.
+        threads: usize = "0", Count { min: 0, max: 1024 };
+        /// Address of the outside model before `/embeddings`; required with `http`.
+        url: Option<String> = "", Optional(ServiceUrl);
+        /// Name of the outside model; required with `http`.
+        name: Option<String> = "", Optional(Text);
+        /// Numbers in a vector of the outside model; required with `http`.
+        dims: usize = "0", Count { min: 0, max: 4096 };
+        /// Key sent to the outside model as a bearer token; others on the machine can see a flag, so rather use `model.api_key_file`.
+        api_key: Option<Secret> = "", Optional(SecretText);
+        /// File that holds that key; a final line break does not count.
+        api_key_file: Option<PathBuf> = "", Optional(FilePath);
+        /// Longest time the outside model may take to answer.
+        timeout: Duration = "10s", REQUEST_TIME;
+        /// Texts sent to the outside model in one request.
+        batch: usize = "32", Count { min: 1, max: 2048 };
+    }
+}
+
+section! {
     /// What is written to standard error.
     pub struct Log, title "Log", prefix "log." {
         /// How a line is written: `text` for people, `json` for machines.
@@ -192,6 +222,7 @@ pub(super) fn sections() -> Vec<Section> {
         Cors::section(),
         Index::section(),
         Store::section(),
+        ModelSettings::section(),
         Log::section(),
         Telemetry::section(),
         Metrics::section(),

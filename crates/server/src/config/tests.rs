@@ -164,7 +164,7 @@ fn sections_and_values_are_not_mixed_up() {
         "",
         "",
         "[data]\nfolder = 'x'",
-        &["data.folder (file shopkeeper.toml:2): unknown key"],
+        &["data.folder (file shopkeeper.toml:2): unknown key; did you mean model.folder?"],
     );
     check_faults(
         "",
@@ -385,4 +385,31 @@ fn signed_tokens_are_on_only_with_an_issuer() {
     let file = "[jwt]\nissuer = 'https://id.example'\naudience = 'shop'\nalgorithms = ['RS256']\njwks_file = 'keys.json'";
     assert!(load("", "", file).unwrap().jwt.is_some());
     assert!(load("", "SHOPKEEPER_JWT_ISSUER=", file).unwrap().jwt.is_none());
+}
+
+#[test]
+fn an_outside_model_must_be_described() {
+    check_faults(
+        "--model-kind http --model-folder here",
+        "",
+        "",
+        &[
+            "model.folder (flag --model-folder): is for the built-in model",
+            "model.url (default): required by model.kind = \"http\"",
+            "model.name (default): required by model.kind = \"http\"",
+            "model.dims (default): required by model.kind = \"http\"",
+        ],
+    );
+    check_faults(
+        "--model-url https://api.example.com/v1",
+        "",
+        "",
+        &["model.url (flag --model-url): has no effect without model.kind = \"http\""],
+    );
+    let both = "--model-kind http --model-url http://127.0.0.1:1/v1 --model-name m --model-dims 8";
+    let config = load(&format!("{both} --model-api-key-file {SECRET_FILE}"), "", "").unwrap();
+    assert!(!format!("{config:?} {}", config.report).contains(SECRET));
+    let ModelConfig::Http { url, api_key, .. } = config.model else { panic!() };
+    assert_eq!(url, "http://127.0.0.1:1/v1");
+    assert_eq!(api_key, Some(Secret::new(SECRET.to_owned())));
 }
