@@ -7,7 +7,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, ModelId, Turn, Vector,
+    EmbedError, Embedder, Embedding, Encoder, ModelId, Text, Turn, Vector,
     deep::Deep,
     instant::{Instant, Rows},
     wordpiece::{Pieces, WordPiece},
@@ -50,9 +50,17 @@ struct Manifest {
     model: String,
     dims: usize,
     max_tokens: usize,
-    deep: File,
+    deep: DeepFile,
     instant: File,
     vocab: String,
+}
+
+#[derive(Deserialize)]
+struct DeepFile {
+    file: String,
+    /// How much of the instant vector a deep vector holds, to one part of the transformer's: they
+    /// live in one space, and the table knows spellings that the transformer does not.
+    instant_share: f32,
 }
 
 #[derive(Deserialize)]
@@ -98,7 +106,8 @@ pub struct BuiltIn {
     most_pieces: usize,
     vocabulary: WordPiece,
     instant: Instant,
-    deep: Deep,
+    transformer: Deep,
+    instant_share: f32,
 }
 
 impl BuiltIn {
@@ -126,16 +135,18 @@ impl BuiltIn {
             return Err(broken_table(problem));
         }
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
-        let deep = Deep::new(weights.deep, threads).map_err(broken_graph)?;
+        let transformer = Deep::new(weights.deep, threads).map_err(broken_graph)?;
         let made = Self {
             model: ModelId::new(&manifest.model),
             most_pieces: manifest.max_tokens - 2,
             vocabulary,
             instant,
-            deep,
+            transformer,
+            instant_share: manifest.deep.instant_share,
         };
         // Better now than at the first search: the graph runs, and its vectors are of the space.
-        made.deep(&["shop"], Turn::Background).map_err(|error| broken_graph(error.to_string()))?;
+        made.deep(&[Text::Query("shop")], Turn::Background)
+            .map_err(|error| broken_graph(error.to_string()))?;
         Ok(made)
     }
 
@@ -144,6 +155,28 @@ impl BuiltIn {
         let (first, last) = self.vocabulary.first_and_last();
         let all = [&[first], pieces.numbers.as_slice(), &[last]].concat();
         all.into_iter().map(u32::cast_signed).collect()
+    }
+
+    /// Where a text's rows point. A sum of rows has no first place, so a title is given its
+    /// weight here: half, whatever follows it.
+    fn instant_sum(&self, text: Text<'_>, whole: &str) -> Vec<f32> {
+        let mut sum = self.rows_of(whole);
+        if let Text::Product { title, description } = text
+            && !description.is_empty()
+        {
+            make_unit(&mut sum);
+            let mut title = self.rows_of(title);
+            make_unit(&mut title);
+            add(&mut sum, &title, 1.0);
+        }
+        sum
+    }
+
+    fn rows_of(&self, text: &str) -> Vec<f32> {
+        BUFFERS.with_borrow_mut(|(pieces, rows)| {
+            self.vocabulary.read(text, self.most_pieces, pieces);
+            self.instant.sum(&self.vocabulary, pieces, rows)
+        })
     }
 
     fn embedding(&self, encoder: Encoder, numbers: Vec<f32>) -> Result<Embedding, EmbedError> {
@@ -174,20 +207,37 @@ impl Embedder for BuiltIn {
         self.instant.dims()
     }
 
-    fn instant(&self, text: &str) -> Option<Embedding> {
-        let sum = BUFFERS.with_borrow_mut(|(pieces, rows)| {
-            self.vocabulary.read(text, self.most_pieces, pieces);
-            self.instant.sum(&self.vocabulary, pieces, rows)
-        });
+    fn instant(&self, text: Text<'_>) -> Option<Embedding> {
+        let sum = self.instant_sum(text, &text.whole());
         self.embedding(Encoder::Instant, sum).ok()
     }
 
-    fn deep(&self, texts: &[&str], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
+    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
+        let wholes: Vec<_> = texts.iter().map(|text| text.whole()).collect();
         let tokens: Vec<_> = BUFFERS.with_borrow_mut(|(pieces, _)| {
-            texts.iter().map(|text| self.tokens(text, pieces)).collect()
+            wholes.iter().map(|whole| self.tokens(whole, pieces)).collect()
         });
-        let vectors = self.deep.run(&tokens, turn)?;
+        let mut vectors = self.transformer.run(&tokens, turn)?;
+        for ((vector, text), whole) in vectors.iter_mut().zip(texts).zip(&wholes) {
+            make_unit(vector);
+            let mut instant = self.instant_sum(*text, whole);
+            make_unit(&mut instant);
+            add(vector, &instant, self.instant_share);
+        }
         vectors.into_iter().map(|numbers| self.embedding(Encoder::Deep, numbers)).collect()
+    }
+}
+
+/// Adds `share` of `other` to `sum`.
+fn add(sum: &mut [f32], other: &[f32], share: f32) {
+    sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += share * other);
+}
+
+/// Brings a vector to length one, unless it has none.
+fn make_unit(vector: &mut [f32]) {
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if length > 0.0 {
+        vector.iter_mut().for_each(|x| *x /= length);
     }
 }
 
@@ -199,5 +249,12 @@ impl BuiltIn {
         let tokens = self.tokens(text, &mut pieces).into_iter().map(i32::cast_unsigned).collect();
         self.instant.sum(&self.vocabulary, &pieces, &mut rows);
         (tokens, rows.numbers().to_vec())
+    }
+
+    /// What the transformer alone makes of a text.
+    pub(super) fn transformer(&self, text: &str) -> Vector {
+        let tokens = self.tokens(text, &mut Pieces::default());
+        let vector = self.transformer.run(&[tokens], Turn::Search).unwrap().remove(0);
+        Vector::towards(vector).unwrap()
     }
 }

@@ -21,13 +21,16 @@ mod wordpiece;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use thiserror::Error;
 
 pub use builtin::{BrokenModel, BuiltIn, Weights};
 pub use remote::{Remote, RemoteSettings, Surroundings};
 pub use vector::{StoredVector, Vector};
+
+/// Letters of a text that are looked at, at the most.
+const MOST_CHARS: usize = 8000;
 
 /// Names a space of meanings. Vectors of different models have nothing to say to each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,6 +89,36 @@ pub struct Embedding {
     pub vector: Vector,
 }
 
+/// What is to be turned into a vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// What somebody looks for.
+    Query(&'a str),
+    /// What there is. The title weighs more than what follows it.
+    Product {
+        /// Its title.
+        title: &'a str,
+        /// Its description, or nothing.
+        description: &'a str,
+    },
+}
+
+impl<'a> Text<'a> {
+    /// The whole text, as the models were taught to read it.
+    pub fn whole(self) -> Cow<'a, str> {
+        match self {
+            Self::Query(text) | Self::Product { title: text, description: "" } => text.into(),
+            Self::Product { title, description } => {
+                // No model reads on for ever, and copying a long description would cost more than
+                // reading the part that counts.
+                let end = description.char_indices().nth(MOST_CHARS);
+                let description = &description[..end.map_or(description.len(), |(at, _)| at)];
+                format!("{title}. {description}").into()
+            }
+        }
+    }
+}
+
 /// Who waits for a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
@@ -104,10 +137,10 @@ pub trait Embedder: Send + Sync {
     fn dims(&self) -> usize;
 
     /// A vector at once, without waiting for anything; `None` for models that cannot.
-    fn instant(&self, text: &str) -> Option<Embedding>;
+    fn instant(&self, text: Text<'_>) -> Option<Embedding>;
 
     /// The best vectors the model has, one for each text, in their order. Blocks.
-    fn deep(&self, texts: &[&str], turn: Turn) -> Result<Vec<Embedding>, EmbedError>;
+    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError>;
 }
 
 /// No vectors were made.

@@ -21,7 +21,10 @@ use reqwest::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{EmbedError, Embedder, Embedding, Encoder, ModelId, Turn, Vector, breaker::Breaker};
+use super::{
+    EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, Text, Turn, Vector,
+    breaker::Breaker,
+};
 use crate::tokens::RandomSource;
 
 /// How often a batch is sent at the most, where nobody waits for it.
@@ -31,8 +34,6 @@ const FIRST_WAIT: Duration = Duration::from_millis(200);
 /// The longest wait between two attempts; an endpoint that asks for more gets it from whoever
 /// called us.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// Letters of a text that are sent; no such model reads more.
-const MOST_CHARS: usize = 8000;
 /// Bytes that one number may take in an answer, and an answer around its numbers.
 const BYTES_PER_NUMBER: usize = 40;
 const BYTES_AROUND: usize = 64 << 10;
@@ -229,12 +230,13 @@ impl Embedder for Remote {
         self.settings.dims
     }
 
-    fn instant(&self, _text: &str) -> Option<Embedding> {
+    fn instant(&self, _text: Text<'_>) -> Option<Embedding> {
         None
     }
 
-    fn deep(&self, texts: &[&str], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
-        let cut: Vec<_> = texts.iter().map(|text| beginning(text)).collect();
+    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
+        let whole: Vec<_> = texts.iter().map(|text| text.whole()).collect();
+        let cut: Vec<_> = whole.iter().map(|text| beginning(text)).collect();
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in cut.chunks(self.settings.batch.max(1)) {
             vectors.extend(self.batch(batch, turn)?);

@@ -3,14 +3,14 @@
 use std::{net::TcpListener, time::Duration};
 
 use super::endpoint::{Act, DIMS, Endpoint, FakeTime, KEY, remote};
-use crate::embed::{EmbedError, Embedder, Turn};
+use crate::embed::{EmbedError, Embedder, Text, Turn};
 
-const TEXTS: [&str; 2] = ["sofa", "lamp"];
+const TEXTS: [Text<'_>; 2] = [Text::Query("sofa"), Text::Query("lamp")];
 
 #[test]
 fn a_request_says_what_the_interface_wants() {
     let endpoint = Endpoint::start();
-    endpoint.embedder().deep(&["", "lamp"], Turn::Search).unwrap();
+    endpoint.embedder().deep(&["", "lamp"].map(Text::Query), Turn::Search).unwrap();
     let [asked] = &endpoint.asked()[..] else { panic!() };
     assert!(asked.head.starts_with("POST /v1/embeddings HTTP/1.1\r\n"), "{}", asked.head);
     assert!(asked.head.contains(&format!("authorization: Bearer {KEY}\r\n")), "{}", asked.head);
@@ -22,7 +22,7 @@ fn a_request_says_what_the_interface_wants() {
 #[test]
 fn many_texts_go_in_batches() {
     let endpoint = Endpoint::start();
-    let texts = ["a", "b", "c", "d", "e", "f", "g"];
+    let texts = ["a", "b", "c", "d", "e", "f", "g"].map(Text::Query);
     assert_eq!(endpoint.embedder().deep(&texts, Turn::Background).unwrap().len(), 7);
     let sizes: Vec<_> = endpoint
         .asked()
