@@ -14,6 +14,8 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use crate::{
+    embed::Embedder,
+    embedding::Background,
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
     store::{DataFolder, FolderInUse, Page, Readers, Store, StoreError, TokenRow},
@@ -91,6 +93,8 @@ pub struct Figures {
 pub struct Engine {
     readers: Arc<Readers>,
     shops: Arc<Shops>,
+    // Before the writer, so that it is not left waiting for vectors.
+    embedding: Option<Background>,
     writer: Writer,
     workers: Workers,
     clock: Clock,
@@ -112,12 +116,21 @@ impl Engine {
         Ok(Self {
             readers,
             shops,
+            embedding: None,
             writer,
             workers: Workers::new(settings.reader_threads, settings.reader_queue),
             clock: settings.clock,
             random: settings.random,
             _folder: folder,
         })
+    }
+
+    /// Has every product embedded by this model, in the background, from now on. To be said once.
+    pub fn embed_with(mut self, embedder: Arc<dyn Embedder>) -> std::io::Result<Self> {
+        let (readers, writer) = (Arc::clone(&self.readers), self.writer.entrance());
+        let bell = self.writer.bell();
+        self.embedding = Some(Background::start(embedder, readers, writer, bell)?);
+        Ok(self)
     }
 
     /// Who bears this opaque token, and the token's number.

@@ -6,11 +6,13 @@
 //! Architecture invariants:
 //! - the store is the only truth; every index can be rebuilt from it;
 //! - an answered write is durable *and* visible;
-//! - nothing is served over HTTP here, and there is no command line and no environment; the clock and the random
-//!   source are handed in.
+//! - nothing is served over HTTP here, and there is no command line and no environment; the clock
+//!   and the random source are handed in.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bell;
 pub mod embed;
+mod embedding;
 mod engine;
 pub mod index;
 mod search;

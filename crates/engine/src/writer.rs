@@ -17,6 +17,7 @@ use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
+    bell::Bell,
     shops::Shops,
     store::{Store, StoreError, Touched, Trouble, WriteTransaction},
     writes::{Moment, Write},
@@ -58,7 +59,23 @@ pub struct WriterSettings {
 /// The queue's entrance. The writer ends when the last entrance is gone and the queue is empty.
 pub struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    bell: Arc<Bell>,
     thread: Option<JoinHandle<()>>,
+}
+
+/// An entrance that does not keep the writer from ending.
+pub(crate) struct Entrance(mpsc::WeakSender<Box<dyn Job>>);
+
+impl Entrance {
+    /// Queues a write, waiting for room if it must, and waits for its outcome. Blocks.
+    pub(crate) fn submit_waiting<W: Write>(&self, write: W) -> Result<W::Outcome, WriteError> {
+        let (reply, answered) = oneshot::channel();
+        let job = Box::new(Pending { write, outcome: None, reply });
+        let queue = self.0.upgrade().ok_or(WriteError::Down)?;
+        queue.blocking_send(job).map_err(|_| WriteError::Down)?;
+        drop(queue);
+        answered.blocking_recv().unwrap_or(Err(WriteError::Down))
+    }
 }
 
 impl Writer {
@@ -70,10 +87,22 @@ impl Writer {
         settings: WriterSettings,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(settings.queue.max(1));
-        let desk = Desk { store, shops, clock, settings, tidied_at: Timestamp::MIN };
+        let bell = Arc::<Bell>::default();
+        let rung = Arc::clone(&bell);
+        let desk = Desk { store, shops, clock, settings, bell: rung, tidied_at: Timestamp::MIN };
         let thread =
             thread::Builder::new().name("writer".to_owned()).spawn(move || desk.run(waiting))?;
-        Ok(Self { queue, thread: Some(thread) })
+        Ok(Self { queue, bell, thread: Some(thread) })
+    }
+
+    /// Another way in, for work that nobody waits for.
+    pub(crate) fn entrance(&self) -> Entrance {
+        Entrance(self.queue.downgrade())
+    }
+
+    /// Rung after every commit that touched products.
+    pub(crate) fn bell(&self) -> Arc<Bell> {
+        Arc::clone(&self.bell)
     }
 
     /// Queues a write and waits until it is durable and visible, or was not done at all.
@@ -154,6 +183,7 @@ struct Desk {
     shops: Arc<Shops>,
     clock: Clock,
     settings: WriterSettings,
+    bell: Arc<Bell>,
     tidied_at: Timestamp,
 }
 
@@ -209,6 +239,9 @@ impl Desk {
         let (touched, seq) =
             stored.unwrap_or_else(|_| Err(StoreError::damaged("a write panicked")))?;
         self.shops.apply(&touched, seq);
+        if !touched.is_empty() {
+            self.bell.ring();
+        }
         Ok(())
     }
 

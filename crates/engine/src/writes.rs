@@ -13,7 +13,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use crate::{
-    store::{Remembered, StoreError, WriteTransaction},
+    store::{Remembered, StoreError, VectorRow, WriteTransaction},
     tokens::{IssuedToken, Secret},
 };
 
@@ -106,6 +106,26 @@ impl Write for Create {
             transaction.remember(shop, &once.key, &first, moment.now)?;
         }
         Ok(Created::Now(products))
+    }
+}
+
+/// Keeps vectors of products whose text is still the one they were made of.
+pub struct StoreVectors {
+    pub(crate) vectors: Vec<VectorRow>,
+}
+
+impl Write for StoreVectors {
+    type Outcome = ();
+
+    fn products(&self) -> usize {
+        self.vectors.len()
+    }
+
+    fn run(&self, transaction: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {
+        for row in &self.vectors {
+            transaction.put_vector(row)?;
+        }
+        Ok(())
     }
 }
 

@@ -29,6 +29,10 @@ fn describe() {
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
     metrics::describe_gauge!("shopkeeper_writes_waiting", "Writes waiting for a commit.");
+    metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products not yet embedded.");
+    metrics::describe_counter!("shopkeeper_vectors_stored_total", "Products embedded.");
+    metrics::describe_counter!("shopkeeper_embed_failures_total", "Batches not embedded.");
+    metrics::describe_histogram!("shopkeeper_embed_batch_seconds", "Time to embed a batch.");
     metrics::describe_gauge!("process_resident_memory_bytes", "Resident memory.");
 }
 

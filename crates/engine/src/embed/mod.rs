@@ -19,7 +19,7 @@ mod vector;
 mod wordpiece;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 

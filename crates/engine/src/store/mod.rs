@@ -10,6 +10,7 @@ mod reader;
 mod rows;
 mod schema;
 mod transaction;
+mod vectors;
 
 use std::{
     fs,
@@ -23,6 +24,7 @@ pub use error::{StoreError, Trouble};
 pub use folder::{DataFolder, FolderInUse};
 pub use reader::{Page, Readers, Scanned, ShopCounts, TokenRow};
 pub use transaction::{Remembered, Touched, WriteTransaction};
+pub use vectors::{Unembedded, VectorRow};
 
 /// The database's file name inside the data folder.
 const FILE_NAME: &str = "shopkeeper.db";

@@ -220,7 +220,7 @@ impl Readers {
     }
 
     /// Runs `work` in one read transaction: whatever it asks, it sees one state.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

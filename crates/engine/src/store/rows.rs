@@ -90,6 +90,6 @@ pub(super) fn read_time(microseconds: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_microsecond(microseconds).map_err(unexpected)
 }
 
-fn unexpected(why: impl std::fmt::Display) -> StoreError {
+pub(super) fn unexpected(why: impl std::fmt::Display) -> StoreError {
     StoreError::damaged(why.to_string())
 }

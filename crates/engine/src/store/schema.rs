@@ -68,6 +68,21 @@ const STEPS: &[&str] = &[
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
     ",
+    // 1 → 2: a vector for every product; `version` is the change that gave it the text.
+    "
+    CREATE TABLE vectors (
+        product_id  INTEGER PRIMARY KEY REFERENCES products (id) ON DELETE CASCADE,
+        shop_id     INTEGER NOT NULL,
+        version     INTEGER NOT NULL,
+        -- All three or none; a signed byte a number after one scale.
+        model       TEXT,
+        encoder     TEXT,
+        vector      BLOB
+    ) STRICT;
+    CREATE INDEX vectors_of_shop ON vectors (shop_id);
+    CREATE INDEX vectors_by_model ON vectors (model, encoder, version);
+    INSERT INTO vectors SELECT id, shop_id, version, NULL, NULL, NULL FROM products;
+    ",
 ];
 
 /// Brings the database to the version this program knows, or refuses a newer one.

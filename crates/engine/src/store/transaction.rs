@@ -47,7 +47,7 @@ pub struct Remembered {
 
 /// A transaction that holds the write lock. Dropped without a commit, it never happened.
 pub struct WriteTransaction<'store> {
-    sql: Transaction<'store>,
+    pub(super) sql: Transaction<'store>,
     last_product_id: u64,
     last_seq: u64,
     touched: Vec<Touched>,
@@ -96,6 +96,7 @@ impl<'store> WriteTransaction<'store> {
                 product.updated_at.as_microsecond(),
                 product.version.0,
             ])?;
+        self.expect_vector(id, shop, seq)?;
         self.count(shop, 1, i64::from(!product.hidden));
         self.touched.push(Touched::Upserted(product.clone()));
         Ok(product)
@@ -120,6 +121,8 @@ impl<'store> WriteTransaction<'store> {
     ) -> Result<Product, StoreError> {
         let seq = self.record(before.shop, before.id, ChangeKind::Upserted)?;
         let was_visible = !before.hidden;
+        let says_other = patch.title.as_ref().is_some_and(|title| *title != before.title)
+            || patch.description.as_ref().is_some_and(|text| *text != before.description);
         let after = before.apply(patch, at, seq);
         self.sql
             .prepare_cached(
@@ -136,6 +139,9 @@ impl<'store> WriteTransaction<'store> {
                 after.updated_at.as_microsecond(),
                 after.version.0,
             ])?;
+        if says_other {
+            self.expect_vector(after.id, after.shop, seq)?;
+        }
         self.count(after.shop, 0, i64::from(!after.hidden) - i64::from(was_visible));
         self.touched.push(Touched::Upserted(after.clone()));
         Ok(after)

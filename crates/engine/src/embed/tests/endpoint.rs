@@ -58,6 +58,11 @@ impl Endpoint {
         Self::on(TcpListener::bind("127.0.0.1:0").unwrap())
     }
 
+    /// Starts where nobody answered before.
+    pub(crate) fn start_at(address: SocketAddr) -> Self {
+        Self::on(TcpListener::bind(address).unwrap())
+    }
+
     fn on(listener: TcpListener) -> Self {
         let address = listener.local_addr().unwrap();
         let state = Arc::<Mutex<State>>::default();

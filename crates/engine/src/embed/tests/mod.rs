@@ -15,6 +15,6 @@ fn tiny_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-model")
 }
 
-fn tiny_model() -> BuiltIn {
+pub(crate) fn tiny_model() -> BuiltIn {
     BuiltIn::new(Weights::in_folder(&tiny_folder()).unwrap(), 2).unwrap()
 }

@@ -1,0 +1,218 @@
+//! Does every product get its vector, whatever happens meanwhile?
+
+use std::{
+    collections::BTreeMap,
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use catalog::{
+    access::{Caller, Role},
+    price::Price,
+    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
+    query::QueryText,
+};
+use jiff::{SignedDuration, Timestamp};
+use tempfile::TempDir;
+
+use crate::{
+    Engine, SearchRequest, Settings,
+    embed::{
+        Embedder, Surroundings, Text, Turn,
+        tests::{
+            endpoint::{Act, Endpoint, remote},
+            tiny_model,
+        },
+    },
+    store::{Readers, VectorRow},
+    writer::WriterSettings,
+    writes::{Created, Edit, Precondition},
+};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How much faster time passes for an outside model's client than for us.
+const HASTE: u32 = 50;
+
+/// A data folder, and perhaps an engine on it.
+struct Bench {
+    folder: TempDir,
+    runtime: tokio::runtime::Runtime,
+    engine: Option<Engine>,
+}
+
+impl Bench {
+    fn new(embedder: Option<Arc<dyn Embedder>>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let mut bench = Self { folder, runtime, engine: None };
+        bench.reopen(embedder);
+        bench
+    }
+
+    fn reopen(&mut self, embedder: Option<Arc<dyn Embedder>>) {
+        self.engine = None;
+        let remember_for = SignedDuration::from_secs(60);
+        let settings = Settings {
+            writer: WriterSettings { queue: 64, group_products: 50, remember_for },
+            reader_threads: 1,
+            reader_queue: 8,
+            index_memory: 1 << 24,
+            clock: Arc::new(Timestamp::now),
+            random: Arc::new(|bytes| bytes.fill(1)),
+        };
+        let mut engine = Engine::open(self.folder.path(), settings).unwrap();
+        if let Some(embedder) = embedder {
+            engine = engine.embed_with(embedder).unwrap();
+        }
+        self.engine = Some(engine);
+    }
+
+    fn engine(&self) -> &Engine {
+        self.engine.as_ref().unwrap()
+    }
+
+    fn create(&self, titles: &[&str]) -> Vec<Product> {
+        let pass = Caller::new(shop(), Role::Editor).may_write().unwrap();
+        let drafts = titles.iter().map(|title| draft(title)).collect();
+        match self.runtime.block_on(self.engine().create(pass, drafts, None)).unwrap() {
+            Created::Now(products) => products,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn update(&self, id: ProductId, patch: Patch) -> Product {
+        let pass = Caller::new(shop(), Role::Editor).may_write().unwrap();
+        let edit = Edit { id, patch, precondition: Precondition::Exists };
+        let update = self.engine().update(pass, vec![edit]);
+        self.runtime.block_on(update).unwrap().remove(0).unwrap()
+    }
+
+    fn delete(&self, id: ProductId) {
+        let pass = Caller::new(shop(), Role::Editor).may_write().unwrap();
+        let delete = self.engine().delete(pass, vec![id], Precondition::Exists);
+        self.runtime.block_on(delete).unwrap().remove(0).unwrap();
+    }
+
+    fn vectors(&self) -> BTreeMap<ProductId, VectorRow> {
+        let mut found = BTreeMap::new();
+        let readers = Readers::new(self.folder.path().to_owned());
+        readers.scan_vectors(shop(), |row| drop(found.insert(row.product, row))).unwrap();
+        found
+    }
+
+    /// Waits until the vectors are as they should be.
+    fn wait_for(&self, good: impl Fn(&BTreeMap<ProductId, VectorRow>) -> bool) {
+        let started = Instant::now();
+        while !good(&self.vectors()) {
+            assert!(started.elapsed() < PATIENCE, "{:?}", self.vectors().keys());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn shop() -> ShopId {
+    ShopId::new(7).unwrap()
+}
+
+fn draft(title: &str) -> Draft {
+    Draft {
+        title: Title::parse(title).unwrap(),
+        description: Description::parse("").unwrap(),
+        price: Price::parse("$5").unwrap(),
+        hidden: false,
+        media: vec![],
+    }
+}
+
+/// A client that does not take as long as a real one to try again.
+fn hasty(address: SocketAddr) -> Arc<dyn Embedder> {
+    let start = Instant::now();
+    let surroundings = Surroundings {
+        now: Arc::new(move || start + start.elapsed() * HASTE),
+        pause: Arc::new(|time| thread::sleep(time / HASTE)),
+        random: Arc::new(|bytes| bytes.fill(7)),
+    };
+    Arc::new(remote(address, surroundings))
+}
+
+#[test]
+fn every_product_gets_the_vector_of_its_text() {
+    let bench = Bench::new(Some(Arc::new(tiny_model())));
+    let products = bench.create(&["red sofa", "blue lamp", "warm bed"]);
+    bench.wait_for(|vectors| vectors.len() == 3);
+    let found = &bench.vectors()[&products[1].id];
+    let text = Text::Product { title: "blue lamp", description: "" };
+    let expected = tiny_model().deep(&[text], Turn::Search).unwrap().remove(0);
+    assert_eq!((&found.model, found.encoder), (&expected.model, expected.encoder));
+    assert_eq!(found.vector, expected.vector.stored());
+    assert_eq!(found.version, products[1].version);
+}
+
+#[test]
+fn a_new_text_gets_a_new_vector_and_a_new_price_does_not() {
+    let bench = Bench::new(Some(Arc::new(tiny_model())));
+    let product = bench.create(&["red sofa"]).remove(0);
+    bench.wait_for(|vectors| vectors.len() == 1);
+    let first = bench.vectors()[&product.id].clone();
+    let price = Some(Price::parse("$6").unwrap());
+    bench.update(product.id, Patch { price, ..Patch::default() });
+    assert_eq!(bench.vectors()[&product.id], first);
+    let title = Some(Title::parse("blue rug").unwrap());
+    let renamed = bench.update(product.id, Patch { title, ..Patch::default() });
+    bench.wait_for(|vectors| {
+        vectors.get(&product.id).is_some_and(|row| row.version == renamed.version)
+    });
+    assert_ne!(bench.vectors()[&product.id].vector, first.vector);
+    bench.delete(product.id);
+    assert_eq!(bench.vectors(), BTreeMap::new());
+}
+
+#[test]
+fn what_was_left_is_done_after_a_restart_and_with_another_model_again() {
+    let mut bench = Bench::new(None);
+    bench.create(&["sofa", "lamp", "bed"]);
+    assert_eq!(bench.vectors(), BTreeMap::new());
+    bench.reopen(Some(Arc::new(tiny_model())));
+    bench.wait_for(|vectors| vectors.len() == 3);
+
+    let endpoint = Endpoint::start();
+    let outside = hasty(endpoint.address);
+    bench.reopen(Some(Arc::clone(&outside)));
+    let product = bench.create(&["rug"]).remove(0);
+    bench.wait_for(|vectors| {
+        vectors.len() == 4 && vectors.values().all(|row| row.model == *outside.model())
+    });
+    assert!(bench.vectors().contains_key(&product.id));
+}
+
+#[test]
+fn writes_do_not_wait_for_an_outside_model_that_is_down() {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let bench = Bench::new(Some(hasty(address)));
+    bench.create(&["red sofa", "blue lamp"]);
+    let pass = Caller::new(shop(), Role::Shopper).may_read();
+    let query = QueryText::parse("lamp").unwrap();
+    let search = bench.engine().search(pass, SearchRequest { query, limit: 5, offset: 0 });
+    assert_eq!(bench.runtime.block_on(search).unwrap().total, 1, "found by its words");
+    assert_eq!(bench.vectors(), BTreeMap::new());
+
+    let _endpoint = Endpoint::start_at(address);
+    bench.wait_for(|vectors| vectors.len() == 2);
+}
+
+#[test]
+fn a_text_that_is_refused_does_not_hold_up_the_others() {
+    let mut bench = Bench::new(None);
+    let products = bench.create(&["sofa", "lamp", "bed"]);
+    let endpoint = Endpoint::start();
+    // All together, and then the newest alone.
+    endpoint.order([Act::Fail(400, None), Act::Fail(400, None)]);
+    bench.reopen(Some(hasty(endpoint.address)));
+    bench.wait_for(|vectors| vectors.len() == 2);
+    let more = bench.create(&["rug"]).remove(0);
+    bench.wait_for(|vectors| vectors.contains_key(&more.id));
+    assert!(!bench.vectors().contains_key(&products[2].id));
+}
