@@ -11,6 +11,8 @@
 
 use std::borrow::Cow;
 
+use rten_simd::{Isa, SimdOp};
+
 use super::wordpiece::{Pieces, WordPiece};
 
 const MAGIC: &[u8; 8] = b"SKINST01";
@@ -93,14 +95,7 @@ impl Instant {
         self.find_rows(vocabulary, &pieces.numbers, rows);
         let table = &self.bytes[HEADER_BYTES + 4 * self.scales.len()..];
         let mut sum = vec![0.0; self.dims];
-        for row in &rows.numbers {
-            let row = *row as usize;
-            let scale = self.scales[row];
-            let numbers = &table[row * self.dims..(row + 1) * self.dims];
-            for (sum, number) in sum.iter_mut().zip(numbers) {
-                *sum += scale * f32::from(number.cast_signed());
-            }
-        }
+        Sum { table, scales: &self.scales, rows: &rows.numbers, sum: &mut sum }.dispatch();
         sum
     }
 
@@ -145,6 +140,32 @@ impl Instant {
             .iter()
             .fold(FNV_OFFSET, |state, byte| (state ^ u32::from(*byte)).wrapping_mul(FNV_PRIME));
         self.pieces as u32 + hashed % self.ngram_rows
+    }
+}
+
+/// Adds up rows. Compiled for several instruction sets, of which the widest that the processor has
+/// is used; each number is added in the same order in all of them, so the sum is the same.
+struct Sum<'a> {
+    table: &'a [u8],
+    scales: &'a [f32],
+    rows: &'a [u32],
+    sum: &'a mut [f32],
+}
+
+impl SimdOp for Sum<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, _: I) {
+        let dims = self.sum.len();
+        for row in self.rows {
+            let row = *row as usize;
+            let scale = self.scales[row];
+            let numbers = &self.table[row * dims..(row + 1) * dims];
+            for (sum, number) in self.sum.iter_mut().zip(numbers) {
+                *sum += scale * f32::from(number.cast_signed());
+            }
+        }
     }
 }
 
