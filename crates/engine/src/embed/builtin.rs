@@ -81,6 +81,16 @@ impl Manifest {
 }
 
 impl Weights {
+    /// The files inside this program.
+    pub fn embedded() -> Self {
+        Self {
+            manifest: include_bytes!("../../../../models/model.json").into(),
+            vocabulary: include_bytes!("../../../../models/vocab.txt").into(),
+            instant: include_bytes!("../../../../models/instant.bin").into(),
+            deep: include_bytes!("../../../../models/deep.onnx").into(),
+        }
+    }
+
     /// The files in a folder.
     pub fn in_folder(folder: &Path) -> Result<Self, BrokenModel> {
         let read = |name: &str| {

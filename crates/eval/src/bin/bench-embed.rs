@@ -24,9 +24,9 @@ const DESCRIPTION: &str = "A warm-toned dreadnought with a spruce top, mahogany 
 /// Times both encoders of a model on one core.
 #[derive(Parser)]
 struct Arguments {
-    /// Folder with the model's files.
-    #[arg(long, default_value = "models")]
-    folder: PathBuf,
+    /// Folder with another model's files; without it, the model inside this program.
+    #[arg(long)]
+    folder: Option<PathBuf>,
     /// Times each text is embedded.
     #[arg(long, default_value_t = 300)]
     rounds: usize,
@@ -35,7 +35,11 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let started = Instant::now();
-    let model = BuiltIn::new(Weights::in_folder(&arguments.folder)?, 1)?;
+    let weights = match arguments.folder {
+        Some(folder) => Weights::in_folder(&folder)?,
+        None => Weights::embedded(),
+    };
+    let model = BuiltIn::new(weights, 1)?;
     let loaded = started.elapsed();
     println!("model {}, {} dimensions, ready in {loaded:.0?}", model.model(), model.dims());
     println!("{:<28} {:>10} {:>10} {:>10}", "", "least", "p50", "p95");

@@ -2,6 +2,7 @@
 //! what is in flight.
 
 mod listen;
+mod model;
 mod patience;
 mod readiness;
 
@@ -20,7 +21,9 @@ use crate::{config::Config, http, metrics};
 /// Runs the service until it is told to stop.
 pub fn serve(config: &Config) -> anyhow::Result<()> {
     let metrics = metrics::install().context("figures cannot be kept")?;
+    let embedder = model::embedder(&config.model)?;
     let engine = Engine::open(&config.data, engine_settings(config))?;
+    let engine = engine.embed_with(embedder).context("the embedding thread cannot be started")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

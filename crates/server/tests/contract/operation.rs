@@ -52,7 +52,8 @@ fn figures_count_requests_by_route_and_status() {
     assert!(!metrics.text.contains("particular"), "paths of others are no labels");
     assert!(!metrics.text.contains("/9"), "nor are ids");
     assert_eq!(figure(&metrics, "shopkeeper_index_products "), Some(1.0));
-    assert_eq!(figure(&metrics, "shopkeeper_write_group_size_count"), Some(1.0));
+    // The product, and its vector if that was quick.
+    assert!(figure(&metrics, "shopkeeper_write_group_size_count").unwrap() >= 1.0);
     assert!(figure(&metrics, "process_resident_memory_bytes ").unwrap() > 1e6);
     assert!(figure(&metrics, "shopkeeper_index_bytes ").unwrap() > 0.0);
     for name in ["shopkeeper_http_request_seconds_bucket", "shopkeeper_commit_seconds_bucket"] {

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use serde::Deserialize;
 
 use super::{tiny_folder, tiny_model};
-use crate::embed::{BuiltIn, Embedder, Text, Turn, Vector};
+use crate::embed::{BuiltIn, Embedder, Text, Turn, Vector, Weights};
 
 /// A text with what it must become at every stage.
 #[derive(Deserialize)]
@@ -43,4 +43,27 @@ fn check(model: &BuiltIn, golden: &Path) {
 #[test]
 fn the_tiny_model_agrees() {
     check(&tiny_model(), &tiny_folder().join("golden.json"));
+}
+
+#[test]
+fn the_model_inside_this_program_agrees() {
+    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    check(&model, &root.join("../../models/golden.json"));
+    tricky_texts_have_the_same_pieces(&model, &root.join("tests/data/wordpiece.json"));
+}
+
+/// Texts that trip tokenisers, with what the Python library makes of them: accents, other scripts,
+/// joiners, control characters, words that are too long, and letters thrown together.
+fn tricky_texts_have_the_same_pieces(model: &BuiltIn, file: &Path) {
+    #[derive(Deserialize)]
+    struct Tricky {
+        text: String,
+        pieces: Vec<u32>,
+    }
+    let tricky: Vec<Tricky> = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    for case in &tricky {
+        let (tokens, _) = model.stages(&case.text);
+        assert_eq!(tokens[1..tokens.len() - 1], case.pieces, "{:?}", case.text);
+    }
 }

@@ -1,0 +1,45 @@
+//! Which model does the configuration ask for? It is made ready here, or the service does not
+//! start.
+
+use std::{sync::Arc, time::Instant};
+
+use anyhow::Context;
+use engine::embed::{BuiltIn, Embedder, Remote, RemoteSettings, Surroundings, Weights};
+
+use super::random_source;
+use crate::config::ModelConfig;
+
+/// Makes the configured model ready. An outside one is not asked yet: it may be down just now.
+pub(super) fn embedder(config: &ModelConfig) -> anyhow::Result<Arc<dyn Embedder>> {
+    let started = Instant::now();
+    let embedder: Arc<dyn Embedder> = match config {
+        ModelConfig::BuiltIn { folder, threads } => {
+            let weights =
+                folder.as_deref().map_or_else(|| Ok(Weights::embedded()), Weights::in_folder);
+            let threads = threads.unwrap_or_else(half_of_the_cores);
+            Arc::new(BuiltIn::new(weights?, threads)?)
+        }
+        ModelConfig::Http { url, name, api_key, dims, timeout, batch } => {
+            let api_key = api_key.as_ref().map(|key| std::str::from_utf8(key.expose()));
+            let settings = RemoteSettings {
+                url: url.clone(),
+                name: name.clone(),
+                api_key: api_key
+                    .transpose()
+                    .context("the model's key is not UTF-8")?
+                    .map(str::to_owned),
+                dims: *dims,
+                timeout: *timeout,
+                batch: *batch,
+            };
+            Arc::new(Remote::new(settings, Surroundings::real(random_source()))?)
+        }
+    };
+    let elapsed_ms = started.elapsed().as_millis() as u64;
+    tracing::info!(model = %embedder.model(), dims = embedder.dims(), elapsed_ms, "the model is ready");
+    Ok(embedder)
+}
+
+fn half_of_the_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).div_ceil(2)
+}
