@@ -331,7 +331,7 @@ impl Separator {
 }
 
 /// `number` begins and ends with a digit and holds nothing but digits and separators.
-fn read_amount(number: &str, currency: Currency) -> Result<Decimal, InvalidPrice> {
+pub(crate) fn read_amount(number: &str, currency: Currency) -> Result<Decimal, InvalidPrice> {
     let misplaced = || InvalidPrice::MisplacedSeparator { number: number.to_owned() };
     let runs: Vec<&str> = number.split(|c: char| !c.is_ascii_digit()).collect();
     let separators: Vec<Separator> = number.chars().filter_map(Separator::of).collect();
