@@ -27,14 +27,12 @@ pub(super) struct Cue {
     pub(super) least: u32,
     /// Whether a number may as well be a year: "from 2024", "about 1917".
     pub(super) may_be_year: bool,
-    /// Whether it takes two amounts and no single one: "between".
-    pub(super) is_range: bool,
     /// Whether the cue is also part of names: "Air Max 90".
     pub(super) is_name: bool,
 }
 
 const fn cue(kind: PriceKind, bare: Bare, least: u32) -> Cue {
-    Cue { kind, bare, least, may_be_year: false, is_range: false, is_name: false }
+    Cue { kind, bare, least, may_be_year: false, is_name: false }
 }
 
 const UNDER: Cue = cue(Below, Bare::BeforeNoun, 1);
@@ -48,9 +46,9 @@ const DEARER: Cue = cue(Above, Bare::Always, 1);
 const AT_LEAST: Cue = cue(AtLeast, Bare::Last, 10);
 const FROM: Cue = Cue { may_be_year: true, ..cue(AtLeast, Bare::Last, 20) };
 const AROUND: Cue = Cue { may_be_year: true, ..cue(About, Bare::Last, 10) };
-const BETWEEN: Cue = Cue { is_range: true, ..cue(Between, Bare::Last, 5) };
+const BETWEEN: Cue = cue(Between, Bare::Last, 5);
 /// "de 20 à 50": a range, with money said.
-const RANGE: Cue = Cue { is_range: true, ..cue(Between, Bare::Never, 1) };
+const RANGE: Cue = cue(Between, Bare::Never, 1);
 
 /// Phrases before an amount, by language.
 const CUES: &[(&str, Cue)] = &[

@@ -19,7 +19,7 @@ const LEAST_AFTER_MINUS: usize = 3;
 /// A product may say one other word between two excluded ones.
 const MAX_GAP: usize = 1;
 /// Shorter words in -ing are things: king, ring, wing.
-const LEAST_GERUND: usize = 6;
+const LEAST_GERUND: usize = 5;
 
 /// Words that no product found may say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ const SKIPPED: &str = "a|an|the|any|made of|made from|made in|made by|of|by|from
 const MODIFIERS: &str = "faux fake artificial synthetic genuine real dark light bright hot palm \
     added high low stainless carbon memory blue-light polka built genetically vegan patent animal \
     tree corn coconut peanut olive soy maple neon navy sky baby royal rose dusty hardcover long \
-    short full open front side back stiff";
+    short full open front side back stiff spare extra visible";
 
 /// Behind a noun phrase, these go on with what is wanted.
 const WANTED_AGAIN: &str = "black white red blue green yellow orange purple pink brown grey gray \
@@ -115,20 +115,37 @@ const WANTED_AGAIN: &str = "black white red blue green yellow orange purple pink
 /// Things in -ing that can be left out; other words in -ing are doings.
 const THINGS_IN_ING: &str = "lining padding stitching piercing wiring coating filling clothing \
     ceiling railing drawstring seasoning packaging frosting icing stuffing earring earrings \
-    underwiring zipping string strings spring springs smocking ruching flooring";
+    underwiring thing things swing swings sling slings string strings spring springs smocking ruching flooring";
 
 /// Behind "not", these are no things.
 const NO_THINGS: &str = "enough too very so only just sure much many yet always even really \
     necessarily included rated suitable your again at like needed required available now cool ok \
     okay bad good great perfect more less longer matter later least one two three house quite all \
-    ever able mine another anymore well worth";
+    use ever able mine another anymore well worth";
 
 /// Before "no" and "not", these make a sentence about the shopper.
 const ABOUT_ME: &str = "have had has own owns got need needs is are am was do does did can could \
-    will would should must may wont cant ive weve there theres want wants he she or and";
+    will would should must may wont cant gets shows leaves makes says so ive weve there theres want wants he she or and";
 
 /// Before any negation of another language, these make it a name: "comic sans".
 const NAMES_BEFORE: &str = "comic open original seven deadly mortal noto";
+
+/// A query that begins with another verb and its object tells what is to be done, and its
+/// negations how: "cut a branch without any noise".
+const WANTING: &str = "find get buy want need show give recommend suggest search looking have got \
+    like love prefer sell see";
+
+/// What follows a verb and no noun.
+const AFTER_VERBS: &[&str] =
+    &["a", "an", "the", "my", "our", "your", "his", "her", "their", "up", "out", "off", "down"];
+
+/// Words that turn "without" around: "can't live without a cuppa".
+const CANNOT: &[&str] = &["cant", "cannot", "wont", "never"];
+
+/// "a tent with no electricity" tells where, not what.
+const PLACES: &[&str] = &["in", "at", "on", "to"];
+/// How far before "with no" a place may begin: "at a remote ranch".
+const MAX_PLACE: usize = 4;
 
 pub(super) static NEGATOR_WORDS: LazyLock<Lexicon<Negator>> =
     LazyLock::new(|| Lexicon::of_lists(NEGATORS));
@@ -138,11 +155,12 @@ static WANTED_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WANTED_A
 static ING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[THINGS_IN_ING]));
 static NO_THING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NO_THINGS]));
 static ABOUT_ME_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[ABOUT_ME]));
+static WANTING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WANTING]));
 static NAME_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NAMES_BEFORE]));
 
 /// All exclusions, in order, each with its tokens. Tokens that are `taken` say something else.
 pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Vec<(Exclusion, Span)> {
-    let reader = Reader { tokens, taken };
+    let reader = Reader { tokens, taken, is_task: is_task(tokens) };
     let mut found = Vec::new();
     let mut has_content = false;
     let mut at = 0;
@@ -154,9 +172,19 @@ pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Vec<(Exclusion, Span)> {
     found
 }
 
+/// Whether a query tells what is to be done rather than what is wanted.
+fn is_task(tokens: &Tokens) -> bool {
+    let first = tokens.word(0);
+    let is_verb =
+        tokens.is(0, Kind::Word) && !is_function_word(first) && !WANTING_WORDS.contains(first);
+    let cannot = || (0..tokens.len()).any(|at| CANNOT.contains(&tokens.word(at)));
+    is_verb && AFTER_VERBS.contains(&tokens.word(1)) || cannot()
+}
+
 struct Reader<'a> {
     tokens: &'a Tokens<'a>,
     taken: &'a [bool],
+    is_task: bool,
 }
 
 impl Reader<'_> {
@@ -172,7 +200,7 @@ impl Reader<'_> {
             self.push(at, at + 1, end, found);
             return Some(end);
         }
-        if self.taken[at] || self.is_inside_a_word(at) {
+        if self.is_task || self.taken[at] || self.tokens.is_glued(at) {
             return None;
         }
         let (negator, behind) = NEGATOR_WORDS.longest_at(self.tokens, at)?;
@@ -200,10 +228,6 @@ impl Reader<'_> {
             && self.tokens.word(at + 1).len() >= LEAST_AFTER_MINUS
     }
 
-    fn is_inside_a_word(&self, at: usize) -> bool {
-        self.tokens.is_glued(at)
-    }
-
     fn is_part_of_a_name(&self, at: usize, behind: usize, negator: Negator) -> bool {
         let before = self.tokens.word_before(at);
         let is_single = behind == at + 1;
@@ -217,9 +241,24 @@ impl Reader<'_> {
             || NAME_WORDS.contains(before)
             || self.tokens.is_hyphen_inside(behind)
             || names::begins_a_name(self.tokens, at)
+            || names::begins_a_name(self.tokens, behind - 1)
+            || self.is_about_a_place(at)
             || negator == Negator::Non && names::is_quality(next)
             || matches!(self.tokens.word(at), "sin" | "sans" | "pas" | "sem" | "no" | "non")
                 && behind >= self.tokens.len()
+    }
+
+    /// "in a tent with no electricity"
+    fn is_about_a_place(&self, at: usize) -> bool {
+        let says_where = |before: usize| {
+            PLACES.contains(&self.tokens.word(before))
+                && matches!(self.tokens.word(before + 1), "a" | "an" | "the" | "my" | "our")
+        };
+        let with = match self.tokens.word_before(at) {
+            "with" => at - 1,
+            _ => at,
+        };
+        self.tokens.word(with) == "with" && (with.saturating_sub(MAX_PLACE)..with).any(says_where)
     }
 
     fn skip(&self, at: usize) -> usize {
@@ -265,7 +304,8 @@ impl Reader<'_> {
         let is_wanted = || {
             let is_and =
                 !matches!(self.tokens.word(at), "or" | "nor" | "oder" | "ou" | "или" | "/");
-            is_and && self.is_content(self.tokens.end_of_compound(next))
+            let behind = self.tokens.end_of_compound(next);
+            is_and && (self.is_content(behind) || self.tokens.word(behind) == "of")
         };
         if NEGATOR_WORDS.longest_at(self.tokens, next).is_some() || is_wanted() {
             return None;

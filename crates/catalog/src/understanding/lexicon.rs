@@ -8,49 +8,70 @@ use super::tokens::Tokens;
 /// Phrases, each with its meaning.
 pub(super) struct Lexicon<T: 'static> {
     /// Sorted, so that phrases that begin with the same word stand together.
-    entries: Vec<(&'static str, T)>,
+    entries: Vec<Entry<T>>,
+}
+
+struct Entry<T> {
+    first: &'static str,
+    rest: Vec<&'static str>,
+    meaning: T,
+}
+
+impl<T> Entry<T> {
+    fn new(phrase: &'static str, meaning: T) -> Self {
+        let mut words = phrase.split(' ');
+        Self { first: words.next().unwrap_or_default(), rest: words.collect(), meaning }
+    }
 }
 
 impl<T: Copy> Lexicon<T> {
     pub(super) fn of(tables: &[&[(&'static str, T)]]) -> Self {
-        let mut entries = tables.concat();
-        entries.sort_by_key(|(phrase, _)| *phrase);
-        Self { entries }
+        let entries = tables.iter().flat_map(|table| table.iter());
+        Self::sorted(entries.map(|(phrase, meaning)| Entry::new(phrase, *meaning)).collect())
     }
 
     /// From lists of phrases that mean the same, parted by `|`.
     pub(super) fn of_lists(lists: &[(&'static str, T)]) -> Self {
-        let mut entries: Vec<_> = lists
-            .iter()
-            .flat_map(|(list, meaning)| list.split('|').map(|phrase| (phrase.trim(), *meaning)))
-            .collect();
-        entries.sort_by_key(|(phrase, _)| *phrase);
+        let each = |(list, meaning): &(&'static str, T)| {
+            let meaning = *meaning;
+            list.split('|').map(move |phrase| Entry::new(phrase.trim(), meaning))
+        };
+        Self::sorted(lists.iter().flat_map(each).collect())
+    }
+
+    fn sorted(mut entries: Vec<Entry<T>>) -> Self {
+        entries.sort_by_key(|entry| entry.first);
         Self { entries }
     }
 
     /// The meaning of the longest phrase that begins at a token, and the token behind it.
     pub(super) fn longest_at(&self, tokens: &Tokens, at: usize) -> Option<(T, usize)> {
         let mut longest: Option<(T, usize)> = None;
-        for (phrase, meaning) in self.beginning_with(tokens.word(at)) {
-            let end = at + phrase.split(' ').count();
-            let is_said = phrase.split(' ').zip(at..).all(|(word, at)| tokens.word(at) == word);
+        for entry in self.beginning_with(tokens.word(at)) {
+            let end = at + 1 + entry.rest.len();
+            let is_said =
+                entry.rest.iter().zip(at + 1..).all(|(word, at)| tokens.word(at) == *word);
             if is_said && longest.is_none_or(|(_, so_far)| end > so_far) {
-                longest = Some((*meaning, end));
+                longest = Some((entry.meaning, end));
             }
         }
         longest
     }
 
-    fn beginning_with<'a>(&'a self, word: &str) -> &'a [(&'static str, T)] {
-        let first = |phrase: &'static str| phrase.split(' ').next().unwrap_or_default();
-        let start = self.entries.partition_point(|(phrase, _)| first(phrase) < word);
-        let len = self.entries[start..].partition_point(|(phrase, _)| first(phrase) == word);
+    fn beginning_with(&self, word: &str) -> &[Entry<T>] {
+        let start = self.entries.partition_point(|entry| entry.first < word);
+        let len = self.entries[start..].iter().take_while(|entry| entry.first == word).count();
         if word.is_empty() { &[] } else { &self.entries[start..start + len] }
     }
 
     #[cfg(test)]
-    pub(super) fn phrases(&self) -> impl Iterator<Item = &'static str> {
-        self.entries.iter().map(|(phrase, _)| *phrase)
+    pub(super) fn phrases(&self) -> Vec<String> {
+        let phrase = |entry: &Entry<T>| {
+            let words: Vec<_> =
+                [entry.first].into_iter().chain(entry.rest.iter().copied()).collect();
+            words.join(" ")
+        };
+        self.entries.iter().map(phrase).collect()
     }
 }
 
@@ -77,9 +98,9 @@ impl WordSet {
 
 /// For tests of tables: every word is written the way the words of a query are folded.
 #[cfg(test)]
-pub(super) fn assert_folded<'a>(phrases: impl Iterator<Item = &'a str>) {
+pub(super) fn assert_folded(phrases: Vec<String>) {
     for phrase in phrases {
-        let tokens = Tokens::of(phrase);
+        let tokens = Tokens::of(&phrase);
         let words: Vec<_> = (0..tokens.len()).map(|at| tokens.word(at)).collect();
         assert_eq!(words.join(" "), phrase);
     }

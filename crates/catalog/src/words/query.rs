@@ -38,6 +38,8 @@ const CHIT_CHAT: &[&[&str]] = &[
     &["like", "to", "buy"],
     &["show", "me"],
     &["find", "me"],
+    &["find", "a"],
+    &["buy", "a"],
     &["give", "me"],
     &["get", "me"],
     &["recommend", "me"],
