@@ -71,7 +71,8 @@ impl<'a> Amounts<'a> {
         let before = money_before(self.tokens, at, self.knows);
         let start = before.map_or(at, |(_, end)| end);
         let before = before.map(|(money, _)| money);
-        if before.is_none() && self.is_part_of_a_word(at) {
+        let is_sign = before.is_some() && self.tokens.is(at, Kind::Sign);
+        if !is_sign && self.is_part_of_a_word(at) {
             return None;
         }
         let number = self.number(start, before)?;
@@ -117,7 +118,7 @@ impl<'a> Amounts<'a> {
         }
         let end = self.end_of_groups(at, before.is_some());
         let digits = self.tokens.raw(at, end);
-        if digits.len() > 2 * MAX_WHOLE_DIGITS {
+        if digits.len() > 2 * MAX_WHOLE_DIGITS || is_part_number(digits) || self.is_fraction(end) {
             return None;
         }
         let currency = before.and_then(|money| money.currency).unwrap_or(Currency::USD);
@@ -130,6 +131,14 @@ impl<'a> Amounts<'a> {
             }
             None => number,
         })
+    }
+
+    /// `1/4`
+    fn is_fraction(&self, end: usize) -> bool {
+        self.tokens.word(end) == "/"
+            && self.tokens.is_glued(end)
+            && self.tokens.is_glued(end + 1)
+            && self.tokens.is(end + 1, Kind::Digits)
     }
 
     /// `1 299` is one number beside money, or where the rest could not stand alone (`5 000`).
@@ -189,6 +198,14 @@ impl Amount {
             end,
         }
     }
+}
+
+/// `007`: no price begins so.
+fn is_part_number(digits: &str) -> bool {
+    digits.len() > 1
+        && digits.starts_with('0')
+        && !digits.starts_with("0.")
+        && !digits.starts_with("0,")
 }
 
 #[cfg(test)]

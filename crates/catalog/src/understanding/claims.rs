@@ -47,7 +47,7 @@ const FOREIGN: &str = "zoll jahr jahre jahren monat monate monaten tag tage tage
 /// Before a cue, these say what is measured: "size under 10".
 const MEASURES: &str = "size sizes age ages aged gauge grit grade model number chapter level \
     temperature temp weight height width length depth diameter screen diagonal power wattage \
-    voltage capacity waist chest bust inseam spf version volume speed range rated radius thickness \
+    voltage capacity waist chest bust inseam spf version volume speed range radius thickness \
     resolution iso year years gewicht grosse alter breite hohe lange taille poids largeur talla \
     peso ancho altura tamanho taglia altezza размер вес высота ширина длина возраст возрасте";
 
@@ -99,7 +99,8 @@ pub(super) fn behind(tokens: &Tokens, at: usize) -> Behind {
     if tokens.is_glued(at) {
         return Behind::Claim;
     }
-    let is_last = at + 1 == tokens.len();
+    let is_last = at + 1 == tokens.len()
+        || matches!(tokens.word(at + 1), "." | "x" | "×" | "," | "\"") && word == "in";
     let is_free = is_function_word(word)
         || FREE_WORDS.contains(word)
         || NEGATOR_WORDS.longest_at(tokens, at).is_some()
@@ -111,7 +112,8 @@ pub(super) fn behind(tokens: &Tokens, at: usize) -> Behind {
     if is_free { Behind::Nothing } else { Behind::Noun }
 }
 
-fn claims(word: &str) -> bool {
+/// Whether a word is a unit or a thing that numbers count.
+pub(super) fn claims(word: &str) -> bool {
     CLAIMING.contains(word) || CLAIMING.contains(&singular(word))
 }
 

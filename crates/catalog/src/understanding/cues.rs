@@ -44,6 +44,7 @@ const MAX: Cue = Cue { is_name: true, ..cue(AtMost, Bare::Last, 10) };
 const OVER: Cue = cue(Above, Bare::Last, 10);
 const DEARER: Cue = cue(Above, Bare::Always, 1);
 const AT_LEAST: Cue = cue(AtLeast, Bare::Last, 10);
+const NO_CHEAPER: Cue = cue(AtLeast, Bare::Always, 1);
 const FROM: Cue = Cue { may_be_year: true, ..cue(AtLeast, Bare::Last, 20) };
 const AROUND: Cue = Cue { may_be_year: true, ..cue(About, Bare::Last, 10) };
 const BETWEEN: Cue = cue(Between, Bare::Last, 5);
@@ -58,16 +59,22 @@ const CUES: &[(&str, Cue)] = &[
     ("cheaper than|less expensive than|for less than|priced under|priced below", CHEAPER),
     (
         "up to|at most|maximum|maximum of|max of|no more than|not more than|not over|not above|\
-         not exceeding|no higher than|within|< =|≤|upto|up until|not to exceed|limit of",
+         not exceeding|no higher than|within|< =|= <|≤|upto|up until|not to exceed|limit of",
         UP_TO,
     ),
     ("max|max .", MAX),
-    ("budget of|budget up to|max budget|maximum budget|price limit", NO_DEARER),
+    (
+        "budget of|budget up to|max budget|maximum budget|price limit|max price|max price of|\
+         max price is|max price :|maximum price|maximum price of|not more expensive than|\
+         no more expensive than|not pricier than|no pricier than",
+        NO_DEARER,
+    ),
+    ("min price|min price of|minimum price|minimum price of|min price :", NO_CHEAPER),
     ("over|above|more than|greater than|higher than|>|north of|exceeding|in excess of", OVER),
     ("more expensive than|pricier than|dearer than|costlier than", DEARER),
     (
         "at least|min|min .|minimum|minimum of|min of|no less than|not less than|not under|\
-         not below|upwards of|upward of|> =|≥",
+         not below|upwards of|upward of|> =|= >|≥",
         AT_LEAST,
     ),
     ("starting at|starting from|starts at|not cheaper than|no cheaper than", AT_LEAST),

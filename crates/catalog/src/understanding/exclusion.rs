@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use crate::words::{Side, for_each_form, for_each_word, is_function_word, singular};
 
 use super::Span;
+use super::claims::claims;
 use super::cues::CUE_WORDS;
 use super::lexicon::{Lexicon, WordSet};
 use super::tokens::{Kind, Tokens};
@@ -85,11 +86,17 @@ const NEGATORS: &[(&str, Negator)] = &[
     (
         "without|w / o|excluding|exclude|except|except for|excepting|other than|anything but|\
          apart from|with no|that has no|which has no|that have no|containing no|contains no|\
-         but without|and without|dont want|do not want|i dont want|i do not want|made without",
+         but without|and without|dont want|do not want|i dont want|i do not want|made without|\
+         that doesnt contain|that does not contain|that dont contain|that do not contain|\
+         not containing|that doesnt have|that does not have|that dont have",
         Negator::Without,
     ),
     ("no|but no|and no|or no", Negator::No),
-    ("not|but not|and not|or not|thats not|that is not|that are not|nor", Negator::Not),
+    (
+        "not|but not|and not|or not|thats not|that is not|that are not|nor|\
+         that isnt|that arent|which isnt|which arent|which is not|which are not",
+        Negator::Not,
+    ),
     ("non", Negator::Non),
     ("ohne|ausser|sans|sauf|sin|excepto|sem|exceto|senza|tranne|без|кроме", Negator::Without),
     ("kein|keine|keinen|pas de|aber ohne|mais sans|pero sin|mas sem|ma senza|но без", Negator::No),
@@ -125,7 +132,7 @@ const NO_THINGS: &str = "enough too very so only just sure much many yet always 
 
 /// Before "no" and "not", these make a sentence about the shopper.
 const ABOUT_ME: &str = "have had has own owns got need needs is are am was do does did can could \
-    will would should must may wont cant gets shows leaves makes says so ive weve there theres want wants he she or and";
+    will would should must may wont cant gets shows leaves makes says so ive weve there theres want wants he she me to or and";
 
 /// Before any negation of another language, these make it a name: "comic sans".
 const NAMES_BEFORE: &str = "comic open original seven deadly mortal noto";
@@ -219,13 +226,14 @@ impl Reader<'_> {
         Some(end)
     }
 
-    /// `-red`, but neither `t-shirt` nor `-20`.
+    /// `-red`, but neither `t-shirt` nor `-20` nor `18 -inch`.
     fn is_leading_minus(&self, at: usize) -> bool {
         matches!(self.tokens.word(at), "-" | "−")
             && !self.tokens.is_glued(at)
             && self.tokens.is_glued(at + 1)
             && self.is_content(at + 1)
             && self.tokens.word(at + 1).len() >= LEAST_AFTER_MINUS
+            && !claims(self.tokens.word(at + 1))
     }
 
     fn is_part_of_a_name(&self, at: usize, behind: usize, negator: Negator) -> bool {

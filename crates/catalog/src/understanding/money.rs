@@ -91,7 +91,7 @@ const PLAIN_CODES: &str = "usd eur gbp jpy inr rub cny brl cad aud chf pln try u
     dkk czk huf mxn nzd sgd hkd thb myr idr ils zar twd vnd kzt ars clp pkr egp ngn qar rur";
 
 /// Codes that are more often something else, even in capitals.
-const NEVER_CODES: &[&str] = &["all", "amd", "cup", "pen", "top"];
+const NEVER_CODES: &[&str] = &["all", "amd", "awg", "cup", "pen", "top"];
 
 static NAMED: LazyLock<Lexicon<Money>> = LazyLock::new(|| {
     let major = Money { currency: None, sign: None, is_minor: false, may_be_weight: false };

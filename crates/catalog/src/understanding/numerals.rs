@@ -134,7 +134,7 @@ pub(super) fn number_at(tokens: &Tokens, at: usize) -> Option<InWords> {
 
 /// What a word behind digits multiplies them with: "2.5 thousand", "5 hundred", "50k".
 pub(super) fn multiplier_at(tokens: &Tokens, at: usize) -> Option<(Decimal, usize)> {
-    if tokens.word(at) == "k" && tokens.is(at, Kind::Word) {
+    if matches!(tokens.word(at), "k" | "к") && tokens.is(at, Kind::Word) {
         return Some((Decimal::ONE_THOUSAND, at + 1));
     }
     match NUMERALS.longest_at(tokens, at)? {

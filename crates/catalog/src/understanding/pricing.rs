@@ -19,7 +19,7 @@ use super::cues::{
     SUFFIX_WORDS, TRAILER_WORDS,
 };
 use super::lexicon::Lexicon;
-use super::tokens::Tokens;
+use super::tokens::{Kind, Tokens};
 use super::{Knows, PriceConstraint, PriceKind, Span};
 
 const MAX_LEADS: usize = 3;
@@ -97,6 +97,11 @@ impl Reader<'_> {
     }
 
     fn with_cue(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Read> {
+        let is_in_a_name = self.tokens.is_glued(start)
+            && (!self.tokens.is(start - 1, Kind::Sign) || self.tokens.word_before(start) == "-");
+        if is_in_a_name {
+            return None;
+        }
         if cue.kind == PriceKind::Between {
             let is_price =
                 is_price || cue.bare != Bare::Never && self.is_range_of_prices(start, cue, at);

@@ -16,7 +16,7 @@ pub(super) fn chit_chat(tokens: &Tokens, taken: &[bool]) -> Vec<bool> {
         (0..tokens.len()).map(|at| if taken[at] { "" } else { tokens.word(at) }).collect();
     let mut aside = set_aside(&words);
     for at in 0..tokens.len() {
-        aside[at] &= !taken[at] && !is_bound(tokens, at);
+        aside[at] &= !taken[at] && !is_bound(tokens, at) && !is_inches(tokens, at);
     }
     let is_kept = |at: usize| !tokens.is(at, Kind::Sign) && !taken[at] && !aside[at];
     let says_something = (0..tokens.len()).any(is_kept) || taken.contains(&true);
@@ -31,6 +31,11 @@ fn is_bound(tokens: &Tokens, at: usize) -> bool {
     tokens.is_glued(at)
         || tokens.is_hyphen_inside(at + 1)
         || tokens.is_glued(at + 1) && !tokens.is(at + 1, Kind::Sign)
+}
+
+/// "30 in" is a length.
+fn is_inches(tokens: &Tokens, at: usize) -> bool {
+    tokens.word(at) == "in" && at > 0 && tokens.is(at - 1, Kind::Digits)
 }
 
 /// The text of the tokens that are not `out`, as written, with one space where some are missing.
@@ -56,8 +61,14 @@ pub(super) fn text(tokens: &Tokens, out: &[bool]) -> String {
 /// Punctuation goes with what it parted.
 fn trimmed(kept: &str, follows: bool, is_followed: bool) -> &str {
     let is_loose = |c: char| c.is_whitespace() || PUNCTUATION.contains(&c);
-    let kept = if follows { kept.trim_start_matches(is_loose) } else { kept };
-    if is_followed { kept.trim_end_matches(is_loose) } else { kept }
+    let kept = match follows {
+        true => kept.trim_start_matches(|c| is_loose(c) || c == ')'),
+        false => kept,
+    };
+    match is_followed {
+        true => kept.trim_end_matches(|c| is_loose(c) || c == '('),
+        false => kept,
+    }
 }
 
 /// The places of runs of marked tokens.

@@ -18,13 +18,14 @@ const NO_NAMES: &str = "show shows iron drill slip stick sew cook bake churn kne
     parking smoking swimming fishing diving tool tools bull bite hunger fog fit filter frizz \
     glare crumb pill shed front tuck cal calorie bleach foam drip pressure bed dye added wonder \
     ma thanks thank please idea clue room worries hub knock squeak skid mow till peel crush crack \
-    shave blade press turn flat bend vacancy vacancies dogs pets turning littering entry overtaking";
+    shave blade press turn flat bend vacancy vacancies dogs pets turning littering overtaking frost screws file \
+    turbo ordinary experience";
 
 /// What follows "non" likewise; most others are qualities.
 const NON_NAMES: &str = "stick slip skid toxic gmo dairy alcoholic woven iron fat fiction scuff \
     acetone aerosol scratch sterile tarnish binary greasy drowsy stop contact food pilling wood \
     combi crease kink tilt rinse drip branded brand slippery sticky shedding glare \
-    habit prescription clump clumping fade sag fog bio oem sim pro cling comedogenic damp";
+    habit prescription clump clumping fade sag fog bio oem sim pro cling comedogenic damp profit ecc rust touch zero pressure";
 
 /// Whole phrases, brands and idioms among them.
 const PHRASES: &str = "not your mother|not your daughter|not your average|not your|not just|\

@@ -221,6 +221,12 @@ fn models_and_names_with_numbers() {
         "nine to five",
         "m&m",
         "4 or more seats",
+        "z-max 15",
+        "wholesale price 508429-001",
+        "butt splice 16-14 AWG",
+        "shoes size 36~47",
+        "4-1/2 cad",
+        "door frame up to 30 in. x 80 in.",
         "8 or fewer people",
     ]);
 }
@@ -294,6 +300,10 @@ fn negations_that_are_wanted() {
         "get to work without sitting in traffic",
         "tell the time without looking at my phone",
         "cut a branch without any noise",
+        "no frost fridge freezer",
+        "forget me not seeds",
+        "lamp wire 18 -gauge",
+        "non-profit software",
         "run my radio without the lighter socket",
         "can't live without a cuppa",
         "stir fry in a caravan with no hob",

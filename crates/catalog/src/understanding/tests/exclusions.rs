@@ -32,6 +32,9 @@ fn negations_exclude_the_next_word() {
     check("no sugar cereal", expect!["cereal | not sugar"]);
     check("without leather shoes", expect!["shoes | not leather"]);
     check("dress -polka-dot", expect!["dress | not polka dot"]);
+    check("yoga mat that doesn't contain latex", expect!["yoga mat | not latex"]);
+    check("chocolate not containing nuts", expect!["chocolate | not nut"]);
+    check("phones that aren't apple", expect!["phones | not apple"]);
     check("find a bag without leather", expect!["bag | not leather"]);
     check("i need a jacket with no hood", expect!["jacket | not hood"]);
     check("show me a watch not made in china", expect!["watch | not china"]);

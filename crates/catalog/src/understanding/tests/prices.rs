@@ -23,6 +23,12 @@ fn below_leaves_the_amount_out() {
     check("gifts for less than twenty bucks", expect!["gifts | price < 20 USD"]);
     check("bluetooth speaker priced under 40", expect!["bluetooth speaker | price < 40"]);
     check("under 50 wireless headphones", expect!["wireless headphones | price < 50"]);
+    check("best rated toaster under 30$", expect!["best rated toaster | price < 30 USD"]);
+    check("bottle under 1 liter below $20", expect!["bottle under 1 liter | price < 20 USD"]);
+    check("monitor over 27 inches under $300", expect!["monitor over 27 inches | price < 300 USD"]);
+    check("chairs for 4 people under 300", expect!["chairs 4 people | price < 300"]);
+    check("books for ages 5 to 7 under $15", expect!["books ages 5 7 | price < 15 USD"]);
+    check("gaming laptop with rtx 4070 under $1500", expect!["gaming laptop rtx 4070 | price < 1500 USD"]);
     check("running shoes under 100, black", expect!["running shoes black | price < 100"]);
     check("jacket under 150 for men", expect!["jacket men | price < 150"]);
     check("size 10 shoes under 100", expect!["size 10 shoes | price < 100"]);
@@ -42,6 +48,11 @@ fn at_most_lets_the_amount_in() {
     check("shoes up to 50", expect!["shoes | price <= 50"]);
     check("shoes at most 50 dollars", expect!["shoes | price <= 50 USD"]);
     check("shoes max $50", expect!["shoes | price <= 50 USD"]);
+    check("shoes max price 50", expect!["shoes | price <= 50"]);
+    check("shoes maximum price of 50", expect!["shoes | price <= 50"]);
+    check("shoes not more expensive than 50", expect!["shoes | price <= 50"]);
+    check("shoes (up to 50)", expect!["shoes | price <= 50"]);
+    check("shoes, my max is 50", expect!["shoes | price <= 50"]);
     check("shoes max 50", expect!["shoes | price <= 50"]);
     check("shoes max. 50 eur", expect!["shoes | price <= 50 EUR"]);
     check("shoes maximum 50", expect!["shoes | price <= 50"]);
@@ -84,6 +95,7 @@ fn above_and_at_least() {
     check("watch from $500", expect!["watch | price >= 500 USD"]);
     check("watch from 500", expect!["watch | price >= 500"]);
     check("watch min $500", expect!["watch | price >= 500 USD"]);
+    check("watch minimum price 500", expect!["watch | price >= 500"]);
     check("watch minimum 500", expect!["watch | price >= 500"]);
     check("watch starting at $500", expect!["watch | price >= 500 USD"]);
     check("watch $500 or more", expect!["watch | price >= 500 USD"]);
