@@ -90,6 +90,9 @@ const MINOR_NAMES: &[(&str, Option<Currency>)] = &[
 const PLAIN_CODES: &str = "usd eur gbp jpy inr rub cny brl cad aud chf pln try uah krw sek nok \
     dkk czk huf mxn nzd sgd hkd thb myr idr ils zar twd vnd kzt ars clp pkr egp ngn qar rur";
 
+/// `CDN$`, `MOP$`; longer words before a sign are not its country.
+const MAX_COUNTRY_BYTES: usize = 3;
+
 /// Codes that are more often something else, even in capitals.
 const NEVER_CODES: &[&str] = &["all", "amd", "awg", "cup", "pen", "top"];
 
@@ -105,6 +108,15 @@ static NAMED: LazyLock<Lexicon<Money>> = LazyLock::new(|| {
     let pounds = Money { currency: Some(Currency::GBP), may_be_weight: true, ..major };
     lists.push((WEIGHTS_TOO, pounds));
     Lexicon::of_lists(&lists)
+});
+
+/// The marks of one character that is no letter.
+static SIGNS: LazyLock<Vec<&'static Mark>> = LazyLock::new(|| {
+    let is_sign = |mark: &&Mark| {
+        let mut chars = mark.text().chars();
+        chars.next().is_some_and(|c| !c.is_alphanumeric()) && chars.next().is_none()
+    };
+    Mark::all().iter().filter(is_sign).collect()
 });
 
 static CODES: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[PLAIN_CODES]));
@@ -125,15 +137,12 @@ pub(super) fn money_before(tokens: &Tokens, at: usize, knows: Knows) -> Option<(
 
 /// `$`, `€`, or a sign with its country: `CA$`, `R$`.
 fn sign_at(tokens: &Tokens, at: usize) -> Option<(Money, usize)> {
-    let end = match (tokens.is(at, Kind::Sign), tokens.is(at + 1, Kind::Sign)) {
-        (true, _) => at + 1,
-        (false, true) if tokens.is(at, Kind::Word) && tokens.is_glued(at + 1) => at + 2,
-        _ => return None,
-    };
-    if !may_be_currency(tokens.word(end - 1)) {
-        return None;
-    }
-    let sign = Mark::find(tokens.raw(at, end))?;
+    let has_country = tokens.is(at, Kind::Word)
+        && tokens.is_glued(at + 1)
+        && tokens.word(at).len() <= MAX_COUNTRY_BYTES;
+    let end = at + 1 + usize::from(has_country);
+    let alone = single_sign(tokens, end - 1)?;
+    let sign = if has_country { Mark::find(tokens.raw(at, end))? } else { alone };
     let currency = match sign.meaning() {
         Meaning::One(only) | Meaning::Mostly { alone: only, .. } => Some(only),
         Meaning::Shared(_) => None,
@@ -142,9 +151,10 @@ fn sign_at(tokens: &Tokens, at: usize) -> Option<(Money, usize)> {
     Some((money, end))
 }
 
-/// Spares most punctuation the search in the table of marks.
-fn may_be_currency(sign: &str) -> bool {
-    sign == "$" || !sign.is_ascii()
+fn single_sign(tokens: &Tokens, at: usize) -> Option<&'static Mark> {
+    let sign = tokens.word(at);
+    let found = || SIGNS.iter().find(|mark| mark.text() == sign).copied();
+    if tokens.is(at, Kind::Sign) { found() } else { None }
 }
 
 fn code_at(tokens: &Tokens, at: usize, knows: Knows) -> Option<(Money, usize)> {

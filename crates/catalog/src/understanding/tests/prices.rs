@@ -28,7 +28,10 @@ fn below_leaves_the_amount_out() {
     check("monitor over 27 inches under $300", expect!["monitor over 27 inches | price < 300 USD"]);
     check("chairs for 4 people under 300", expect!["chairs 4 people | price < 300"]);
     check("books for ages 5 to 7 under $15", expect!["books ages 5 7 | price < 15 USD"]);
-    check("gaming laptop with rtx 4070 under $1500", expect!["gaming laptop rtx 4070 | price < 1500 USD"]);
+    check(
+        "gaming laptop with rtx 4070 under $1500",
+        expect!["gaming laptop rtx 4070 | price < 1500 USD"],
+    );
     check("running shoes under 100, black", expect!["running shoes black | price < 100"]);
     check("jacket under 150 for men", expect!["jacket men | price < 150"]);
     check("size 10 shoes under 100", expect!["size 10 shoes | price < 100"]);
