@@ -394,7 +394,7 @@ fn read_two_ways(number: &str, runs: &[&str], currency: Currency) -> InvalidPric
 }
 
 /// Unicode's space separators: U+00A0, U+2009, U+202F and so on.
-fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() && !breaks_the_line(c)
 }
 

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use rust_decimal::Decimal;
 
 use crate::currency::Currency;
-use crate::price::{MAX_WHOLE_DIGITS, read_amount};
+use crate::price::{MAX_WHOLE_DIGITS, is_space, read_amount};
 
 use super::Knows;
 use super::lexicon::{Lexicon, WordSet};
@@ -147,7 +147,7 @@ impl<'a> Amounts<'a> {
         let is_group = |at: usize| {
             let digits = self.tokens.word(at);
             self.tokens.is(at, Kind::Digits)
-                && !self.tokens.is_glued(at)
+                && is_one_space(self.tokens.gap_before(at))
                 && digits.split(['.', ',']).next().map(str::len) == Some(DIGITS_OF_A_GROUP)
         };
         let may_begin = first.len() <= DIGITS_OF_A_GROUP
@@ -200,6 +200,11 @@ impl Amount {
     }
 }
 
+fn is_one_space(gap: &str) -> bool {
+    let mut chars = gap.chars();
+    chars.next().is_some_and(is_space) && chars.next().is_none()
+}
+
 /// `007`: no price begins so.
 fn is_part_number(digits: &str) -> bool {
     digits.len() > 1
@@ -236,6 +241,7 @@ mod tests {
         check("1 299 000 uah", "1299000 UAH, 0 left");
         check("5 000", "5000 any bare, 0 left");
         check("5 100", "5 any bare, 1 left");
+        check("1\n299 €", "1 any bare, 2 left");
         check("1.2.3", "none");
         check("1.5k", "1500 any bare, 0 left");
         check("2 grand", "2000 any bare, 0 left");

@@ -89,6 +89,14 @@ impl<'t> Tokens<'t> {
         at > 0 && self.tokens.get(at).is_some_and(|token| token.start == self.tokens[at - 1].end)
     }
 
+    /// What parts a token from the one before.
+    pub(super) fn gap_before(&self, at: usize) -> &'t str {
+        match at {
+            0 => "",
+            _ => &self.text[self.tokens[at - 1].end..self.tokens[at].start],
+        }
+    }
+
     /// The text of the tokens `from..to`, as written.
     pub(super) fn raw(&self, from: usize, to: usize) -> &'t str {
         &self.text[self.span(from, to)]

@@ -20,7 +20,7 @@ const PIECES: &[&str] = &[
 ];
 
 fn texts() -> impl Strategy<Value = String> {
-    let glue = select(&["", " ", "  "][..]);
+    let glue = select(&["", " ", "  ", "\n", "\t", "\u{2028}", "\u{A0}"][..]);
     prop::collection::vec((select(PIECES), glue), 0..14)
         .prop_map(|pieces| pieces.iter().flat_map(|(piece, glue)| [*piece, *glue]).collect())
 }
