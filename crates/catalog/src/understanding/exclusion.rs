@@ -203,7 +203,7 @@ impl Reader<'_> {
         found: &mut Vec<(Exclusion, Span)>,
     ) -> Option<usize> {
         if self.is_leading_minus(at) {
-            let end = self.tokens.end_of_compound(at + 1);
+            let end = self.end_of_compound(at + 1);
             self.push(at, at + 1, end, found);
             return Some(end);
         }
@@ -279,16 +279,16 @@ impl Reader<'_> {
         if !self.is_thing(at) || CUE_WORDS.longest_at(self.tokens, at).is_some() {
             return None;
         }
-        let end = self.tokens.end_of_compound(at);
+        let end = self.end_of_compound(at);
         let goes_on = self.is_content(end) && !self.tokens.is_glued(end);
         let is_modifier = MODIFIER_WORDS.contains(self.tokens.word(at));
         let takes_two = || {
             let second = self.tokens.word(end);
-            let is_last = !self.is_content(self.tokens.end_of_compound(end));
+            let is_last = !self.is_content(self.end_of_compound(end));
             negator == Negator::Without && has_content && is_last && !WANTED_WORDS.contains(second)
         };
         if goes_on && (is_modifier || takes_two()) {
-            return Some(self.tokens.end_of_compound(end));
+            return Some(self.end_of_compound(end));
         }
         Some(end)
     }
@@ -312,13 +312,19 @@ impl Reader<'_> {
         let is_wanted = || {
             let is_and =
                 !matches!(self.tokens.word(at), "or" | "nor" | "oder" | "ou" | "или" | "/");
-            let behind = self.tokens.end_of_compound(next);
+            let behind = self.end_of_compound(next);
             is_and && (self.is_content(behind) || self.tokens.word(behind) == "of")
         };
         if NEGATOR_WORDS.longest_at(self.tokens, next).is_some() || is_wanted() {
             return None;
         }
         Some((next, self.thing(next, Negator::No, true)?))
+    }
+
+    /// Behind the glued word that begins at a token, or where it says something else.
+    fn end_of_compound(&self, at: usize) -> usize {
+        let end = self.tokens.end_of_compound(at);
+        (at + 1..end).find(|at| self.taken[*at]).unwrap_or(end)
     }
 
     fn is_content(&self, at: usize) -> bool {

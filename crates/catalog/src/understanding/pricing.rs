@@ -65,6 +65,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn at(&self, start: usize) -> Option<Read> {
+        if self.is_in_a_name(start) {
+            return None;
+        }
         let (lead, at) = self.leads(start);
         let is_price = lead.is_some_and(|lead| lead.is_price);
         let cued = CUE_WORDS
@@ -73,6 +76,14 @@ impl Reader<'_> {
         cued.or_else(|| self.range(start, at, is_price, &JOINER_WORDS))
             .or_else(|| self.with_suffix(start, at))
             .or_else(|| self.with_lead(start, at, lead?))
+    }
+
+    /// The `max` of `z-max 15` and the `~` of `36~47`; amounts see to themselves.
+    fn is_in_a_name(&self, at: usize) -> bool {
+        let is_sign = self.tokens.is(at, Kind::Sign) && self.tokens.word(at) != "~";
+        let is_bound =
+            || !self.tokens.is(at - 1, Kind::Sign) || matches!(self.tokens.word(at - 1), "-" | "&");
+        self.tokens.is_glued(at) && !is_sign && is_bound()
     }
 
     /// The most telling of the leads that stand here, and the token behind them.
@@ -97,11 +108,6 @@ impl Reader<'_> {
     }
 
     fn with_cue(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Read> {
-        let is_in_a_name = self.tokens.is_glued(start)
-            && (!self.tokens.is(start - 1, Kind::Sign) || self.tokens.word_before(start) == "-");
-        if is_in_a_name {
-            return None;
-        }
         if cue.kind == PriceKind::Between {
             let is_price =
                 is_price || cue.bare != Bare::Never && self.is_range_of_prices(start, cue, at);

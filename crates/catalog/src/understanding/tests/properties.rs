@@ -129,6 +129,12 @@ fn hostile_text_takes_no_longer_than_its_length() {
 }
 
 #[test]
+fn what_the_fuzzer_found() {
+    check_all("no JJJJ1price 5.50");
+    check_all("under $2\n986\n986");
+}
+
+#[test]
 fn the_shop_decides_what_max_means() {
     let constraints = |knows: &dyn Fn(&str) -> bool| {
         Understand::default().read("shoes max 90", knows).constraints.len()
