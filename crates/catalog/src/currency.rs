@@ -20,6 +20,8 @@ impl Currency {
     pub const EUR: Currency = listed("EUR");
     /// Pound sterling.
     pub const GBP: Currency = listed("GBP");
+    /// Russian ruble.
+    pub const RUB: Currency = listed("RUB");
 
     /// The currency with this code, in any letter case.
     ///

@@ -14,4 +14,5 @@ pub mod product;
 pub mod query;
 pub mod ranking;
 pub mod text;
+pub mod understanding;
 pub mod words;

@@ -331,7 +331,7 @@ impl Separator {
 }
 
 /// `number` begins and ends with a digit and holds nothing but digits and separators.
-fn read_amount(number: &str, currency: Currency) -> Result<Decimal, InvalidPrice> {
+pub(crate) fn read_amount(number: &str, currency: Currency) -> Result<Decimal, InvalidPrice> {
     let misplaced = || InvalidPrice::MisplacedSeparator { number: number.to_owned() };
     let runs: Vec<&str> = number.split(|c: char| !c.is_ascii_digit()).collect();
     let separators: Vec<Separator> = number.chars().filter_map(Separator::of).collect();
@@ -394,7 +394,7 @@ fn read_two_ways(number: &str, runs: &[&str], currency: Currency) -> InvalidPric
 }
 
 /// Unicode's space separators: U+00A0, U+2009, U+202F and so on.
-fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() && !breaks_the_line(c)
 }
 

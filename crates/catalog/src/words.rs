@@ -14,8 +14,10 @@ mod stem;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
+pub(crate) use fold::fold_into;
 pub use query::QueryWords;
-use stem::singular;
+pub(crate) use query::{is_function_word, set_aside};
+pub(crate) use stem::singular;
 
 /// Longer forms are cut here, on both sides alike: a wall of letters is not a word.
 pub const MAX_WORD_BYTES: usize = 64;
@@ -29,15 +31,15 @@ pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
 
 /// Whose text is read: a product offers more ways to be found than a query asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(crate) enum Side {
     Product,
     Query,
 }
 
 /// Calls `f` with every form of a text, in order.
-fn for_each_form(text: &str, side: Side, mut f: impl FnMut(&str)) {
+pub(crate) fn for_each_form(text: &str, side: Side, mut f: impl FnMut(&str)) {
     let mut folded = String::with_capacity(text.len());
-    fold::fold_into(&mut folded, text);
+    fold_into(&mut folded, text);
     let mut cleaned = String::new();
     let mut compound = String::new();
     let mut rest = from_first_word(&folded);
@@ -64,7 +66,7 @@ fn for_each_form(text: &str, side: Side, mut f: impl FnMut(&str)) {
     }
 }
 
-fn is_word_char(c: char) -> bool {
+pub(crate) fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || (!c.is_ascii() && is_combining_mark(c))
 }
 
@@ -134,13 +136,18 @@ impl Run {
         if !self.has_marks {
             return run;
         }
-        let run = match run.rsplit_once('\'') {
-            Some((before, "s" | "m" | "d" | "ll" | "re" | "ve")) => before,
-            _ => run,
-        };
+        let run = without_ending(run);
         cleaned.clear();
         cleaned.extend(run.chars().filter(|c| !matches!(c, '\'' | ',')));
         cleaned
+    }
+}
+
+/// `men's` → `men`, `i'm` → `i`, in folded text.
+pub(crate) fn without_ending(word: &str) -> &str {
+    match word.rsplit_once('\'') {
+        Some((before, "s" | "m" | "d" | "ll" | "re" | "ve")) => before,
+        _ => word,
     }
 }
 

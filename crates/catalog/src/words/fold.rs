@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 /// Appends `text`, folded, to `into`.
-pub(super) fn fold_into(into: &mut String, text: &str) {
+pub(crate) fn fold_into(into: &mut String, text: &str) {
     let mut rest = text;
     while let Some(odd) = rest.bytes().position(|b| !b.is_ascii()) {
         // Most text is plain but for a few characters: only the pieces between spaces that

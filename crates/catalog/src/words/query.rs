@@ -21,24 +21,45 @@ const FUNCTION_WORDS: &[&str] = &[
 const CHIT_CHAT: &[&[&str]] = &[
     &["looking", "for"],
     &["look", "for"],
+    &["looking", "to", "buy"],
     &["searching", "for"],
     &["search", "for"],
+    &["in", "search", "of"],
+    &["trying", "to", "find"],
     &["i", "want"],
     &["i", "need"],
     &["we", "need"],
     &["i", "like"],
     &["would", "like"],
     &["want", "to", "buy"],
+    &["want", "to", "get"],
     &["need", "to", "buy"],
+    &["need", "to", "get"],
     &["like", "to", "buy"],
     &["show", "me"],
     &["find", "me"],
+    &["find", "a"],
+    &["buy", "a"],
     &["give", "me"],
     &["get", "me"],
     &["recommend", "me"],
+    &["suggest", "me"],
+    &["help", "me", "find"],
     &["can", "you"],
+    &["can", "you", "find"],
+    &["can", "you", "show"],
+    &["could", "you", "find"],
+    &["can", "i", "get"],
+    &["can", "i", "find"],
+    &["can", "i", "buy"],
+    &["have", "you", "got"],
     &["do", "you", "sell"],
     &["kind", "of"],
+    &["thank", "you"],
+    &["ich", "suche"],
+    &["ich", "brauche"],
+    &["je", "cherche"],
+    &["я", "ищу"],
 ];
 
 /// The distinct words of a query that products are matched with.
@@ -75,15 +96,19 @@ impl QueryWords {
     }
 }
 
+/// Whether a form holds a sentence together and says nothing about a product.
+pub(crate) fn is_function_word(form: &str) -> bool {
+    FUNCTION_WORDS.binary_search(&form).is_ok()
+}
+
 /// For each form, whether it is a function word or part of chit-chat.
-fn set_aside(forms: &[String]) -> Vec<bool> {
-    let mut aside: Vec<bool> =
-        forms.iter().map(|form| FUNCTION_WORDS.binary_search(&form.as_str()).is_ok()).collect();
+pub(crate) fn set_aside(forms: &[impl AsRef<str>]) -> Vec<bool> {
+    let mut aside: Vec<bool> = forms.iter().map(|form| is_function_word(form.as_ref())).collect();
     for start in 0..forms.len() {
         for phrase in CHIT_CHAT {
             let said = &forms[start..];
             if said.len() >= phrase.len()
-                && said.iter().zip(*phrase).all(|(form, word)| form == word)
+                && said.iter().zip(*phrase).all(|(form, word)| form.as_ref() == *word)
             {
                 aside[start..start + phrase.len()].fill(true);
             }

@@ -31,7 +31,7 @@ const IRREGULAR: &[(&str, &str)] = &[
 const TAKES_ES: &[&str] = &["ch", "sh", "ss", "x", "zz", "o"];
 
 /// The singular of an English form; other forms as they are.
-pub(super) fn singular(form: &str) -> Cow<'_, str> {
+pub(crate) fn singular(form: &str) -> Cow<'_, str> {
     let is_english = form.len() >= MIN_BYTES && form.bytes().all(|b| b.is_ascii_lowercase());
     if !is_english || NOT_PLURAL.contains(&form) {
         return Cow::Borrowed(form);

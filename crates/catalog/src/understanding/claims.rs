@@ -1,0 +1,149 @@
+//! What else than a price may a number be? Whatever counts, measures or names with it.
+
+use std::sync::LazyLock;
+
+use crate::words::{is_function_word, singular};
+
+use super::cues::{CUE_WORDS, SUFFIX_WORDS};
+use super::exclusion::NEGATOR_WORDS;
+use super::lexicon::WordSet;
+use super::tokens::{Kind, Tokens};
+
+/// Units of measure, in the singular where it is English.
+const UNITS: &str = "inch in inche ft foot feet yard yd mm cm m km meter metre mile centimeter \
+    centimetre millimeter millimetre kilometer kilometre sq sqft acre w watt kw kilowatt wh kwh v \
+    volt amp a ah mah milliamp hz khz mhz ghz bit byte kb mb gb tb megabyte gigabyte terabyte mp \
+    megapixel mbps gbps fps dpi lumen lm kelvin lux db decibel degree celsius fahrenheit c f °c \
+    percent pct g gram kg kilo kilogram lb lbs oz ounce mg mcg iu ton tonne stone ml cl dl l liter \
+    litre gallon gal quart qt pint cup tbsp tsp cc ci hp psi bar rpm mph kmh btu gsm denier tpi \
+    carat karat ct kt cal kcal calorie calory carb spf abv proof nm micron gauge grit t";
+
+/// Times and ages.
+const TIMES: &str = "year yr y yo month mo week wk day hour hr h minute min second sec s ms night \
+    yrs mos am pm o'clock oclock century decade st nd rd th d";
+
+/// What numbers count. Things that shops sell by themselves are not among them: "under 50
+/// monitor" asks for a monitor.
+const COUNTED: &str = "piece pc pcs pack pk count ply set pair person people player seat seater \
+    user guest adult kid child man woman drawer tier shelf burner blade speed gear port outlet \
+    pin way slot bay channel string step stage level pocket compartment hole page sheet capsule \
+    pill serving dose portion slice gang wire core thread star review point mode program song \
+    device bedroom room floor story storey axis button layer row column digit size times fold x \
+    item product thing of word line tooth teeth leg cell charge cycle lap rep shade color colour \
+    cylinder arm";
+
+/// Units and counted things of the other languages, with the forms that numbers take.
+const FOREIGN: &str = "zoll jahr jahre jahren monat monate monaten tag tage tagen woche wochen \
+    stunde stunden minuten stuck stucke teile teilig personen person liter grad seiten kalorien \
+    zentimeter pouce pouces an ans mois jour jours semaine semaines heure heures pieces piece \
+    personne personnes litre litres degres places pages metres pulgada pulgadas ano anos mes meses \
+    dia dias hora horas minutos pieza piezas persona personas litro litros grado grados plazas \
+    paginas metros polegada polegadas peca pecas pessoa pessoas graus lugares pollice pollici anno \
+    anni mese mesi giorno giorni ora ore minuti pezzi persone litri gradi posti pagine metri дюим \
+    дюима дюимов см мм м км кг г гр грамм л литр литра литров вт ватт квт в вольт мач гб тб год \
+    года лет месяц месяца месяцев дня днеи час часа часов минут шт штук штуки человек персон \
+    градусов детали деталеи страниц";
+
+/// Before a cue, these say what is measured: "size under 10".
+const MEASURES: &str = "size sizes age ages aged gauge grit grade model number chapter level \
+    temperature temp weight height width length depth diameter screen diagonal power wattage \
+    voltage capacity waist chest bust inseam spf version volume speed range radius thickness \
+    resolution iso year years gewicht grosse alter breite hohe lange taille poids largeur talla \
+    peso ancho altura tamanho taglia altezza размер вес высота ширина длина возраст возрасте";
+
+/// Before a cue, these make a small number an age: "kids under 5", "women over 50".
+const PEOPLE: &str = "kid kids child children toddler toddlers baby babies infant infants boy boys \
+    girl girls teen teens teenager teenagers junior juniors youth youths student students people \
+    person adult adults senior seniors man men woman women lady ladies someone anyone everyone \
+    those player players squad team teams grandma grandpa mom dad mum mother father him her old \
+    kinder kindern jungen madchen frauen manner menschen enfants enfant filles garcons femmes \
+    hommes ninos ninas mujeres hombres criancas meninas mulheres homens bambini bambine donne \
+    uomini детеи дети детям ребенка мужчин женщин мальчиков девочек";
+
+/// Function words of the other languages: behind a number they count nothing.
+const FOREIGN_FUNCTION_WORDS: &str = "fur mit und oder im von zum pour avec et ou dans en para con \
+    y o com e per da di il la le les un une une los las для с и в на или euro";
+
+static CLAIMING: LazyLock<WordSet> =
+    LazyLock::new(|| WordSet::of(&[UNITS, TIMES, COUNTED, FOREIGN]));
+static MEASURE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[MEASURES]));
+static PEOPLE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[PEOPLE]));
+static FREE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[FOREIGN_FUNCTION_WORDS]));
+
+/// What stands behind a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// Nothing that could own the number.
+    Nothing,
+    /// A word that may or may not be counted.
+    Noun,
+    /// A unit, a counted thing, the rest of a name.
+    Claim,
+}
+
+/// Looks at the token behind a number that has no currency.
+pub(super) fn behind(tokens: &Tokens, at: usize) -> Behind {
+    let word = tokens.word(at);
+    if at >= tokens.len() {
+        return Behind::Nothing;
+    }
+    if tokens.is(at, Kind::Sign) {
+        return match word {
+            "," | ";" | "!" | "?" | ")" | "]" | "(" | "…" => Behind::Nothing,
+            "." | ":" | "-" | "–" | "—" | "/" | "|" | "&" if !tokens.is_glued(at + 1) => {
+                Behind::Nothing
+            }
+            _ => Behind::Claim,
+        };
+    }
+    if tokens.is_glued(at) {
+        return Behind::Claim;
+    }
+    let is_last = at + 1 == tokens.len()
+        || matches!(tokens.word(at + 1), "." | "x" | "×" | "," | "\"") && word == "in";
+    let is_free = is_function_word(word)
+        || FREE_WORDS.contains(word)
+        || NEGATOR_WORDS.longest_at(tokens, at).is_some()
+        || CUE_WORDS.longest_at(tokens, at).is_some()
+        || SUFFIX_WORDS.longest_at(tokens, at).is_some();
+    if matches!(word, "in" | "a" | "m" | "c") && is_last || !is_free && claims(word) {
+        return Behind::Claim;
+    }
+    if is_free { Behind::Nothing } else { Behind::Noun }
+}
+
+/// Whether a word is a unit or a thing that numbers count.
+pub(super) fn claims(word: &str) -> bool {
+    CLAIMING.contains(word) || CLAIMING.contains(&singular(word))
+}
+
+/// Whether the word before a cue says that something else than a price is measured.
+pub(super) fn is_measure(word: &str) -> bool {
+    MEASURE_WORDS.contains(word)
+}
+
+/// Whether the word before a cue is someone with an age.
+pub(super) fn is_someone(word: &str) -> bool {
+    PEOPLE_WORDS.contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_counted_things_claim_a_number() {
+        let what = |text| behind(&Tokens::of(text), 1);
+        for text in
+            ["50 inches", "50\"", "50%", "5x8", "50-inch", "5 drawers", "50s", "6 ft", "40 in"]
+        {
+            assert_eq!(what(text), Behind::Claim, "{text}");
+        }
+        for text in ["50", "50, red", "50 for her", "50 in red", "50 without", "50 - red", "50."] {
+            assert_eq!(what(text), Behind::Nothing, "{text}");
+        }
+        for text in ["50 shoes", "50 iphone", "50 5"] {
+            assert_eq!(what(text), Behind::Noun, "{text}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What must a product's price be? Exact bounds in one currency or in any.
+
+use std::fmt;
+
+use rust_decimal::Decimal;
+
+use crate::currency::Currency;
+use crate::price::Price;
+
+use super::Span;
+
+/// "About" an amount is within this many hundredths of it.
+const ABOUT_PERCENT: i64 = 20;
+
+/// One end of the prices that are let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// Where it lies.
+    pub amount: Decimal,
+    /// Whether the amount itself is let in.
+    pub inclusive: bool,
+}
+
+impl Bound {
+    fn with(amount: Decimal) -> Option<Self> {
+        Some(Self { amount, inclusive: true })
+    }
+
+    fn without(amount: Decimal) -> Option<Self> {
+        Some(Self { amount, inclusive: false })
+    }
+}
+
+/// How a price was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceKind {
+    /// "under 50"
+    Below,
+    /// "up to 50"
+    AtMost,
+    /// "over 50"
+    Above,
+    /// "at least 50"
+    AtLeast,
+    /// "between 20 and 50"
+    Between,
+    /// "about 50": within 20%
+    About,
+}
+
+/// A condition on the price that was found in a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceConstraint {
+    /// How it was asked for.
+    pub kind: PriceKind,
+    /// Nothing cheaper.
+    pub floor: Option<Bound>,
+    /// Nothing dearer.
+    pub ceiling: Option<Bound>,
+    /// Only prices in this currency; if none was said, the amount in any currency.
+    pub currency: Option<Currency>,
+    /// The bytes of the query that say so.
+    pub span: Span,
+}
+
+impl PriceConstraint {
+    /// A condition with one amount.
+    pub(super) fn one(
+        kind: PriceKind,
+        amount: Decimal,
+        currency: Option<Currency>,
+        span: Span,
+    ) -> Self {
+        let (floor, ceiling) = match kind {
+            PriceKind::Below => (None, Bound::without(amount)),
+            PriceKind::AtMost => (None, Bound::with(amount)),
+            PriceKind::Above => (Bound::without(amount), None),
+            PriceKind::AtLeast => (Bound::with(amount), None),
+            PriceKind::Between => (Bound::with(amount), Bound::with(amount)),
+            PriceKind::About => {
+                let off = amount * Decimal::new(ABOUT_PERCENT, 2);
+                let (low, high) = ((amount - off).normalize(), (amount + off).normalize());
+                (Bound::with(low), Bound::with(high))
+            }
+        };
+        Self { kind, floor, ceiling, currency, span }
+    }
+
+    /// From one amount to another, both included, in either order.
+    pub(super) fn range(
+        one: Decimal,
+        other: Decimal,
+        currency: Option<Currency>,
+        span: Span,
+    ) -> Self {
+        let (floor, ceiling) = (Bound::with(one.min(other)), Bound::with(one.max(other)));
+        Self { kind: PriceKind::Between, floor, ceiling, currency, span }
+    }
+
+    /// Whether a product of this price satisfies the condition.
+    pub fn admits(&self, price: &Price) -> bool {
+        let amount = price.amount();
+        let is_above =
+            |floor: Bound| amount > floor.amount || floor.inclusive && amount == floor.amount;
+        let is_below = |ceiling: Bound| {
+            amount < ceiling.amount || ceiling.inclusive && amount == ceiling.amount
+        };
+        self.currency.is_none_or(|currency| currency == price.currency())
+            && self.floor.is_none_or(is_above)
+            && self.ceiling.is_none_or(is_below)
+    }
+}
+
+/// `price < 50 USD`, `20 <= price <= 50`
+impl fmt::Display for PriceConstraint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = |bound: Bound, without, with| if bound.inclusive { with } else { without };
+        match (self.floor, self.ceiling) {
+            (Some(floor), Some(ceiling)) => {
+                let (low, high) = (sign(floor, "<", "<="), sign(ceiling, "<", "<="));
+                write!(f, "{} {low} price {high} {}", floor.amount, ceiling.amount)?;
+            }
+            (Some(floor), None) => write!(f, "price {} {}", sign(floor, ">", ">="), floor.amount)?,
+            (None, Some(ceiling)) => {
+                write!(f, "price {} {}", sign(ceiling, "<", "<="), ceiling.amount)?;
+            }
+            (None, None) => f.write_str("any price")?,
+        }
+        self.currency.map_or(Ok(()), |currency| write!(f, " {currency}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(constraint: &PriceConstraint, price: &str, admitted: bool) {
+        let price = Price::parse(price).unwrap();
+        assert_eq!(constraint.admits(&price), admitted, "{constraint} {}", price.text());
+    }
+
+    #[test]
+    fn the_amount_itself_is_in_or_out() {
+        let one = |kind| PriceConstraint::one(kind, Decimal::from(50), None, 0..1);
+        check(&one(PriceKind::Below), "$50.00", false);
+        check(&one(PriceKind::Below), "$49.99", true);
+        check(&one(PriceKind::AtMost), "$50.00", true);
+        check(&one(PriceKind::AtMost), "$50.01", false);
+        check(&one(PriceKind::Above), "$50", false);
+        check(&one(PriceKind::AtLeast), "$50", true);
+        check(&one(PriceKind::About), "$40", true);
+        check(&one(PriceKind::About), "$60.00", true);
+        check(&one(PriceKind::About), "$39.99", false);
+        check(&one(PriceKind::About), "$60.01", false);
+    }
+
+    #[test]
+    fn a_currency_lets_in_that_currency_only() {
+        let in_any = PriceConstraint::range(Decimal::TEN, Decimal::ONE, None, 0..1);
+        let in_euro = PriceConstraint { currency: Some(Currency::EUR), ..in_any.clone() };
+        check(&in_any, "$5", true);
+        check(&in_any, "5 EUR", true);
+        check(&in_euro, "$5", false);
+        check(&in_euro, "5 EUR", true);
+        check(&in_euro, "11 EUR", false);
+    }
+}

@@ -1,0 +1,260 @@
+//! Which words announce a price, and how certain are they when no currency is said?
+
+use std::sync::LazyLock;
+
+use super::PriceKind::{self, About, Above, AtLeast, AtMost, Below, Between};
+use super::lexicon::Lexicon;
+
+/// When a number without a currency is a price behind a cue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bare {
+    /// Never: "for 12" may be guests.
+    Never,
+    /// Where nothing follows that it could count: "up to 50".
+    Last,
+    /// Also before a noun that is not counted: "under 50 headphones".
+    BeforeNoun,
+    /// Wherever no unit follows: "cheaper than 50".
+    Always,
+}
+
+/// A phrase before an amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cue {
+    pub(super) kind: PriceKind,
+    pub(super) bare: Bare,
+    /// Smaller numbers without a currency are counts, sizes or ages.
+    pub(super) least: u32,
+    /// Whether a number may as well be a year: "from 2024", "about 1917".
+    pub(super) may_be_year: bool,
+    /// Whether the cue is also part of names: "Air Max 90".
+    pub(super) is_name: bool,
+}
+
+const fn cue(kind: PriceKind, bare: Bare, least: u32) -> Cue {
+    Cue { kind, bare, least, may_be_year: false, is_name: false }
+}
+
+const UNDER: Cue = cue(Below, Bare::BeforeNoun, 1);
+const LESS: Cue = cue(Below, Bare::Last, 5);
+const CHEAPER: Cue = cue(Below, Bare::Always, 1);
+const UP_TO: Cue = cue(AtMost, Bare::Last, 10);
+const NO_DEARER: Cue = cue(AtMost, Bare::Always, 1);
+const MAX: Cue = Cue { is_name: true, ..cue(AtMost, Bare::Last, 10) };
+const OVER: Cue = cue(Above, Bare::Last, 10);
+const DEARER: Cue = cue(Above, Bare::Always, 1);
+const AT_LEAST: Cue = cue(AtLeast, Bare::Last, 10);
+const NO_CHEAPER: Cue = cue(AtLeast, Bare::Always, 1);
+const FROM: Cue = Cue { may_be_year: true, ..cue(AtLeast, Bare::Last, 20) };
+const AROUND: Cue = Cue { may_be_year: true, ..cue(About, Bare::Last, 10) };
+const BETWEEN: Cue = cue(Between, Bare::Last, 5);
+/// "de 20 à 50": a range, with money said.
+const RANGE: Cue = cue(Between, Bare::Never, 1);
+
+/// Phrases before an amount, by language.
+const CUES: &[(&str, Cue)] = &[
+    // English
+    ("under|below|beneath|sub|sub -|<", UNDER),
+    ("less than|lower than|fewer than|no less expensive than", LESS),
+    ("cheaper than|less expensive than|for less than|priced under|priced below", CHEAPER),
+    (
+        "up to|at most|maximum|maximum of|max of|no more than|not more than|not over|not above|\
+         not exceeding|no higher than|within|< =|= <|≤|upto|up until|not to exceed|limit of",
+        UP_TO,
+    ),
+    ("max|max .", MAX),
+    (
+        "budget of|budget up to|max budget|maximum budget|price limit|max price|max price of|\
+         max price is|max price :|maximum price|maximum price of|not more expensive than|\
+         no more expensive than|not pricier than|no pricier than",
+        NO_DEARER,
+    ),
+    ("min price|min price of|minimum price|minimum price of|min price :", NO_CHEAPER),
+    ("over|above|more than|greater than|higher than|>|north of|exceeding|in excess of", OVER),
+    ("more expensive than|pricier than|dearer than|costlier than", DEARER),
+    (
+        "at least|min|min .|minimum|minimum of|min of|no less than|not less than|not under|\
+         not below|upwards of|upward of|> =|= >|≥",
+        AT_LEAST,
+    ),
+    ("starting at|starting from|starts at|not cheaper than|no cheaper than", AT_LEAST),
+    ("from", FROM),
+    (
+        "about|around|roughly|approximately|approx|approx .|circa|ca|ca .|close to|near|~|≈|\
+         somewhere around|in the region of|something around|nearly",
+        AROUND,
+    ),
+    ("between|anywhere between|somewhere between|anywhere from", BETWEEN),
+    // German
+    ("unter|weniger als", LESS),
+    ("gunstiger als|billiger als", CHEAPER),
+    ("bis|bis zu|hochstens|maximal|nicht mehr als|nicht uber|bis maximal|bis max|bis max .", UP_TO),
+    ("uber|mehr als", OVER),
+    ("teurer als", DEARER),
+    ("mindestens|nicht unter|nicht weniger als", AT_LEAST),
+    ("ab", FROM),
+    ("etwa|ungefahr|rund|zirka|um die|in etwa", AROUND),
+    ("zwischen", BETWEEN),
+    ("von", RANGE),
+    // French
+    ("moins de|moins que|sous|en dessous de|au dessous de|inferieur a", LESS),
+    ("moins cher que|moins chere que|moins cheres que|moins chers que", CHEAPER),
+    ("jusqua|jusqu a|maximum de|au maximum|pas plus de|au plus|ne depassant pas", UP_TO),
+    ("plus de|au dessus de|superieur a", OVER),
+    ("plus cher que|plus chere que", DEARER),
+    ("au moins|a partir de|au minimum|minimum de|pas moins de", AT_LEAST),
+    ("environ|autour de|aux alentours de|a peu pres", AROUND),
+    ("entre", BETWEEN),
+    ("de|da|del", RANGE),
+    // Spanish
+    ("menos de|por debajo de|debajo de|inferior a|por menos de", LESS),
+    ("mas barato que|mas barata que|mas baratos que|mas baratas que", CHEAPER),
+    ("hasta|como maximo|maximo|maximo de|no mas de|a lo sumo", UP_TO),
+    ("mas de|por encima de|superior a|arriba de", OVER),
+    ("mas caro que|mas cara que", DEARER),
+    ("al menos|por lo menos|desde|como minimo|minimo|minimo de", AT_LEAST),
+    ("alrededor de|unos|unas|cerca de|aproximadamente|mas o menos", AROUND),
+    // Portuguese
+    ("abaixo de|por menos de", LESS),
+    ("mais barato que|mais barata que|mais baratos que|mais barato do que", CHEAPER),
+    ("ate|no maximo|nao mais de|nao mais que|ate no maximo", UP_TO),
+    ("mais de|acima de|mais que", OVER),
+    ("mais caro que|mais caro do que", DEARER),
+    ("pelo menos|no minimo|ao menos", AT_LEAST),
+    ("por volta de|em torno de|uns|umas|aproximadamente", AROUND),
+    // Italian
+    ("meno di|sotto|sotto i|sotto gli|al di sotto di|inferiore a", LESS),
+    ("piu economico di|meno caro di", CHEAPER),
+    ("fino a|al massimo|massimo|non piu di|entro|entro i|max di", UP_TO),
+    ("piu di|oltre|oltre i|sopra i|sopra|superiore a", OVER),
+    ("piu caro di", DEARER),
+    ("almeno|a partire da|minimo di|non meno di", AT_LEAST),
+    ("intorno a|intorno ai|sui|attorno ai", AROUND),
+    ("tra|fra|tra i|fra i", BETWEEN),
+    // Russian
+    ("меньше|менее|ниже|меньше чем", LESS),
+    ("дешевле|дешевле чем", CHEAPER),
+    ("до|не более|не больше|не дороже|максимум|не выше|в пределах|не свыше", UP_TO),
+    ("больше|более|свыше|выше", OVER),
+    ("дороже|дороже чем", DEARER),
+    ("не менее|не меньше|не дешевле|минимум|как минимум|не ниже", AT_LEAST),
+    ("от", FROM),
+    ("около|примерно|порядка|приблизительно", AROUND),
+    ("между", BETWEEN),
+];
+
+/// What is said before a cue or an amount and makes the number a price, or nearly so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Lead {
+    /// Whether it speaks of prices: then a number needs no currency.
+    pub(super) is_price: bool,
+    /// What it means without a cue behind it.
+    pub(super) alone: PriceKind,
+}
+
+const FOR: Lead = Lead { is_price: false, alone: About };
+const HAVE: Lead = Lead { is_price: false, alone: AtMost };
+const PRICE: Lead = Lead { is_price: true, alone: About };
+const BUDGET: Lead = Lead { is_price: true, alone: AtMost };
+
+const LEADS: &[(&str, Lead)] = &[
+    ("for|at|for just|for only|at only|for a price of", FOR),
+    ("i have|i only have|i have only|ive got|i have got|we have", HAVE),
+    (
+        "price|price of|price is|price :|prices|priced|priced at|price range|price range of|\
+         price range :|price range is|in the price range of|cost|costs|costing|that cost|\
+         that costs|which cost|which costs|selling for|sold for",
+        PRICE,
+    ),
+    (
+        "budget|budget is|budget :|budget of|a budget of|with a budget of|on a budget of|\
+         my budget is|our budget is|with budget|spend|to spend|can spend|i can spend|\
+         willing to spend|want to spend|looking to spend",
+        BUDGET,
+    ),
+    (
+        "preis|preis :|zum preis von|prix|prix :|precio|precio :|preco|preco :|prezzo|prezzo :",
+        PRICE,
+    ),
+    ("цена|цена :|ценои|по цене|стоимость|стоимостью", PRICE),
+    ("budget von|mein budget ist|presupuesto|presupuesto de|orcamento|orcamento de", BUDGET),
+    ("un budget de|budget de|budget di|un budget di|бюджет", BUDGET),
+    ("pour|por|за|um|fur|per", FOR),
+];
+
+/// What joins the two amounts of a range.
+const JOINERS: &str = "to|-|–|—|‒|−|up to|till|until|bis|a|hasta|ate|до";
+
+/// What joins them too, once "between" was said.
+const JOINERS_BETWEEN: &str = "and|&|und|et|y|e|и|ed";
+
+/// A phrase behind an amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Suffix {
+    pub(super) kind: PriceKind,
+    /// Whether it makes a price of a number without a currency.
+    pub(super) takes_bare: bool,
+    /// As in [`Cue`].
+    pub(super) is_name: bool,
+}
+
+const OR_LESS: Suffix = Suffix { kind: AtMost, takes_bare: true, is_name: false };
+const TOPS: Suffix = Suffix { kind: AtMost, takes_bare: false, is_name: false };
+const AT_MAX: Suffix = Suffix { kind: AtMost, takes_bare: true, is_name: true };
+const OR_MORE: Suffix = Suffix { kind: AtLeast, takes_bare: false, is_name: false };
+const OR_SO: Suffix = Suffix { kind: About, takes_bare: false, is_name: false };
+
+const SUFFIXES: &[(&str, Suffix)] = &[
+    ("or less|or cheaper|or under|or below|or lower|or fewer", OR_LESS),
+    ("and under|and below|and less|tops|at most|at the most|budget|to spend|limit", TOPS),
+    ("max|maximum|max .", AT_MAX),
+    (
+        "or more|or above|or over|or higher|or up|and up|and above|and over|and more|plus|+|\
+         minimum|min|at least|upwards|and upwards",
+        OR_MORE,
+    ),
+    ("or so|ish|- ish|price range|more or less", OR_SO),
+    (
+        "oder weniger|oder gunstiger|ou moins|o menos|ou menos|o meno|или меньше|или дешевле",
+        OR_LESS,
+    ),
+    ("maximal|hochstens|et moins|maximo|massimo|максимум|au maximum|al massimo|como maximo", TOPS),
+    ("oder mehr|und mehr|ou plus|et plus|o mas|ou mais|o piu|или больше|и выше|и больше", OR_MORE),
+];
+
+/// What may follow an amount that has its cue, and says nothing more.
+const TRAILERS: &str = "or so|tops|upwards|and up|each|apiece|a piece|in total|or less|or under|\
+    or cheaper|or more|price range|price point|aufwarts|и выше";
+
+/// What may stand between a cue and its amount.
+const FILLERS: &str = "a|the|of|is|:|like|only|just|maybe|say|about|around|roughly|i|von|de|les|\
+    los|os|gli|чем";
+
+pub(super) static CUE_WORDS: LazyLock<Lexicon<Cue>> = LazyLock::new(|| Lexicon::of_lists(CUES));
+pub(super) static LEAD_WORDS: LazyLock<Lexicon<Lead>> = LazyLock::new(|| Lexicon::of_lists(LEADS));
+pub(super) static SUFFIX_WORDS: LazyLock<Lexicon<Suffix>> =
+    LazyLock::new(|| Lexicon::of_lists(SUFFIXES));
+pub(super) static JOINER_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| Lexicon::of_lists(&[(JOINERS, ())]));
+pub(super) static BETWEEN_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| Lexicon::of_lists(&[(JOINERS, ()), (JOINERS_BETWEEN, ())]));
+pub(super) static TRAILER_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| Lexicon::of_lists(&[(TRAILERS, ())]));
+pub(super) static FILLER_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| Lexicon::of_lists(&[(FILLERS, ())]));
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::assert_folded;
+    use super::*;
+
+    #[test]
+    fn the_phrases_are_folded() {
+        assert_folded(CUE_WORDS.phrases());
+        assert_folded(LEAD_WORDS.phrases());
+        assert_folded(SUFFIX_WORDS.phrases());
+        assert_folded(BETWEEN_WORDS.phrases());
+        assert_folded(TRAILER_WORDS.phrases());
+        assert_folded(FILLER_WORDS.phrases());
+    }
+}

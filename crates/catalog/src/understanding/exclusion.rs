@@ -1,0 +1,389 @@
+//! What does a shopper not want: "without leather", "not black", "-red"?
+//!
+//! Negation is often part of what *is* wanted ("no show socks", "non stick", "without waking
+//! the baby"): then nothing is excluded and the words are searched for.
+
+mod names;
+
+use std::sync::LazyLock;
+
+use crate::words::{Side, for_each_form, for_each_word, is_function_word, singular};
+
+use super::Span;
+use super::claims::claims;
+use super::cues::CUE_WORDS;
+use super::lexicon::{Lexicon, WordSet};
+use super::tokens::{Kind, Tokens};
+
+/// Shorter ones are parts of names: `usb -c`.
+const LEAST_AFTER_MINUS: usize = 3;
+/// A product may say one other word between two excluded ones.
+const MAX_GAP: usize = 1;
+/// Shorter words in -ing are things: king, ring, wing.
+const LEAST_GERUND: usize = 5;
+
+/// Words that no product found may say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exclusion {
+    /// The words as the index has them. A product is excluded if it says all of them, in this
+    /// order.
+    pub words: Vec<Box<str>>,
+    /// The bytes of the query that say so. Words excluded together ("leather or suede") share
+    /// what was said before the first.
+    pub span: Span,
+}
+
+impl Exclusion {
+    /// Whether a product's text says what is excluded.
+    ///
+    /// To deny it is not to say it: `leather-free`, `no leather` and `non-leather` are fine for
+    /// someone who wants no leather.
+    pub fn is_broken_by(&self, text: &str) -> bool {
+        let Some(first) = self.words.first() else { return false };
+        let mut said: Vec<Box<str>> = Vec::new();
+        for_each_word(text, |word| said.push(word.into()));
+        (0..said.len()).any(|at| {
+            said[at] == *first
+                && !is_denied(&said, at)
+                && self.last_said_from(&said, at).is_some_and(|last| !is_free(&said, last))
+        })
+    }
+
+    /// Where the last word is said, if all follow the first closely.
+    fn last_said_from(&self, said: &[Box<str>], first: usize) -> Option<usize> {
+        self.words[1..].iter().try_fold(first, |at, word| {
+            (at + 1..=at + 1 + MAX_GAP).find(|next| said.get(*next) == Some(word))
+        })
+    }
+}
+
+fn is_denied(said: &[Box<str>], at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| &*said[before]);
+    matches!(
+        before,
+        "no" | "non" | "without" | "zero" | "ohne" | "sans" | "sin" | "sem" | "senza" | "без"
+    )
+}
+
+fn is_free(said: &[Box<str>], at: usize) -> bool {
+    said.get(at + 1).is_some_and(|next| matches!(&**next, "free" | "frei"))
+}
+
+/// How a negation takes the words behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Negator {
+    /// "without": a whole noun phrase, and a list of them.
+    Without,
+    /// "no": one word, and a list of them.
+    No,
+    /// "not": one word; "and" goes on with what is wanted.
+    Not,
+    /// "non-": one word.
+    Non,
+}
+
+const NEGATORS: &[(&str, Negator)] = &[
+    (
+        "without|w / o|excluding|exclude|except|except for|excepting|other than|anything but|\
+         apart from|with no|that has no|which has no|that have no|containing no|contains no|\
+         but without|and without|dont want|do not want|i dont want|i do not want|made without|\
+         that doesnt contain|that does not contain|that dont contain|that do not contain|\
+         not containing|that doesnt have|that does not have|that dont have",
+        Negator::Without,
+    ),
+    ("no|but no|and no|or no", Negator::No),
+    (
+        "not|but not|and not|or not|thats not|that is not|that are not|nor|\
+         that isnt|that arent|which isnt|which arent|which is not|which are not",
+        Negator::Not,
+    ),
+    ("non", Negator::Non),
+    ("ohne|ausser|sans|sauf|sin|excepto|sem|exceto|senza|tranne|без|кроме", Negator::Without),
+    ("kein|keine|keinen|pas de|aber ohne|mais sans|pero sin|mas sem|ma senza|но без", Negator::No),
+    ("nicht|aber nicht|mais pas|pas|pero no|nao|mas nao|ma non|не|но не", Negator::Not),
+];
+
+/// What may stand between a negation and the words it takes.
+const SKIPPED: &str = "a|an|the|any|made of|made from|made in|made by|of|by|from|in|with|ein|eine|\
+    einen|un|une|du|la|le|les|de|el|una|um|uma|il|lo|color|colour|coloured|colored|all";
+
+/// Words that need the next one to say what is not wanted.
+const MODIFIERS: &str = "faux fake artificial synthetic genuine real dark light bright hot palm \
+    added high low stainless carbon memory blue-light polka built genetically vegan patent animal \
+    tree corn coconut peanut olive soy maple neon navy sky baby royal rose dusty hardcover long \
+    short full open front side back stiff spare extra visible";
+
+/// Behind a noun phrase, these go on with what is wanted.
+const WANTED_AGAIN: &str = "black white red blue green yellow orange purple pink brown grey gray \
+    beige gold silver navy cheap cheaper cheapest affordable expensive large small big medium mini \
+    xl xxl xs men women man woman kid kids boys girls boy girl unisex size waterproof wireless new \
+    best good nice top comfortable lightweight soft warm cotton leather wool";
+
+/// Things in -ing that can be left out; other words in -ing are doings.
+const THINGS_IN_ING: &str = "lining padding stitching piercing wiring coating filling clothing \
+    ceiling railing drawstring seasoning packaging frosting icing stuffing earring earrings \
+    underwiring thing things swing swings sling slings string strings spring springs smocking ruching flooring";
+
+/// Behind "not", these are no things.
+const NO_THINGS: &str = "enough too very so only just sure much many yet always even really \
+    necessarily included rated suitable your again at like needed required available now cool ok \
+    okay bad good great perfect more less longer matter later least one two three house quite all \
+    use ever able mine another anymore well worth";
+
+/// Before "no" and "not", these make a sentence about the shopper.
+const ABOUT_ME: &str = "have had has own owns got need needs is are am was do does did can could \
+    will would should must may wont cant gets shows leaves makes says so ive weve there theres want wants he she me to or and";
+
+/// Before any negation of another language, these make it a name: "comic sans".
+const NAMES_BEFORE: &str = "comic open original seven deadly mortal noto";
+
+/// A query that begins with another verb and its object tells what is to be done, and its
+/// negations how: "cut a branch without any noise".
+const WANTING: &str = "find get buy want need show give recommend suggest search looking have got \
+    like love prefer sell see";
+
+/// What follows a verb and no noun.
+const AFTER_VERBS: &[&str] =
+    &["a", "an", "the", "my", "our", "your", "his", "her", "their", "up", "out", "off", "down"];
+
+/// Words that turn "without" around: "can't live without a cuppa".
+const CANNOT: &[&str] = &["cant", "cannot", "wont", "never"];
+
+/// "a tent with no electricity" tells where, not what.
+const PLACES: &[&str] = &["in", "at", "on", "to"];
+/// How far before "with no" a place may begin: "at a remote ranch".
+const MAX_PLACE: usize = 4;
+
+pub(super) static NEGATOR_WORDS: LazyLock<Lexicon<Negator>> =
+    LazyLock::new(|| Lexicon::of_lists(NEGATORS));
+static SKIPPED_WORDS: LazyLock<Lexicon<()>> = LazyLock::new(|| Lexicon::of_lists(&[(SKIPPED, ())]));
+static MODIFIER_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[MODIFIERS]));
+static WANTED_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WANTED_AGAIN]));
+static ING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[THINGS_IN_ING]));
+static NO_THING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NO_THINGS]));
+static ABOUT_ME_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[ABOUT_ME]));
+static WANTING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WANTING]));
+static NAME_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NAMES_BEFORE]));
+
+/// All exclusions, in order, each with its tokens. Tokens that are `taken` say something else.
+pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Vec<(Exclusion, Span)> {
+    let reader = Reader { tokens, taken, is_task: is_task(tokens) };
+    let mut found = Vec::new();
+    let mut has_content = false;
+    let mut at = 0;
+    while at < tokens.len() {
+        let end = reader.at(at, has_content, &mut found).unwrap_or(at + 1);
+        has_content |= end == at + 1 && reader.is_content(at);
+        at = end;
+    }
+    found
+}
+
+/// Whether a query tells what is to be done rather than what is wanted.
+fn is_task(tokens: &Tokens) -> bool {
+    let first = tokens.word(0);
+    let is_verb =
+        tokens.is(0, Kind::Word) && !is_function_word(first) && !WANTING_WORDS.contains(first);
+    let cannot = || (0..tokens.len()).any(|at| CANNOT.contains(&tokens.word(at)));
+    is_verb && AFTER_VERBS.contains(&tokens.word(1)) || cannot()
+}
+
+struct Reader<'a> {
+    tokens: &'a Tokens<'a>,
+    taken: &'a [bool],
+    is_task: bool,
+}
+
+impl Reader<'_> {
+    /// Adds what is excluded from a token on, and returns the token behind it.
+    fn at(
+        &self,
+        at: usize,
+        has_content: bool,
+        found: &mut Vec<(Exclusion, Span)>,
+    ) -> Option<usize> {
+        if self.is_leading_minus(at) {
+            let end = self.end_of_compound(at + 1);
+            self.push(at, at + 1, end, found);
+            return Some(end);
+        }
+        if self.is_task || self.taken[at] || self.tokens.is_glued(at) {
+            return None;
+        }
+        let (negator, behind) = NEGATOR_WORDS.longest_at(self.tokens, at)?;
+        let behind =
+            behind + usize::from(negator == Negator::Non && self.tokens.is_hyphen_inside(behind));
+        if self.is_part_of_a_name(at, behind, negator) {
+            return None;
+        }
+        let start = self.skip(behind);
+        let mut end = self.thing(start, negator, has_content)?;
+        self.push(at, start, end, found);
+        while let Some((next, next_end)) = self.listed(end, negator) {
+            self.push(end, next, next_end, found);
+            end = next_end;
+        }
+        Some(end)
+    }
+
+    /// `-red`, but neither `t-shirt` nor `-20` nor `18 -inch`.
+    fn is_leading_minus(&self, at: usize) -> bool {
+        matches!(self.tokens.word(at), "-" | "−")
+            && !self.tokens.is_glued(at)
+            && self.tokens.is_glued(at + 1)
+            && self.is_content(at + 1)
+            && self.tokens.word(at + 1).len() >= LEAST_AFTER_MINUS
+            && !claims(self.tokens.word(at + 1))
+    }
+
+    fn is_part_of_a_name(&self, at: usize, behind: usize, negator: Negator) -> bool {
+        let before = self.tokens.word_before(at);
+        let is_single = behind == at + 1;
+        let next = self.tokens.word(behind);
+        let is_my_story = is_single
+            && matches!(negator, Negator::No | Negator::Not)
+            && ABOUT_ME_WORDS.contains(before)
+            && !self.tokens.is_hyphen_inside(at + 1);
+        is_my_story
+            && !matches!((before, negator), ("and" | "or", _) | ("is" | "are", Negator::Not))
+            || NAME_WORDS.contains(before)
+            || self.tokens.is_hyphen_inside(behind)
+            || names::begins_a_name(self.tokens, at)
+            || names::begins_a_name(self.tokens, behind - 1)
+            || self.is_about_a_place(at)
+            || negator == Negator::Non && names::is_quality(next)
+            || matches!(self.tokens.word(at), "sin" | "sans" | "pas" | "sem" | "no" | "non")
+                && behind >= self.tokens.len()
+    }
+
+    /// "in a tent with no electricity"
+    fn is_about_a_place(&self, at: usize) -> bool {
+        let says_where = |before: usize| {
+            PLACES.contains(&self.tokens.word(before))
+                && matches!(self.tokens.word(before + 1), "a" | "an" | "the" | "my" | "our")
+        };
+        let with = match self.tokens.word_before(at) {
+            "with" => at - 1,
+            _ => at,
+        };
+        self.tokens.word(with) == "with" && (with.saturating_sub(MAX_PLACE)..with).any(says_where)
+    }
+
+    fn skip(&self, at: usize) -> usize {
+        let once = SKIPPED_WORDS.longest_at(self.tokens, at).map_or(at, |(_, end)| end);
+        SKIPPED_WORDS.longest_at(self.tokens, once).map_or(once, |(_, end)| end)
+    }
+
+    /// Where the thing that begins at a token ends, if it is one.
+    fn thing(&self, at: usize, negator: Negator, has_content: bool) -> Option<usize> {
+        if !self.is_thing(at) || CUE_WORDS.longest_at(self.tokens, at).is_some() {
+            return None;
+        }
+        let end = self.end_of_compound(at);
+        let goes_on = self.is_content(end) && !self.tokens.is_glued(end);
+        let is_modifier = MODIFIER_WORDS.contains(self.tokens.word(at));
+        let takes_two = || {
+            let second = self.tokens.word(end);
+            let is_last = !self.is_content(self.end_of_compound(end));
+            negator == Negator::Without && has_content && is_last && !WANTED_WORDS.contains(second)
+        };
+        if goes_on && (is_modifier || takes_two()) {
+            return Some(self.end_of_compound(end));
+        }
+        Some(end)
+    }
+
+    /// The next thing of a list: "or suede", "and gluten".
+    fn listed(&self, at: usize, negator: Negator) -> Option<(usize, usize)> {
+        let goes_on = match self.tokens.word(at) {
+            "or" | "nor" | "oder" | "ou" | "или" | "/" => true,
+            "and" | "und" | "et" | "y" | "e" | "и" => {
+                matches!(negator, Negator::Without | Negator::No)
+            }
+            _ => false,
+        };
+        if !goes_on || self.taken.get(at) == Some(&true) {
+            return None;
+        }
+        if NEGATOR_WORDS.longest_at(self.tokens, at).is_some_and(|(_, end)| end > at + 1) {
+            return None;
+        }
+        let next = self.skip(at + 1);
+        let is_wanted = || {
+            let is_and =
+                !matches!(self.tokens.word(at), "or" | "nor" | "oder" | "ou" | "или" | "/");
+            let behind = self.end_of_compound(next);
+            is_and && (self.is_content(behind) || self.tokens.word(behind) == "of")
+        };
+        if NEGATOR_WORDS.longest_at(self.tokens, next).is_some() || is_wanted() {
+            return None;
+        }
+        Some((next, self.thing(next, Negator::No, true)?))
+    }
+
+    /// Behind the glued word that begins at a token, or where it says something else.
+    fn end_of_compound(&self, at: usize) -> usize {
+        let end = self.tokens.end_of_compound(at);
+        (at + 1..end).find(|at| self.taken[*at]).unwrap_or(end)
+    }
+
+    fn is_content(&self, at: usize) -> bool {
+        self.tokens.is(at, Kind::Word) && !self.taken[at] && !is_function_word(self.tokens.word(at))
+    }
+
+    fn is_thing(&self, at: usize) -> bool {
+        let word = self.tokens.word(at);
+        let is_doing =
+            word.len() >= LEAST_GERUND && word.ends_with("ing") && !ING_WORDS.contains(word);
+        self.is_content(at) && !is_doing && !NO_THING_WORDS.contains(word)
+    }
+
+    fn push(&self, said: usize, start: usize, end: usize, found: &mut Vec<(Exclusion, Span)>) {
+        let mut words: Vec<Box<str>> = Vec::new();
+        let mut at = start;
+        while at < end {
+            let piece_end = (at + 1..end)
+                .find(|next| self.tokens.is(*next, Kind::Sign) || !self.tokens.is_glued(*next))
+                .unwrap_or(end);
+            for_each_form(self.tokens.raw(at, piece_end), Side::Query, |form| {
+                words.push(singular(form).into());
+            });
+            at = piece_end;
+        }
+        if !words.is_empty() {
+            found.push((Exclusion { words, span: self.tokens.span(said, end) }, said..end));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::assert_folded;
+    use super::*;
+
+    #[test]
+    fn the_phrases_are_folded() {
+        assert_folded(NEGATOR_WORDS.phrases());
+        assert_folded(SKIPPED_WORDS.phrases());
+    }
+
+    #[test]
+    fn a_product_that_denies_a_word_does_not_say_it() {
+        let without = |words: &[&str]| Exclusion {
+            words: words.iter().map(|word| (*word).into()).collect(),
+            span: 0..1,
+        };
+        let leather = without(&["leather"]);
+        for text in ["Leather boots", "boots of LEATHER, no laces", "no leather? real leather!"] {
+            assert!(leather.is_broken_by(text), "{text}");
+        }
+        for text in ["", "Boots", "leather-free boots", "Leather free", "no leather", "non-leather"]
+        {
+            assert!(!leather.is_broken_by(text), "{text}");
+        }
+        let soles = without(&["leather", "sole"]);
+        assert!(soles.is_broken_by("leather soles"));
+        assert!(soles.is_broken_by("leather outer soles"));
+        assert!(!soles.is_broken_by("leather upper, rubber sole"));
+    }
+}

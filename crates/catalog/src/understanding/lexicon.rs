@@ -1,0 +1,123 @@
+//! Which phrase of a table stands at a place in a query?
+//!
+//! Phrases are written as the folded words of a query with one space between them; signs are
+//! words of their own (`"< ="`, `"w / o"`).
+
+use super::tokens::Tokens;
+
+/// Phrases, each with its meaning.
+pub(super) struct Lexicon<T: 'static> {
+    /// Sorted, so that phrases that begin with the same word stand together.
+    entries: Vec<Entry<T>>,
+}
+
+struct Entry<T> {
+    first: &'static str,
+    rest: Vec<&'static str>,
+    meaning: T,
+}
+
+impl<T> Entry<T> {
+    fn new(phrase: &'static str, meaning: T) -> Self {
+        let mut words = phrase.split(' ');
+        Self { first: words.next().unwrap_or_default(), rest: words.collect(), meaning }
+    }
+}
+
+impl<T: Copy> Lexicon<T> {
+    pub(super) fn of(tables: &[&[(&'static str, T)]]) -> Self {
+        let entries = tables.iter().flat_map(|table| table.iter());
+        Self::sorted(entries.map(|(phrase, meaning)| Entry::new(phrase, *meaning)).collect())
+    }
+
+    /// From lists of phrases that mean the same, parted by `|`.
+    pub(super) fn of_lists(lists: &[(&'static str, T)]) -> Self {
+        let each = |(list, meaning): &(&'static str, T)| {
+            let meaning = *meaning;
+            list.split('|').map(move |phrase| Entry::new(phrase.trim(), meaning))
+        };
+        Self::sorted(lists.iter().flat_map(each).collect())
+    }
+
+    fn sorted(mut entries: Vec<Entry<T>>) -> Self {
+        entries.sort_by_key(|entry| entry.first);
+        Self { entries }
+    }
+
+    /// The meaning of the longest phrase that begins at a token, and the token behind it.
+    pub(super) fn longest_at(&self, tokens: &Tokens, at: usize) -> Option<(T, usize)> {
+        let mut longest: Option<(T, usize)> = None;
+        for entry in self.beginning_with(tokens.word(at)) {
+            let end = at + 1 + entry.rest.len();
+            let is_said =
+                entry.rest.iter().zip(at + 1..).all(|(word, at)| tokens.word(at) == *word);
+            if is_said && longest.is_none_or(|(_, so_far)| end > so_far) {
+                longest = Some((entry.meaning, end));
+            }
+        }
+        longest
+    }
+
+    fn beginning_with(&self, word: &str) -> &[Entry<T>] {
+        let start = self.entries.partition_point(|entry| entry.first < word);
+        let len = self.entries[start..].iter().take_while(|entry| entry.first == word).count();
+        if word.is_empty() { &[] } else { &self.entries[start..start + len] }
+    }
+
+    #[cfg(test)]
+    pub(super) fn phrases(&self) -> Vec<String> {
+        let phrase = |entry: &Entry<T>| {
+            let words: Vec<_> =
+                [entry.first].into_iter().chain(entry.rest.iter().copied()).collect();
+            words.join(" ")
+        };
+        self.entries.iter().map(phrase).collect()
+    }
+}
+
+/// Single words.
+pub(super) struct WordSet(Vec<&'static str>);
+
+impl WordSet {
+    /// From lists of words, parted by spaces.
+    pub(super) fn of(lists: &[&'static str]) -> Self {
+        let mut words: Vec<_> = lists.iter().flat_map(|list| list.split_whitespace()).collect();
+        words.sort_unstable();
+        Self(words)
+    }
+
+    pub(super) fn contains(&self, word: &str) -> bool {
+        self.0.binary_search(&word).is_ok()
+    }
+
+    #[cfg(test)]
+    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().copied()
+    }
+}
+
+/// For tests of tables: every word is written the way the words of a query are folded.
+#[cfg(test)]
+pub(super) fn assert_folded(phrases: Vec<String>) {
+    for phrase in phrases {
+        let tokens = Tokens::of(&phrase);
+        let words: Vec<_> = (0..tokens.len()).map(|at| tokens.word(at)).collect();
+        assert_eq!(words.join(" "), phrase);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_phrase_wins() {
+        let lexicon = Lexicon::of_lists(&[("less than|under", 1), ("less", 2), ("under the", 3)]);
+        let found = |text| lexicon.longest_at(&Tokens::of(text), 0);
+        assert_eq!(found("less than 5"), Some((1, 2)));
+        assert_eq!(found("less is more"), Some((2, 1)));
+        assert_eq!(found("Under the bed"), Some((3, 2)));
+        assert_eq!(found("underwear"), None);
+        assert_eq!(found(""), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! What does a query ask for: which price, what not, in which order, and which words are left?
+//!
+//! [`understand`] is a pure function from text to [`Understanding`]. Rules and tables, no
+//! setting and no guess at the language: each reads its own words. Everything that is read
+//! keeps the bytes of text it came from, and can be switched off with [`Understand`], so that a
+//! caller can undo a wrong reading.
+//!
+//! Where a phrase may mean something else than a condition, it is left alone: a condition that
+//! is missed costs a few results, one that was never said hides what is looked for.
+
+mod amount;
+mod claims;
+mod constraint;
+mod cues;
+mod exclusion;
+mod lexicon;
+mod money;
+mod numerals;
+mod pricing;
+mod residual;
+mod sorting;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::ops::Range;
+
+pub use constraint::{Bound, PriceConstraint, PriceKind};
+pub use exclusion::Exclusion;
+pub use sorting::{SortHint, SortOrder};
+
+use crate::price::Price;
+use tokens::Tokens;
+
+/// A range of bytes of a query; both ends lie between characters.
+pub type Span = Range<usize>;
+
+/// Does the shop know this word? Decides cases that are names in one shop and conditions in
+/// another. The word is folded as the words of the index are.
+pub type Knows<'a> = &'a dyn Fn(&str) -> bool;
+
+/// What a query asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Understanding {
+    /// Conditions on the price, in the order they were said. All of them hold.
+    pub constraints: Vec<PriceConstraint>,
+    /// What is not wanted, in the order it was said.
+    pub exclusions: Vec<Exclusion>,
+    /// The order that was asked for, if any.
+    pub sort: Option<SortHint>,
+    /// Where the words stand that say nothing about products.
+    pub set_aside: Vec<Span>,
+    /// The words left to search for, as written. Empty if the query only sets conditions.
+    pub residual: String,
+}
+
+impl Understanding {
+    /// Whether a product of this price satisfies every condition.
+    pub fn admits(&self, price: &Price) -> bool {
+        self.constraints.iter().all(|constraint| constraint.admits(price))
+    }
+
+    /// Whether no text of a product says what is excluded.
+    pub fn allows(&self, title: &str, description: &str) -> bool {
+        let is_broken = |exclusion: &Exclusion| {
+            exclusion.is_broken_by(title) || exclusion.is_broken_by(description)
+        };
+        !self.exclusions.iter().any(is_broken)
+    }
+}
+
+/// What is read in a query. What is switched off is searched for as words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Understand {
+    /// Conditions on the price.
+    pub price: bool,
+    /// What is not wanted.
+    pub exclusions: bool,
+    /// The order of results.
+    pub sort: bool,
+    /// Function words and chit-chat, to be set aside.
+    pub chit_chat: bool,
+}
+
+impl Default for Understand {
+    fn default() -> Self {
+        Self { price: true, exclusions: true, sort: true, chit_chat: true }
+    }
+}
+
+impl Understand {
+    /// Reads nothing: every word is searched for.
+    pub const NOTHING: Self =
+        Self { price: false, exclusions: false, sort: false, chit_chat: false };
+
+    /// Reads a query.
+    pub fn read(&self, text: &str, knows: Knows) -> Understanding {
+        if *self == Self::NOTHING {
+            return Understanding { residual: text.to_owned(), ..Understanding::default() };
+        }
+        let tokens = Tokens::of(text);
+        let mut taken = vec![false; tokens.len()];
+        let mut understood = Understanding::default();
+        if self.price {
+            for (constraint, said) in pricing::read(&tokens, knows) {
+                taken[said].fill(true);
+                understood.constraints.push(constraint);
+            }
+        }
+        if self.sort
+            && let Some((hint, said)) = sorting::read(&tokens, &taken)
+        {
+            taken[said].fill(true);
+            understood.sort = Some(hint);
+        }
+        if self.exclusions {
+            for (exclusion, said) in exclusion::read(&tokens, &taken) {
+                taken[said].fill(true);
+                understood.exclusions.push(exclusion);
+            }
+        }
+        if self.chit_chat {
+            let aside = residual::chit_chat(&tokens, &taken);
+            understood.set_aside = residual::spans(&tokens, &aside);
+            for (taken, aside) in taken.iter_mut().zip(aside) {
+                *taken |= aside;
+            }
+        }
+        understood.residual = match taken.contains(&true) {
+            true => residual::text(&tokens, &taken),
+            false => text.trim().to_owned(),
+        };
+        understood
+    }
+}
+
+/// Reads a query with everything switched on, for a shop of which nothing is known.
+pub fn understand(text: &str) -> Understanding {
+    Understand::default().read(text, &|_| false)
+}

@@ -1,0 +1,294 @@
+//! Which number do words say: "twenty", "nine hundred", "two and a half thousand"?
+//!
+//! Numbers below a hundred said one after the other are a price with its cents, as people say
+//! prices: "twelve fifty" is 12.50.
+
+use std::sync::LazyLock;
+
+use rust_decimal::Decimal;
+
+use super::lexicon::Lexicon;
+use super::tokens::{Kind, Tokens};
+
+/// More words than this say no number that anyone would ask for.
+const MAX_WORDS: usize = 12;
+/// No amount in words goes beyond this; it also keeps the sums from overflowing.
+const MAX_HUNDREDTHS: u64 = 100_000_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numeral {
+    /// One to nine.
+    Unit(u64),
+    /// Ten to nineteen, and compounds that nothing is added to.
+    Teen(u64),
+    /// Twenty to ninety.
+    Tens(u64),
+    /// Hundreds in one word; a smaller number may follow.
+    Hundreds(u64),
+    /// "hundred": multiplies what came before.
+    Hundred,
+    /// "thousand" and beyond: multiplies all since the last of its kind.
+    Scale(u64),
+}
+
+use Numeral::{Hundred, Hundreds, Scale, Teen, Tens, Unit};
+
+#[rustfmt::skip]
+const ENGLISH: &[(&str, Numeral)] = &[
+    ("one", Unit(1)), ("two", Unit(2)), ("three", Unit(3)), ("four", Unit(4)), ("five", Unit(5)),
+    ("six", Unit(6)), ("seven", Unit(7)), ("eight", Unit(8)), ("nine", Unit(9)),
+    ("a couple", Unit(2)), ("a couple of", Unit(2)), ("couple", Unit(2)),
+    ("ten", Teen(10)), ("eleven", Teen(11)), ("twelve", Teen(12)), ("thirteen", Teen(13)),
+    ("fourteen", Teen(14)), ("fifteen", Teen(15)), ("sixteen", Teen(16)),
+    ("seventeen", Teen(17)), ("eighteen", Teen(18)), ("nineteen", Teen(19)),
+    ("twenty", Tens(20)), ("thirty", Tens(30)), ("forty", Tens(40)), ("fourty", Tens(40)),
+    ("fifty", Tens(50)), ("sixty", Tens(60)), ("seventy", Tens(70)), ("eighty", Tens(80)),
+    ("ninety", Tens(90)),
+    ("hundred", Hundred), ("a hundred", Hundred), ("hundreds", Hundred),
+    ("thousand", Scale(1_000)), ("a thousand", Scale(1_000)),
+    ("grand", Scale(1_000)), ("a grand", Scale(1_000)),
+    ("lakh", Scale(100_000)), ("a lakh", Scale(100_000)),
+    ("million", Scale(1_000_000)), ("a million", Scale(1_000_000)),
+];
+
+#[rustfmt::skip]
+const GERMAN: &[(&str, Numeral)] = &[
+    ("zwei", Unit(2)), ("drei", Unit(3)), ("funf", Unit(5)), ("zehn", Teen(10)),
+    ("funfzehn", Teen(15)), ("zwanzig", Teen(20)), ("dreissig", Teen(30)),
+    ("vierzig", Teen(40)), ("funfzig", Teen(50)), ("sechzig", Teen(60)), ("siebzig", Teen(70)),
+    ("achtzig", Teen(80)), ("neunzig", Teen(90)), ("hundert", Hundred), ("einhundert", Hundred),
+    ("zweihundert", Hundreds(200)), ("dreihundert", Hundreds(300)),
+    ("vierhundert", Hundreds(400)), ("funfhundert", Hundreds(500)),
+    ("tausend", Scale(1_000)), ("eintausend", Scale(1_000)),
+];
+
+#[rustfmt::skip]
+const FRENCH: &[(&str, Numeral)] = &[
+    ("deux", Unit(2)), ("trois", Unit(3)), ("cinq", Unit(5)), ("dix", Teen(10)),
+    ("quinze", Teen(15)), ("vingt", Tens(20)), ("trente", Tens(30)), ("quarante", Tens(40)),
+    ("cinquante", Tens(50)), ("soixante", Tens(60)), ("quatre vingts", Tens(80)),
+    ("quatre - vingts", Tens(80)), ("cent", Hundred), ("cents", Hundred), ("mille", Scale(1_000)),
+];
+
+#[rustfmt::skip]
+const SPANISH_PORTUGUESE_ITALIAN: &[(&str, Numeral)] = &[
+    ("dos", Unit(2)), ("tres", Unit(3)), ("cinco", Unit(5)), ("diez", Teen(10)),
+    ("quince", Teen(15)), ("veinte", Teen(20)), ("treinta", Tens(30)), ("cuarenta", Tens(40)),
+    ("cincuenta", Tens(50)), ("sesenta", Tens(60)), ("ochenta", Tens(80)), ("cien", Hundred),
+    ("doscientos", Hundreds(200)), ("trescientos", Hundreds(300)),
+    ("quinientos", Hundreds(500)), ("mil", Scale(1_000)),
+    ("dois", Unit(2)), ("dez", Teen(10)), ("vinte", Tens(20)), ("trinta", Tens(30)),
+    ("quarenta", Tens(40)), ("cinquenta", Tens(50)), ("cem", Hundred),
+    ("duzentos", Hundreds(200)), ("trezentos", Hundreds(300)), ("quinhentos", Hundreds(500)),
+    ("dieci", Teen(10)), ("venti", Teen(20)), ("trenta", Tens(30)), ("quaranta", Tens(40)),
+    ("cinquanta", Tens(50)), ("cento", Hundred), ("duecento", Hundreds(200)),
+    ("cinquecento", Hundreds(500)), ("duemila", Teen(2_000)),
+];
+
+#[rustfmt::skip]
+const RUSSIAN: &[(&str, Numeral)] = &[
+    ("два", Unit(2)), ("две", Unit(2)), ("двух", Unit(2)), ("три", Unit(3)), ("трех", Unit(3)),
+    ("пять", Unit(5)), ("пяти", Unit(5)), ("десять", Teen(10)), ("десяти", Teen(10)),
+    ("двадцать", Tens(20)), ("тридцать", Tens(30)), ("сорок", Tens(40)),
+    ("пятьдесят", Tens(50)), ("пятидесяти", Tens(50)), ("сто", Hundreds(100)),
+    ("ста", Hundreds(100)), ("двести", Hundreds(200)), ("двухсот", Hundreds(200)),
+    ("триста", Hundreds(300)), ("пятьсот", Hundreds(500)), ("пятисот", Hundreds(500)),
+    ("тысяча", Scale(1_000)), ("тысячи", Scale(1_000)), ("тысяч", Scale(1_000)),
+    ("тыс", Scale(1_000)), ("тыс .", Scale(1_000)),
+];
+
+static NUMERALS: LazyLock<Lexicon<Numeral>> =
+    LazyLock::new(|| Lexicon::of(&[ENGLISH, GERMAN, FRENCH, SPANISH_PORTUGUESE_ITALIAN, RUSSIAN]));
+
+/// A number in words.
+pub(super) struct InWords {
+    pub(super) value: Decimal,
+    /// What its last word multiplied it with: 1000 in "two thousand".
+    pub(super) multiplier: Decimal,
+    /// The token behind it.
+    pub(super) end: usize,
+}
+
+/// The number that words say from a token on.
+pub(super) fn number_at(tokens: &Tokens, at: usize) -> Option<InWords> {
+    let mut sum = Sum::default();
+    let mut end = at;
+    for _ in 0..MAX_WORDS {
+        let Some((numeral, next)) = numeral_after(tokens, end, at) else { break };
+        if !sum.take(numeral) {
+            break;
+        }
+        end = next;
+        if let Some(next) = half_at(tokens, end) {
+            sum.add_half();
+            end = next;
+        }
+    }
+    let multiplier = match sum.last? {
+        Hundred => Decimal::ONE_HUNDRED,
+        Scale(by) => Decimal::from(by),
+        _ => Decimal::ONE,
+    };
+    Some(InWords { value: sum.value(), multiplier, end })
+}
+
+/// What a word behind digits multiplies them with: "2.5 thousand", "5 hundred", "50k".
+pub(super) fn multiplier_at(tokens: &Tokens, at: usize) -> Option<(Decimal, usize)> {
+    if matches!(tokens.word(at), "k" | "к") && tokens.is(at, Kind::Word) {
+        return Some((Decimal::ONE_THOUSAND, at + 1));
+    }
+    match NUMERALS.longest_at(tokens, at)? {
+        (Hundred, end) if tokens.word(at) == "hundred" => Some((Decimal::ONE_HUNDRED, end)),
+        (Scale(by), end) if !tokens.word(at).starts_with("a ") => Some((Decimal::from(by), end)),
+        _ => None,
+    }
+}
+
+fn numeral_after(tokens: &Tokens, end: usize, start: usize) -> Option<(Numeral, usize)> {
+    let found = NUMERALS.longest_at(tokens, end);
+    if found.is_some() || end == start {
+        return found;
+    }
+    let is_joined = tokens.is_hyphen_inside(end) || matches!(tokens.word(end), "and" | "e" | "y");
+    let is_hundred_before = matches!(tokens.word_before(end), "hundred" | "thousand" | "grand")
+        || matches!(tokens.word(end), "-" | "e" | "y");
+    (is_joined && is_hundred_before).then(|| NUMERALS.longest_at(tokens, end + 1))?
+}
+
+fn half_at(tokens: &Tokens, at: usize) -> Option<usize> {
+    let is_half =
+        tokens.word(at) == "and" && tokens.word(at + 1) == "a" && tokens.word(at + 2) == "half";
+    is_half.then_some(at + 3)
+}
+
+/// A number as it grows, in hundredths, so that halves and cents stay exact.
+#[derive(Default)]
+struct Sum {
+    finished: u64,
+    current: u64,
+    last: Option<Numeral>,
+    has_cents: bool,
+}
+
+impl Sum {
+    /// Whether the numeral continues the number.
+    fn take(&mut self, numeral: Numeral) -> bool {
+        if self.finished.max(self.current) > MAX_HUNDREDTHS {
+            return false;
+        }
+        let taken = match (numeral, self.last) {
+            (Unit(n), Some(Tens(_))) => self.add(n),
+            (Unit(n) | Teen(n) | Tens(n) | Hundreds(n), None | Some(Scale(_))) => self.add(n * 100),
+            (Unit(n) | Teen(n) | Tens(n), Some(Hundred | Hundreds(_))) => self.add(n * 100),
+            (Teen(n) | Tens(n), Some(Unit(_) | Teen(_) | Tens(_)))
+                if n < 100 && self.finished == 0 && self.current < 10_000 && !self.has_cents =>
+            {
+                self.has_cents = true;
+                self.add(n)
+            }
+            (Hundred, None | Some(Unit(_) | Teen(_) | Scale(_))) if !self.has_cents => {
+                self.current = self.current.max(100) * 100;
+                true
+            }
+            (Scale(by), _) if !self.has_cents && !matches!(self.last, Some(Scale(_))) => {
+                self.finished += self.current.max(100) * by;
+                self.current = 0;
+                true
+            }
+            _ => false,
+        };
+        if taken {
+            self.last = Some(numeral);
+        }
+        taken
+    }
+
+    /// Adds whole units, or cents once these are being said.
+    fn add(&mut self, hundredths: u64) -> bool {
+        let is_unit_of_tens = hundredths < 10 && !self.has_cents;
+        self.current += if is_unit_of_tens { hundredths * 100 } else { hundredths };
+        true
+    }
+
+    fn add_half(&mut self) {
+        match self.last {
+            Some(Scale(by)) => self.finished += by * 50,
+            Some(Hundred) => self.current += 5_000,
+            _ => self.current += 50,
+        }
+    }
+
+    fn value(&self) -> Decimal {
+        let hundredths = self.finished.saturating_add(self.current);
+        Decimal::new(i64::try_from(hundredths).unwrap_or(i64::MAX), 2).normalize()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::assert_folded;
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let tokens = Tokens::of(text);
+        let read = match number_at(&tokens, 0) {
+            Some(number) => format!("{} {}", number.value, tokens.len() - number.end),
+            None => "none".to_owned(),
+        };
+        assert_eq!(read, expected, "{text:?}");
+    }
+
+    #[test]
+    fn the_words_are_folded() {
+        assert_folded(NUMERALS.phrases());
+    }
+
+    #[test]
+    fn numbers_in_words() {
+        check("twenty", "20 0");
+        check("twenty five", "25 0");
+        check("twenty-five", "25 0");
+        check("nine hundred", "900 0");
+        check("a hundred", "100 0");
+        check("hundred", "100 0");
+        check("a hundred and fifty", "150 0");
+        check("one thousand two hundred and thirty four", "1234 0");
+        check("two and a half thousand", "2500 0");
+        check("twelve hundred", "1200 0");
+        check("a couple hundred", "200 0");
+        check("two thousand five hundred", "2500 0");
+        check("one and a half", "1.5 0");
+        check("a thousand and a half", "1500 0");
+    }
+
+    #[test]
+    fn prices_as_people_say_them() {
+        check("twelve fifty", "12.5 0");
+        check("nineteen ninety nine", "19.99 0");
+        check("nine ninety-nine", "9.99 0");
+        check("twenty four ninety nine", "24.99 0");
+        check("twenty five fifty five", "25.55 0");
+    }
+
+    #[test]
+    fn a_number_ends_where_it_makes_no_sense_to_go_on() {
+        check("twenty shoes", "20 1");
+        check("a shoe", "none");
+        check("one two", "1 1");
+        check("fifty and red", "50 2");
+        check("thousand thousand", "1000 1");
+        check("", "none");
+    }
+
+    #[test]
+    fn other_languages() {
+        check("fünfzig", "50 0");
+        check("cinquante", "50 0");
+        check("dos mil", "2000 0");
+        check("treinta y cinco", "35 0");
+        check("cinco mil", "5000 0");
+        check("две тысячи", "2000 0");
+        check("сто пятьдесят", "150 0");
+        check("mille", "1000 0");
+    }
+}

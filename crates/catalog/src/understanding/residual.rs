@@ -1,0 +1,83 @@
+//! Which words are left to search for, once all else is read?
+
+use crate::words::set_aside;
+
+use super::Span;
+use super::tokens::{Kind, Tokens};
+
+/// Parts what is kept from what was taken out.
+const PUNCTUATION: &[char] = &[',', ';', ':', '.', '!', '?', '-', '–', '—', '&', '/'];
+
+/// Marks the function words and chit-chat among the tokens that are not `taken`. Where nothing
+/// was taken and nothing else is said, they are what is searched for.
+pub(super) fn chit_chat(tokens: &Tokens, taken: &[bool]) -> Vec<bool> {
+    // Where something was taken out, no phrase reaches across.
+    let words: Vec<&str> =
+        (0..tokens.len()).map(|at| if taken[at] { "" } else { tokens.word(at) }).collect();
+    let mut aside = set_aside(&words);
+    for at in 0..tokens.len() {
+        aside[at] &= !taken[at] && !is_bound(tokens, at) && !is_inches(tokens, at);
+    }
+    let is_kept = |at: usize| !tokens.is(at, Kind::Sign) && !taken[at] && !aside[at];
+    let says_something = (0..tokens.len()).any(is_kept) || taken.contains(&true);
+    if !says_something {
+        aside.fill(false);
+    }
+    aside
+}
+
+/// Whether a token is part of a compound, such as the words of "state-of-the-art".
+fn is_bound(tokens: &Tokens, at: usize) -> bool {
+    tokens.is_glued(at)
+        || tokens.is_hyphen_inside(at + 1)
+        || tokens.is_glued(at + 1) && !tokens.is(at + 1, Kind::Sign)
+}
+
+/// "30 in" is a length.
+fn is_inches(tokens: &Tokens, at: usize) -> bool {
+    tokens.word(at) == "in" && at > 0 && tokens.is(at - 1, Kind::Digits)
+}
+
+/// The text of the tokens that are not `out`, as written, with one space where some are missing.
+pub(super) fn text(tokens: &Tokens, out: &[bool]) -> String {
+    let mut residual = String::with_capacity(tokens.text().len());
+    let mut at = 0;
+    while at < tokens.len() {
+        if out[at] {
+            at += 1;
+            continue;
+        }
+        let end = (at..tokens.len()).find(|at| out[*at]).unwrap_or(tokens.len());
+        let kept = trimmed(tokens.raw(at, end), at > 0, end < tokens.len());
+        if !residual.is_empty() && !kept.is_empty() {
+            residual.push(' ');
+        }
+        residual.push_str(kept);
+        at = end;
+    }
+    residual
+}
+
+/// Punctuation goes with what it parted.
+fn trimmed(kept: &str, follows: bool, is_followed: bool) -> &str {
+    let is_loose = |c: char| c.is_whitespace() || PUNCTUATION.contains(&c);
+    let kept = match follows {
+        true => kept.trim_start_matches(|c| is_loose(c) || c == ')'),
+        false => kept,
+    };
+    match is_followed {
+        true => kept.trim_end_matches(|c| is_loose(c) || c == '('),
+        false => kept,
+    }
+}
+
+/// The places of runs of marked tokens.
+pub(super) fn spans(tokens: &Tokens, marked: &[bool]) -> Vec<Span> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    while let Some(start) = (at..marked.len()).find(|at| marked[*at]) {
+        at = (start..marked.len()).find(|at| !marked[*at]).unwrap_or(marked.len());
+        spans.push(tokens.span(start, at));
+    }
+    spans
+}

@@ -1,0 +1,76 @@
+//! In which order does a shopper want to see products: "cheapest", "newest"?
+
+use std::sync::LazyLock;
+
+use super::Span;
+use super::lexicon::Lexicon;
+use super::tokens::Tokens;
+
+/// An order other than by relevance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortOrder {
+    /// "cheapest"
+    PriceAscending,
+    /// "most expensive"
+    PriceDescending,
+    /// "newest"
+    Newest,
+}
+
+/// An order that was asked for in a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SortHint {
+    /// The order.
+    pub order: SortOrder,
+    /// The bytes of the query that say so.
+    pub span: Span,
+}
+
+const HINTS: &[(&str, SortOrder)] = &[
+    (
+        "cheapest|least expensive|lowest price|lowest priced|lowest prices|most affordable|\
+         price low to high|low to high|price ascending|cheapest first|\
+         billigste|billigster|billigsten|billigstes|gunstigste|gunstigster|gunstigsten|gunstigstes|\
+         le moins cher|la moins chere|les moins chers|les moins cheres|lo mas barato|\
+         el mas barato|la mas barata|los mas baratos|las mas baratas|o mais barato|\
+         a mais barata|mais barato|mais barata|il piu economico|la piu economica|piu economico|\
+         piu economica|самыи дешевыи|самая дешевая|самое дешевое|самые дешевые",
+        SortOrder::PriceAscending,
+    ),
+    (
+        "most expensive|priciest|highest price|highest priced|high to low|price high to low|\
+         price descending|dearest|costliest|teuerste|teuerster|teuersten|teuerstes|le plus cher|\
+         la plus chere|les plus chers|el mas caro|la mas cara|los mas caros|o mais caro|\
+         a mais cara|il piu caro|la piu cara|самыи дорогои|самая дорогая|самые дорогие",
+        SortOrder::PriceDescending,
+    ),
+    (
+        "newest|latest|most recent|new arrivals|newest first|neueste|neuester|neuesten|neuestes|\
+         le plus recent|les plus recents|mas reciente|mas recientes|mais recente|mais recentes|\
+         il piu recente|самыи новыи|самая новая|самые новые|новинки",
+        SortOrder::Newest,
+    ),
+];
+
+static HINT_WORDS: LazyLock<Lexicon<SortOrder>> = LazyLock::new(|| Lexicon::of_lists(HINTS));
+
+/// The first hint among the tokens that are not `taken`, with its tokens.
+pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Option<(SortHint, Span)> {
+    (0..tokens.len()).find_map(|at| {
+        let (order, end) = HINT_WORDS.longest_at(tokens, at)?;
+        let is_free = !taken[at..end].contains(&true) && tokens.word(end) != "than";
+        let hint = SortHint { order, span: tokens.span(at, end) };
+        (is_free && !tokens.is_glued(at)).then_some((hint, at..end))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lexicon::assert_folded;
+    use super::*;
+
+    #[test]
+    fn the_phrases_are_folded() {
+        assert_folded(HINT_WORDS.phrases());
+    }
+}

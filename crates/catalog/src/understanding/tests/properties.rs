@@ -1,0 +1,144 @@
+//! What holds for every text.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use rust_decimal::Decimal;
+
+use crate::price::Price;
+
+use super::super::{PriceKind, Span, Understand, Understanding, understand};
+
+/// Pieces that mean something, so that random texts hit the grammar.
+#[rustfmt::skip]
+const PIECES: &[&str] = &[
+    "under", "over", "between", "and", "to", "-", "–", "$", "€", "50", "1,299.00", "1 299", "k",
+    "twenty", "hundred", "and a half", "a", "grand", "dollars", "pounds", "cents", "max", "or less",
+    "+", "~", "for", "budget", "price", "without", "not", "no", "non", "or", "leather", "suede",
+    "cheapest", "newest", "than", "less", "до", "рублей", "über", "für", "é", "🔥", "e\u{301}",
+    "٣", "½", "ﬁ", "№", ".", ",", "'", "\"", "%", "x", "inch", "shoes", "please", "i want",
+    "\u{200D}", "\u{AD}", "\0", "\n", "مرحبا", "绿茶", "999999999999999", "0.00000001",
+];
+
+fn texts() -> impl Strategy<Value = String> {
+    let glue = select(&["", " ", "  ", "\n", "\t", "\u{2028}", "\u{A0}"][..]);
+    prop::collection::vec((select(PIECES), glue), 0..14)
+        .prop_map(|pieces| pieces.iter().flat_map(|(piece, glue)| [*piece, *glue]).collect())
+}
+
+fn spans(understood: &Understanding) -> Vec<Span> {
+    let constraints = understood.constraints.iter().map(|constraint| constraint.span.clone());
+    let exclusions = understood.exclusions.iter().map(|exclusion| exclusion.span.clone());
+    let sort = understood.sort.iter().map(|sort| sort.span.clone());
+    let aside = understood.set_aside.iter().cloned();
+    constraints.chain(exclusions).chain(sort).chain(aside).collect()
+}
+
+/// Letters and digits: what a search could look for.
+fn content(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+fn check_all(text: &str) {
+    let understood = understand(text);
+    let mut spans = spans(&understood);
+    spans.sort_by_key(|span| span.start);
+    let mut left = String::new();
+    let mut end = 0;
+    for span in &spans {
+        assert!(end <= span.start && span.start < span.end, "{text:?}: {spans:?}");
+        left += &text[end..span.start];
+        end = span.end;
+    }
+    left += &text[end..];
+    assert_eq!(content(&understood.residual), content(&left), "{text:?}");
+    for constraint in &understood.constraints {
+        assert!(constraint.floor.is_some() || constraint.ceiling.is_some(), "{text:?}");
+        if let (Some(floor), Some(ceiling)) = (constraint.floor, constraint.ceiling) {
+            assert!(floor.amount <= ceiling.amount, "{text:?}");
+        }
+    }
+    for exclusion in &understood.exclusions {
+        assert!(!exclusion.words.is_empty(), "{text:?}");
+    }
+    assert_eq!(understand(text), understood);
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_and_nothing_is_lost(text in "\\PC{0,80}") {
+        check_all(&text);
+    }
+
+    #[test]
+    fn any_phrase_is_read_and_nothing_is_lost(text in texts()) {
+        check_all(&text);
+    }
+
+    #[test]
+    fn what_is_switched_off_is_not_read(text in texts()) {
+        let read = |understand: Understand| understand.read(&text, &|_| false);
+        let all = Understand::default();
+        assert!(read(Understand { price: false, ..all }).constraints.is_empty());
+        assert!(read(Understand { exclusions: false, ..all }).exclusions.is_empty());
+        assert!(read(Understand { sort: false, ..all }).sort.is_none());
+        assert!(read(Understand { chit_chat: false, ..all }).set_aside.is_empty());
+        let nothing = Understanding { residual: text.clone(), ..Understanding::default() };
+        prop_assert_eq!(read(Understand::NOTHING), nothing);
+    }
+
+    #[test]
+    fn conditions_admit_what_a_naive_check_admits(
+        (cue, kind) in select(&[
+            ("under", PriceKind::Below), ("up to", PriceKind::AtMost), ("over", PriceKind::Above),
+            ("at least", PriceKind::AtLeast), ("about", PriceKind::About),
+        ][..]),
+        asked in 1_i64..2_000,
+        cents in 0_i64..240_000,
+        (sign, code) in select(&[("$", "USD"), ("€", "EUR"), ("", "")][..]),
+        offered in select(&["USD", "EUR", "JPY"][..]),
+    ) {
+        // Without a currency, small numbers and years are no prices.
+        prop_assume!(!sign.is_empty() || asked >= 20 && !(1900..2100).contains(&asked));
+        let understood = understand(&format!("shoes {cue} {sign}{asked}"));
+        prop_assert_eq!(understood.constraints.len(), 1);
+        prop_assert_eq!(understood.constraints[0].kind, kind);
+        let price = Price::parse(&format!("{} {offered}", Decimal::new(cents, 2))).unwrap();
+        let bound = asked * 100;
+        let fits = match kind {
+            PriceKind::Below => cents < bound,
+            PriceKind::AtMost => cents <= bound,
+            PriceKind::Above => cents > bound,
+            PriceKind::AtLeast => cents >= bound,
+            PriceKind::About | PriceKind::Between => {
+                asked * 80 <= cents && cents <= asked * 120
+            }
+        };
+        prop_assert_eq!(understood.admits(&price), fits && (code.is_empty() || code == offered));
+    }
+}
+
+#[test]
+fn hostile_text_takes_no_longer_than_its_length() {
+    for piece in
+        ["-", "under ", "$", "1 ", "1 000 ", "twenty ", "a hundred and ", "no ", "or ", "price "]
+            .iter()
+            .chain(PIECES)
+    {
+        check_all(&piece.repeat(1_000));
+    }
+}
+
+#[test]
+fn what_the_fuzzer_found() {
+    check_all("no JJJJ1price 5.50");
+    check_all("under $2\n986\n986");
+}
+
+#[test]
+fn the_shop_decides_what_max_means() {
+    let constraints = |knows: &dyn Fn(&str) -> bool| {
+        Understand::default().read("shoes max 90", knows).constraints.len()
+    };
+    assert_eq!(constraints(&|_| false), 1);
+    assert_eq!(constraints(&|word| word == "max"), 0);
+}

@@ -1,0 +1,214 @@
+//! Where do the words, numbers and signs of a query stand?
+//!
+//! Unlike the words of the index, tokens keep signs, know their place in the text, and part
+//! letters from digits: `$50k` is `$`, `50` and `k`, glued together.
+
+use crate::words::{fold_into, is_word_char, without_ending};
+
+use super::Span;
+
+/// What a token is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Letters of any script, with apostrophes inside.
+    Word,
+    /// ASCII digits, with separators of numbers inside.
+    Digits,
+    /// One character that is neither, nor white space.
+    Sign,
+}
+
+#[derive(Clone, Debug)]
+struct Token {
+    kind: Kind,
+    start: usize,
+    end: usize,
+    /// Where its folded form ends; it begins where the one before ended.
+    folded_end: usize,
+}
+
+/// A text cut into tokens. Places behind the last token hold an empty word.
+pub(super) struct Tokens<'t> {
+    text: &'t str,
+    folded: String,
+    tokens: Vec<Token>,
+}
+
+impl<'t> Tokens<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let mut all = Self { text, folded: String::with_capacity(text.len()), tokens: Vec::new() };
+        let mut scratch = String::new();
+        let mut at = 0;
+        while let Some(first) = text[at..].chars().next() {
+            if first.is_whitespace() {
+                at += first.len_utf8();
+                continue;
+            }
+            let (kind, len) = token_at_start_of(&text[at..], first);
+            let end = at + len;
+            if kind == Kind::Word {
+                fold_word(&mut all.folded, &mut scratch, &text[at..end]);
+            } else {
+                all.folded.push_str(&text[at..end]);
+            }
+            all.tokens.push(Token { kind, start: at, end, folded_end: all.folded.len() });
+            at = end;
+        }
+        all
+    }
+
+    pub(super) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.tokens.len()
+    }
+
+    /// The folded form of a token.
+    pub(super) fn word(&self, at: usize) -> &str {
+        let Some(token) = self.tokens.get(at) else { return "" };
+        let start = match at {
+            0 => 0,
+            _ => self.tokens[at - 1].folded_end,
+        };
+        &self.folded[start..token.folded_end]
+    }
+
+    /// The folded form of the token before.
+    pub(super) fn word_before(&self, at: usize) -> &str {
+        at.checked_sub(1).map_or("", |before| self.word(before))
+    }
+
+    pub(super) fn is(&self, at: usize, kind: Kind) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == kind)
+    }
+
+    /// Whether no space parts a token from the one before.
+    pub(super) fn is_glued(&self, at: usize) -> bool {
+        at > 0 && self.tokens.get(at).is_some_and(|token| token.start == self.tokens[at - 1].end)
+    }
+
+    /// What parts a token from the one before.
+    pub(super) fn gap_before(&self, at: usize) -> &'t str {
+        match at {
+            0 => "",
+            _ => &self.text[self.tokens[at - 1].end..self.tokens[at].start],
+        }
+    }
+
+    /// The text of the tokens `from..to`, as written.
+    pub(super) fn raw(&self, from: usize, to: usize) -> &'t str {
+        &self.text[self.span(from, to)]
+    }
+
+    /// The place of the tokens `from..to`, of which there is at least one.
+    pub(super) fn span(&self, from: usize, to: usize) -> Span {
+        self.tokens[from].start..self.tokens[to - 1].end
+    }
+
+    /// The first token behind the hyphenated or otherwise glued word that begins at `at`.
+    pub(super) fn end_of_compound(&self, at: usize) -> usize {
+        let mut end = at + 1;
+        loop {
+            if self.is_glued(end) && !self.is(end, Kind::Sign) {
+                end += 1;
+            } else if self.is_hyphen_inside(end) {
+                end += 2;
+            } else {
+                return end;
+            }
+        }
+    }
+
+    /// Whether a hyphen stands here and binds two words.
+    pub(super) fn is_hyphen_inside(&self, at: usize) -> bool {
+        self.is_glued(at)
+            && matches!(self.word(at), "-" | "\u{2010}" | "\u{2011}" | "&")
+            && self.is_glued(at + 1)
+            && !self.is(at + 1, Kind::Sign)
+    }
+}
+
+fn token_at_start_of(text: &str, first: char) -> (Kind, usize) {
+    if first.is_ascii_digit() {
+        return (Kind::Digits, digits_len(text.as_bytes()));
+    }
+    if !is_word_char(first) {
+        return (Kind::Sign, first.len_utf8());
+    }
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let next = chars.peek().map(|(_, next)| *next);
+        let inside = is_apostrophe(c) && next.is_some_and(char::is_alphabetic);
+        if c.is_ascii_digit() || !(inside || is_word_char(c)) {
+            return (Kind::Word, at);
+        }
+    }
+    (Kind::Word, text.len())
+}
+
+/// Digits with single separators between them.
+fn digits_len(text: &[u8]) -> usize {
+    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    let mut len = 0;
+    loop {
+        match text.get(len) {
+            Some(byte) if byte.is_ascii_digit() => len += 1,
+            Some(b'.' | b',' | b'\'') if is_digit(len + 1) => len += 1,
+            _ => return len,
+        }
+    }
+}
+
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '\u{2019}' | '\u{02BC}' | '\u{FF07}')
+}
+
+fn fold_word(into: &mut String, scratch: &mut String, word: &str) {
+    let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    if is_plain {
+        into.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+        return;
+    }
+    scratch.clear();
+    fold_into(scratch, word);
+    into.extend(without_ending(scratch.trim()).chars().filter(|c| *c != '\''));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &str) {
+        let tokens = Tokens::of(text);
+        let mut shown = String::new();
+        for at in 0..tokens.len() {
+            shown += if tokens.is_glued(at) { "·" } else { " " };
+            shown += tokens.word(at);
+        }
+        assert_eq!(shown.trim_start(), expected, "{text:?}");
+    }
+
+    #[test]
+    fn letters_digits_and_signs_are_parted() {
+        check("Under $50k, T-shirt 5x8", "under $·50·k·, t·-·shirt 5·x·8");
+        check("1,299.00 € 1.5. 5'10 40\"", "1,299.00 € 1.5·. 5'10 40·\"");
+        check("Men's I’m Höchstens ½ 50 €", "men i hochstens 1⁄2 50 €");
+    }
+
+    #[test]
+    fn behind_the_end_there_is_nothing() {
+        let tokens = Tokens::of("a");
+        assert_eq!((tokens.word(1), tokens.word_before(0)), ("", ""));
+        assert!(!tokens.is_glued(0) && !tokens.is_glued(1) && !tokens.is(1, Kind::Word));
+    }
+
+    #[test]
+    fn compounds_end_where_a_space_does() {
+        let tokens = Tokens::of("wd-40 b12 red- x");
+        assert_eq!(tokens.end_of_compound(0), 3);
+        assert_eq!(tokens.end_of_compound(3), 5);
+        assert_eq!(tokens.end_of_compound(5), 6);
+    }
+}
