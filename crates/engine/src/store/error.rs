@@ -1,6 +1,6 @@
 //! What can go wrong with the store, and is it the disk's fault or ours?
 
-use std::{fmt, sync::Arc};
+use std::{fmt, io, sync::Arc};
 
 use rusqlite::ErrorCode;
 
@@ -49,7 +49,7 @@ impl fmt::Display for Trouble {
 pub struct StoreError {
     trouble: Trouble,
     /// Shared, because one failed commit answers every write of its group.
-    source: Option<Arc<rusqlite::Error>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl StoreError {
@@ -59,12 +59,8 @@ impl StoreError {
     }
 
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
-        let why = rusqlite::Error::FromSqlConversionFailure(
-            0,
-            rusqlite::types::Type::Null,
-            what.into().into(),
-        );
-        Self { trouble: Trouble::Damaged, source: Some(Arc::new(why)) }
+        let why: Box<dyn std::error::Error + Send + Sync> = what.into().into();
+        Self { trouble: Trouble::Damaged, source: Some(Arc::from(why)) }
     }
 
     pub(super) fn too_new() -> Self {
@@ -81,6 +77,18 @@ impl fmt::Display for StoreError {
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.source.as_deref().map(|e| e as _)
+    }
+}
+
+impl From<io::Error> for StoreError {
+    fn from(error: io::Error) -> Self {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
+        let trouble = match error.kind() {
+            StorageFull => Trouble::DiskFull,
+            PermissionDenied | ReadOnlyFilesystem => Trouble::ReadOnly,
+            _ => Trouble::Io,
+        };
+        Self { trouble, source: Some(Arc::new(error)) }
     }
 }
 

@@ -13,7 +13,7 @@ mod transaction;
 mod vectors;
 
 use std::{
-    fs,
+    fs::{self, File},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -28,6 +28,8 @@ pub use vectors::{Unembedded, VectorRow};
 
 /// The database's file name inside the data folder.
 const FILE_NAME: &str = "shopkeeper.db";
+/// Whose turn it is to open the database.
+const OPENING_FILE_NAME: &str = "shopkeeper.opening";
 /// The write-ahead log's, beside it.
 const LOG_FILE_NAME: &str = "shopkeeper.db-wal";
 /// How long a connection waits for another process's write lock before it reports `Busy`.
@@ -56,6 +58,14 @@ pub struct Store {
 impl Store {
     /// Opens the database in `folder`, creating or migrating it where needed.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        // Held until the database is open. Two processes that both make a new one would get in
+        // each other's way: SQLite does not wait while the journal's mode changes.
+        let turn = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join(OPENING_FILE_NAME))?;
+        turn.lock()?;
         let mut connection = Connection::open(folder.join(FILE_NAME))?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -13,6 +13,8 @@ use super::settings::ModelSettings;
 /// Who turns texts into vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelKind {
+    /// Nobody.
+    Off,
     /// The model inside this program.
     BuiltIn,
     /// Somebody else's, asked over HTTP.
@@ -22,6 +24,8 @@ pub enum ModelKind {
 /// The model asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelConfig {
+    /// No vectors are made.
+    Off,
     /// The model inside this program, or one like it from a folder.
     BuiltIn {
         /// Where the files are, if not inside this program.
@@ -53,17 +57,15 @@ pub(super) fn resolve(
     read_file: impl Fn(&Path) -> io::Result<String>,
 ) -> Option<ModelConfig> {
     match settings.kind {
-        ModelKind::BuiltIn => {
-            let unused = [
-                ("model.url", settings.url.is_some()),
-                ("model.name", settings.name.is_some()),
-                ("model.dims", settings.dims > 0),
-                ("model.api_key", settings.api_key.is_some()),
-                ("model.api_key_file", settings.api_key_file.is_some()),
-            ];
-            for (key, _) in unused.into_iter().filter(|(_, set)| *set) {
-                resolver.refuse(key, "has no effect without model.kind = \"http\"");
+        ModelKind::Off => {
+            refuse_http_settings(&settings, resolver);
+            if settings.folder.is_some() {
+                resolver.refuse("model.folder", "has no effect without model.kind = \"built-in\"");
             }
+            Some(ModelConfig::Off)
+        }
+        ModelKind::BuiltIn => {
+            refuse_http_settings(&settings, resolver);
             let threads = Some(settings.threads).filter(|threads| *threads > 0);
             Some(ModelConfig::BuiltIn { folder: settings.folder, threads })
         }
@@ -89,6 +91,20 @@ pub(super) fn resolve(
                 batch: settings.batch,
             })
         }
+    }
+}
+
+/// Settings of an outside model have no effect on another, which nobody who set them wants.
+fn refuse_http_settings(settings: &ModelSettings, resolver: &mut Resolver) {
+    let unused = [
+        ("model.url", settings.url.is_some()),
+        ("model.name", settings.name.is_some()),
+        ("model.dims", settings.dims > 0),
+        ("model.api_key", settings.api_key.is_some()),
+        ("model.api_key_file", settings.api_key_file.is_some()),
+    ];
+    for (key, _) in unused.into_iter().filter(|(_, set)| *set) {
+        resolver.refuse(key, "has no effect without model.kind = \"http\"");
     }
 }
 

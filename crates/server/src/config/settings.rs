@@ -48,7 +48,7 @@ const LOG_FORMATS: OneOf<LogFormat> =
     OneOf(&[("text", LogFormat::Text), ("json", LogFormat::Json)]);
 
 const MODEL_KINDS: OneOf<ModelKind> =
-    OneOf(&[("built-in", ModelKind::BuiltIn), ("http", ModelKind::Http)]);
+    OneOf(&[("off", ModelKind::Off), ("built-in", ModelKind::BuiltIn), ("http", ModelKind::Http)]);
 
 const JWT_ALGORITHMS: OneOf<JwtAlgorithm> = OneOf(&[
     ("HS256", JwtAlgorithm::Hs256),
@@ -136,8 +136,8 @@ section! {
 section! {
     /// The model that tells what texts mean: the one inside the program, or somebody else's.
     pub(super) struct ModelSettings, title "Model", prefix "model." {
-        /// Who turns texts into vectors: `built-in`, or `http` for an endpoint like OpenAI's; with another model all products are embedded anew in the background.
-        kind: ModelKind = "built-in", MODEL_KINDS;
+        /// Who turns products into vectors, in the background: `built-in`, `http` for an endpoint like OpenAI's, or `off`, the default while search does not use them yet.
+        kind: ModelKind = "off", MODEL_KINDS;
         /// Folder with another model in the format of the built-in one, to use in its place.
         folder: Option<PathBuf> = "", Optional(FilePath);
         /// Threads that may run the built-in model; `0` means half of the cores.

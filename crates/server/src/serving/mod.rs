@@ -22,8 +22,10 @@ use crate::{config::Config, http, metrics};
 pub fn serve(config: &Config) -> anyhow::Result<()> {
     let metrics = metrics::install().context("figures cannot be kept")?;
     let embedder = model::embedder(&config.model)?;
-    let engine = Engine::open(&config.data, engine_settings(config))?;
-    let engine = engine.embed_with(embedder).context("the embedding thread cannot be started")?;
+    let mut engine = Engine::open(&config.data, engine_settings(config))?;
+    if let Some(embedder) = embedder {
+        engine = engine.embed_with(embedder).context("the embedding thread cannot be started")?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -9,10 +9,12 @@ use engine::embed::{BuiltIn, Embedder, Remote, RemoteSettings, Surroundings, Wei
 use super::random_source;
 use crate::config::ModelConfig;
 
-/// Makes the configured model ready. An outside one is not asked yet: it may be down just now.
-pub(super) fn embedder(config: &ModelConfig) -> anyhow::Result<Arc<dyn Embedder>> {
+/// Makes the configured model ready, if there is to be one. An outside one is not asked yet: it
+/// may be down just now.
+pub(super) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     let started = Instant::now();
     let embedder: Arc<dyn Embedder> = match config {
+        ModelConfig::Off => return Ok(None),
         ModelConfig::BuiltIn { folder, threads } => {
             let weights =
                 folder.as_deref().map_or_else(|| Ok(Weights::embedded()), Weights::in_folder);
@@ -37,7 +39,7 @@ pub(super) fn embedder(config: &ModelConfig) -> anyhow::Result<Arc<dyn Embedder>
     };
     let elapsed_ms = started.elapsed().as_millis() as u64;
     tracing::info!(model = %embedder.model(), dims = embedder.dims(), elapsed_ms, "the model is ready");
-    Ok(embedder)
+    Ok(Some(embedder))
 }
 
 fn half_of_the_cores() -> usize {
