@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test readme-test bench-write fuzz deny clean
+.PHONY: help run build test lint docs unit api-test readme-test training-test eval-model bench-write bench-embed fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -12,7 +12,7 @@ run: ## Build and start the service, with a token to use it
 build: ## Build target/release/shopkeeper
 	cargo build --release --locked
 
-test: lint docs unit api-test readme-test ## Install what the tests need and run them all
+test: lint docs unit api-test readme-test training-test ## Install what the tests need and run them all
 
 lint: ## Formatting and clippy
 	cargo fmt --all --check
@@ -30,8 +30,17 @@ api-test: ## Random requests by schemathesis against the OpenAPI document
 readme-test: ## The commands in README.md, as a newcomer would paste them
 	scripts/readme-test.sh
 
+training-test: ## The model's recipe, all steps on a tiny corpus
+	scripts/training.sh test
+
+eval-model: ## Measure the model by itself (needs the judged queries; not part of `make test`)
+	scripts/training.sh evaluate
+
 bench-write: build ## Measure writes, memory and restart (not part of `make test`)
 	target/release/bench-write --server target/release/shopkeeper
+
+bench-embed: build ## Time the two encoders (not part of `make test`)
+	target/release/bench-embed
 
 fuzz: ## Fuzz the parsers (not part of `make test`)
 	scripts/fuzz.sh
