@@ -36,7 +36,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// Texts that the model refuses are passed over until the next start; of so many at the most.
 const MOST_PASSED_OVER: usize = 1000;
 /// Batches between two counts of all that is left.
-const COUNT_EVERY: u32 = 64;
+const COUNT_EVERY: u32 = 16;
 /// How long the end of the process waits for a batch that is under way.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
