@@ -24,8 +24,8 @@ use super::{
 /// query are kept exactly: no product found breaks one. `understood` says how the query was
 /// read, and `understand` switches parts of that off.
 ///
-/// Hidden products are left out unless
-/// `include_hidden` asks for them, which needs the role VIEWER.
+/// Hidden products are left out unless `include_hidden` asks for them, which needs the role
+/// VIEWER.
 #[utoipa::path(
     post,
     path = "/search",

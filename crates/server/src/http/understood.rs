@@ -190,6 +190,15 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_documentation_is_true() {
+        let page = include_str!("../../../../docs/search.md");
+        let (_, example) = page.split_once("```json\n").unwrap();
+        let (example, _) = example.split_once("```").unwrap();
+        let example: Value = serde_json::from_str(&format!("{{{example}}}")).unwrap();
+        assert_eq!(read("red shoes under $50 without leather"), example["understood"]);
+    }
+
+    #[test]
     fn nothing_read_is_said_to_be_nothing() {
         let expected = json!({"constraints": [], "exclusions": [], "sort": null,
             "residual": "under armour shoes"});
