@@ -47,17 +47,32 @@ const MINOR_DIGITS_LIKE_A_GROUP: u8 = 3;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Price {
     text: String,
-    amount: Decimal,
-    currency: Currency,
+    money: Money,
+}
+
+/// What a price says: so much of a currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Money {
+    /// How much, never negative.
+    pub amount: Decimal,
+    /// Of what.
+    pub currency: Currency,
+}
+
+impl Money {
+    /// What a price says, by the rules at the top of this module.
+    pub fn parse(text: &str) -> Result<Money, InvalidPrice> {
+        let parts = Parts::of(text)?;
+        let currency = read_currency(parts.before, parts.after)?;
+        let amount = read_amount(parts.number, currency)?;
+        Ok(Money { amount, currency })
+    }
 }
 
 impl Price {
     /// Reads a price by the rules at the top of this module.
     pub fn parse(text: &str) -> Result<Price, InvalidPrice> {
-        let parts = Parts::of(text)?;
-        let currency = read_currency(parts.before, parts.after)?;
-        let amount = read_amount(parts.number, currency)?;
-        Ok(Price { text: text.to_owned(), amount, currency })
+        Ok(Price { money: Money::parse(text)?, text: text.to_owned() })
     }
 
     /// The price exactly as it was written.
@@ -67,12 +82,17 @@ impl Price {
 
     /// The amount, never negative, with as many decimals as were written.
     pub fn amount(&self) -> Decimal {
-        self.amount
+        self.money.amount
     }
 
     /// The currency.
     pub fn currency(&self) -> Currency {
-        self.currency
+        self.money.currency
+    }
+
+    /// The amount and the currency.
+    pub fn money(&self) -> Money {
+        self.money
     }
 }
 

@@ -5,10 +5,11 @@ use catalog::{
     change::Seq,
     product::{Product, ProductId},
     query::QueryText,
-    words::QueryWords,
+    understanding::{Understand, Understanding},
 };
 
 use crate::{
+    index::Plan,
     shops::Shops,
     store::{Readers, StoreError},
 };
@@ -22,6 +23,8 @@ pub struct SearchRequest {
     pub limit: usize,
     /// How many of the best to skip first.
     pub offset: usize,
+    /// What is read in the query besides words.
+    pub understand: Understand,
 }
 
 /// What was found.
@@ -31,6 +34,8 @@ pub struct SearchResults {
     pub products: Vec<Product>,
     /// How many there are in all.
     pub total: usize,
+    /// How the query was read.
+    pub understood: Understanding,
     /// The change the search saw last.
     pub seq: Seq,
 }
@@ -41,13 +46,21 @@ pub(crate) fn search(
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
-    let words = QueryWords::of(request.query.as_str());
     let snapshot = shops.index(pass.shop())?.snapshot();
-    let matches = snapshot.search(&words, pass.sight(), request.offset, request.limit);
+    let understood = request.understand.read(request.query.as_str(), &|word| snapshot.knows(word));
+    let plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
+    let matches = snapshot.search(&plan, |in_doubt| {
+        let allowed = |title: &str, description: &str| understood.allows(title, description);
+        readers.refused(pass.shop(), in_doubt, allowed)
+    })?;
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
-    let products = readers.products(pass, &ids)?;
-    // A write that commits between scoring and reading may take a product out of sight:
-    // it is not shown, and not counted.
+    let mut products = readers.products(pass, &ids)?;
+    // A write that commits between scoring and reading may take a product out of sight, or
+    // change it so that it breaks a condition: it is not shown, and not counted.
+    products.retain(|product| {
+        understood.admits(&product.price)
+            && understood.allows(product.title.as_str(), product.description.as_str())
+    });
     let gone = ids.len() - products.len();
-    Ok(SearchResults { products, total: matches.total - gone, seq: snapshot.seq() })
+    Ok(SearchResults { products, total: matches.total - gone, understood, seq: snapshot.seq() })
 }

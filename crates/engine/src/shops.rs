@@ -261,8 +261,8 @@ fn as_index_change(touched: &Touched) -> IndexChange<'_> {
 }
 
 fn as_scanned_entry(row: Scanned<'_>) -> Entry<'_> {
-    let Scanned { id, version, hidden, title, description } = row;
-    Entry { id, version, hidden, title, description }
+    let Scanned { id, version, hidden, price, title, description } = row;
+    Entry { id, version, hidden, price, title, description }
 }
 
 fn as_entry(product: &Product) -> Entry<'_> {
@@ -270,6 +270,7 @@ fn as_entry(product: &Product) -> Entry<'_> {
         id: product.id,
         version: product.version,
         hidden: product.hidden,
+        price: product.price.money(),
         title: product.title.as_str(),
         description: product.description.as_str(),
     }
@@ -353,7 +354,7 @@ mod tests {
         /// The ids that a word finds, ascending.
         fn find(&self, shop: ShopId, word: &str) -> Vec<ProductId> {
             let snapshot = self.shops.index(shop).unwrap().snapshot();
-            let found = snapshot.search(&QueryWords::of(word), Sight::Everything, 0, 100_000);
+            let found = snapshot.search_words(&QueryWords::of(word), Sight::Everything, 0, 100_000);
             assert_eq!(found.total, found.hits.len());
             let mut ids: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
             ids.sort_unstable();

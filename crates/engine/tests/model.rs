@@ -23,6 +23,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    understanding::Understand,
     words::{QueryWords, for_each_word},
 };
 use engine::{
@@ -214,7 +215,12 @@ impl Bench {
         limit: usize,
         offset: usize,
     ) -> (Vec<Product>, usize) {
-        let request = SearchRequest { query: QueryText::parse(query).unwrap(), limit, offset };
+        let request = SearchRequest {
+            query: QueryText::parse(query).unwrap(),
+            limit,
+            offset,
+            understand: Understand::default(),
+        };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
         (found.products, found.total)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use rust_decimal::Decimal;
 
 use crate::currency::Currency;
-use crate::price::Price;
+use crate::price::Money;
 
 use super::Span;
 
@@ -98,14 +98,14 @@ impl PriceConstraint {
     }
 
     /// Whether a product of this price satisfies the condition.
-    pub fn admits(&self, price: &Price) -> bool {
-        let amount = price.amount();
+    pub fn admits(&self, price: Money) -> bool {
+        let amount = price.amount;
         let is_above =
             |floor: Bound| amount > floor.amount || floor.inclusive && amount == floor.amount;
         let is_below = |ceiling: Bound| {
             amount < ceiling.amount || ceiling.inclusive && amount == ceiling.amount
         };
-        self.currency.is_none_or(|currency| currency == price.currency())
+        self.currency.is_none_or(|currency| currency == price.currency)
             && self.floor.is_none_or(is_above)
             && self.ceiling.is_none_or(is_below)
     }
@@ -133,10 +133,11 @@ impl fmt::Display for PriceConstraint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::price::Price;
 
     fn check(constraint: &PriceConstraint, price: &str, admitted: bool) {
         let price = Price::parse(price).unwrap();
-        assert_eq!(constraint.admits(&price), admitted, "{constraint} {}", price.text());
+        assert_eq!(constraint.admits(price.money()), admitted, "{constraint} {}", price.text());
     }
 
     #[test]

@@ -22,6 +22,12 @@ const MAX_GAP: usize = 1;
 /// Shorter words in -ing are things: king, ring, wing.
 const LEAST_GERUND: usize = 5;
 
+/// What follows one of these is denied: `no leather`.
+const DENIED_AFTER: [&str; 10] =
+    ["no", "non", "without", "zero", "ohne", "sans", "sin", "sem", "senza", "без"];
+/// What stands before one of these is denied: `leather-free`.
+const DENIED_BEFORE: [&str; 2] = ["free", "frei"];
+
 /// Words that no product found may say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exclusion {
@@ -49,6 +55,12 @@ impl Exclusion {
         })
     }
 
+    /// The words by which a product denies something. One that says none of them says what it
+    /// says: it breaks an exclusion of one word by having that word.
+    pub fn denials() -> impl Iterator<Item = &'static str> {
+        DENIED_AFTER.into_iter().chain(DENIED_BEFORE)
+    }
+
     /// Where the last word is said, if all follow the first closely.
     fn last_said_from(&self, said: &[Box<str>], first: usize) -> Option<usize> {
         self.words[1..].iter().try_fold(first, |at, word| {
@@ -59,14 +71,11 @@ impl Exclusion {
 
 fn is_denied(said: &[Box<str>], at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| &*said[before]);
-    matches!(
-        before,
-        "no" | "non" | "without" | "zero" | "ohne" | "sans" | "sin" | "sem" | "senza" | "без"
-    )
+    DENIED_AFTER.contains(&before)
 }
 
 fn is_free(said: &[Box<str>], at: usize) -> bool {
-    said.get(at + 1).is_some_and(|next| matches!(&**next, "free" | "frei"))
+    said.get(at + 1).is_some_and(|next| DENIED_BEFORE.contains(&&**next))
 }
 
 /// How a negation takes the words behind it.

@@ -55,9 +55,14 @@ pub struct Understanding {
 }
 
 impl Understanding {
+    /// Whether the query says anything besides words to search for.
+    pub fn has_conditions(&self) -> bool {
+        !self.constraints.is_empty() || !self.exclusions.is_empty() || self.sort.is_some()
+    }
+
     /// Whether a product of this price satisfies every condition.
     pub fn admits(&self, price: &Price) -> bool {
-        self.constraints.iter().all(|constraint| constraint.admits(price))
+        self.constraints.iter().all(|constraint| constraint.admits(price.money()))
     }
 
     /// Whether no text of a product says what is excluded.

@@ -13,6 +13,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    understanding::Understand,
 };
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
@@ -195,7 +196,9 @@ fn writes_do_not_wait_for_an_outside_model_that_is_down() {
     bench.create(&["red sofa", "blue lamp"]);
     let pass = Caller::new(shop(), Role::Shopper).may_read();
     let query = QueryText::parse("lamp").unwrap();
-    let search = bench.engine().search(pass, SearchRequest { query, limit: 5, offset: 0 });
+    let understand = Understand::default();
+    let request = SearchRequest { query, limit: 5, offset: 0, understand };
+    let search = bench.engine().search(pass, request);
     assert_eq!(bench.runtime.block_on(search).unwrap().total, 1, "found by its words");
     assert_eq!(bench.vectors(), BTreeMap::new());
 

@@ -35,6 +35,21 @@ impl Bits {
         self.0[block]
     }
 
+    /// Leaves on what is on in both.
+    pub(super) fn keep(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(block, other)| *block &= other);
+    }
+
+    /// Turns off what is on in the other.
+    pub(super) fn remove(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(block, other)| *block &= !other);
+    }
+
+    /// Turns on what is on in the other.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(block, other)| *block |= other);
+    }
+
     /// The places that are on, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         let blocks = self.0.iter().enumerate();
@@ -64,5 +79,18 @@ mod tests {
         assert_eq!(bits.iter().collect::<Vec<_>>(), on);
         assert!((0..131).all(|at| bits.get(at) == on.contains(&at)));
         assert_eq!(Bits::new(0).iter().count(), 0);
+    }
+
+    #[test]
+    fn sets_meet_part_and_join() {
+        let (left, right) = (Bits::with(131, [0, 64, 130]), Bits::with(131, [64, 100]));
+        let after = |change: fn(&mut Bits, &Bits)| {
+            let mut bits = left.clone();
+            change(&mut bits, &right);
+            bits.iter().collect::<Vec<_>>()
+        };
+        assert_eq!(after(Bits::keep), [64]);
+        assert_eq!(after(Bits::remove), [0, 130]);
+        assert_eq!(after(Bits::add), [0, 64, 100, 130]);
     }
 }

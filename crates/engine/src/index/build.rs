@@ -2,6 +2,7 @@
 
 use catalog::{
     change::Seq,
+    price::Money,
     product::ProductId,
     ranking::{FieldLength, Lengths, Occurrences},
     words,
@@ -37,6 +38,7 @@ pub(super) struct SegmentBuilder {
     ids: Vec<ProductId>,
     versions: Vec<Seq>,
     lengths: Vec<Lengths>,
+    prices: Vec<Money>,
     hidden: Vec<usize>,
 }
 
@@ -73,6 +75,7 @@ impl SegmentBuilder {
         let description = self.count(doc, entry.description, Field::Description);
         self.ids.push(entry.id);
         self.versions.push(entry.version);
+        self.prices.push(entry.price);
         self.lengths.push(Lengths {
             title: FieldLength::of(title),
             description: FieldLength::of(description),
@@ -152,6 +155,7 @@ impl SegmentBuilder {
             ids: self.ids.into_boxed_slice(),
             versions: self.versions.into_boxed_slice(),
             lengths: self.lengths.into_boxed_slice(),
+            prices: self.prices.into_boxed_slice(),
             words: dictionary.finish(),
             ends: next.into_boxed_slice(),
             docs,

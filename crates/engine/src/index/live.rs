@@ -5,7 +5,7 @@ use std::sync::Arc;
 use catalog::{access::Sight, product::ProductId, ranking::Corpus};
 
 use super::{
-    bits::Bits,
+    bits::{BLOCK, Bits},
     segment::{Postings, Segment},
 };
 
@@ -61,6 +61,12 @@ impl LiveSegment {
             Sight::Everything => 0,
         };
         !(self.dead.block(block) | unseen)
+    }
+
+    /// Whether a product counts and may be seen.
+    #[inline]
+    pub(super) fn is_seen(&self, doc: usize, sight: Sight) -> bool {
+        self.seen(doc / BLOCK, sight) >> (doc % BLOCK) & 1 == 1
     }
 
     /// Lets a product no longer count; whether it did before.

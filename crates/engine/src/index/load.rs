@@ -10,7 +10,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use catalog::{change::Seq, product::ProductId};
+use catalog::{change::Seq, price::Money, product::ProductId};
 use parking_lot::Mutex;
 
 use super::{
@@ -86,18 +86,19 @@ struct BatchEntry {
     id: ProductId,
     version: Seq,
     hidden: bool,
+    price: Money,
     title_end: usize,
     description_end: usize,
 }
 
 impl Batch {
     fn push(&mut self, entry: Entry<'_>) {
-        let Entry { id, version, hidden, title, description } = entry;
+        let Entry { id, version, hidden, price, title, description } = entry;
         self.texts.push_str(title);
         let title_end = self.texts.len();
         self.texts.push_str(description);
         let description_end = self.texts.len();
-        self.entries.push(BatchEntry { id, version, hidden, title_end, description_end });
+        self.entries.push(BatchEntry { id, version, hidden, price, title_end, description_end });
     }
 
     fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
@@ -106,8 +107,8 @@ impl Batch {
             let title = &self.texts[start..entry.title_end];
             let description = &self.texts[entry.title_end..entry.description_end];
             start = entry.description_end;
-            let BatchEntry { id, version, hidden, .. } = *entry;
-            Entry { id, version, hidden, title, description }
+            let BatchEntry { id, version, hidden, price, .. } = *entry;
+            Entry { id, version, hidden, price, title, description }
         })
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn merge(sources: &[LiveSegment]) -> Segment {
         ids: all.clone().map(|at| column(at).ids[order[at].1]).collect(),
         versions: all.clone().map(|at| column(at).versions[order[at].1]).collect(),
         lengths: all.clone().map(|at| column(at).lengths[order[at].1]).collect(),
+        prices: all.clone().map(|at| column(at).prices[order[at].1]).collect(),
         hidden: Bits::with(order.len(), all.filter(|&at| column(at).hidden.get(order[at].1))),
         words: merged.words.finish(),
         ends: merged.ends.into_boxed_slice(),

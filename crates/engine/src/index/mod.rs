@@ -12,13 +12,18 @@
 
 mod bits;
 mod build;
+mod collect;
 mod dictionary;
+mod exclude;
+#[cfg(test)]
+mod filter_tests;
 mod live;
 mod load;
 mod merge;
 mod merger;
 #[cfg(test)]
 mod model_tests;
+mod plan;
 mod search;
 mod segment;
 mod snapshot;
@@ -27,7 +32,7 @@ mod tiers;
 use std::{collections::BTreeMap, sync::Arc};
 
 use arc_swap::ArcSwap;
-use catalog::{change::Seq, product::ProductId};
+use catalog::{change::Seq, price::Money, product::ProductId};
 use parking_lot::Mutex;
 
 use self::{
@@ -36,7 +41,12 @@ use self::{
     segment::{MAX_PRODUCTS, Segment},
     tiers::{Merge, POLICY, Policy, Shape},
 };
-pub use self::{load::IndexBuilder, search::Matches, snapshot::Snapshot};
+pub use self::{
+    load::IndexBuilder,
+    plan::{Plan, Wanted},
+    search::Matches,
+    snapshot::Snapshot,
+};
 
 /// What the index needs to know of a product.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +57,8 @@ pub struct Entry<'a> {
     pub version: Seq,
     /// Whether only some readers get to see it.
     pub hidden: bool,
+    /// Its price.
+    pub price: Money,
     /// Its title.
     pub title: &'a str,
     /// Its description.

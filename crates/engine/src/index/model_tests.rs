@@ -10,6 +10,7 @@ use std::{
 use catalog::{
     access::Sight,
     change::Seq,
+    price::Money,
     product::ProductId,
     ranking::{Bm25, Corpus, FieldLength, Hit, Lengths, Occurrences, Scorer, WEIGHTS},
     words::{QueryWords, for_each_word},
@@ -77,7 +78,8 @@ fn words_of(text: &str) -> Vec<String> {
 
 fn entry(number: u64, version: Seq, item: &Item) -> Entry<'_> {
     let Item { hidden, title, description } = item;
-    Entry { id: id(number), version, hidden: *hidden, title, description }
+    let price = Money::parse("$5").unwrap();
+    Entry { id: id(number), version, hidden: *hidden, price, title, description }
 }
 
 fn apply(index: &ShopIndex, changes: &[Change], seq: Seq) {
@@ -156,7 +158,7 @@ fn check(index: &ShopIndex, model: &Model) {
             for (offset, limit) in [(0, 50), (2, 3), (40, 10)] {
                 let hits = expected.iter().skip(offset).take(limit).copied().collect();
                 assert_eq!(
-                    snapshot.search(&words, sight, offset, limit),
+                    snapshot.search_words(&words, sight, offset, limit),
                     Matches { total: expected.len(), hits },
                     "{query:?} {sight:?} {offset} {limit}"
                 );
@@ -304,7 +306,7 @@ fn readers_see_whole_groups_while_one_writes() {
                 let mut last = Seq(0);
                 while !done.load(Ordering::Relaxed) {
                     let snapshot = index.snapshot();
-                    let found = snapshot.search(&sofa, Sight::VisibleOnly, 0, 50);
+                    let found = snapshot.search_words(&sofa, Sight::VisibleOnly, 0, 50);
                     assert_eq!(found.total, PRODUCTS as usize);
                     assert!(found.hits.iter().all(|hit| hit.version == snapshot.seq()));
                     assert!(snapshot.seq() >= last);

@@ -3,17 +3,18 @@
 //! Every product with at least one of the words is scored: totals are exact and pages stable.
 //! Word by word, the postings of a segment are added up in a dense array of scores.
 
-use std::{cell::Cell, mem};
+use std::cell::Cell;
 
 use catalog::{
-    access::Sight,
-    ranking::{Bm25, Corpus, Hit, Scorer, TopHits, WEIGHTS},
+    ranking::{Corpus, Hit, Scorer, WEIGHTS},
     words::QueryWords,
 };
 
 use super::{
-    bits::{BLOCK, ones},
+    bits::{BLOCK, Bits},
+    collect::{Collector, Source},
     live::LiveSegment,
+    plan::{Plan, Wanted},
     segment::{MAX_PRODUCTS, Postings, Segment},
 };
 
@@ -31,27 +32,44 @@ pub struct Matches {
 const SPARSE: usize = 4;
 
 /// One score per product of a segment; all zero between searches.
-type Scores = [f32; MAX_PRODUCTS];
+pub(super) type Scores = [f32; MAX_PRODUCTS];
 
 thread_local! {
     /// The scores of this thread's last search, kept for its next.
     static SCORES: Cell<Option<Box<Scores>>> = const { Cell::new(None) };
 }
 
-/// The products that match a query, from `offset`, at most `limit`.
+/// The products that satisfy a plan, in its order and from its `offset`. `barred` has the
+/// products of each segment that break an exclusion, or is empty if there are none.
 pub(super) fn search(
     segments: &[LiveSegment],
     corpus: &Corpus,
-    query: &QueryWords,
-    sight: Sight,
-    offset: usize,
-    limit: usize,
+    plan: &Plan<'_>,
+    barred: &[Bits],
 ) -> Matches {
+    let sources =
+        segments.iter().enumerate().map(|(at, live)| Source { live, barred: barred.get(at) });
+    let mut collector = Collector::new(plan);
+    match &plan.wanted {
+        Wanted::Anything => sources.for_each(|source| collector.collect_all(source)),
+        Wanted::Words(words) => score(segments, corpus, words, sources, &mut collector),
+    }
+    collector.into_matches()
+}
+
+/// Hands the scores of all products with at least one of the words to the collector.
+fn score<'a>(
+    segments: &[LiveSegment],
+    corpus: &Corpus,
+    words: &QueryWords,
+    sources: impl Iterator<Item = Source<'a>>,
+    collector: &mut Collector<'_>,
+) {
     let found: Vec<Vec<Option<Postings<'_>>>> = segments
         .iter()
-        .map(|live| query.iter().map(|word| live.segment.products_with(word)).collect())
+        .map(|live| words.iter().map(|word| live.segment.products_with(word)).collect())
         .collect();
-    let rarities: Vec<f32> = (0..query.iter().len())
+    let rarities: Vec<f32> = (0..words.iter().len())
         .map(|word| {
             let products = segments.iter().zip(&found).filter_map(|(live, found)| {
                 found[word].map(|postings| live.live_among(postings) as u64)
@@ -62,28 +80,27 @@ pub(super) fn search(
 
     let scorer = Scorer::new(&WEIGHTS, corpus);
     let mut scores = SCORES.take().unwrap_or_else(zeroes);
-    let mut collector = Collector { sight, total: 0, top: TopHits::new(offset + limit) };
-    for (live, found) in segments.iter().zip(&found) {
+    for (source, found) in sources.zip(&found) {
+        let segment = &source.live.segment;
         let mut postings_read = 0;
         for (postings, rarity) in found.iter().zip(&rarities) {
             let Some(postings) = postings else { continue };
             postings_read += postings.docs.len();
-            add_up(&mut scores, &scorer, *rarity, &live.segment, *postings);
+            add_up(&mut scores, &scorer, *rarity, segment, *postings);
         }
-        if postings_read * SPARSE < live.segment.len() {
+        if postings_read * SPARSE < segment.len() {
             for doc in found.iter().flatten().flat_map(|postings| postings.docs) {
-                collector.collect(live, usize::from(*doc), &mut scores);
+                collector.collect(source, usize::from(*doc), &mut scores);
             }
         } else {
             let blocks = scores.as_chunks_mut().0.iter_mut();
-            for (block, scores) in blocks.take(live.segment.len().div_ceil(BLOCK)).enumerate() {
-                collector.collect_block(live, block, scores);
+            for (block, scores) in blocks.take(segment.len().div_ceil(BLOCK)).enumerate() {
+                collector.collect_block(source, block, scores);
             }
         }
     }
     // Only now: after a panic half way, the scores would not be zero.
     SCORES.set(Some(scores));
-    Matches { total: collector.total, hits: collector.top.into_page(offset) }
 }
 
 fn zeroes() -> Box<Scores> {
@@ -100,51 +117,5 @@ fn add_up(
     for (doc, occurrences) in postings.docs.iter().zip(postings.occurrences) {
         let doc = usize::from(*doc);
         scores[doc] += scorer.score(rarity, *occurrences, segment.lengths[doc]);
-    }
-}
-
-/// Takes scores, where there are any, and leaves zeroes in their place. Every word found is
-/// worth more than 0, so 0 is a product without any.
-struct Collector {
-    sight: Sight,
-    total: usize,
-    top: TopHits,
-}
-
-impl Collector {
-    /// The score of one product.
-    fn collect(&mut self, live: &LiveSegment, doc: usize, scores: &mut Scores) {
-        let score = mem::take(&mut scores[doc]);
-        let is_seen = live.seen(doc / BLOCK, self.sight) >> (doc % BLOCK) & 1 == 1;
-        if score > 0.0 && is_seen {
-            self.total += 1;
-            self.offer(&live.segment, doc, score);
-        }
-    }
-
-    /// The scores of neighbouring products, without a branch for each.
-    fn collect_block(&mut self, live: &LiveSegment, block: usize, scores: &mut [f32; BLOCK]) {
-        let mut matched = 0;
-        let mut best = 0_f32;
-        for (at, score) in scores.iter().enumerate() {
-            matched |= u64::from(*score > 0.0) << at;
-            best = if *score > best { *score } else { best };
-        }
-        matched &= live.seen(block, self.sight);
-        self.total += matched.count_ones() as usize;
-        if self.top.may_keep(best) {
-            ones(matched).for_each(|at| self.offer(&live.segment, block * BLOCK + at, scores[at]));
-        }
-        scores.fill(0.0);
-    }
-
-    fn offer(&mut self, segment: &Segment, doc: usize, score: f32) {
-        if self.top.may_keep(score) {
-            self.top.offer(Hit {
-                product: segment.ids[doc],
-                version: segment.versions[doc],
-                score: Bm25(score),
-            });
-        }
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use catalog::{
     change::Seq,
+    price::Money,
     product::ProductId,
     ranking::{Lengths, Occurrences},
 };
@@ -26,6 +27,7 @@ pub(super) struct Segment {
     pub(super) ids: Box<[ProductId]>,
     pub(super) versions: Box<[Seq]>,
     pub(super) lengths: Box<[Lengths]>,
+    pub(super) prices: Box<[Money]>,
     pub(super) hidden: Bits,
     pub(super) words: Dictionary,
     /// Where each word's postings end; they begin where those of the word before end.
@@ -75,6 +77,7 @@ impl Segment {
             + size_of_val(&*self.ids)
             + size_of_val(&*self.versions)
             + size_of_val(&*self.lengths)
+            + size_of_val(&*self.prices)
             + self.hidden.memory_bytes()
             + self.words.memory_bytes()
             + size_of_val(&*self.ends)

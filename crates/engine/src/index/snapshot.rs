@@ -1,8 +1,13 @@
 //! What does a reader see? The shop's products as of one change, for as long as it looks.
 
-use catalog::{access::Sight, change::Seq, ranking::Corpus, words::QueryWords};
+#[cfg(test)]
+use catalog::{access::Sight, words::QueryWords};
+use catalog::{change::Seq, product::ProductId, ranking::Corpus};
 
+#[cfg(test)]
+use super::Wanted;
 use super::{
+    Plan, exclude,
     live::LiveSegment,
     search::{self, Matches},
 };
@@ -50,10 +55,42 @@ impl Snapshot {
         size_of::<Self>() + self.segments.iter().map(LiveSegment::memory_bytes).sum::<usize>()
     }
 
-    /// The products that say at least one word of the query, best first: `limit` of them,
-    /// after the first `offset`. Rarity of words and average lengths are those of all products
-    /// of the shop, hidden ones included, so that a product's score does not depend on the reader.
-    pub fn search(&self, query: &QueryWords, sight: Sight, offset: usize, limit: usize) -> Matches {
-        search::search(&self.segments, &self.corpus, query, sight, offset, limit)
+    /// Whether any product says this word, given as the index has it.
+    pub fn knows(&self, word: &str) -> bool {
+        let has_word = |live: &LiveSegment| {
+            let found = live.segment.products_with(word);
+            found.is_some_and(|postings| live.live_among(postings) > 0)
+        };
+        self.segments.iter().any(has_word)
+    }
+
+    /// The products that satisfy a plan, in its order. Rarity of words and average lengths are
+    /// those of all products of the shop, hidden ones included, so that a product's score does
+    /// not depend on the reader.
+    ///
+    /// `judge` is asked at most once and returns those of the products whose texts break an
+    /// exclusion of the plan, where words alone cannot tell.
+    pub fn search<E>(
+        &self,
+        plan: &Plan<'_>,
+        judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+    ) -> Result<Matches, E> {
+        let barred = exclude::barred(&self.segments, plan, judge)?;
+        Ok(search::search(&self.segments, &self.corpus, plan, &barred))
+    }
+
+    /// The products that say at least one of the words, best first.
+    #[cfg(test)]
+    pub(crate) fn search_words(
+        &self,
+        words: &QueryWords,
+        sight: Sight,
+        offset: usize,
+        limit: usize,
+    ) -> Matches {
+        let wanted = Wanted::Words(words.clone());
+        let plan = Plan { wanted, prices: &[], exclusions: &[], order: None, sight, offset, limit };
+        let Ok(found) = self.search(&plan, |_| Ok::<_, std::convert::Infallible>(Vec::new()));
+        found
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use catalog::{
     access::{ReadPass, Role, Sight},
     change::Seq,
+    price::Money,
     product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
@@ -52,6 +53,8 @@ pub struct Scanned<'row> {
     pub version: Seq,
     /// Whether search leaves it out.
     pub hidden: bool,
+    /// Its price.
+    pub price: Money,
     /// Its title.
     pub title: &'row str,
     /// Its description.
@@ -114,6 +117,31 @@ impl Readers {
         })
     }
 
+    /// Those of the products with these ids whose title and description are not `allowed`. What
+    /// is gone meanwhile is not among them.
+    pub fn refused(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: impl Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT title, description FROM products WHERE id = ?1 AND shop_id = ?2",
+            )?;
+            let mut refused = Vec::new();
+            for id in ids {
+                let mut row = statement.query(params![id.get(), shop.get()])?;
+                if let Some(row) = row.next()?
+                    && !allowed(rows::read_text(row, 0)?, rows::read_text(row, 1)?)
+                {
+                    refused.push(*id);
+                }
+            }
+            Ok(refused)
+        })
+    }
+
     /// A page of the catalog, by ascending id.
     pub fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
         self.read(|connection| {
@@ -150,7 +178,7 @@ impl Readers {
         self.read(|connection| {
             let seq = last_change_of(connection)?;
             let mut statement = connection.prepare_cached(
-                "SELECT id, version, hidden, title, description FROM products
+                "SELECT id, version, hidden, price, title, description FROM products
                  WHERE shop_id = ?1 ORDER BY id",
             )?;
             let mut rows = statement.query([shop.get()])?;
@@ -159,8 +187,9 @@ impl Readers {
                     id: rows::read_product_id(row.get(0)?)?,
                     version: Seq(row.get::<_, i64>(1)?.cast_unsigned()),
                     hidden: row.get(2)?,
-                    title: rows::read_text(row, 3)?,
-                    description: rows::read_text(row, 4)?,
+                    price: Money::parse(rows::read_text(row, 3)?).map_err(rows::unexpected)?,
+                    title: rows::read_text(row, 4)?,
+                    description: rows::read_text(row, 5)?,
                 });
             }
             Ok(seq)

@@ -24,6 +24,7 @@ pub(crate) mod rate;
 pub mod requests;
 pub(crate) mod search;
 pub(crate) mod tokens;
+pub mod understood;
 pub mod wire;
 
 use std::{sync::Arc, time::Duration};

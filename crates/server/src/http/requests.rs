@@ -8,6 +8,7 @@ use catalog::{
     product::{Description, Draft, Patch, ProductId, Title},
     query::{self, QueryText},
     text,
+    understanding::Understand,
 };
 use engine::{SearchRequest, tokens};
 use jiff::{SignedDuration, Timestamp};
@@ -32,6 +33,9 @@ pub(crate) const SETTABLE: [&str; 5] = ["title", "description", "price", "hidden
 /// Fields that a product has and nobody may set: they are ignored, so that what was read
 /// can be edited and sent back.
 pub(crate) const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
+
+/// What is read in a query and can be switched off.
+pub(crate) const UNDERSTOOD: [&str; 3] = ["price", "exclusions", "sort"];
 
 /// A product to create.
 pub fn draft(body: &Value) -> Result<Draft, Vec<Fault>> {
@@ -143,12 +147,27 @@ pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
     let limit = fields.optional("limit", integer(1, query::MAX_LIMIT as u64));
     let offset = fields.optional("offset", integer(0, query::MAX_OFFSET as u64));
     fields.optional("include_hidden", boolean);
+    let understand = fields.optional("understand", object(understand));
     fields.finish()?;
     let Some(query) = query else { unreachable!("a required field is there or a fault") };
     Ok(SearchRequest {
         query,
         limit: limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize),
         offset: offset.unwrap_or(0) as usize,
+        understand: understand.unwrap_or_default(),
+    })
+}
+
+/// What is read in a query: everything that is not switched off.
+fn understand(value: &Value) -> Result<Understand, Vec<Fault>> {
+    let mut fields = Fields::of(value)?;
+    let [price, exclusions, sort] = UNDERSTOOD.map(|name| fields.optional(name, boolean));
+    fields.finish()?;
+    Ok(Understand {
+        price: price.unwrap_or(true),
+        exclusions: exclusions.unwrap_or(true),
+        sort: sort.unwrap_or(true),
+        ..Understand::default()
     })
 }
 
@@ -377,6 +396,27 @@ mod tests {
     fn an_update_must_change_something() {
         assert_eq!(codes(&patch(&json!({"id": 5})).unwrap_err()), ["- no_change"]);
         assert!(patch(&json!({"description": ""})).is_ok());
+    }
+
+    #[test]
+    fn everything_is_read_in_a_query_unless_switched_off() {
+        let read = |switches: Value| {
+            let request = search(&json!({"query": "x", "understand": switches}));
+            request.map(|request| request.understand).map_err(|faults| codes(&faults))
+        };
+        assert_eq!(search(&json!({"query": "x"})).unwrap().understand, Understand::default());
+        assert_eq!(read(json!({})), Ok(Understand::default()));
+        let without_price = Understand { price: false, ..Understand::default() };
+        assert_eq!(read(json!({"price": false, "sort": true})), Ok(without_price));
+        assert_eq!(
+            read(json!({"price": 0, "sort": null, "color": false})),
+            Err(vec![
+                "understand.price wrong_type".into(),
+                "understand.sort wrong_type".into(),
+                "understand.color unknown_field".into(),
+            ])
+        );
+        assert_eq!(read(json!(false)), Err(vec!["understand wrong_type".into()]));
     }
 
     #[test]

@@ -14,13 +14,18 @@ use super::{
     },
     problem::ApiError,
     requests,
+    understood::Understood,
     wire::{ProductBody, SearchAnswer},
 };
 
 /// Search products
 ///
-/// Products by what a shopper says, best first. Hidden products are left out unless
-/// `include_hidden` asks for them, which needs the role VIEWER.
+/// Products by what a shopper says, best first. Prices, exclusions and an order written in the
+/// query are kept exactly: no product found breaks one. `understood` says how the query was
+/// read, and `understand` switches parts of that off.
+///
+/// Hidden products are left out unless `include_hidden` asks for them, which needs the role
+/// VIEWER.
 #[utoipa::path(
     post,
     path = "/search",
@@ -46,7 +51,8 @@ pub(crate) async fn search(
     let found = app.engine.search(pass, request).await?;
     Ok(Json(SearchAnswer {
         products: found.products.iter().map(ProductBody::from).collect(),
-        query,
         total: found.total,
+        understood: Understood::of(&query, &found.understood),
+        query,
     }))
 }

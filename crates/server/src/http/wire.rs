@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{openapi, problem::Fault};
+use super::{openapi, problem::Fault, understood::Understood};
 
 /// A product.
 #[derive(Debug, Serialize, ToSchema)]
@@ -140,12 +140,14 @@ impl ElementFault {
 /// What a search found.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SearchAnswer {
-    /// The products, best first.
+    /// The products, best first or in the order that was asked for.
     pub products: Vec<ProductBody>,
     /// The query as it was asked.
     pub query: String,
-    /// How many products were found in all.
+    /// How many products were found in all: exact, whatever the page.
     pub total: usize,
+    /// How the query was read.
+    pub understood: Understood,
 }
 
 /// A token that was just issued.

@@ -8,6 +8,7 @@
 mod access;
 mod bulk;
 mod configuration;
+mod constraints;
 mod errors;
 mod limits;
 mod listing;

@@ -188,6 +188,12 @@ fn a_search_is_refused_rather_than_guessed() {
         (json!({"query": "x", "include_hidden": "yes"}), &["include_hidden wrong_type"]),
         (json!({"query": "x", "include_hidden": null}), &["include_hidden wrong_type"]),
         (json!({"query": "x", "filter": {}}), &["filter unknown_field"]),
+        (json!({"query": "x", "understand": true}), &["understand wrong_type"]),
+        (json!({"query": "x", "understand": null}), &["understand wrong_type"]),
+        (
+            json!({"query": "x", "understand": {"price": "no", "colour": true}}),
+            &["understand.price wrong_type", "understand.colour unknown_field"],
+        ),
         (
             json!({"query": " ", "limit": 99, "page": 2}),
             &["query blank", "limit out_of_range", "page unknown_field"],

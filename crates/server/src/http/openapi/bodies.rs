@@ -139,8 +139,21 @@ request_body!(
             "include_hidden",
             boolean("Whether hidden products are searched too; needs the role VIEWER.", false)
         )
+        .property("understand", schema_named("Understand"))
         .required("query")
         .examples([json!({"query": "a linen sofa under $900", "limit": 10})])
+);
+
+request_body!(
+    Understand,
+    closed_object("What is read in the query. The words of what is switched off are searched for.")
+        .property("price", boolean("Conditions on the price: `under $50`, `20 to 30 euros`.", true))
+        .property(
+            "exclusions",
+            boolean("What is not wanted: `without leather`, `not black`.", true)
+        )
+        .property("sort", boolean("The order of results: `cheapest`, `newest`.", true))
+        .examples([json!({"price": false})])
 );
 
 request_body!(

@@ -26,11 +26,14 @@ pub(crate) use published::{__path_openapi, Published, openapi};
 
 use self::bodies::{
     NewMedia, NewProduct, NewProducts, ProductChanges, ProductEdit, ProductEdits, ProductIds,
-    SearchRequest, TokenRequest,
+    SearchRequest, TokenRequest, Understand,
 };
 use super::{
     health::Health,
     problem::{Fault, Problem},
+    understood::{
+        self, CharacterSpan, Understood, UnderstoodConstraint, UnderstoodExclusion, UnderstoodSort,
+    },
     wire::{
         BulkCreated, BulkDeleted, BulkUpdated, ElementFault, MediaBody, NewToken, ProductBody,
         SearchAnswer, TokenBody,
@@ -112,12 +115,18 @@ fn components() -> Components {
         .schema_from::<ProductEdits>()
         .schema_from::<ProductIds>()
         .schema_from::<SearchRequest>()
+        .schema_from::<Understand>()
         .schema_from::<TokenRequest>()
         .schema_from::<ProductBody>()
         .schema_from::<BulkCreated>()
         .schema_from::<BulkUpdated>()
         .schema_from::<BulkDeleted>()
         .schema_from::<SearchAnswer>()
+        .schema_from::<Understood>()
+        .schema_from::<UnderstoodConstraint>()
+        .schema_from::<UnderstoodExclusion>()
+        .schema_from::<UnderstoodSort>()
+        .schema_from::<CharacterSpan>()
         .schema_from::<NewToken>()
         .schema_from::<TokenBody>()
         .schema_from::<Health>()
@@ -151,6 +160,30 @@ pub(crate) fn role() -> Object {
     vocabulary::one_of(catalog::access::Role::ALL.map(catalog::access::Role::as_str))
         .description(Some("What it lets its bearer do."))
         .build()
+}
+
+/// The fields that a query can set conditions on, for the schema of what was understood.
+pub(crate) fn constrained_field() -> Object {
+    vocabulary::one_of(["price"]).description(Some("The field.")).build()
+}
+
+/// The ways to compare a field, for the schema of what was understood.
+pub(crate) fn constraint_operation() -> Object {
+    use catalog::understanding::PriceKind::{About, Above, AtLeast, AtMost, Below, Between};
+    let kinds = [Below, AtMost, Above, AtLeast, Between, About];
+    vocabulary::one_of(kinds.map(understood::operation_name))
+        .description(Some(
+            "How the field compares. `between` and `about` (within 20%) have `min` and `max`, \
+             both let in; the others have `value`.",
+        ))
+        .build()
+}
+
+/// The orders of results, for the schema of what was understood.
+pub(crate) fn sort_order() -> Object {
+    use catalog::understanding::SortOrder::{Newest, PriceAscending, PriceDescending};
+    let orders = [PriceAscending, PriceDescending, Newest];
+    vocabulary::one_of(orders.map(understood::order_name)).description(Some("Which order.")).build()
 }
 
 /// The kinds of media, for the schema of products.

@@ -1,0 +1,288 @@
+//! Does no result ever break a condition, and is every other one counted? Random catalogs and
+//! queries, compared with a filter that looks at every product.
+
+use std::{cell::Cell, convert::Infallible};
+
+use catalog::{
+    access::Sight,
+    change::Seq,
+    price::Price,
+    product::ProductId,
+    understanding::{SortOrder, Understand, Understanding},
+    words::{QueryWords, for_each_word},
+};
+use proptest::prelude::*;
+
+use super::{Entry, IndexBuilder, IndexChange, Matches, Plan, ShopIndex, Wanted, tiers::Policy};
+
+/// Merges early and often, some of it at once.
+const BUSY: Policy = Policy { fanout: 2, max_products: 200, inline_postings: 40 };
+
+#[derive(Clone, Debug)]
+struct Item {
+    hidden: bool,
+    title: String,
+    description: String,
+    price: Price,
+}
+
+/// The catalog: the product numbered `n + 1` is the `n`th.
+type Items = Vec<Item>;
+
+fn id(at: usize) -> ProductId {
+    ProductId::new(at as u64 + 1).unwrap()
+}
+
+fn entry(at: usize, item: &Item) -> Entry<'_> {
+    Entry {
+        id: id(at),
+        version: Seq(1),
+        hidden: item.hidden,
+        price: item.price.money(),
+        title: &item.title,
+        description: &item.description,
+    }
+}
+
+fn item_of(items: &Items, id: ProductId) -> &Item {
+    &items[id.get() as usize - 1]
+}
+
+impl Item {
+    fn says_any_of(&self, words: &QueryWords) -> bool {
+        let mut says = false;
+        let mut look = |word: &str| says |= words.iter().any(|wanted| wanted == word);
+        for_each_word(&self.title, &mut look);
+        for_each_word(&self.description, &mut look);
+        says
+    }
+}
+
+/// The numbers of all products that satisfy a query, ascending.
+fn naive(items: &Items, understood: &Understanding, sight: Sight) -> Vec<ProductId> {
+    let words = QueryWords::of(&understood.residual);
+    let wants_anything = words.is_empty() && understood.has_conditions();
+    (0..items.len())
+        .filter(|at| {
+            let item = &items[*at];
+            (sight == Sight::Everything || !item.hidden)
+                && (wants_anything || item.says_any_of(&words))
+                && understood.admits(&item.price)
+                && understood.allows(&item.title, &item.description)
+        })
+        .map(id)
+        .collect()
+}
+
+fn run(index: &ShopIndex, items: &Items, understood: &Understanding, plan: &Plan<'_>) -> Matches {
+    let asked = Cell::new(0);
+    let Ok(found) = index.snapshot().search(plan, |in_doubt| {
+        asked.set(asked.get() + 1);
+        let refused = |id: &ProductId| {
+            let item = item_of(items, *id);
+            assert!(plan.admits(item.price.money()), "only what would be found is read");
+            !understood.allows(&item.title, &item.description)
+        };
+        Ok::<_, Infallible>(in_doubt.iter().copied().filter(refused).collect())
+    });
+    assert!(asked.get() <= 1);
+    found
+}
+
+fn check_order(items: &Items, plan: &Plan<'_>, found: &[ProductId]) {
+    let amount = |id: ProductId| item_of(items, id).price.amount();
+    match plan.order {
+        Some(SortOrder::PriceAscending) => assert!(found.is_sorted_by_key(|id| amount(*id))),
+        Some(SortOrder::PriceDescending) => {
+            assert!(found.iter().rev().is_sorted_by_key(|id| amount(*id)));
+        }
+        Some(SortOrder::Newest) => assert!(found.iter().rev().is_sorted()),
+        None => assert!(matches!(plan.wanted, Wanted::Words(_))),
+    }
+}
+
+fn check(index: &ShopIndex, items: &Items, query: &str) {
+    let understood = Understand::default().read(query, &|word| index.snapshot().knows(word));
+    for sight in [Sight::VisibleOnly, Sight::Everything] {
+        let expected = naive(items, &understood, sight);
+        let plan = Plan::of(&understood, sight, 0, items.len() + 1);
+        let found = run(index, items, &understood, &plan);
+        let whole: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
+        let mut ids = whole.clone();
+        ids.sort_unstable();
+        assert_eq!((&ids, found.total), (&expected, expected.len()), "{query:?} {sight:?}");
+        check_order(items, &plan, &whole);
+
+        let mut paged = Vec::new();
+        for offset in (0..whole.len()).step_by(7) {
+            let page = run(index, items, &understood, &Plan { offset, limit: 7, ..plan.clone() });
+            assert_eq!(page.total, expected.len());
+            paged.extend(page.hits.iter().map(|hit| hit.product));
+        }
+        assert_eq!(paged, whole, "{query:?} {sight:?}");
+    }
+}
+
+fn text(most_words: usize) -> impl Strategy<Value = String> {
+    let word = prop::sample::select(vec![
+        "red",
+        "black",
+        "shoes",
+        "shoe",
+        "sofa",
+        "leather",
+        "sole",
+        "leather-free",
+        "non-leather",
+        "no",
+        "without",
+        "free",
+        "suede",
+        "of",
+        "lamp",
+        "the",
+    ]);
+    prop::collection::vec(word, 1..most_words).prop_map(|words| words.join(" "))
+}
+
+fn price() -> impl Strategy<Value = Price> {
+    let amount = prop::sample::select(vec![
+        "0.99", "15", "19.99", "20", "20.00", "20.01", "24", "50.00", "50.5", "899.99", "900",
+        "900.00", "1,299.00",
+    ]);
+    let mark = prop::sample::select(vec!["USD", "USD", "EUR", "GBP"]);
+    (amount, mark).prop_map(|(amount, mark)| Price::parse(&format!("{amount} {mark}")).unwrap())
+}
+
+fn item() -> impl Strategy<Value = Item> {
+    (prop::bool::weighted(0.2), text(4), text(8), price())
+        .prop_map(|(hidden, title, description, price)| Item { hidden, title, description, price })
+}
+
+fn items() -> impl Strategy<Value = Items> {
+    prop::collection::vec(item(), 1..120)
+}
+
+fn query() -> impl Strategy<Value = String> {
+    let part = |parts: &[&'static str]| prop::sample::select(parts.to_vec());
+    let order = part(&["", "", "", "cheapest", "most expensive", "newest"]);
+    let words = part(&["", "shoes", "red shoes", "sofa", "xylophone", "under armour shoes"]);
+    let amount = part(&["$20", "20 dollars", "€50", "50 eur", "$900", "nine hundred dollars"]);
+    let condition = part(&["", "under", "up to", "over", "at least", "about"]);
+    let other = part(&["", "", "under 50", "between $15 and $50", "over £15", "$20-$900"]);
+    let not = part(&[
+        "",
+        "",
+        "without leather",
+        "not black",
+        "without leather soles",
+        "without leather or suede",
+        "no lamp",
+    ]);
+    (order, words, condition, amount, other, not).prop_map(
+        |(order, words, condition, amount, other, not)| {
+            let condition = match condition {
+                "" => String::new(),
+                condition => format!("{condition} {amount}"),
+            };
+            [order, words, &condition, other, not].join(" ")
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn what_is_found_is_what_a_filter_over_all_products_lets_through(
+        items in items(),
+        queries in prop::collection::vec(query(), 8),
+    ) {
+        let mut builder = IndexBuilder::new();
+        items.iter().enumerate().for_each(|(at, item)| builder.add(entry(at, item)));
+        let index = builder.finish(Seq(1));
+        queries.iter().for_each(|query| check(&index, &items, query));
+    }
+
+    #[test]
+    fn prices_are_those_of_the_last_write_through_merges_and_replacements(
+        before in items(),
+        changed in prop::collection::vec((any::<prop::sample::Index>(), item()), 0..40),
+        queries in prop::collection::vec(query(), 4),
+    ) {
+        let index = ShopIndex::with_policy(Seq(0), Vec::new(), BUSY);
+        let mut items = before;
+        for (at, item) in items.iter().enumerate() {
+            index.apply(&[IndexChange::Upsert(entry(at, item))], Seq(1));
+        }
+        for (at, item) in changed {
+            let at = at.index(items.len());
+            items[at] = item;
+            index.apply(&[IndexChange::Upsert(entry(at, &items[at]))], Seq(1));
+        }
+        queries.iter().for_each(|query| check(&index, &items, query));
+    }
+}
+
+fn catalog(products: &[(&str, &str, &str)]) -> (ShopIndex, Items) {
+    let item = |(title, description, price): &(&str, &str, &str)| Item {
+        hidden: false,
+        title: (*title).to_owned(),
+        description: (*description).to_owned(),
+        price: Price::parse(price).unwrap(),
+    };
+    let items: Items = products.iter().map(item).collect();
+    let mut builder = IndexBuilder::new();
+    items.iter().enumerate().for_each(|(at, item)| builder.add(entry(at, item)));
+    (builder.finish(Seq(1)), items)
+}
+
+/// The texts that are read to answer a query.
+fn read_for(query: &str, products: &[(&str, &str, &str)]) -> Vec<u64> {
+    let (index, _) = catalog(products);
+    let understood = Understand::default().read(query, &|_| false);
+    let plan = Plan::of(&understood, Sight::VisibleOnly, 0, 10);
+    let mut read = Vec::new();
+    let judged = index.snapshot().search(&plan, |in_doubt| {
+        read = in_doubt.iter().map(|id| id.get()).collect();
+        Ok::<_, Infallible>(Vec::new())
+    });
+    judged.unwrap();
+    read
+}
+
+#[test]
+fn texts_are_read_only_where_words_cannot_tell() {
+    let products = [
+        ("shoe", "leather", "$5"),
+        ("shoe", "no leather", "$5"),
+        ("shoe", "leather-free", "$50"),
+        ("lamp", "no leather", "$5"),
+        ("shoe", "of leather with a rubber sole", "$5"),
+        ("shoe", "canvas", "$5"),
+    ];
+    assert_eq!(read_for("shoe without leather", &products), [2, 3]);
+    assert_eq!(read_for("shoe without leather under $20", &products), [2]);
+    assert_eq!(read_for("shoe without leather soles", &products), [5]);
+    assert_eq!(read_for("shoe", &products), [] as [u64; 0]);
+}
+
+#[test]
+fn equal_prices_come_best_match_first() {
+    let (index, items) = catalog(&[
+        ("blue shoe", "", "$5"),
+        ("red shoe", "", "$5.00"),
+        ("red shoe", "", "$4"),
+        ("red shoe", "", "$5"),
+    ]);
+    let order = |query: &str| {
+        let understood = Understand::default().read(query, &|_| false);
+        let plan = Plan::of(&understood, Sight::VisibleOnly, 0, 10);
+        let found = run(&index, &items, &understood, &plan);
+        found.hits.iter().map(|hit| hit.product.get()).collect::<Vec<_>>()
+    };
+    assert_eq!(order("cheapest red shoe"), [3, 2, 4, 1]);
+    assert_eq!(order("most expensive red shoe"), [2, 4, 1, 3]);
+    assert_eq!(order("newest red shoe"), [4, 3, 2, 1]);
+    assert_eq!(order("cheapest"), [3, 1, 2, 4]);
+}

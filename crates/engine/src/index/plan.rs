@@ -1,0 +1,63 @@
+//! What is asked of the index? A request as a value, before any of it runs.
+
+use catalog::{
+    access::Sight,
+    price::Money,
+    understanding::{Exclusion, PriceConstraint, SortOrder, Understanding},
+    words::QueryWords,
+};
+
+/// A search that the index can run.
+#[derive(Clone, Debug)]
+pub struct Plan<'a> {
+    /// What a product must be about.
+    pub wanted: Wanted,
+    /// Conditions that its price satisfies, all of them.
+    pub prices: &'a [PriceConstraint],
+    /// What its texts do not say.
+    pub exclusions: &'a [Exclusion],
+    /// The order of results; none is by relevance.
+    pub order: Option<SortOrder>,
+    /// Whether hidden products are among them.
+    pub sight: Sight,
+    /// How many of the first to skip.
+    pub offset: usize,
+    /// How many of the next to return.
+    pub limit: usize,
+}
+
+/// What a product must be about.
+#[derive(Clone, Debug)]
+pub enum Wanted {
+    /// At least one of these words. Without words, no product is.
+    Words(QueryWords),
+    /// Nothing in particular.
+    Anything,
+}
+
+impl<'a> Plan<'a> {
+    /// The plan of a query as it was understood. One that only sets conditions wants anything
+    /// that satisfies them, newest first.
+    pub fn of(understood: &'a Understanding, sight: Sight, offset: usize, limit: usize) -> Self {
+        let words = QueryWords::of(&understood.residual);
+        let asked_for = understood.sort.as_ref().map(|hint| hint.order);
+        let (wanted, order) = match words.is_empty() && understood.has_conditions() {
+            true => (Wanted::Anything, asked_for.or(Some(SortOrder::Newest))),
+            false => (Wanted::Words(words), asked_for),
+        };
+        Self {
+            wanted,
+            prices: &understood.constraints,
+            exclusions: &understood.exclusions,
+            order,
+            sight,
+            offset,
+            limit,
+        }
+    }
+
+    /// Whether a product of this price satisfies every condition.
+    pub(super) fn admits(&self, price: Money) -> bool {
+        self.prices.iter().all(|constraint| constraint.admits(price))
+    }
+}
