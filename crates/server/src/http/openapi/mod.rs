@@ -50,7 +50,7 @@ pub(crate) const TOKENS: &str = "Tokens";
 pub(crate) const OPERATION: &str = "Operation";
 
 const ABOUT: &str = "\
-A product catalog with search by meaning.
+A product catalog with search in shoppers' own words.
 
 Products are created, updated, read and deleted one by one or up to 100 at a time. A write that was \
 answered is stored for good and seen by the very next search, list and read.
