@@ -17,6 +17,7 @@ mod lexicon;
 mod money;
 mod numerals;
 mod pricing;
+mod range;
 mod residual;
 mod sorting;
 #[cfg(test)]
@@ -27,6 +28,7 @@ use std::ops::Range;
 
 pub use constraint::{Bound, PriceConstraint, PriceKind};
 pub use exclusion::Exclusion;
+pub use range::PriceRange;
 pub use sorting::{SortHint, SortOrder};
 
 use crate::price::Price;

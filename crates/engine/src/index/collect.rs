@@ -42,12 +42,10 @@ impl<'a> Collector<'a> {
     }
 
     /// The score of one product.
+    #[inline]
     pub(super) fn collect(&mut self, source: Source<'_>, doc: usize, scores: &mut Scores) {
         let score = mem::take(&mut scores[doc]);
-        if score > 0.0
-            && source.live.is_seen(doc, self.plan.sight)
-            && self.passing(source, doc / BLOCK, 1 << (doc % BLOCK)) != 0
-        {
+        if score > 0.0 && source.live.is_seen(doc, self.plan.sight) && self.passes(source, doc) {
             self.total += 1;
             self.offer(&source.live.segment, doc, score);
         }
@@ -77,10 +75,11 @@ impl<'a> Collector<'a> {
         scores.fill(0.0);
     }
 
-    /// All products of a segment, without a score.
+    /// All products of a segment, without a score. Newest first, as most want them: what comes
+    /// later then rarely displaces anything.
     pub(super) fn collect_all(&mut self, source: Source<'_>) {
         let len = source.live.segment.len();
-        for block in 0..len.div_ceil(BLOCK) {
+        for block in (0..len.div_ceil(BLOCK)).rev() {
             let there = u64::MAX >> (BLOCK - BLOCK.min(len - block * BLOCK));
             let seen = there & source.live.seen(block, self.plan.sight);
             let matched = self.passing(source, block, seen);
@@ -116,10 +115,22 @@ impl<'a> Collector<'a> {
             .fold(0, |passing, at| passing | 1 << at)
     }
 
+    /// Whether one product satisfies the plan's conditions.
+    #[inline]
+    fn passes(&self, source: Source<'_>, doc: usize) -> bool {
+        source.barred.is_none_or(|barred| !barred.get(doc))
+            && (self.plan.prices.is_empty() || self.plan.admits(source.live.segment.prices[doc]))
+    }
+
+    #[inline]
     fn offer(&mut self, segment: &Segment, doc: usize, score: f32) {
-        if !self.first.may_keep(score) {
-            return;
+        if self.first.may_keep(score) {
+            self.keep(segment, doc, score);
         }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, segment: &Segment, doc: usize, score: f32) {
         let hit =
             Hit { product: segment.ids[doc], version: segment.versions[doc], score: Bm25(score) };
         match &mut self.first {

@@ -3,7 +3,7 @@
 use catalog::{
     access::Sight,
     price::Money,
-    understanding::{Exclusion, PriceConstraint, SortOrder, Understanding},
+    understanding::{Exclusion, PriceRange, SortOrder, Understanding},
     words::QueryWords,
 };
 
@@ -13,7 +13,7 @@ pub struct Plan<'a> {
     /// What a product must be about.
     pub wanted: Wanted,
     /// Conditions that its price satisfies, all of them.
-    pub prices: &'a [PriceConstraint],
+    pub prices: Vec<PriceRange<'a>>,
     /// What its texts do not say.
     pub exclusions: &'a [Exclusion],
     /// The order of results; none is by relevance.
@@ -47,7 +47,7 @@ impl<'a> Plan<'a> {
         };
         Self {
             wanted,
-            prices: &understood.constraints,
+            prices: understood.constraints.iter().map(PriceRange::of).collect(),
             exclusions: &understood.exclusions,
             order,
             sight,
@@ -57,7 +57,8 @@ impl<'a> Plan<'a> {
     }
 
     /// Whether a product of this price satisfies every condition.
+    #[inline]
     pub(super) fn admits(&self, price: Money) -> bool {
-        self.prices.iter().all(|constraint| constraint.admits(price))
+        self.prices.iter().all(|range| range.admits(price))
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn search(
         segments.iter().enumerate().map(|(at, live)| Source { live, barred: barred.get(at) });
     let mut collector = Collector::new(plan);
     match &plan.wanted {
-        Wanted::Anything => sources.for_each(|source| collector.collect_all(source)),
+        Wanted::Anything => sources.rev().for_each(|source| collector.collect_all(source)),
         Wanted::Words(words) => score(segments, corpus, words, sources, &mut collector),
     }
     collector.into_matches()

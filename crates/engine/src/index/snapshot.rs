@@ -89,7 +89,8 @@ impl Snapshot {
         limit: usize,
     ) -> Matches {
         let wanted = Wanted::Words(words.clone());
-        let plan = Plan { wanted, prices: &[], exclusions: &[], order: None, sight, offset, limit };
+        let plan =
+            Plan { wanted, prices: Vec::new(), exclusions: &[], order: None, sight, offset, limit };
         let Ok(found) = self.search(&plan, |_| Ok::<_, std::convert::Infallible>(Vec::new()));
         found
     }
