@@ -3,6 +3,7 @@
 use std::{cmp::Ordering, collections::BinaryHeap, mem};
 
 use catalog::{
+    access::Sight,
     price::Money,
     ranking::{Bm25, Hit, TopHits},
     understanding::SortOrder,
@@ -20,6 +21,10 @@ use super::{
 /// worth more than 0, so 0 is a product without any. What breaks a condition is not counted.
 pub(super) struct Collector<'a> {
     plan: &'a Plan<'a>,
+    /// Copied out of the plan: it is asked for every product.
+    sight: Sight,
+    /// Whether there are conditions at all; most queries have none.
+    conditional: bool,
     total: usize,
     first: First,
 }
@@ -38,14 +43,15 @@ impl<'a> Collector<'a> {
             None => First::Best(TopHits::new(keep)),
             Some(order) => First::Ordered { order, keep, last_first: BinaryHeap::new() },
         };
-        Self { plan, total: 0, first }
+        let conditional = !plan.prices.is_empty() || !plan.exclusions.is_empty();
+        Self { plan, sight: plan.sight, conditional, total: 0, first }
     }
 
     /// The score of one product.
     #[inline]
     pub(super) fn collect(&mut self, source: Source<'_>, doc: usize, scores: &mut Scores) {
         let score = mem::take(&mut scores[doc]);
-        if score > 0.0 && source.live.is_seen(doc, self.plan.sight) && self.passes(source, doc) {
+        if score > 0.0 && source.live.is_seen(doc, self.sight) && self.passes(source, doc) {
             self.total += 1;
             self.offer(&source.live.segment, doc, score);
         }
@@ -65,7 +71,7 @@ impl<'a> Collector<'a> {
             matched |= u64::from(*score > 0.0) << at;
             best = if *score > best { *score } else { best };
         }
-        matched &= source.live.seen(block, self.plan.sight);
+        matched &= source.live.seen(block, self.sight);
         matched = self.passing(source, block, matched);
         self.total += matched.count_ones() as usize;
         if self.first.may_keep(best) {
@@ -81,7 +87,7 @@ impl<'a> Collector<'a> {
         let len = source.live.segment.len();
         for block in (0..len.div_ceil(BLOCK)).rev() {
             let there = u64::MAX >> (BLOCK - BLOCK.min(len - block * BLOCK));
-            let seen = there & source.live.seen(block, self.plan.sight);
+            let seen = there & source.live.seen(block, self.sight);
             let matched = self.passing(source, block, seen);
             self.total += matched.count_ones() as usize;
             let segment = &source.live.segment;
@@ -103,6 +109,9 @@ impl<'a> Collector<'a> {
     /// Those of a block's products that satisfy the plan's conditions.
     #[inline]
     fn passing(&self, source: Source<'_>, block: usize, mut matched: u64) -> u64 {
+        if !self.conditional {
+            return matched;
+        }
         if let Some(barred) = source.barred {
             matched &= !barred.block(block);
         }
@@ -118,8 +127,9 @@ impl<'a> Collector<'a> {
     /// Whether one product satisfies the plan's conditions.
     #[inline]
     fn passes(&self, source: Source<'_>, doc: usize) -> bool {
-        source.barred.is_none_or(|barred| !barred.get(doc))
-            && (self.plan.prices.is_empty() || self.plan.admits(source.live.segment.prices[doc]))
+        !self.conditional
+            || (source.barred.is_none_or(|barred| !barred.get(doc))
+                && self.plan.admits(source.live.segment.prices[doc]))
     }
 
     #[inline]
@@ -129,6 +139,7 @@ impl<'a> Collector<'a> {
         }
     }
 
+    /// Apart from [`Self::offer`], which most products do not get past.
     #[inline(never)]
     fn keep(&mut self, segment: &Segment, doc: usize, score: f32) {
         let hit =
