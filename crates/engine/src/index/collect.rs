@@ -11,9 +11,10 @@ use catalog::{
 
 use super::{
     bits::{BLOCK, Bits, ones},
+    lexical::Scores,
     live::LiveSegment,
     plan::Plan,
-    search::{Matches, Scores},
+    search::Matches,
     segment::Segment,
 };
 

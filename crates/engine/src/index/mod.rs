@@ -17,6 +17,7 @@ mod dictionary;
 mod exclude;
 #[cfg(test)]
 mod filter_tests;
+mod lexical;
 mod live;
 mod load;
 mod merge;
