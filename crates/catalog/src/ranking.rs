@@ -199,6 +199,11 @@ impl Scorer {
                 * self.description[usize::from(lengths.description.0)];
         rarity * (self.k1 + 1.0) * said / (self.k1 + said)
     }
+
+    /// What words of these rarities, added up, can be worth at most, however often they occur.
+    pub fn most(&self, rarities: f32) -> f32 {
+        rarities * (self.k1 + 1.0)
+    }
 }
 
 /// What one occurrence is worth in a field of each length class.
