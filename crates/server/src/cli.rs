@@ -13,7 +13,9 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     config::{Config, Flags},
-    serving, telemetry,
+    demo::PublicUrl,
+    serving::{self, Demo},
+    telemetry,
 };
 
 /// A product catalog and search service in one binary.
@@ -28,6 +30,14 @@ struct Arguments {
 enum Command {
     /// Run the service
     Serve {
+        #[command(flatten)]
+        flags: Flags,
+    },
+    /// Run the service with a demo shop to try: loads it once, prints its address and tokens
+    Demo {
+        /// Address under which browsers reach it, for the products' pictures; the one it listens on if left out
+        #[arg(long, value_name = "URL")]
+        public_url: Option<PublicUrl>,
         #[command(flatten)]
         flags: Flags,
     },
@@ -54,7 +64,10 @@ pub fn run(
         Ok(Config::load(flags, environment, |path| fs::read_to_string(path))?)
     };
     let done = match arguments.command {
-        Command::Serve { flags } => load(&flags).and_then(|config| serve(&config)),
+        Command::Serve { flags } => load(&flags).and_then(|config| serve(&config, None)),
+        Command::Demo { public_url, flags } => {
+            load(&flags).and_then(|config| serve(&config, Some(Demo { public_url })))
+        }
         Command::Token(command) => load(command.flags()).and_then(|config| command.run(&config)),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
@@ -71,7 +84,7 @@ pub fn run(
     }
 }
 
-fn serve(config: &Config) -> anyhow::Result<()> {
+fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let _telemetry = telemetry::init(&config.log, &config.telemetry)?;
-    serving::serve(config)
+    serving::serve(config, demo)
 }

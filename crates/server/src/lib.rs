@@ -9,6 +9,7 @@
 
 pub mod cli;
 pub mod config;
+pub mod demo;
 pub mod http;
 pub mod metrics;
 pub mod serving;

@@ -9,6 +9,7 @@
 
 pub(crate) mod auth;
 mod cors;
+mod demo;
 pub(crate) mod docs;
 pub(crate) mod fields;
 pub(crate) mod guard;
@@ -45,7 +46,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use self::{
     json::BodyLimits, jwt::SignedTokens, observe::RequestIds, problem::ApiError, rate::RateLimits,
 };
-use crate::{config::Config, serving::ReadinessFlag};
+use crate::{config::Config, demo::DemoShop, serving::ReadinessFlag};
 
 /// The canonical prefix of the API.
 const PREFIX: &str = "/api/v1";
@@ -68,6 +69,8 @@ pub struct Parts {
     pub(crate) readiness: Arc<ReadinessFlag>,
     pub(crate) metrics: PrometheusHandle,
     pub(crate) public_metrics: bool,
+    /// The demo shop, where this is `shopkeeper demo`.
+    pub(crate) demo: Option<DemoShop>,
 }
 
 /// How large a request's head may be.
@@ -103,7 +106,13 @@ impl Parts {
             readiness,
             metrics,
             public_metrics: config.metrics.public,
+            demo: None,
         })
+    }
+
+    /// The same parts, around a demo shop.
+    pub(crate) fn with_demo(self, demo: Option<DemoShop>) -> Self {
+        Self { demo, ..self }
     }
 }
 
@@ -112,8 +121,10 @@ pub fn router(app: App, config: &Config) -> Router {
     let guarded = api()
         .route_layer(from_fn_with_state(Arc::clone(&app), auth::authenticate))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard));
+    let demo = app.demo.as_ref().map(|_| demo::routes()).unwrap_or_default();
     Router::from(described(guarded.clone()))
         .nest(SAMPLES_PREFIX, guarded.into())
+        .merge(demo)
         .fallback(async || ApiError::NotFound("such address"))
         .layer(map_response(name_refused_methods))
         .layer(CatchPanicLayer::custom(observe::answer_panic))

@@ -6,7 +6,7 @@ mod model;
 mod patience;
 mod readiness;
 
-use std::{io::Write, sync::Arc, time::Duration};
+use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use engine::{Engine, Settings, writer::WriterSettings};
@@ -16,10 +16,21 @@ use tokio::net::TcpListener;
 
 pub use readiness::{Readiness, ReadinessFlag};
 
-use crate::{config::Config, http, metrics};
+use crate::{
+    config::Config,
+    demo::{self, DemoShop, PublicUrl},
+    http, metrics,
+};
 
-/// Runs the service until it is told to stop.
-pub fn serve(config: &Config) -> anyhow::Result<()> {
+/// How the service runs with a demo shop.
+#[derive(Clone, Debug)]
+pub struct Demo {
+    /// The address under which browsers reach it, where that is not the one it listens on.
+    pub public_url: Option<PublicUrl>,
+}
+
+/// Runs the service until it is told to stop, with a demo shop if asked for one.
+pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let metrics = metrics::install().context("figures cannot be kept")?;
     let embedder = model::embedder(&config.model)?;
     let mut engine = Engine::open(&config.data, engine_settings(config))?;
@@ -31,7 +42,7 @@ pub fn serve(config: &Config) -> anyhow::Result<()> {
         .build()
         .context("the runtime cannot be started")?;
     let engine = Arc::new(engine);
-    let served = runtime.block_on(run(Arc::clone(&engine), config, metrics));
+    let served = runtime.block_on(run(Arc::clone(&engine), config, demo, metrics));
     // Detached work first, then the engine: its writer stores what was queued.
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(engine);
@@ -42,6 +53,7 @@ pub fn serve(config: &Config) -> anyhow::Result<()> {
 async fn run(
     engine: Arc<Engine>,
     config: &Config,
+    demo: Option<Demo>,
     metrics: PrometheusHandle,
 ) -> anyhow::Result<()> {
     let listener = TcpListener::bind(config.listen)
@@ -56,10 +68,13 @@ async fn run(
         metrics,
         random_number(),
     )?;
+    let (demo, welcome) = open_demo(&engine, demo, address).await?.unzip();
+    let parts = parts.with_demo(demo);
     let router = http::router(Arc::new(parts), config);
     let stop_signal = stop_signal();
     tracing::info!(%address, data = %config.data.display(), "the server is listening");
-    announce(&format!("Shopkeeper listens on http://{address}"));
+    let welcome = welcome.unwrap_or_default();
+    announce(&format!("Shopkeeper listens on http://{address}\n{welcome}"));
     warm_up(engine, Arc::clone(&readiness));
     let stop = async {
         stop_signal.await;
@@ -68,6 +83,19 @@ async fn run(
     };
     listen::serve(listener, router, &config.limits, stop).await;
     Ok(())
+}
+
+/// Opens the demo shop, where there is one, and says what to tell people about it.
+async fn open_demo(
+    engine: &Engine,
+    demo: Option<Demo>,
+    address: SocketAddr,
+) -> anyhow::Result<Option<(DemoShop, String)>> {
+    let Some(Demo { public_url }) = demo else { return Ok(None) };
+    let public_url = public_url.unwrap_or_else(|| PublicUrl::of_listener(address));
+    let opened = demo::open(engine, &public_url).await?;
+    let welcome = demo::welcome(&opened, &public_url);
+    Ok(Some((opened.shop, welcome)))
 }
 
 /// Loads shops in the background; whoever searches before loads its own.
@@ -79,9 +107,9 @@ fn warm_up(engine: Arc<Engine>, readiness: Arc<ReadinessFlag>) {
 }
 
 /// The address, for people and scripts that wait for it on standard output.
-fn announce(line: &str) {
+fn announce(text: &str) {
     // Nobody may be reading; that is no reason not to serve.
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let _ = write!(std::io::stdout(), "{text}");
 }
 
 /// What completes when the operator asks to stop. Signals are heard from the call on.

@@ -9,6 +9,7 @@ mod access;
 mod bulk;
 mod configuration;
 mod constraints;
+mod demo;
 mod errors;
 mod limits;
 mod listing;

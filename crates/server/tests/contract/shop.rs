@@ -15,7 +15,7 @@ use std::{
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::Path,
-    process::{Child, Command, Output, Stdio},
+    process::{Child, ChildStdout, Command, Output, Stdio},
     sync::{
         Arc, LazyLock, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
@@ -117,9 +117,36 @@ impl Server {
     }
 
     fn start_on(folder: TempDir, flags: &[&str]) -> Arc<Self> {
+        Self::launch(folder, "serve", flags).0
+    }
+
+    /// Starts a server with the demo shop on an empty folder; the text is what it prints.
+    pub(crate) fn start_demo(flags: &[&str]) -> (Arc<Self>, String) {
+        Self::start_demo_on(TempDir::new().unwrap(), flags)
+    }
+
+    /// Kills the server and starts the demo on the same folder.
+    pub(crate) fn restart_demo(self: Arc<Self>, flags: &[&str]) -> (Arc<Self>, String) {
+        Self::start_demo_on(self.end_and_leave_folder(), flags)
+    }
+
+    fn start_demo_on(folder: TempDir, flags: &[&str]) -> (Arc<Self>, String) {
+        let (server, mut output) = Self::launch(folder, "demo", flags);
+        let mut printed = String::new();
+        while !printed.contains("export TOKEN=") {
+            assert_ne!(output.read_line(&mut printed).unwrap(), 0, "{printed}");
+        }
+        (server, printed)
+    }
+
+    fn launch(
+        folder: TempDir,
+        command: &str,
+        flags: &[&str],
+    ) -> (Arc<Self>, BufReader<ChildStdout>) {
         let log = folder.path().join("server.log");
         let mut process = binary()
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .args([command, "--listen", "127.0.0.1:0", "--data"])
             .arg(data(folder.path()))
             .args(flags)
             .stdout(Stdio::piped())
@@ -127,17 +154,19 @@ impl Server {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
         let Some(address) = line.trim().strip_prefix(ANNOUNCEMENT) else {
             let _ = process.kill();
             panic!("{line:?}\n{}", std::fs::read_to_string(log).unwrap());
         };
-        Arc::new(Self {
+        let server = Self {
             process,
             address: address.parse().unwrap(),
             folder: Some(folder),
             next_shop: AtomicU64::new(1),
-        })
+        };
+        (Arc::new(server), output)
     }
 
     /// The server that tests share as long as one of them uses it.
@@ -154,9 +183,13 @@ impl Server {
 
     /// Kills the server and starts another on the same folder.
     pub(crate) fn restart(self: Arc<Self>) -> Arc<Self> {
+        Self::start_on(self.end_and_leave_folder(), &[])
+    }
+
+    fn end_and_leave_folder(self: Arc<Self>) -> TempDir {
         let mut server = Arc::into_inner(self).expect("only this test uses the server");
         server.end();
-        Self::start_on(server.folder.take().unwrap(), &[])
+        server.folder.take().unwrap()
     }
 
     /// A shop that nobody else uses.
