@@ -88,6 +88,7 @@ def export_all(args: argparse.Namespace) -> None:
     int8 = Int8Deep(args.models / "deep.onnx", wording, args.threads)
     quick = TableInstant(args.models / "instant.bin", wording)
     phrases = evaluate.read_phrases(args.data / "shopper-phrases.tsv", args.limit)
+    export.write_words(phrases, vocab, args.models / "words.txt")
     both = Blend(int8, quick, export.INSTANT_SHARE)
     cuts = {"deep": evaluate.thresholds(phrases, both), "instant": evaluate.thresholds(phrases, quick)}
     export.write_manifest(args.models / "model.json", MODEL, model.shape.dims, model.shape.layers, len(numbers) - len(vocab), cuts)

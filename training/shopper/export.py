@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import tempfile
 from pathlib import Path
@@ -13,10 +14,12 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from .encoders import Deep, Instant
+from .phrases import Kind, Phrase
 from .wording import MAX_TOKENS, NGRAM_SIZES
 
 OPSET = 17
 MAGIC = b"SKINST01"
+WORD = re.compile(r"[a-z]{2,}")
 
 INSTANT_SHARE = 1.0
 """How much of the instant vector a deep vector holds, to one part of the transformer's."""
@@ -79,6 +82,13 @@ def read_instant(path: Path) -> tuple[np.ndarray, int]:
 
 def write_vocab(vocab: list[str], path: Path) -> None:
     path.write_text("\n".join(vocab) + "\n", encoding="utf-8")
+
+
+def write_words(phrases: list[Phrase], vocab: list[str], path: Path) -> None:
+    """Words that shoppers use and that the vocabulary has only in pieces, or that are as short as its syllables: with
+    these, the service can tell a word from a slip of the fingers. Titles are left out, they are full of made-up names."""
+    said = (word for phrase in phrases if phrase.kind != Kind.TITLE for word in WORD.findall(phrase.text.lower()))
+    path.write_text("".join(f"{word}\n" for word in sorted(set(said) - {piece for piece in vocab if len(piece) > 2})), encoding="utf-8")
 
 
 def write_manifest(path: Path, name: str, dims: int, layers: int, ngram_rows: int, thresholds: dict[str, dict[str, float]]) -> None:

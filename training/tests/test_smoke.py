@@ -73,6 +73,9 @@ def test_every_step_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert ((floats.encode(texts) * int8.encode(texts)).sum(1) > 0.97).all()
     golden = json.loads((place / "models/golden.json").read_text(encoding="utf-8"))
     quick = TableInstant(place / "models/instant.bin", wording).encode([case["text"] for case in golden])
+    words = (place / "models/words.txt").read_text(encoding="utf-8").split()
+    assert words and "red" not in words, "words that the vocabulary has whole are not listed again"
+    assert words == sorted(set(words))
     assert np.allclose(quick, [case["instant"] for case in golden], atol=1e-5)
 
 

@@ -1,7 +1,7 @@
 //! Where do the built-in model's weights come from, and do they fit together? From inside this
 //! program, or from a folder with the same files.
 
-use std::{borrow::Cow, cell::RefCell, fmt, path::Path};
+use std::{borrow::Cow, cell::RefCell, collections::HashSet, fmt, path::Path};
 
 use serde::Deserialize;
 use thiserror::Error;
@@ -15,8 +15,13 @@ use super::{
 
 /// The file that names the others.
 const MANIFEST: &str = "model.json";
+/// Words that the vocabulary has only in pieces, one a line, in order.
+const WORDS: &str = "words.txt";
 /// Longest input that the deep encoder was trained for.
 const MOST_TOKENS: usize = 512;
+
+/// Shorter entries of the vocabulary are letters and syllables as often as words.
+const TELLING_BYTES: usize = 3;
 
 /// The files of a model.
 pub struct Weights {
@@ -24,6 +29,8 @@ pub struct Weights {
     pub manifest: Cow<'static, [u8]>,
     /// `vocab.txt`
     pub vocabulary: Cow<'static, [u8]>,
+    /// `words.txt`
+    pub words: Cow<'static, [u8]>,
     /// `instant.bin`
     pub instant: Cow<'static, [u8]>,
     /// `deep.onnx`
@@ -86,6 +93,7 @@ impl Weights {
         Self {
             manifest: include_bytes!("../../../../models/model.json").into(),
             vocabulary: include_bytes!("../../../../models/vocab.txt").into(),
+            words: include_bytes!("../../../../models/words.txt").into(),
             instant: include_bytes!("../../../../models/instant.bin").into(),
             deep: include_bytes!("../../../../models/deep.onnx").into(),
         }
@@ -103,6 +111,7 @@ impl Weights {
         let names = Manifest::read(&manifest)?;
         Ok(Self {
             vocabulary: read(&names.vocab)?,
+            words: read(WORDS)?,
             instant: read(&names.instant.file)?,
             deep: read(&names.deep.file)?,
             manifest,
@@ -115,6 +124,7 @@ pub struct BuiltIn {
     model: ModelId,
     most_pieces: usize,
     vocabulary: WordPiece,
+    words: HashSet<Box<str>>,
     instant: Instant,
     transformer: Deep,
     instant_share: f32,
@@ -132,6 +142,11 @@ impl BuiltIn {
         let vocabulary = vocabulary.ok_or_else(|| broken_vocabulary("is not UTF-8".to_owned()))?;
         let vocabulary =
             WordPiece::new(vocabulary).map_err(|error| broken_vocabulary(error.to_string()))?;
+        let words = std::str::from_utf8(&weights.words)
+            .map_err(|_| BrokenModel::new(WORDS, "is not UTF-8"))?
+            .lines()
+            .map(Box::from)
+            .collect();
         let broken_table = |problem: String| BrokenModel::new(&manifest.instant.file, problem);
         let instant =
             Instant::new(weights.instant).map_err(|error| broken_table(error.to_string()))?;
@@ -150,6 +165,7 @@ impl BuiltIn {
             model: ModelId::new(&manifest.model),
             most_pieces: manifest.max_tokens - 2,
             vocabulary,
+            words,
             instant,
             transformer,
             instant_share: manifest.deep.instant_share,
@@ -215,6 +231,15 @@ impl Embedder for BuiltIn {
 
     fn dims(&self) -> usize {
         self.instant.dims()
+    }
+
+    fn recognises(&self, word: &str) -> bool {
+        let is_whole = || {
+            word.len() >= TELLING_BYTES
+                && word.chars().all(char::is_alphanumeric)
+                && self.vocabulary.has(word)
+        };
+        self.words.contains(word) || is_whole()
     }
 
     fn instant(&self, text: Text<'_>) -> Option<Embedding> {

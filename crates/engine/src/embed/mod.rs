@@ -136,6 +136,10 @@ pub trait Embedder: Send + Sync {
     /// How many numbers a vector of the space has.
     fn dims(&self) -> usize;
 
+    /// Whether the model was taught this word, given in lower case. What it was not taught it may
+    /// still guess from the spelling, well for a slip of the fingers and badly for nonsense.
+    fn recognises(&self, word: &str) -> bool;
+
     /// A vector at once, without waiting for anything; `None` for models that cannot.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;
 

@@ -230,6 +230,11 @@ impl Embedder for Remote {
         self.settings.dims
     }
 
+    fn recognises(&self, _word: &str) -> bool {
+        // Nobody can ask it; it is given the benefit of the doubt.
+        true
+    }
+
     fn instant(&self, _text: Text<'_>) -> Option<Embedding> {
         None
     }

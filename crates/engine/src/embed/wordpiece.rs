@@ -87,6 +87,11 @@ impl WordPiece {
         self.starts.len()
     }
 
+    /// Whether a word, in its final form, is one piece.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.find(word.as_bytes(), 0, hash(FNV_OFFSET, word.as_bytes())).is_some()
+    }
+
     /// The piece that stands for words that cannot be made of pieces.
     pub(super) fn unknown(&self) -> u32 {
         self.unknown

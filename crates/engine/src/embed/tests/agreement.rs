@@ -67,3 +67,14 @@ fn tricky_texts_have_the_same_pieces(model: &BuiltIn, file: &Path) {
         assert_eq!(tokens[1..tokens.len() - 1], case.pieces, "{:?}", case.text);
     }
 }
+
+#[test]
+fn words_are_told_from_nonsense() {
+    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+    for word in ["sofa", "settee", "anorak", "hosiery", "lawnmower", "tv", "neck"] {
+        assert!(model.recognises(word), "{word}");
+    }
+    for nonsense in ["asdfgh", "xyzzy", "blorptangle", "hjkl", "qw", "##ing", "", "[UNK]"] {
+        assert!(!model.recognises(nonsense), "{nonsense}");
+    }
+}
