@@ -38,7 +38,7 @@ pub use reference::reference_markdown;
 pub use report::Report;
 pub use resolve::InForce;
 pub use secret::Secret;
-pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Store, Telemetry};
+pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Pages, Store, Telemetry};
 pub(crate) use units::parse_time;
 
 use resolve::Resolver;
@@ -58,6 +58,8 @@ pub struct Config {
     pub rate_limit: Option<RateLimit>,
     /// Which web pages may call the service.
     pub cors: Cors,
+    /// The pages for people.
+    pub pages: Pages,
     /// The search indexes held in memory.
     pub index: Index,
     /// How products are stored.
@@ -117,6 +119,7 @@ impl Config {
         let limits = Limits::resolve(resolver);
         let rate_limit = RateLimitSettings::resolve(resolver);
         let cors = Cors::resolve(resolver);
+        let pages = Pages::resolve(resolver);
         let index = Index::resolve(resolver);
         let store = Store::resolve(resolver);
         let model = ModelSettings::resolve(resolver);
@@ -129,7 +132,10 @@ impl Config {
         }
 
         limits.iter().for_each(|limits| check_limits(limits, resolver));
-        cors.iter().for_each(|cors| check_cors(cors, resolver));
+        cors.iter().for_each(|cors| check_origins("cors.origins", &cors.origins, resolver));
+        pages.iter().for_each(|pages| {
+            check_origins("pages.image_origins", &pages.image_origins, resolver);
+        });
         let rate_limit = rate_limit.map(|settings| resolve_rate_limit(&settings, resolver));
         let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
@@ -141,6 +147,7 @@ impl Config {
             limits: limits?,
             rate_limit: rate_limit?,
             cors: cors?,
+            pages: pages?,
             index: index?,
             store: store?,
             model: model?,
@@ -170,9 +177,9 @@ fn check_limits(limits: &Limits, resolver: &mut Resolver) {
     }
 }
 
-fn check_cors(cors: &Cors, resolver: &mut Resolver) {
-    if cors.origins.len() > 1 && cors.origins.iter().any(|origin| origin == "*") {
-        resolver.refuse("cors.origins", "* stands for every origin and must stand alone");
+fn check_origins(key: &'static str, origins: &[String], resolver: &mut Resolver) {
+    if origins.len() > 1 && origins.iter().any(|origin| origin == "*") {
+        resolver.refuse(key, "* stands for every origin and must stand alone");
     }
 }
 

@@ -116,6 +116,14 @@ section! {
 }
 
 section! {
+    /// The pages for people: `/`, `/preview` and `/admin`.
+    pub struct Pages, title "Pages", prefix "pages." {
+        /// Origins that the pages may load product pictures from, beside the server itself; `*`, alone, stands for all, and pictures from elsewhere are drawn as placeholders.
+        image_origins: Vec<String> = "", ListOf(WebOrigin);
+    }
+}
+
+section! {
     /// The search indexes held in memory.
     pub struct Index, title "Index", prefix "index." {
         /// Memory that the indexes of all shops may take; those used least recently leave first.
@@ -220,6 +228,7 @@ pub(super) fn sections() -> Vec<Section> {
         Limits::section(),
         RateLimitSettings::section(),
         Cors::section(),
+        Pages::section(),
         Index::section(),
         Store::section(),
         ModelSettings::section(),

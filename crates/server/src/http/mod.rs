@@ -5,7 +5,7 @@
 //! with [`json`], [`fields`] and [`requests`] and answers with [`wire`].
 //!
 //! An address is registered together with its description or not at all, so that [`openapi`]
-//! has every one of them and [`docs`] shows them.
+//! has every one of them and [`docs`] shows them. [`pages`] has those for people.
 
 pub(crate) mod auth;
 mod cors;
@@ -18,6 +18,7 @@ pub mod json;
 pub(crate) mod jwt;
 pub(crate) mod observe;
 pub(crate) mod openapi;
+pub(crate) mod pages;
 pub(crate) mod path;
 pub mod problem;
 pub(crate) mod products;
@@ -44,7 +45,8 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
-    json::BodyLimits, jwt::SignedTokens, observe::RequestIds, problem::ApiError, rate::RateLimits,
+    json::BodyLimits, jwt::SignedTokens, observe::RequestIds, pages::PagePolicy, problem::ApiError,
+    rate::RateLimits,
 };
 use crate::{config::Config, demo::DemoShop, serving::ReadinessFlag};
 
@@ -71,6 +73,7 @@ pub struct Parts {
     pub(crate) public_metrics: bool,
     /// The demo shop, where this is `shopkeeper demo`.
     pub(crate) demo: Option<DemoShop>,
+    pub(crate) page_policy: PagePolicy,
 }
 
 /// How large a request's head may be.
@@ -107,6 +110,7 @@ impl Parts {
             metrics,
             public_metrics: config.metrics.public,
             demo: None,
+            page_policy: PagePolicy::new(&config.pages),
         })
     }
 
@@ -147,6 +151,9 @@ fn described(api: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .routes(routes!(health::metrics))
         .routes(routes!(openapi::openapi))
         .routes(routes!(docs::docs))
+        .routes(routes!(pages::home))
+        .routes(routes!(pages::preview))
+        .routes(routes!(pages::asset))
 }
 
 /// What needs a token.

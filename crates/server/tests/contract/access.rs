@@ -29,7 +29,7 @@ fn documented(server: &Server) -> BTreeMap<(String, String), String> {
 
 /// What each route answers to a good request without a token, then by role, weakest first.
 #[rustfmt::skip]
-const EXPECTED: [(Route, [u16; 5]); 17] = [
+const EXPECTED: [(Route, [u16; 5]); 20] = [
     (("GET",    "/api/v1/products"),              [401, 200, 200, 200, 200]),
     (("POST",   "/api/v1/products"),              [401, 403, 403, 201, 201]),
     (("POST",   "/api/v1/products/bulk"),         [401, 403, 403, 201, 201]),
@@ -47,7 +47,16 @@ const EXPECTED: [(Route, [u16; 5]); 17] = [
     (("GET",    "/metrics"),                      [200, 200, 200, 200, 200]),
     (("GET",    "/openapi.json"),                 [200, 200, 200, 200, 200]),
     (("GET",    "/docs"),                         [200, 200, 200, 200, 200]),
+    (("GET",    "/"),                             [200, 200, 200, 200, 200]),
+    (("GET",    "/preview"),                      [200, 200, 200, 200, 200]),
+    (("GET",    "/assets/{version}/{file}"),      [200, 200, 200, 200, 200]),
 ];
+
+/// The address of a page's script.
+fn script_of(page: &Answer) -> String {
+    let (_, address) = page.text.split_once("<script type=\"module\" src=\"").unwrap();
+    address.split_once('"').unwrap().0.to_owned()
+}
 
 /// A good request for a route, on things that were made for it.
 fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
@@ -68,6 +77,7 @@ fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
             format!("{TOKENS}/{}", token.id())
         }
         "/api/v1/products/{product_id}" => product(id),
+        "/assets/{version}/{file}" => script_of(&admin.get("/preview").expect(200)),
         fixed => {
             assert!(!fixed.contains('{'), "say what {fixed} is to be asked for");
             fixed.to_owned()

@@ -14,6 +14,7 @@ mod errors;
 mod limits;
 mod listing;
 mod operation;
+mod pages;
 mod paging;
 mod products;
 mod retries;

@@ -7,7 +7,7 @@ use utoipa::{
     IntoResponses,
     openapi::{
         RefOr, Response, ResponseBuilder,
-        content::ContentBuilder,
+        content::{Content, ContentBuilder},
         link::Link,
         schema::{ArrayBuilder, ObjectBuilder, Schema, Type},
     },
@@ -213,6 +213,20 @@ answers!(
     "304" => unchanged(),
 );
 
+answers!(
+    Asset,
+    "200" => open(
+        "The file.",
+        "text/javascript",
+        text(),
+        json!("export const …"),
+        &[ETAG, CACHE_CONTROL],
+    )
+    .content("text/css", content(text(), json!(":root { … }")))
+    .content("image/svg+xml", content(text(), json!("<svg …/>"))),
+    "304" => unchanged(),
+);
+
 /// An answer of the API: JSON, with the headers that all of them carry.
 fn api(
     description: &str,
@@ -232,9 +246,14 @@ fn open(
     example: Value,
     headers: &[&str],
 ) -> ResponseBuilder {
-    let content = ContentBuilder::new().schema(Some(schema)).example(Some(example)).build();
-    let response = ResponseBuilder::new().description(description).content(media_type, content);
+    let response = ResponseBuilder::new()
+        .description(description)
+        .content(media_type, content(schema, example));
     carrying(carrying(response, headers), &[REQUEST_ID])
+}
+
+fn content(schema: RefOr<Schema>, example: Value) -> Content {
+    ContentBuilder::new().schema(Some(schema)).example(Some(example)).build()
 }
 
 fn well(description: &str) -> ResponseBuilder {

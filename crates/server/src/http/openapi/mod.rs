@@ -48,6 +48,8 @@ pub(crate) const SEARCH: &str = "Search";
 pub(crate) const TOKENS: &str = "Tokens";
 /// The tag of what an operator looks at.
 pub(crate) const OPERATION: &str = "Operation";
+/// The tag of pages for people.
+pub(crate) const PAGES: &str = "Pages";
 
 const ABOUT: &str = "\
 A product catalog with search in shoppers' own words.
@@ -88,6 +90,7 @@ pub(crate) fn document_without_operations() -> OpenApi {
             tag(SEARCH, "Products by what a shopper says."),
             tag(TOKENS, "Who may call the service for this shop."),
             tag(OPERATION, "Is it alive, how is it doing, and what can it do?"),
+            tag(PAGES, "What people look at, in a browser."),
         ]))
         .components(Some(components()))
         .build()

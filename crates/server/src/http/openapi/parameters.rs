@@ -34,6 +34,18 @@ parameters!(ProductId, path("product_id", "The product's id.", json!(17)));
 parameters!(TokenId, path("token_id", "The token's number.", json!(3)));
 
 parameters!(
+    AssetName,
+    parameter(
+        ParameterIn::Path,
+        "version",
+        "The version of the pages, as they name it.",
+        string(""),
+        json!("5f0c2b7a9e314d68"),
+    ),
+    parameter(ParameterIn::Path, "file", "The file's name.", string(""), json!("shop.js")),
+);
+
+parameters!(
     ListParameters,
     query(
         "ids",

@@ -68,6 +68,10 @@ problems! {
     IdProblems: NOT_FOUND, UNPROCESSABLE_ENTITY
 }
 problems! {
+    /// What may come of asking for something that is not there.
+    MissingProblems: NOT_FOUND
+}
+problems! {
     /// What may come of `If-Match`.
     VersionProblems: PRECONDITION_FAILED
 }

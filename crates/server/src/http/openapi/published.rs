@@ -19,6 +19,7 @@ pub(crate) struct Published {
     media_type: HeaderValue,
     text: Bytes,
     tag: HeaderValue,
+    kept: HeaderValue,
 }
 
 impl Published {
@@ -28,12 +29,18 @@ impl Published {
             digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let tag = HeaderValue::from_str(&format!("\"{short}\""))
             .unwrap_or_else(|_| unreachable!("hexadecimal digits are header text"));
-        Self { media_type, text: text.into(), tag }
+        Self { media_type, text: text.into(), tag, kept: FRESH_FOR }
+    }
+
+    /// Says otherwise how long a copy is good for.
+    pub(crate) fn kept(self, kept: HeaderValue) -> Self {
+        Self { kept, ..self }
     }
 
     /// The text, or word that the client's copy is still good.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Response {
-        let headers = [(header::ETAG, self.tag.clone()), (header::CACHE_CONTROL, FRESH_FOR)];
+        let headers =
+            [(header::ETAG, self.tag.clone()), (header::CACHE_CONTROL, self.kept.clone())];
         let known = request.get(header::IF_NONE_MATCH).is_some_and(|tags| self.is_among(tags));
         if known {
             return (StatusCode::NOT_MODIFIED, headers).into_response();

@@ -1,0 +1,91 @@
+// How does a page talk to the service? As any client does, with a token in the header. A token that
+// is no longer good is asked for anew, and then the request is made again.
+
+const PREFIX = "/api/v1";
+
+/// The service said no.
+export class Problem extends Error {
+  constructor(status, body, retryAfter) {
+    super(body?.detail ?? `The service answered ${status}.`);
+    this.status = status;
+    this.code = body?.code ?? "unknown";
+    this.errors = body?.errors ?? [];
+    this.requestId = body?.request_id;
+    this.retryAfterSeconds = retryAfter;
+  }
+
+  /// What is wrong, by field.
+  byField() {
+    return new Map(this.errors.filter((fault) => fault.field).map((fault) => [fault.field, fault.message]));
+  }
+}
+
+/// The service did not answer at all.
+export class Unreachable extends Error {
+  constructor(cause) {
+    super("The server cannot be reached.", { cause });
+  }
+}
+
+/// What a person is told of an error.
+export function told(error) {
+  if (error instanceof Problem || error instanceof Unreachable) return sentence(error.message);
+  return `Something went wrong in the page: ${error.message}`;
+}
+
+function sentence(text) {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(begun) ? begun : `${begun}.`;
+}
+
+export const wasAborted = (error) => error?.name === "AbortError";
+
+export class Api {
+  /// `session` has `token()` and `renew(problem, usedToken)`, both of which may wait.
+  constructor(session) {
+    this.session = session;
+  }
+
+  /// Makes a request and returns `{ status, headers, body }`.
+  async call(method, path, { body, headers = {}, signal } = {}) {
+    let token = await this.session.token();
+    for (;;) {
+      signal?.throwIfAborted();
+      const response = await send(method, PREFIX + path, token, body, headers, signal);
+      const text = await response.text();
+      const answer = text === "" ? undefined : JSON.parse(text);
+      if (response.ok) return { status: response.status, headers: response.headers, body: answer };
+      const wait = Number(response.headers.get("retry-after")) || undefined;
+      const problem = new Problem(response.status, answer, wait);
+      if (problem.status !== 401) throw problem;
+      token = await this.session.renew(problem, token);
+    }
+  }
+
+  async get(path, options) {
+    return (await this.call("GET", path, options)).body;
+  }
+
+  async post(path, body, options) {
+    return (await this.call("POST", path, { ...options, body })).body;
+  }
+}
+
+async function send(method, address, token, body, headers, signal) {
+  const all = { Authorization: `Bearer ${token}`, ...headers };
+  if (body !== undefined) all["Content-Type"] = "application/json";
+  try {
+    return await fetch(address, {
+      method,
+      headers: all,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal,
+      cache: "no-store",
+      credentials: "omit",
+      redirect: "error",
+    });
+  } catch (error) {
+    if (wasAborted(error)) throw error;
+    throw new Unreachable(error);
+  }
+}

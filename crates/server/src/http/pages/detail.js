@@ -1,0 +1,99 @@
+// What is there to see of one product? Its pictures, all it says, and what is like it.
+
+import { h, fill, icon } from "./dom.js";
+import { Problem, told, wasAborted } from "./api.js";
+import { card } from "./cards.js";
+import { picture } from "./pictures.js";
+
+const SIMILAR = 4;
+
+/// The dialog with one product. `linkTo(id)` is the address of a product's view; `onClose` is called
+/// when a person closes it.
+export class Detail {
+  #dialog;
+  #underway;
+
+  constructor({ api, linkTo, onClose }) {
+    Object.assign(this, { api, linkTo, onClose });
+    this.#dialog = h("dialog", {
+      class: "detail", "aria-label": "Product",
+      on: {
+        close: () => this.#closed(),
+        click: (event) => {
+          if (event.target === this.#dialog) this.#dialog.close();
+        },
+      },
+    });
+    document.body.append(this.#dialog);
+  }
+
+  /// Shows the product with this id; `known` is what a list already said of it.
+  async open(id, known) {
+    this.#underway?.abort();
+    this.#underway = new AbortController();
+    const { signal } = this.#underway;
+    this.#show(known ? this.#product(known) : h("p", { class: "soft" }, "Loading…"));
+    if (!this.#dialog.open) this.#dialog.showModal();
+    this.#dialog.scrollTop = 0;
+    try {
+      const product = known ?? (await this.api.get(`/products/${id}`, { signal }));
+      if (!known) this.#show(this.#product(product));
+      await this.#addSimilar(product, signal);
+    } catch (error) {
+      if (wasAborted(error)) return;
+      const missing = error instanceof Problem && error.status === 404;
+      this.#show(h("p", { class: "notice" }, missing ? "This product is no longer there." : told(error)));
+    }
+  }
+
+  close() {
+    this.#underway?.abort();
+    this.#underway = undefined;
+    if (this.#dialog.open) this.#dialog.close();
+  }
+
+  #closed() {
+    const byPerson = this.#underway !== undefined;
+    this.#underway?.abort();
+    this.#underway = undefined;
+    if (byPerson) this.onClose();
+  }
+
+  #show(content) {
+    const close = h("button", {
+      class: "button button-round detail-close", type: "button", "aria-label": "Close",
+      on: { click: () => this.#dialog.close() },
+    }, icon("close"));
+    fill(this.#dialog, h("div", { class: "detail-head" }, close), h("div", { class: "detail-body" }, content));
+  }
+
+  #product(product) {
+    this.similar = h("section", { class: "similar", "aria-labelledby": "similar-title", hidden: true });
+    return [
+      h("div", { class: "detail-picture" }, picture(product, { eager: true })),
+      h("div", { class: "detail-text" },
+        h("h2", { class: "detail-title", dir: "auto" }, product.title),
+        h("p", { class: "price price-large" }, product.price),
+        product.hidden ? h("p", { class: "badge badge-hidden" }, "Hidden from shoppers") : undefined,
+        product.description ? h("p", { class: "detail-about", dir: "auto" }, product.description) : undefined),
+      this.similar,
+    ];
+  }
+
+  async #addSimilar(product, signal) {
+    const panel = this.similar;
+    let found;
+    try {
+      found = await this.api.get(`/products/${product.id}/similar?limit=${SIMILAR}`, { signal });
+    } catch (error) {
+      // What is like it is an extra: the product is there without it.
+      if (wasAborted(error)) throw error;
+      return;
+    }
+    if (found.products.length === 0) return;
+    fill(panel,
+      h("h3", { class: "section-title", id: "similar-title" }, "Similar products"),
+      h("ul", { class: "grid grid-small" }, found.products.map((other) => card(other, this.linkTo(other.id)))));
+    panel.hidden = false;
+  }
+}

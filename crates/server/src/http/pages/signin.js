@@ -1,0 +1,138 @@
+// Whose token is used? One that the demo hands out, or one that a person is asked for. It is kept in
+// this tab alone and never becomes part of an address.
+
+import { h, byId, fill } from "./dom.js";
+import { recall, remember } from "./storage.js";
+
+const TOKEN = "token";
+
+/// A session on a token that a person enters.
+export class AskedSession {
+  #pending;
+
+  /// `why` says what the token is for, `command` how to make one.
+  constructor({ why, command, onChange }) {
+    this.why = why;
+    this.command = command;
+    this.onChange = onChange ?? (() => {});
+  }
+
+  async token() {
+    return recall(TOKEN) ?? this.#ask();
+  }
+
+  /// A token in the place of one that was refused. However many requests wait, one question is asked.
+  async renew(problem, used) {
+    const current = recall(TOKEN);
+    if (current !== undefined && current !== used) return current;
+    remember(TOKEN, undefined);
+    return this.#ask(problem);
+  }
+
+  /// Asks for another token although this one is good.
+  async change(problem) {
+    remember(TOKEN, undefined);
+    return this.#ask(problem);
+  }
+
+  get isKnown() {
+    return recall(TOKEN) !== undefined;
+  }
+
+  forget() {
+    remember(TOKEN, undefined);
+  }
+
+  #ask(problem) {
+    this.#pending ??= askForToken(this.why, this.command, problem).then((token) => {
+      remember(TOKEN, token);
+      this.#pending = undefined;
+      this.onChange();
+      return token;
+    });
+    return this.#pending;
+  }
+}
+
+const SAID = {
+  expired_token: "That token has expired. Enter another one; nothing is lost.",
+  invalid_token: "That token is not valid, or no longer. Enter another one; nothing is lost.",
+  insufficient_role: "That token’s role is not enough for this page.",
+};
+
+function askForToken(why, command, problem) {
+  return new Promise((resolve) => {
+    const input = h("input", {
+      id: "token", class: "field-input", type: "password", name: "token", autocomplete: "off", spellcheck: "false",
+      autocapitalize: "none", required: true, autofocus: true, placeholder: "shk_…", "aria-describedby": "token-hint",
+    });
+    const said = problem ? (SAID[problem.code] ?? problem.message) : undefined;
+    const form = h("form", {
+      class: "stack",
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          const token = input.value.trim();
+          if (token === "") return;
+          dialog.close();
+          dialog.remove();
+          resolve(token);
+        },
+      },
+    },
+    h("h2", { class: "dialog-title", id: "signin-title" }, problem ? "Token needed again" : "Enter a token"),
+    said ? h("p", { class: "notice notice-warn", role: "alert" }, said) : h("p", { class: "soft" }, why),
+    h("label", { class: "field-label", for: "token" }, "Token"),
+    input,
+    h("div", { class: "hint stack-close", id: "token-hint" },
+      h("p", {}, "It stays in this tab and is sent to this server alone. To make one, on the server:"),
+      h("p", {}, h("code", {}, command))),
+    h("div", { class: "actions" }, h("button", { class: "button button-main", type: "submit" }, "Continue")));
+    const dialog = h("dialog", {
+      class: "dialog", "aria-labelledby": "signin-title",
+      // Nothing works without a token, so there is nothing to go back to.
+      on: { cancel: (event) => event.preventDefault() },
+    }, form);
+    document.body.append(dialog);
+    dialog.showModal();
+    input.focus();
+  });
+}
+
+/// A session on the token that the demo gives to everyone.
+export class DemoSession {
+  constructor(token) {
+    this.given = token;
+  }
+
+  async token() {
+    return this.given;
+  }
+
+  async renew(problem) {
+    const again = await demoToken();
+    if (again === undefined || again === this.given) throw problem;
+    this.given = again;
+    return again;
+  }
+}
+
+/// The demo's token for shoppers, or nothing where the server is no demo.
+export async function demoToken() {
+  const response = await fetch("/demo/session", { cache: "no-store" }).catch(() => undefined);
+  if (!response?.ok) return undefined;
+  return (await response.json()).token;
+}
+
+/// Puts the button that leaves into the page's bar.
+export function offerToLeave(session) {
+  fill(byId("bar-end"), h("button", {
+    class: "button button-quiet", type: "button",
+    on: {
+      click: () => {
+        session.forget();
+        location.reload();
+      },
+    },
+  }, "Sign out"));
+}
