@@ -17,12 +17,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::{change::Seq, product::ProductId};
+use catalog::{
+    change::Seq,
+    product::{ProductId, ShopId},
+};
 
 use crate::{
     bell::Bell,
     embed::{EmbedError, Embedder, Embedding, Encoder, Text, Turn},
-    store::{Readers, StoreError, Unembedded, VectorRow},
+    store::{CatalogReads, StoreError, Unembedded, VectorRow},
     writer::{Entrance, WriteError},
     writes::StoreVectors,
 };
@@ -50,7 +53,7 @@ impl Background {
     /// Starts to embed whatever is not.
     pub(crate) fn start(
         embedder: Arc<dyn Embedder>,
-        readers: Arc<Readers>,
+        readers: Arc<dyn CatalogReads>,
         writer: Entrance,
         bell: Arc<Bell>,
     ) -> io::Result<Self> {
@@ -96,13 +99,13 @@ enum Trouble {
 /// The background thread's own things.
 struct Desk {
     embedder: Arc<dyn Embedder>,
-    readers: Arc<Readers>,
+    readers: Arc<dyn CatalogReads>,
     writer: Entrance,
     /// Batches since there was nothing to do.
     batches: u32,
     /// Batches that failed in a row.
     failures: u32,
-    passed_over: HashSet<(ProductId, Seq)>,
+    passed_over: HashSet<(ShopId, ProductId, Seq)>,
 }
 
 impl Desk {
@@ -149,7 +152,7 @@ impl Desk {
         let most = BATCH + self.passed_over.len();
         let left = self.readers.unembedded(model, Encoder::Deep, most);
         let mut products = left.map_err(Trouble::Store)?;
-        products.retain(|product| !self.passed_over.contains(&(product.id, product.version)));
+        products.retain(|product| !self.passed_over.contains(&as_seen(product)));
         products.truncate(BATCH);
         self.report_progress(products.is_empty()).map_err(Trouble::Store)?;
         if products.is_empty() {
@@ -199,7 +202,7 @@ impl Desk {
                 }
                 let product = &products[0];
                 tracing::warn!(product = %product.id, %error, "a product is found by its words only");
-                self.passed_over.insert((product.id, product.version));
+                self.passed_over.insert(as_seen(product));
                 Ok(Vec::new())
             }
         }
@@ -225,12 +228,18 @@ impl Desk {
     }
 }
 
+/// The product with the text it has now.
+fn as_seen(product: &Unembedded) -> (ShopId, ProductId, Seq) {
+    (product.shop, product.id, product.version)
+}
+
 fn text(product: &Unembedded) -> Text<'_> {
     Text::Product { title: &product.title, description: &product.description }
 }
 
 fn row((product, embedding): (&Unembedded, Embedding)) -> VectorRow {
     VectorRow {
+        shop: product.shop,
         product: product.id,
         version: product.version,
         model: embedding.model,

@@ -18,7 +18,10 @@ use crate::{
     embedding::Background,
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
-    store::{DataFolder, FolderInUse, Page, Readers, Store, StoreError, TokenRow},
+    store::{
+        CatalogReads, DataFolder, FolderInUse, Page, SqliteReaders, SqliteStore, StoreError,
+        TokenRow,
+    },
     tokens::{self, BadToken, IssuedToken, RandomSource, Secret},
     workers::{Overloaded, Workers},
     writer::{Clock, WriteError, Writer, WriterSettings},
@@ -91,7 +94,7 @@ pub struct Figures {
 
 /// One data folder at work.
 pub struct Engine {
-    readers: Arc<Readers>,
+    readers: Arc<dyn CatalogReads>,
     shops: Arc<Shops>,
     // Before the writer, so that it is not left waiting for vectors.
     embedding: Option<Background>,
@@ -107,12 +110,16 @@ impl Engine {
     /// Opens a data folder, creating or migrating its database where needed.
     pub fn open(folder: &Path, settings: Settings) -> Result<Self, OpenError> {
         let folder = DataFolder::take(folder)?;
-        let store = Store::open(folder.path())
+        let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
-        let readers = Arc::new(Readers::new(folder.path().to_owned()));
+        let readers: Arc<dyn CatalogReads> = Arc::new(SqliteReaders::new(folder.path().to_owned()));
         let shops = Arc::new(Shops::new(Arc::clone(&readers), settings.index_memory));
-        let writer =
-            Writer::start(store, Arc::clone(&shops), Arc::clone(&settings.clock), settings.writer)?;
+        let writer = Writer::start(
+            Box::new(store),
+            Arc::clone(&shops),
+            Arc::clone(&settings.clock),
+            settings.writer,
+        )?;
         Ok(Self {
             readers,
             shops,
@@ -138,7 +145,7 @@ impl Engine {
     /// The store is asked each time, so that a token revoked by another process stops working
     /// at once. It is one look-up of a small row: not worth a trip to another thread.
     pub fn authenticate(&self, token: &str) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
-        tokens::verify(&self.readers, token, (self.clock)())
+        tokens::verify(&*self.readers, token, (self.clock)())
     }
 
     /// Creates products, all or none.
@@ -244,8 +251,7 @@ impl Engine {
     /// Whether the store can be read right now, and the writer is there.
     pub fn check(&self) -> Result<(), EngineError> {
         self.check_writer()?;
-        self.readers.last_change()?;
-        Ok(())
+        Ok(self.readers.check()?)
     }
 
     /// Whether the writer is there. If not, only a restart helps.
@@ -271,9 +277,9 @@ impl Engine {
 
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Readers, &Shops) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&dyn CatalogReads, &Shops) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let (readers, shops) = (Arc::clone(&self.readers), Arc::clone(&self.shops));
-        Ok(self.workers.run(move || work(&readers, &shops)).await??)
+        Ok(self.workers.run(move || work(&*readers, &shops)).await??)
     }
 }

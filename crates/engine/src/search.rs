@@ -11,7 +11,7 @@ use catalog::{
 use crate::{
     index::Plan,
     shops::Shops,
-    store::{Readers, StoreError},
+    store::{CatalogReads, StoreError},
 };
 
 /// A search as asked for.
@@ -42,7 +42,7 @@ pub struct SearchResults {
 
 pub(crate) fn search(
     shops: &Shops,
-    readers: &Readers,
+    readers: &dyn CatalogReads,
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
@@ -51,7 +51,7 @@ pub(crate) fn search(
     let plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
-        readers.refused(pass.shop(), in_doubt, allowed)
+        readers.refused(pass.shop(), in_doubt, &allowed)
     })?;
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
     let mut products = readers.products(pass, &ids)?;

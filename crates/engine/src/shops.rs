@@ -20,12 +20,12 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::{
     index::{Entry, IndexBuilder, IndexChange, ShopIndex},
-    store::{Readers, Scanned, StoreError, Touched},
+    store::{CatalogReads, Scanned, StoreError, Touched},
 };
 
 /// All shop indexes of this process.
 pub(crate) struct Shops {
-    readers: Arc<Readers>,
+    readers: Arc<dyn CatalogReads>,
     memory_budget: usize,
     slots: Mutex<Slots>,
     loaded: Condvar,
@@ -111,7 +111,7 @@ pub(crate) struct Holdings {
 }
 
 impl Shops {
-    pub(crate) fn new(readers: Arc<Readers>, memory_budget: usize) -> Self {
+    pub(crate) fn new(readers: Arc<dyn CatalogReads>, memory_budget: usize) -> Self {
         Self { readers, memory_budget, slots: Mutex::default(), loaded: Condvar::new() }
     }
 
@@ -141,12 +141,13 @@ impl Shops {
     }
 
     /// Follows a committed group, in order.
-    pub(crate) fn apply(&self, touched: &[Touched], seq: Seq) {
+    pub(crate) fn apply(&self, touched: &[Touched]) {
         let mut by_shop: HashMap<ShopId, Vec<&Touched>> = HashMap::new();
         for change in touched {
             by_shop.entry(change.shop()).or_default().push(change);
         }
         for (shop, changes) in by_shop {
+            let seq = changes.iter().map(|change| change.seq()).max().unwrap_or_default();
             // The lock is not held while the index works: searches of other shops go on, and
             // only the writer applies, so no later group can overtake this one.
             let ready = match self.slots.lock().by_shop.get_mut(&shop) {
@@ -203,7 +204,7 @@ impl Shops {
     fn load(&self, shop: ShopId) -> Result<ShopIndex, StoreError> {
         let started = Instant::now();
         let mut builder = IndexBuilder::new();
-        let seq = self.readers.scan(shop, |row| builder.add(as_scanned_entry(row)))?;
+        let seq = self.readers.scan(shop, &mut |row| builder.add(as_scanned_entry(row)))?;
         let index = builder.finish(seq);
         let products = index.snapshot().product_count();
         let elapsed_ms = started.elapsed().as_millis() as u64;
@@ -294,21 +295,21 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::store::{Store, WriteTransaction};
+    use crate::store::{CatalogStore, SqliteReaders, SqliteStore, WriteTransaction};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
     struct Bench {
         _folder: TempDir,
-        store: Mutex<Store>,
+        store: Mutex<SqliteStore>,
         shops: Shops,
     }
 
     impl Bench {
         fn new(memory_budget: usize) -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let store = Mutex::new(Store::open(folder.path()).unwrap());
-            let readers = Arc::new(Readers::new(folder.path().to_owned()));
+            let store = Mutex::new(SqliteStore::open(folder.path()).unwrap());
+            let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
             Self { _folder: folder, store, shops: Shops::new(readers, memory_budget) }
         }
 
@@ -316,12 +317,12 @@ mod tests {
         fn store<T>(
             &self,
             work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
-        ) -> (T, Vec<Touched>, Seq) {
+        ) -> (T, Vec<Touched>) {
             let mut store = self.store.lock();
             let mut transaction = store.begin().unwrap();
             let outcome = work(&mut transaction).unwrap();
-            let (touched, seq) = transaction.commit().unwrap();
-            (outcome, touched, seq)
+            let touched = transaction.commit().unwrap();
+            (outcome, touched)
         }
 
         /// Stores something and shows it to the indexes, as the writer does.
@@ -329,8 +330,8 @@ mod tests {
             &self,
             work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
         ) -> T {
-            let (outcome, touched, seq) = self.store(work);
-            self.shops.apply(&touched, seq);
+            let (outcome, touched) = self.store(work);
+            self.shops.apply(&touched);
             outcome
         }
 
@@ -403,11 +404,11 @@ mod tests {
         let mut loading = bench.begin_loading(shop);
         let product = bench.rename(product, "second");
         // The third change is committed and read, but the indexes have not been told of it yet.
-        let ((), touched, seq) = bench.store(|transaction| transaction.delete(&product));
+        let ((), touched) = bench.store(|transaction| transaction.delete(&product));
         let index = bench.shops.load(shop).unwrap();
         loading.finish(index);
         assert_eq!(bench.find(shop, "second"), []);
-        bench.shops.apply(&touched, seq);
+        bench.shops.apply(&touched);
         assert_eq!(bench.find(shop, "second"), []);
     }
 

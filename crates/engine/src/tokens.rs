@@ -15,7 +15,10 @@ use catalog::{
 use jiff::Timestamp;
 
 use crate::{
-    store::{DataFolder, FolderInUse, Readers, Store, StoreError, TokenRow},
+    store::{
+        CatalogReads, CatalogStore, DataFolder, FolderInUse, SqliteReaders, SqliteStore,
+        StoreError, TokenRow,
+    },
     writes::{IssueToken, Moment, RevokeToken, Write},
 };
 
@@ -97,7 +100,7 @@ pub fn looks_like_ours(token: &str) -> bool {
 
 /// Who bears this token, by the row the store has for it at this moment.
 pub(crate) fn verify(
-    readers: &Readers,
+    readers: &dyn CatalogReads,
     token: &str,
     now: Timestamp,
 ) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
@@ -120,8 +123,8 @@ fn judge(row: &TokenRow, secret: &Secret, now: Timestamp) -> Result<(), BadToken
 
 /// The operator's own hands on a data folder's tokens, whether or not a server runs on it.
 pub struct TokenDesk {
-    store: Store,
-    readers: Readers,
+    store: SqliteStore,
+    readers: SqliteReaders,
 }
 
 /// The folder's tokens could not be reached.
@@ -139,8 +142,8 @@ impl TokenDesk {
     /// Opens the folder's database beside whoever else uses it.
     pub fn open(folder: &Path) -> Result<Self, DeskError> {
         DataFolder::prepare(folder)?;
-        let store = Store::open(folder)?;
-        Ok(Self { store, readers: Readers::new(folder.to_owned()) })
+        let store = SqliteStore::open(folder)?;
+        Ok(Self { store, readers: SqliteReaders::new(folder.to_owned()) })
     }
 
     /// Issues a token for any role of any shop.

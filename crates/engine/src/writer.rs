@@ -11,7 +11,6 @@ use std::{
     time::Instant,
 };
 
-use catalog::change::Seq;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
@@ -19,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{
     bell::Bell,
     shops::Shops,
-    store::{Store, StoreError, Touched, Trouble, WriteTransaction},
+    store::{CatalogStore, StoreError, Touched, Trouble, WriteTransaction},
     writes::{Moment, Write},
 };
 
@@ -81,7 +80,7 @@ impl Entrance {
 impl Writer {
     /// Starts the writing thread.
     pub(crate) fn start(
-        store: Store,
+        store: Box<dyn CatalogStore>,
         shops: Arc<Shops>,
         clock: Clock,
         settings: WriterSettings,
@@ -179,7 +178,7 @@ impl<W: Write> Job for Pending<W> {
 
 /// The writing thread's own things.
 struct Desk {
-    store: Store,
+    store: Box<dyn CatalogStore>,
     shops: Arc<Shops>,
     clock: Clock,
     settings: WriterSettings,
@@ -199,7 +198,7 @@ impl Desk {
                 group.push(next);
             }
             self.write_group(group);
-            self.store.keep_log_short();
+            self.store.rest();
         }
     }
 
@@ -236,19 +235,15 @@ impl Desk {
         // A write that panics takes its transaction back and nothing else with it: the others
         // are waiting.
         let stored = catch_unwind(AssertUnwindSafe(|| self.store_group(group)));
-        let (touched, seq) =
-            stored.unwrap_or_else(|_| Err(StoreError::damaged("a write panicked")))?;
-        self.shops.apply(&touched, seq);
+        let touched = stored.unwrap_or_else(|_| Err(StoreError::damaged("a write panicked")))?;
+        self.shops.apply(&touched);
         if !touched.is_empty() {
             self.bell.ring();
         }
         Ok(())
     }
 
-    fn store_group(
-        &mut self,
-        group: &mut [Box<dyn Job>],
-    ) -> Result<(Vec<Touched>, Seq), StoreError> {
+    fn store_group(&mut self, group: &mut [Box<dyn Job>]) -> Result<Vec<Touched>, StoreError> {
         let now = (self.clock)();
         let remember_since = now - self.settings.remember_for;
         let moment = Moment { now, remember_since };
@@ -293,7 +288,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        store::Readers,
+        store::{CatalogReads, SqliteReaders, SqliteStore},
         writes::{Create, Created},
     };
 
@@ -305,7 +300,7 @@ mod tests {
     struct Bench {
         writer: Arc<Writer>,
         transactions: Arc<AtomicU64>,
-        readers: Arc<Readers>,
+        readers: Arc<SqliteReaders>,
         shops: Arc<Shops>,
         folder: TempDir,
     }
@@ -313,10 +308,10 @@ mod tests {
     impl Bench {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            let store = Store::open(folder.path()).unwrap();
+            let store = SqliteStore::open(folder.path()).unwrap();
             store.wait_at_most(BUSY_TIMEOUT);
-            let readers = Arc::new(Readers::new(folder.path().to_owned()));
-            let shops = Arc::new(Shops::new(Arc::clone(&readers), usize::MAX));
+            let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+            let shops = Arc::new(Shops::new(readers.clone(), usize::MAX));
             let transactions = Arc::new(AtomicU64::new(0));
             let counter = Arc::clone(&transactions);
             let clock: Clock = Arc::new(move || {
@@ -328,7 +323,8 @@ mod tests {
                 group_products: 100,
                 remember_for: SignedDuration::from_hours(24),
             };
-            let writer = Writer::start(store, Arc::clone(&shops), clock, settings).unwrap();
+            let writer =
+                Writer::start(Box::new(store), Arc::clone(&shops), clock, settings).unwrap();
             Self { writer: Arc::new(writer), transactions, readers, shops, folder }
         }
 
@@ -545,7 +541,7 @@ mod tests {
             tokio::task::yield_now().await;
         };
         drop(writer);
-        let readers = Readers::new(folder.path().to_owned());
+        let readers = SqliteReaders::new(folder.path().to_owned());
         assert_eq!(readers.counts(shop()).unwrap().products, QUEUE);
     }
 
@@ -566,7 +562,7 @@ mod tests {
     #[tokio::test]
     async fn while_another_process_holds_the_lock_a_group_waits_once() {
         let bench = Bench::new();
-        let mut other = Store::open(bench.folder.path()).unwrap();
+        let mut other = SqliteStore::open(bench.folder.path()).unwrap();
         let locked = other.begin().unwrap();
         let writer = Arc::clone(&bench.writer);
         let mut queued = vec![tokio::spawn(async move { writer.submit(create("lamp")).await })];

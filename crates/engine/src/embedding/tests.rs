@@ -27,7 +27,7 @@ use crate::{
             tiny_model,
         },
     },
-    store::{Readers, VectorRow},
+    store::{CatalogReads, SqliteReaders, VectorRow},
     writer::WriterSettings,
     writes::{Created, Edit, Precondition},
 };
@@ -99,8 +99,8 @@ impl Bench {
 
     fn vectors(&self) -> BTreeMap<ProductId, VectorRow> {
         let mut found = BTreeMap::new();
-        let readers = Readers::new(self.folder.path().to_owned());
-        readers.scan_vectors(shop(), |row| drop(found.insert(row.product, row))).unwrap();
+        let readers = SqliteReaders::new(self.folder.path().to_owned());
+        readers.scan_vectors(shop(), &mut |row| drop(found.insert(row.product, row))).unwrap();
         found
     }
 

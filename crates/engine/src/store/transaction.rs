@@ -4,69 +4,23 @@ use std::collections::BTreeMap;
 
 use catalog::{
     access::Role,
-    change::{Change, ChangeKind, Seq},
+    change::ChangeKind,
     product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::{StoreError, rows};
+use super::{Remembered, RowWrites, StoreError, Touched, VectorRow};
 
-/// What a transaction did to one product, for the index to follow once it is committed.
-#[derive(Clone, Debug)]
-pub enum Touched {
-    /// It exists and is like this now.
-    Upserted(Product),
-    /// It is gone.
-    Deleted {
-        /// Its shop.
-        shop: ShopId,
-        /// Its number.
-        id: ProductId,
-    },
-}
-
-impl Touched {
-    /// The shop it happened in.
-    pub fn shop(&self) -> ShopId {
-        match self {
-            Self::Upserted(product) => product.shop,
-            Self::Deleted { shop, .. } => *shop,
-        }
-    }
-}
-
-/// The answer that was given to the first request with an idempotency key.
-#[derive(Debug)]
-pub struct Remembered {
-    /// What the first request said.
-    pub fingerprint: Vec<u8>,
-    /// What it was answered.
-    pub answer: Vec<u8>,
-}
-
-/// A transaction that holds the write lock. Dropped without a commit, it never happened.
+/// A transaction of any store. Dropped without a commit, it never happened.
 pub struct WriteTransaction<'store> {
-    pub(super) sql: Transaction<'store>,
-    last_product_id: u64,
-    last_seq: u64,
+    rows: Box<dyn RowWrites + 'store>,
     touched: Vec<Touched>,
     count_changes: BTreeMap<ShopId, (i64, i64)>,
 }
 
 impl<'store> WriteTransaction<'store> {
-    pub(super) fn begin(connection: &'store mut Connection) -> Result<Self, StoreError> {
-        let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (last_product_id, last_seq) = sql
-            .prepare_cached("SELECT product_id, seq FROM counters")?
-            .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
-        Ok(Self {
-            sql,
-            last_product_id: last_product_id.cast_unsigned(),
-            last_seq: last_seq.cast_unsigned(),
-            touched: Vec::new(),
-            count_changes: BTreeMap::new(),
-        })
+    pub(super) fn of(rows: Box<dyn RowWrites + 'store>) -> Self {
+        Self { rows, touched: Vec::new(), count_changes: BTreeMap::new() }
     }
 
     /// Creates a product under a number that was never used.
@@ -76,40 +30,19 @@ impl<'store> WriteTransaction<'store> {
         draft: Draft,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        let id = self.next_product_id()?;
-        let seq = self.record(shop, id, ChangeKind::Upserted)?;
+        let id = self.rows.next_product_id(shop)?;
+        let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
         let product = Product::create(id, shop, draft, at, seq);
-        self.sql
-            .prepare_cached(&format!(
-                "INSERT INTO products ({columns}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
-                columns = rows::COLUMNS
-            ))?
-            .execute(params![
-                product.id.get(),
-                product.shop.get(),
-                product.title.as_str(),
-                product.description.as_str(),
-                product.price.text(),
-                product.hidden,
-                rows::media_column(&product.media),
-                product.created_at.as_microsecond(),
-                product.updated_at.as_microsecond(),
-                product.version.0,
-            ])?;
-        self.expect_vector(id, shop, seq)?;
+        self.rows.insert_product(&product)?;
+        self.rows.expect_vector(shop, id, seq)?;
         self.count(shop, 1, i64::from(!product.hidden));
         self.touched.push(Touched::Upserted(product.clone()));
         Ok(product)
     }
 
     /// The product as this transaction sees it.
-    pub fn product(&self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
-        let mut statement = self.sql.prepare_cached(&format!(
-            "SELECT {columns} FROM products WHERE id = ?1 AND shop_id = ?2",
-            columns = rows::COLUMNS
-        ))?;
-        let mut found = statement.query(params![id.get(), shop.get()])?;
-        found.next()?.map(rows::read).transpose()
+    pub fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
+        self.rows.product(shop, id)
     }
 
     /// Changes the fields that the patch names and keeps the others.
@@ -119,28 +52,14 @@ impl<'store> WriteTransaction<'store> {
         patch: Patch,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        let seq = self.record(before.shop, before.id, ChangeKind::Upserted)?;
+        let seq = self.rows.record(before.shop, before.id, ChangeKind::Upserted)?;
         let was_visible = !before.hidden;
         let says_other = patch.title.as_ref().is_some_and(|title| *title != before.title)
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
         let after = before.apply(patch, at, seq);
-        self.sql
-            .prepare_cached(
-                "UPDATE products SET title = ?2, description = ?3, price = ?4, hidden = ?5,
-                     media = ?6, updated_at = ?7, version = ?8 WHERE id = ?1",
-            )?
-            .execute(params![
-                after.id.get(),
-                after.title.as_str(),
-                after.description.as_str(),
-                after.price.text(),
-                after.hidden,
-                rows::media_column(&after.media),
-                after.updated_at.as_microsecond(),
-                after.version.0,
-            ])?;
+        self.rows.update_product(&after)?;
         if says_other {
-            self.expect_vector(after.id, after.shop, seq)?;
+            self.rows.expect_vector(after.shop, after.id, seq)?;
         }
         self.count(after.shop, 0, i64::from(!after.hidden) - i64::from(was_visible));
         self.touched.push(Touched::Upserted(after.clone()));
@@ -149,33 +68,27 @@ impl<'store> WriteTransaction<'store> {
 
     /// Removes a product.
     pub fn delete(&mut self, product: &Product) -> Result<(), StoreError> {
-        self.record(product.shop, product.id, ChangeKind::Deleted)?;
-        self.sql
-            .prepare_cached("DELETE FROM products WHERE id = ?1")?
-            .execute([product.id.get()])?;
-        self.count(product.shop, -1, -i64::from(!product.hidden));
-        self.touched.push(Touched::Deleted { shop: product.shop, id: product.id });
+        let Product { shop, id, .. } = *product;
+        let seq = self.rows.record(shop, id, ChangeKind::Deleted)?;
+        self.rows.delete_product(shop, id)?;
+        self.count(shop, -1, -i64::from(!product.hidden));
+        self.touched.push(Touched::Deleted { shop, id, seq });
         Ok(())
+    }
+
+    /// Keeps a vector; `false` if the product is gone or has another text by now.
+    pub fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
+        self.rows.put_vector(row)
     }
 
     /// The answer remembered under a key since `not_before`.
     pub fn recall(
-        &self,
+        &mut self,
         shop: ShopId,
         key: &str,
         not_before: Timestamp,
     ) -> Result<Option<Remembered>, StoreError> {
-        let found = self
-            .sql
-            .prepare_cached(
-                "SELECT fingerprint, answer FROM idempotency_keys
-                 WHERE shop_id = ?1 AND key = ?2 AND created_at >= ?3",
-            )?
-            .query_row(params![shop.get(), key, not_before.as_microsecond()], |row| {
-                Ok(Remembered { fingerprint: row.get(0)?, answer: row.get(1)? })
-            })
-            .optional()?;
-        Ok(found)
+        self.rows.recall(shop, key, not_before)
     }
 
     /// Remembers an answer under a key.
@@ -186,27 +99,12 @@ impl<'store> WriteTransaction<'store> {
         what: &Remembered,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.sql
-            .prepare_cached("INSERT OR REPLACE INTO idempotency_keys VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute(params![
-                shop.get(),
-                key,
-                what.fingerprint,
-                what.answer,
-                at.as_microsecond()
-            ])?;
-        Ok(())
+        self.rows.remember(shop, key, what, at)
     }
 
     /// Forgets answers older than `before` and all but the newest `keep_changes` changes.
     pub fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError> {
-        self.sql
-            .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
-            .execute([before.as_microsecond()])?;
-        self.sql
-            .prepare_cached("DELETE FROM changes WHERE seq <= ?1")?
-            .execute([self.last_seq.saturating_sub(keep_changes)])?;
-        Ok(())
+        self.rows.tidy(before, keep_changes)
     }
 
     /// Keeps a new token and returns its number.
@@ -219,20 +117,7 @@ impl<'store> WriteTransaction<'store> {
         created_at: Timestamp,
         expires_at: Option<Timestamp>,
     ) -> Result<u64, StoreError> {
-        self.sql
-            .prepare_cached(
-                "INSERT INTO tokens (shop_id, role, name, secret_hash, created_at, expires_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
-                shop.get(),
-                role.as_str(),
-                name,
-                secret_hash,
-                created_at.as_microsecond(),
-                expires_at.map(Timestamp::as_microsecond),
-            ])?;
-        Ok(self.sql.last_insert_rowid().cast_unsigned())
+        self.rows.insert_token(shop, role, name, secret_hash, created_at, expires_at)
     }
 
     /// Revokes a token of the shop; `false` if there is none that still works.
@@ -242,61 +127,17 @@ impl<'store> WriteTransaction<'store> {
         id: u64,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let Ok(id) = i64::try_from(id) else { return Ok(false) };
-        let revoked = self
-            .sql
-            .prepare_cached(
-                "UPDATE tokens SET revoked_at = ?3
-                 WHERE id = ?1 AND shop_id = ?2 AND revoked_at IS NULL",
-            )?
-            .execute(params![id, shop.get(), at.as_microsecond()])?;
-        Ok(revoked > 0)
+        self.rows.revoke_token(shop, id, at)
     }
 
-    /// Makes everything durable and says what was touched, in order, and up to which change.
-    pub fn commit(self) -> Result<(Vec<Touched>, Seq), StoreError> {
-        let Self { sql, last_product_id, last_seq, touched, count_changes } = self;
-        if !touched.is_empty() {
-            sql.prepare_cached("UPDATE counters SET product_id = ?1, seq = ?2")?
-                .execute(params![last_product_id, last_seq])?;
-        }
+    /// Makes everything durable and says what was touched, in order.
+    pub fn commit(self) -> Result<Vec<Touched>, StoreError> {
+        let Self { mut rows, touched, count_changes } = self;
         for (shop, (products, visible)) in count_changes {
-            sql.prepare_cached(
-                "INSERT INTO shops (id, product_count, visible_count) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (id) DO UPDATE SET
-                     product_count = product_count + excluded.product_count,
-                     visible_count = visible_count + excluded.visible_count",
-            )?
-            .execute(params![shop.get(), products, visible])?;
+            rows.add_counts(shop, products, visible)?;
         }
-        sql.commit()?;
-        Ok((touched, Seq(last_seq)))
-    }
-
-    fn next_product_id(&mut self) -> Result<ProductId, StoreError> {
-        self.last_product_id += 1;
-        ProductId::new(self.last_product_id)
-            .ok_or_else(|| StoreError::damaged("the product ids are used up"))
-    }
-
-    /// Writes the change record that belongs to a row's change.
-    fn record(
-        &mut self,
-        shop: ShopId,
-        product: ProductId,
-        kind: ChangeKind,
-    ) -> Result<Seq, StoreError> {
-        self.last_seq += 1;
-        let change = Change { seq: Seq(self.last_seq), shop, product, kind };
-        self.sql.prepare_cached("INSERT INTO changes VALUES (?1, ?2, ?3, ?4)")?.execute(
-            params![
-                change.seq.0,
-                change.shop.get(),
-                change.product.get(),
-                change.kind == ChangeKind::Deleted,
-            ],
-        )?;
-        Ok(change.seq)
+        rows.commit()?;
+        Ok(touched)
     }
 
     fn count(&mut self, shop: ShopId, products: i64, visible: i64) {

@@ -1,20 +1,13 @@
-//! How does a product become a row, and a row a product again?
+//! How do values that a database has no type for stand in a column?
 
 use catalog::{
-    change::Seq,
     media::{Media, MediaKind},
-    price::Price,
-    product::{Description, Product, ProductId, ShopId, Title},
+    product::{ProductId, ShopId},
 };
 use jiff::Timestamp;
-use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
-
-/// The columns of a product, in the order [`read`] expects them.
-pub(super) const COLUMNS: &str =
-    "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
 
 /// A media item as the `media` column keeps it.
 #[derive(Serialize, Deserialize)]
@@ -23,27 +16,6 @@ struct StoredMedia<'a> {
     url: std::borrow::Cow<'a, str>,
     #[serde(rename = "type", borrow)]
     kind: std::borrow::Cow<'a, str>,
-}
-
-/// The product in a row of [`COLUMNS`].
-pub(super) fn read(row: &Row<'_>) -> Result<Product, StoreError> {
-    Ok(Product {
-        id: read_product_id(row.get(0)?)?,
-        shop: read_shop_id(row.get(1)?)?,
-        title: Title::parse(read_text(row, 2)?).map_err(unexpected)?,
-        description: Description::parse(read_text(row, 3)?).map_err(unexpected)?,
-        price: Price::parse(read_text(row, 4)?).map_err(unexpected)?,
-        hidden: row.get(5)?,
-        media: media_from_column(read_text(row, 6)?)?,
-        created_at: read_time(row.get(7)?)?,
-        updated_at: read_time(row.get(8)?)?,
-        version: Seq(row.get::<_, i64>(9)?.cast_unsigned()),
-    })
-}
-
-/// The text in a column.
-pub(super) fn read_text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str, StoreError> {
-    row.get_ref(column)?.as_str().map_err(unexpected)
 }
 
 pub(super) fn media_column(media: &[Media]) -> String {
@@ -57,7 +29,7 @@ pub(super) fn media_column(media: &[Media]) -> String {
     serde_json::to_string(&stored).unwrap_or_else(|_| unreachable!("strings always serialise"))
 }
 
-fn media_from_column(column: &str) -> Result<Vec<Media>, StoreError> {
+pub(super) fn media_from_column(column: &str) -> Result<Vec<Media>, StoreError> {
     if column == "[]" {
         return Ok(Vec::new());
     }

@@ -3,101 +3,77 @@
 use std::path::PathBuf;
 
 use catalog::{
-    access::{ReadPass, Role, Sight},
+    access::{ReadPass, Sight},
     change::Seq,
     price::Money,
     product::{Product, ProductId, ShopId},
 };
-use jiff::Timestamp;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{Store, StoreError, rows};
+use super::{
+    super::{
+        CatalogReads, Page, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
+        columns,
+    },
+    SqliteStore, rows, vectors,
+};
+use crate::embed::Encoder;
 
 /// Idle connections kept for the next reader.
 const IDLE_CONNECTIONS: usize = 16;
 
 /// A pool of connections that can only read.
 #[derive(Debug)]
-pub struct Readers {
+pub struct SqliteReaders {
     folder: PathBuf,
     idle: Mutex<Vec<Connection>>,
-}
-
-/// Part of a shop's catalog, and how long the whole is.
-#[derive(Debug)]
-pub struct Page {
-    /// The products of this page.
-    pub products: Vec<Product>,
-    /// How many there are on all pages.
-    pub total: usize,
-}
-
-/// How many products a shop has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShopCounts {
-    /// The shop.
-    pub shop: ShopId,
-    /// All its products.
-    pub products: usize,
-    /// Those that are not hidden.
-    pub visible: usize,
-}
-
-/// What a search index needs to know of a product, straight from its row.
-#[derive(Clone, Copy, Debug)]
-pub struct Scanned<'row> {
-    /// Its number.
-    pub id: ProductId,
-    /// The change that wrote it last.
-    pub version: Seq,
-    /// Whether search leaves it out.
-    pub hidden: bool,
-    /// Its price.
-    pub price: Money,
-    /// Its title.
-    pub title: &'row str,
-    /// Its description.
-    pub description: &'row str,
-}
-
-/// A token as the store keeps it: never the secret, only its hash.
-#[derive(Clone, Debug)]
-pub struct TokenRow {
-    /// Its number, part of the token itself.
-    pub id: u64,
-    /// The shop it belongs to.
-    pub shop: ShopId,
-    /// What it lets its bearer do.
-    pub role: Role,
-    /// What its owner called it.
-    pub name: String,
-    /// SHA-256 of the secret.
-    pub secret_hash: Vec<u8>,
-    /// When it was issued.
-    pub created_at: Timestamp,
-    /// When it stops working, if ever.
-    pub expires_at: Option<Timestamp>,
-    /// When it was revoked, if it was.
-    pub revoked_at: Option<Timestamp>,
 }
 
 const TOKEN_COLUMNS: &str =
     "id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at";
 
-impl Readers {
-    /// Readers of the database in `folder`, which a [`Store`] has opened before.
+impl SqliteReaders {
+    /// SqliteReaders of the database in `folder`, which a [`SqliteStore`] has opened before.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, idle: Mutex::new(Vec::new()) }
     }
 
-    /// One product, if it exists and the reader gets to see it.
-    pub fn product(&self, pass: &ReadPass, id: ProductId) -> Result<Option<Product>, StoreError> {
-        Ok(self.products(pass, &[id])?.pop())
+    /// Runs `work` in one read transaction: whatever it asks, it sees one state.
+    fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.read_at_once(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            let answer = work(&transaction)?;
+            transaction.finish()?;
+            Ok(answer)
+        })
     }
 
-    /// The products with these ids, in this order; unknown and unseen ones are left out.
-    pub fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+    /// Runs `work`, which asks one question alone: a statement sees one state by itself.
+    fn read_at_once<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self.idle.lock().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => SqliteStore::open_reader(&self.folder)?,
+        };
+        let answer = work(&connection)?;
+        // A connection that failed above is dropped with its state instead of being kept.
+        let mut idle = self.idle.lock();
+        if idle.len() < IDLE_CONNECTIONS {
+            idle.push(connection);
+        }
+        Ok(answer)
+    }
+}
+
+impl CatalogReads for SqliteReaders {
+    fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {columns} FROM products WHERE id = ?1 AND shop_id = ?2",
@@ -117,13 +93,11 @@ impl Readers {
         })
     }
 
-    /// Those of the products with these ids whose title and description are not `allowed`. What
-    /// is gone meanwhile is not among them.
-    pub fn refused(
+    fn refused(
         &self,
         shop: ShopId,
         ids: &[ProductId],
-        allowed: impl Fn(&str, &str) -> bool,
+        allowed: &dyn Fn(&str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
@@ -142,8 +116,7 @@ impl Readers {
         })
     }
 
-    /// A page of the catalog, by ascending id.
-    pub fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
+    fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
         self.read(|connection| {
             let counts = counts_of(connection, pass.shop())?;
             let (filter, total) = match pass.sight() {
@@ -168,13 +141,7 @@ impl Readers {
         })
     }
 
-    /// Hands every product of a shop to `visit`, by ascending id, and returns the change the
-    /// shop was read at. Reads no more of a row than the visitor gets to see.
-    pub fn scan(
-        &self,
-        shop: ShopId,
-        mut visit: impl FnMut(Scanned<'_>),
-    ) -> Result<Seq, StoreError> {
+    fn scan(&self, shop: ShopId, visit: &mut dyn FnMut(Scanned<'_>)) -> Result<Seq, StoreError> {
         self.read(|connection| {
             let seq = last_change_of(connection)?;
             let mut statement = connection.prepare_cached(
@@ -184,10 +151,10 @@ impl Readers {
             let mut rows = statement.query([shop.get()])?;
             while let Some(row) = rows.next()? {
                 visit(Scanned {
-                    id: rows::read_product_id(row.get(0)?)?,
+                    id: columns::read_product_id(row.get(0)?)?,
                     version: Seq(row.get::<_, i64>(1)?.cast_unsigned()),
                     hidden: row.get(2)?,
-                    price: Money::parse(rows::read_text(row, 3)?).map_err(rows::unexpected)?,
+                    price: Money::parse(rows::read_text(row, 3)?).map_err(columns::unexpected)?,
                     title: rows::read_text(row, 4)?,
                     description: rows::read_text(row, 5)?,
                 });
@@ -196,13 +163,15 @@ impl Readers {
         })
     }
 
-    /// The last change that was committed.
-    pub fn last_change(&self) -> Result<Seq, StoreError> {
+    fn last_change(&self, _: ShopId) -> Result<Seq, StoreError> {
         self.read(last_change_of)
     }
 
-    /// Every shop with products, largest first.
-    pub fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+    fn check(&self) -> Result<(), StoreError> {
+        self.read(last_change_of).map(drop)
+    }
+
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT id, product_count, visible_count FROM shops
@@ -217,13 +186,11 @@ impl Readers {
         })
     }
 
-    /// How many products a shop has.
-    pub fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
         self.read(|connection| counts_of(connection, shop))
     }
 
-    /// The token with this number.
-    pub fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
+    fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         self.read_at_once(|connection| {
             let mut statement = connection
@@ -233,8 +200,7 @@ impl Readers {
         })
     }
 
-    /// The tokens of a shop, or of all shops, in the order they were issued.
-    pub fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
+    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {TOKEN_COLUMNS} FROM tokens WHERE ?1 IS NULL OR shop_id = ?1 ORDER BY id"
@@ -248,36 +214,25 @@ impl Readers {
         })
     }
 
-    /// Runs `work` in one read transaction: whatever it asks, it sees one state.
-    pub(super) fn read<T>(
+    fn unembedded(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        self.read_at_once(|connection| {
-            let transaction = connection.unchecked_transaction()?;
-            let answer = work(&transaction)?;
-            transaction.finish()?;
-            Ok(answer)
-        })
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.read(|connection| vectors::unembedded(connection, model, encoder, limit))
     }
 
-    /// Runs `work`, which asks one question alone: a statement sees one state by itself.
-    fn read_at_once<T>(
+    fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
+        self.read(|connection| vectors::unembedded_count(connection, model, encoder))
+    }
+
+    fn scan_vectors(
         &self,
-        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let idle = self.idle.lock().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => Store::open_reader(&self.folder)?,
-        };
-        let answer = work(&connection)?;
-        // A connection that failed above is dropped with its state instead of being kept.
-        let mut idle = self.idle.lock();
-        if idle.len() < IDLE_CONNECTIONS {
-            idle.push(connection);
-        }
-        Ok(answer)
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError> {
+        self.read(|connection| vectors::scan(connection, shop, visit))
     }
 }
 
@@ -299,7 +254,7 @@ fn counts_of(connection: &Connection, shop: ShopId) -> Result<ShopCounts, StoreE
 
 fn read_counts(row: &Row<'_>) -> Result<ShopCounts, StoreError> {
     Ok(ShopCounts {
-        shop: rows::read_shop_id(row.get(0)?)?,
+        shop: columns::read_shop_id(row.get(0)?)?,
         products: row.get::<_, u32>(1)? as usize,
         visible: row.get::<_, u32>(2)? as usize,
     })
@@ -307,14 +262,14 @@ fn read_counts(row: &Row<'_>) -> Result<ShopCounts, StoreError> {
 
 fn read_token(row: &Row<'_>) -> Result<TokenRow, StoreError> {
     let role: String = row.get(2)?;
-    let time = |microseconds: Option<i64>| microseconds.map(rows::read_time).transpose();
+    let time = |microseconds: Option<i64>| microseconds.map(columns::read_time).transpose();
     Ok(TokenRow {
         id: row.get::<_, i64>(0)?.cast_unsigned(),
-        shop: rows::read_shop_id(row.get(1)?)?,
+        shop: columns::read_shop_id(row.get(1)?)?,
         role: role.parse().map_err(|_| StoreError::damaged(format!("the role {role}")))?,
         name: row.get(3)?,
         secret_hash: row.get(4)?,
-        created_at: rows::read_time(row.get(5)?)?,
+        created_at: columns::read_time(row.get(5)?)?,
         expires_at: time(row.get(6)?)?,
         revoked_at: time(row.get(7)?)?,
     })

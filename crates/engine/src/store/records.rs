@@ -1,0 +1,144 @@
+//! What passes between the engine and a store?
+
+use catalog::{
+    access::Role,
+    change::Seq,
+    price::Money,
+    product::{Product, ProductId, ShopId},
+};
+use jiff::Timestamp;
+
+use crate::embed::{Encoder, ModelId, StoredVector};
+
+/// Part of a shop's catalog, and how long the whole is.
+#[derive(Debug)]
+pub struct Page {
+    /// The products of this page.
+    pub products: Vec<Product>,
+    /// How many there are on all pages.
+    pub total: usize,
+}
+
+/// How many products a shop has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShopCounts {
+    /// The shop.
+    pub shop: ShopId,
+    /// All its products.
+    pub products: usize,
+    /// Those that are not hidden.
+    pub visible: usize,
+}
+
+/// What a search index needs to know of a product, straight from its row.
+#[derive(Clone, Copy, Debug)]
+pub struct Scanned<'row> {
+    /// Its number.
+    pub id: ProductId,
+    /// The change that wrote it last.
+    pub version: Seq,
+    /// Whether search leaves it out.
+    pub hidden: bool,
+    /// Its price.
+    pub price: Money,
+    /// Its title.
+    pub title: &'row str,
+    /// Its description.
+    pub description: &'row str,
+}
+
+/// A token as the store keeps it: never the secret, only its hash.
+#[derive(Clone, Debug)]
+pub struct TokenRow {
+    /// Its number, part of the token itself.
+    pub id: u64,
+    /// The shop it belongs to.
+    pub shop: ShopId,
+    /// What it lets its bearer do.
+    pub role: Role,
+    /// What its owner called it.
+    pub name: String,
+    /// SHA-256 of the secret.
+    pub secret_hash: Vec<u8>,
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// When it stops working, if ever.
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked, if it was.
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// A product whose text waits to be embedded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unembedded {
+    /// Its shop.
+    pub shop: ShopId,
+    /// The product.
+    pub id: ProductId,
+    /// The change that gave it this text.
+    pub version: Seq,
+    /// Its title.
+    pub title: String,
+    /// Its description, or nothing.
+    pub description: String,
+}
+
+/// A vector and what it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VectorRow {
+    /// The product's shop.
+    pub shop: ShopId,
+    /// The product.
+    pub product: ProductId,
+    /// The change that gave the product the text it was made of.
+    pub version: Seq,
+    /// The space it lies in.
+    pub model: ModelId,
+    /// How it was made.
+    pub encoder: Encoder,
+    /// The vector.
+    pub vector: StoredVector,
+}
+
+/// What a transaction did to one product, for the index to follow once it is committed.
+#[derive(Clone, Debug)]
+pub enum Touched {
+    /// It exists and is like this now.
+    Upserted(Product),
+    /// It is gone.
+    Deleted {
+        /// Its shop.
+        shop: ShopId,
+        /// Its number.
+        id: ProductId,
+        /// The change that took it away.
+        seq: Seq,
+    },
+}
+
+impl Touched {
+    /// The shop it happened in.
+    pub fn shop(&self) -> ShopId {
+        match self {
+            Self::Upserted(product) => product.shop,
+            Self::Deleted { shop, .. } => *shop,
+        }
+    }
+
+    /// The change that did it.
+    pub fn seq(&self) -> Seq {
+        match self {
+            Self::Upserted(product) => product.version,
+            Self::Deleted { seq, .. } => *seq,
+        }
+    }
+}
+
+/// The answer that was given to the first request with an idempotency key.
+#[derive(Debug)]
+pub struct Remembered {
+    /// What the first request said.
+    pub fingerprint: Vec<u8>,
+    /// What it was answered.
+    pub answer: Vec<u8>,
+}

@@ -1,0 +1,164 @@
+//! What does the engine need of a store? Transactions that write, reads that never wait for
+//! them, and rows; SQLite and PostgreSQL both give it.
+
+use catalog::{
+    access::{ReadPass, Role},
+    change::{ChangeKind, Seq},
+    product::{Product, ProductId, ShopId},
+};
+use jiff::Timestamp;
+
+use super::{
+    Page, Remembered, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
+    WriteTransaction,
+};
+use crate::embed::Encoder;
+
+/// The side of a store that writes.
+pub trait CatalogStore: Send {
+    /// Begins a transaction. Dropped without a commit, it never happened.
+    fn begin(&mut self) -> Result<WriteTransaction<'_>, StoreError>;
+
+    /// A pause between two transactions, for whatever the store puts off until then.
+    fn rest(&mut self) {}
+}
+
+/// The side of a store that reads. Each read sees one state of the store.
+pub trait CatalogReads: Send + Sync {
+    /// One product, if it exists and the reader gets to see it.
+    fn product(&self, pass: &ReadPass, id: ProductId) -> Result<Option<Product>, StoreError> {
+        Ok(self.products(pass, &[id])?.pop())
+    }
+
+    /// The products with these ids, in this order; unknown and unseen ones are left out.
+    fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError>;
+
+    /// Those of the products with these ids whose title and description are not `allowed`. What
+    /// is gone meanwhile is not among them.
+    fn refused(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError>;
+
+    /// A page of the catalog, by ascending id.
+    fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError>;
+
+    /// Hands every product of a shop to `visit`, by ascending id, and returns the change the
+    /// shop was read at. Reads no more of a row than the visitor gets to see.
+    fn scan(&self, shop: ShopId, visit: &mut dyn FnMut(Scanned<'_>)) -> Result<Seq, StoreError>;
+
+    /// The last change that was committed, as far as it can concern this shop.
+    fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;
+
+    /// Whether the store can be read right now.
+    fn check(&self) -> Result<(), StoreError>;
+
+    /// Every shop with products, largest first.
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError>;
+
+    /// How many products a shop has.
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError>;
+
+    /// The token with this number.
+    fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError>;
+
+    /// The tokens of a shop, or of all shops, in the order they were issued.
+    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError>;
+
+    /// The newest products that have no vector of this model and encoder.
+    fn unembedded(
+        &self,
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError>;
+
+    /// How many products have no vector of this model and encoder.
+    fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError>;
+
+    /// Hands every vector of a shop to `visit`, by ascending product.
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError>;
+}
+
+/// The rows inside a transaction. [`WriteTransaction`] says which of them a write changes.
+pub trait RowWrites {
+    /// A product number of this shop that is larger than any before and is never given out again.
+    fn next_product_id(&mut self, shop: ShopId) -> Result<ProductId, StoreError>;
+
+    /// Writes the change record that belongs to a row's change, under the shop's next number.
+    fn record(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        kind: ChangeKind,
+    ) -> Result<Seq, StoreError>;
+
+    /// The product as this transaction sees it.
+    fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError>;
+
+    /// A new row.
+    fn insert_product(&mut self, product: &Product) -> Result<(), StoreError>;
+
+    /// The row as it is from now on.
+    fn update_product(&mut self, product: &Product) -> Result<(), StoreError>;
+
+    /// Removes the row and its vector.
+    fn delete_product(&mut self, shop: ShopId, id: ProductId) -> Result<(), StoreError>;
+
+    /// Changes how many products a shop has, and how many of them are not hidden.
+    fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError>;
+
+    /// Makes room for the vector of a new text; one of an older text is forgotten.
+    fn expect_vector(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        version: Seq,
+    ) -> Result<(), StoreError>;
+
+    /// Keeps a vector; `false` if the product is gone or has another text by now.
+    fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError>;
+
+    /// The answer remembered under a key since `not_before`.
+    fn recall(
+        &mut self,
+        shop: ShopId,
+        key: &str,
+        not_before: Timestamp,
+    ) -> Result<Option<Remembered>, StoreError>;
+
+    /// Remembers an answer under a key.
+    fn remember(
+        &mut self,
+        shop: ShopId,
+        key: &str,
+        what: &Remembered,
+        at: Timestamp,
+    ) -> Result<(), StoreError>;
+
+    /// Forgets answers older than `before` and all but the newest `keep_changes` changes.
+    fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError>;
+
+    /// Keeps a new token and returns its number.
+    fn insert_token(
+        &mut self,
+        shop: ShopId,
+        role: Role,
+        name: &str,
+        secret_hash: &[u8],
+        created_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Result<u64, StoreError>;
+
+    /// Revokes a token of the shop; `false` if there is none that still works.
+    fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError>;
+
+    /// Makes everything durable.
+    fn commit(self: Box<Self>) -> Result<(), StoreError>;
+}

@@ -1,0 +1,308 @@
+//! How is a catalog kept in one file? In one SQLite database per data folder.
+//!
+//! Write-ahead logging with `synchronous=FULL`: a transaction that was committed survives a
+//! killed process and a power cut. One connection writes (the [`writer`](crate::writer)'s, and
+//! now and then a command line's); any number read, each from its own consistent snapshot.
+
+mod folder;
+mod reader;
+mod rows;
+mod schema;
+mod transaction;
+mod vectors;
+
+use std::{
+    fs::{self, File},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{CatalogStore, StoreError, WriteTransaction};
+pub use folder::{DataFolder, FolderInUse};
+pub use reader::SqliteReaders;
+
+/// The database's file name inside the data folder.
+const FILE_NAME: &str = "shopkeeper.db";
+/// Whose turn it is to open the database.
+const OPENING_FILE_NAME: &str = "shopkeeper.opening";
+/// The write-ahead log's, beside it.
+const LOG_FILE_NAME: &str = "shopkeeper.db-wal";
+/// How long a connection waits for another process's write lock before it reports `Busy`.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+/// Pages written between two checkpoints; more of them make large imports cheaper.
+const CHECKPOINT_PAGES: u32 = 4000;
+/// The log file is cut back to this size after a checkpoint.
+const LOG_SIZE_LIMIT_BYTES: u32 = 64 << 20;
+/// How long the log's readers are waited for when it is to be begun anew.
+const LOG_PATIENCE: Duration = Duration::from_millis(100);
+/// Page cache of the writing connection.
+const WRITER_CACHE_KIB: u32 = 32 << 10;
+/// Page cache of each reading connection.
+const READER_CACHE_KIB: u32 = 2 << 10;
+
+/// The connection that writes, with the schema brought up to date.
+pub struct SqliteStore {
+    connection: Connection,
+    log: PathBuf,
+    /// A log longer than this has not been begun anew for too long.
+    log_limit: u64,
+    /// How long it was when that was tried in vain.
+    log_tried_at: u64,
+}
+
+impl SqliteStore {
+    /// Opens the database in `folder`, creating or migrating it where needed.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        // Held until the database is open. Two processes that both make a new one would get in
+        // each other's way: SQLite does not wait while the journal's mode changes.
+        let turn = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join(OPENING_FILE_NAME))?;
+        turn.lock()?;
+        let mut connection = Connection::open(folder.join(FILE_NAME))?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        connection.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT_BYTES)?;
+        connection.pragma_update(None, "cache_size", -i64::from(WRITER_CACHE_KIB))?;
+        connection.set_prepared_statement_cache_capacity(64);
+        schema::migrate(&mut connection)?;
+        let log = folder.join(LOG_FILE_NAME);
+        Ok(Self { connection, log, log_limit: u64::from(LOG_SIZE_LIMIT_BYTES), log_tried_at: 0 })
+    }
+
+    /// Begins the log anew if it has grown too long. SQLite does so by itself whenever nobody
+    /// reads, but under a steady load somebody always does.
+    fn keep_log_short(&mut self) {
+        let length = fs::metadata(&self.log).map_or(0, |file| file.len());
+        if length <= self.log_limit.max(self.log_tried_at + self.log_limit / 4) {
+            return;
+        }
+        // Writes wait meanwhile, so readers that take longer are left alone until the log has
+        // grown by another part.
+        let begun_anew = self.connection.busy_timeout(LOG_PATIENCE).and_then(|()| {
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            self.connection.query_row(checkpoint, [], |row| Ok(row.get::<_, i64>(0)? == 0))
+        });
+        self.log_tried_at = if matches!(begun_anew, Ok(true)) { 0 } else { length };
+        if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT).and(begun_anew) {
+            tracing::warn!(%error, length_bytes = length, "the log could not be begun anew");
+        }
+    }
+
+    /// Waits less for other processes than it would, so that tests need not.
+    #[cfg(test)]
+    pub(crate) fn wait_at_most(&self, timeout: Duration) {
+        self.connection.busy_timeout(timeout).unwrap();
+    }
+
+    /// A connection that can only read, for [`SqliteReaders`].
+    fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(folder.join(FILE_NAME), flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        connection.pragma_update(None, "query_only", true)?;
+        connection.pragma_update(None, "cache_size", -i64::from(READER_CACHE_KIB))?;
+        connection.set_prepared_statement_cache_capacity(32);
+        Ok(connection)
+    }
+}
+
+impl CatalogStore for SqliteStore {
+    fn begin(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
+        Ok(WriteTransaction::of(Box::new(transaction::SqliteRows::begin(&mut self.connection)?)))
+    }
+
+    fn rest(&mut self) {
+        self.keep_log_short();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Barrier, atomic::AtomicBool, atomic::Ordering},
+        thread,
+    };
+
+    use catalog::{
+        access::{Caller, Role},
+        price::Price,
+        product::{Description, Draft, Patch, Product, ShopId, Title},
+    };
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::store::{CatalogReads, ShopCounts};
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn shop(number: u64) -> ShopId {
+        ShopId::new(number).unwrap()
+    }
+
+    fn draft(title: &str, hidden: bool) -> Draft {
+        Draft {
+            title: Title::parse(title).unwrap(),
+            description: Description::default(),
+            price: Price::parse("$1").unwrap(),
+            hidden,
+            media: vec![],
+        }
+    }
+
+    fn create(store: &mut SqliteStore, of: u64, hidden: bool) -> Product {
+        let mut transaction = store.begin().unwrap();
+        let product = transaction.create(shop(of), draft("Lamp", hidden), NOW).unwrap();
+        transaction.commit().unwrap();
+        product
+    }
+
+    #[test]
+    fn a_scan_hands_out_the_shops_own_products_by_id_with_the_last_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        let made: Vec<_> = [1, 2, 1, 2, 1].map(|of| create(&mut store, of, false)).into();
+        let mut transaction = store.begin().unwrap();
+        transaction.delete(&made[2]).unwrap();
+        let seq = transaction.commit().unwrap()[0].seq();
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        let mut scanned = Vec::new();
+        let read_at = readers
+            .scan(shop(1), &mut |row| scanned.push((row.id, row.version, row.title.to_owned())))
+            .unwrap();
+        let expected =
+            |product: &Product| (product.id, product.version, product.title.as_str().to_owned());
+        assert_eq!(scanned, [expected(&made[0]), expected(&made[4])]);
+        assert_eq!((read_at, readers.last_change(shop(1)).unwrap()), (seq, seq));
+    }
+
+    #[test]
+    fn counts_follow_every_kind_of_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        let counts = |of| {
+            let ShopCounts { products, visible, .. } = readers.counts(shop(of)).unwrap();
+            let sees = |role| Caller::new(shop(of), role).may_read();
+            assert_eq!(readers.page(&sees(Role::Viewer), 10, 0).unwrap().products.len(), products);
+            assert_eq!(readers.page(&sees(Role::Shopper), 10, 0).unwrap().products.len(), visible);
+            (products, visible)
+        };
+        assert_eq!(counts(1), (0, 0));
+        let seen = create(&mut store, 1, false);
+        let unseen = create(&mut store, 1, true);
+        create(&mut store, 2, false);
+        assert_eq!((counts(1), counts(2)), ((2, 1), (1, 1)));
+        let hide = |hidden| Patch { hidden: Some(hidden), ..Patch::default() };
+        let mut transaction = store.begin().unwrap();
+        let seen = transaction.update(seen, hide(true), NOW).unwrap();
+        let unseen = transaction.update(unseen, hide(true), NOW).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(counts(1), (2, 0));
+        let mut transaction = store.begin().unwrap();
+        transaction.delete(&seen).unwrap();
+        transaction.update(unseen, hide(false), NOW).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!((counts(1), counts(2)), ((1, 1), (1, 1)));
+    }
+
+    #[test]
+    fn a_transaction_that_is_dropped_never_happened() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        let mut transaction = store.begin().unwrap();
+        transaction.create(shop(1), draft("Lamp", false), NOW).unwrap();
+        drop(transaction);
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        assert_eq!(readers.counts(shop(1)).unwrap().products, 0);
+        assert_eq!(create(&mut store, 1, false).id.get(), 1);
+    }
+
+    #[test]
+    fn opening_again_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = create(&mut SqliteStore::open(folder.path()).unwrap(), 1, false);
+        drop(SqliteStore::open(folder.path()).unwrap());
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        let pass = Caller::new(shop(1), Role::Viewer).may_read();
+        assert_eq!(readers.product(&pass, made.id).unwrap(), Some(made));
+    }
+
+    #[test]
+    fn a_new_database_can_be_opened_by_many_at_once() {
+        for _ in 0..10 {
+            let folder = tempfile::tempdir().unwrap();
+            let start = Barrier::new(8);
+            thread::scope(|scope| {
+                for _ in 0..8 {
+                    scope.spawn(|| {
+                        start.wait();
+                        create(&mut SqliteStore::open(folder.path()).unwrap(), 1, false);
+                    });
+                }
+            });
+            let readers = SqliteReaders::new(folder.path().to_owned());
+            assert_eq!(readers.counts(shop(1)).unwrap().products, 8);
+        }
+    }
+
+    /// Two readers take turns, so that there is always one: SQLite alone would never begin its
+    /// log anew.
+    #[test]
+    fn the_log_stays_short_although_somebody_always_reads() {
+        const LIMIT: u64 = 1 << 20;
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        store.log_limit = LIMIT;
+        store.connection.pragma_update(None, "wal_autocheckpoint", 20).unwrap();
+        let (done, ends) = (AtomicBool::new(false), AtomicBool::new(false));
+        let turn = Barrier::new(2);
+        thread::scope(|scope| {
+            for me in 0..2 {
+                let (folder, turn) = (folder.path(), &turn);
+                let (done, ends) = (&done, &ends);
+                scope.spawn(move || {
+                    let connection = SqliteStore::open_reader(folder).unwrap();
+                    let begin = || {
+                        connection.execute_batch("BEGIN; SELECT seq FROM counters;").unwrap();
+                    };
+                    begin();
+                    for round in 0.. {
+                        // One of them looks, so that both go on or both end.
+                        if turn.wait().is_leader() {
+                            ends.store(done.load(Ordering::Acquire), Ordering::Release);
+                        }
+                        turn.wait();
+                        if ends.load(Ordering::Acquire) {
+                            break;
+                        }
+                        if round % 2 == me {
+                            connection.execute_batch("COMMIT").unwrap();
+                            begin();
+                        }
+                    }
+                });
+            }
+            let long = Description::parse(&"wool ".repeat(4000)).unwrap();
+            let mut longest = 0;
+            for _ in 0..300 {
+                let mut transaction = store.begin().unwrap();
+                let draft = Draft { description: long.clone(), ..draft("Rug", false) };
+                transaction.create(shop(1), draft, NOW).unwrap();
+                transaction.commit().unwrap();
+                store.keep_log_short();
+                let log = fs::metadata(folder.path().join("shopkeeper.db-wal")).unwrap().len();
+                longest = longest.max(log);
+            }
+            done.store(true, Ordering::Release);
+            assert!(longest < LIMIT * 2, "{longest} bytes");
+        });
+    }
+}

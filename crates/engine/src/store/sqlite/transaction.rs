@@ -1,0 +1,253 @@
+//! How does a write transaction change SQLite's rows?
+
+use catalog::{
+    access::Role,
+    change::{ChangeKind, Seq},
+    product::{Product, ProductId, ShopId},
+};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::{
+    super::{Remembered, RowWrites, StoreError, VectorRow, columns},
+    rows,
+};
+
+/// A transaction that holds the write lock from the start.
+pub(super) struct SqliteRows<'store> {
+    sql: Transaction<'store>,
+    last_product_id: u64,
+    last_seq: u64,
+    changed: bool,
+}
+
+impl<'store> SqliteRows<'store> {
+    pub(super) fn begin(connection: &'store mut Connection) -> Result<Self, StoreError> {
+        let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let (last_product_id, last_seq) = sql
+            .prepare_cached("SELECT product_id, seq FROM counters")?
+            .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        Ok(Self {
+            sql,
+            last_product_id: last_product_id.cast_unsigned(),
+            last_seq: last_seq.cast_unsigned(),
+            changed: false,
+        })
+    }
+}
+
+impl RowWrites for SqliteRows<'_> {
+    fn next_product_id(&mut self, _: ShopId) -> Result<ProductId, StoreError> {
+        self.last_product_id += 1;
+        ProductId::new(self.last_product_id)
+            .ok_or_else(|| StoreError::damaged("the product ids are used up"))
+    }
+
+    fn record(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        kind: ChangeKind,
+    ) -> Result<Seq, StoreError> {
+        self.last_seq += 1;
+        self.changed = true;
+        self.sql.prepare_cached("INSERT INTO changes VALUES (?1, ?2, ?3, ?4)")?.execute(
+            params![self.last_seq, shop.get(), product.get(), kind == ChangeKind::Deleted],
+        )?;
+        Ok(Seq(self.last_seq))
+    }
+
+    fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
+        let mut statement = self.sql.prepare_cached(&format!(
+            "SELECT {columns} FROM products WHERE id = ?1 AND shop_id = ?2",
+            columns = rows::COLUMNS
+        ))?;
+        let mut found = statement.query(params![id.get(), shop.get()])?;
+        found.next()?.map(rows::read).transpose()
+    }
+
+    fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached(&format!(
+                "INSERT INTO products ({columns}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+                columns = rows::COLUMNS
+            ))?
+            .execute(params![
+                product.id.get(),
+                product.shop.get(),
+                product.title.as_str(),
+                product.description.as_str(),
+                product.price.text(),
+                product.hidden,
+                columns::media_column(&product.media),
+                product.created_at.as_microsecond(),
+                product.updated_at.as_microsecond(),
+                product.version.0,
+            ])?;
+        Ok(())
+    }
+
+    fn update_product(&mut self, product: &Product) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached(
+                "UPDATE products SET title = ?3, description = ?4, price = ?5, hidden = ?6,
+                     media = ?7, updated_at = ?8, version = ?9 WHERE id = ?1 AND shop_id = ?2",
+            )?
+            .execute(params![
+                product.id.get(),
+                product.shop.get(),
+                product.title.as_str(),
+                product.description.as_str(),
+                product.price.text(),
+                product.hidden,
+                columns::media_column(&product.media),
+                product.updated_at.as_microsecond(),
+                product.version.0,
+            ])?;
+        Ok(())
+    }
+
+    fn delete_product(&mut self, shop: ShopId, id: ProductId) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached("DELETE FROM products WHERE id = ?1 AND shop_id = ?2")?
+            .execute(params![id.get(), shop.get()])?;
+        Ok(())
+    }
+
+    fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached(
+                "INSERT INTO shops (id, product_count, visible_count) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (id) DO UPDATE SET
+                     product_count = product_count + excluded.product_count,
+                     visible_count = visible_count + excluded.visible_count",
+            )?
+            .execute(params![shop.get(), products, visible])?;
+        Ok(())
+    }
+
+    fn expect_vector(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        version: Seq,
+    ) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached("INSERT OR REPLACE INTO vectors VALUES (?1, ?2, ?3, NULL, NULL, NULL)")?
+            .execute(params![product.get(), shop.get(), version.0])?;
+        Ok(())
+    }
+
+    fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
+        let changed = self
+            .sql
+            .prepare_cached(
+                "UPDATE vectors SET model = ?4, encoder = ?5, vector = ?6
+                 WHERE product_id = ?1 AND shop_id = ?2 AND version = ?3",
+            )?
+            .execute(params![
+                row.product.get(),
+                row.shop.get(),
+                row.version.0,
+                row.model.as_str(),
+                row.encoder.as_str(),
+                row.vector.to_bytes(),
+            ])?;
+        Ok(changed > 0)
+    }
+
+    fn recall(
+        &mut self,
+        shop: ShopId,
+        key: &str,
+        not_before: Timestamp,
+    ) -> Result<Option<Remembered>, StoreError> {
+        let found = self
+            .sql
+            .prepare_cached(
+                "SELECT fingerprint, answer FROM idempotency_keys
+                 WHERE shop_id = ?1 AND key = ?2 AND created_at >= ?3",
+            )?
+            .query_row(params![shop.get(), key, not_before.as_microsecond()], |row| {
+                Ok(Remembered { fingerprint: row.get(0)?, answer: row.get(1)? })
+            })
+            .optional()?;
+        Ok(found)
+    }
+
+    fn remember(
+        &mut self,
+        shop: ShopId,
+        key: &str,
+        what: &Remembered,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached("INSERT OR REPLACE INTO idempotency_keys VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute(params![
+                shop.get(),
+                key,
+                what.fingerprint,
+                what.answer,
+                at.as_microsecond()
+            ])?;
+        Ok(())
+    }
+
+    fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError> {
+        self.sql
+            .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
+            .execute([before.as_microsecond()])?;
+        self.sql
+            .prepare_cached("DELETE FROM changes WHERE seq <= ?1")?
+            .execute([self.last_seq.saturating_sub(keep_changes)])?;
+        Ok(())
+    }
+
+    fn insert_token(
+        &mut self,
+        shop: ShopId,
+        role: Role,
+        name: &str,
+        secret_hash: &[u8],
+        created_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Result<u64, StoreError> {
+        self.sql
+            .prepare_cached(
+                "INSERT INTO tokens (shop_id, role, name, secret_hash, created_at, expires_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                shop.get(),
+                role.as_str(),
+                name,
+                secret_hash,
+                created_at.as_microsecond(),
+                expires_at.map(Timestamp::as_microsecond),
+            ])?;
+        Ok(self.sql.last_insert_rowid().cast_unsigned())
+    }
+
+    fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(false) };
+        let revoked = self
+            .sql
+            .prepare_cached(
+                "UPDATE tokens SET revoked_at = ?3
+                 WHERE id = ?1 AND shop_id = ?2 AND revoked_at IS NULL",
+            )?
+            .execute(params![id, shop.get(), at.as_microsecond()])?;
+        Ok(revoked > 0)
+    }
+
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        if self.changed {
+            self.sql
+                .prepare_cached("UPDATE counters SET product_id = ?1, seq = ?2")?
+                .execute(params![self.last_product_id, self.last_seq])?;
+        }
+        self.sql.commit()?;
+        Ok(())
+    }
+}
