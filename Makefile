@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test readme-test training-test eval-model bench-write bench-embed fuzz deny clean
+.PHONY: help run build test lint docs unit api-test readme-test training-test eval eval-model bench-write bench-embed fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -32,6 +32,9 @@ readme-test: ## The commands in README.md, as a newcomer would paste them
 
 training-test: ## The model's recipe, all steps on a tiny corpus
 	scripts/training.sh test
+
+eval: build ## Measure search on judged queries (needs them; not part of `make test`)
+	scripts/eval.sh $(EVAL_FLAGS)
 
 eval-model: ## Measure the model by itself (needs the judged queries; not part of `make test`)
 	scripts/training.sh evaluate

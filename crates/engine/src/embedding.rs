@@ -24,7 +24,7 @@ use catalog::{
 
 use crate::{
     bell::Bell,
-    embed::{EmbedError, Embedder, Embedding, Encoder, Text, Turn},
+    embed::{EmbedError, Embedder, Embedding, Encoder, ModelId, Text, Turn},
     store::{CatalogReads, StoreError, Unembedded, VectorRow},
     writer::{Entrance, WriteError},
     writes::StoreVectors,
@@ -45,6 +45,7 @@ const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// The background thread. It stops when this is dropped.
 pub(crate) struct Background {
+    model: ModelId,
     bell: Arc<Bell>,
     thread: Option<JoinHandle<()>>,
 }
@@ -57,6 +58,7 @@ impl Background {
         writer: Entrance,
         bell: Arc<Bell>,
     ) -> io::Result<Self> {
+        let model = embedder.model().clone();
         let desk = Desk {
             embedder,
             readers,
@@ -68,7 +70,12 @@ impl Background {
         let heard = Arc::clone(&bell);
         let thread = thread::Builder::new().name("embedding".to_owned());
         let thread = thread.spawn(move || desk.run(&heard))?;
-        Ok(Self { bell, thread: Some(thread) })
+        Ok(Self { model, bell, thread: Some(thread) })
+    }
+
+    /// The model whose vectors are made.
+    pub(crate) fn model(&self) -> &ModelId {
+        &self.model
     }
 }
 

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use crate::{
-    embed::Embedder,
+    embed::{Embedder, Encoder},
     embedding::Background,
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
@@ -268,6 +268,13 @@ impl Engine {
             index_bytes: held.bytes,
             writes_waiting: self.writer.waiting(),
         }
+    }
+
+    /// How many products still wait for the best vector that the model can make of them; none
+    /// without a model.
+    pub fn waiting_for_vectors(&self) -> Result<usize, StoreError> {
+        let Some(background) = &self.embedding else { return Ok(0) };
+        self.readers.unembedded_count(background.model().as_str(), Encoder::Deep)
     }
 
     /// The time, as the engine's writes bear it.

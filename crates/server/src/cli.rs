@@ -1,5 +1,6 @@
 //! What can the binary do? One subcommand each, with exit codes that scripts can rely on.
 
+mod eval;
 mod token;
 
 use std::{
@@ -44,6 +45,8 @@ enum Command {
     /// Issue, list and revoke access tokens, whether or not a server runs
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
+    Eval(eval::EvalCommand),
     /// Print the configuration in force and where each value came from
     Config {
         #[command(flatten)]
@@ -69,6 +72,7 @@ pub fn run(
             load(&flags).and_then(|config| serve(&config, Some(Demo { public_url })))
         }
         Command::Token(command) => load(command.flags()).and_then(|config| command.run(&config)),
+        Command::Eval(command) => load(command.flags()).and_then(|config| command.run(&config)),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
             Ok(())

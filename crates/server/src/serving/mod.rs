@@ -14,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 
+pub(crate) use model::embedder;
 pub use readiness::{Readiness, ReadinessFlag};
 
 use crate::{
@@ -32,7 +33,7 @@ pub struct Demo {
 /// Runs the service until it is told to stop, with a demo shop if asked for one.
 pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let metrics = metrics::install().context("figures cannot be kept")?;
-    let embedder = model::embedder(&config.model)?;
+    let embedder = embedder(&config.model)?;
     let mut engine = Engine::open(&config.data, engine_settings(config))?;
     if let Some(embedder) = embedder {
         engine = engine.embed_with(embedder).context("the embedding thread cannot be started")?;
@@ -128,7 +129,7 @@ fn stop_signal() -> impl Future<Output = ()> {
     }
 }
 
-fn engine_settings(config: &Config) -> Settings {
+pub(crate) fn engine_settings(config: &Config) -> Settings {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Settings {
         writer: WriterSettings {

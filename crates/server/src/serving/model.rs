@@ -11,7 +11,7 @@ use crate::config::ModelConfig;
 
 /// Makes the configured model ready, if there is to be one. An outside one is not asked yet: it
 /// may be down just now.
-pub(super) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
+pub(crate) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     let started = Instant::now();
     let embedder: Arc<dyn Embedder> = match config {
         ModelConfig::Off => return Ok(None),

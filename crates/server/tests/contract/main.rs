@@ -11,6 +11,7 @@ mod configuration;
 mod constraints;
 mod demo;
 mod errors;
+mod evaluation;
 mod limits;
 mod listing;
 mod operation;

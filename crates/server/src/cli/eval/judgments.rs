@@ -1,0 +1,179 @@
+//! What should be found? Queries with the grades of products, or with patterns of right titles.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+use anyhow::{Context, bail, ensure};
+use regex::{Regex, RegexBuilder};
+
+use super::{products::CatalogFile, read_columns};
+
+/// Queries and what people think of products as answers to them.
+pub(super) struct JudgedQueries {
+    pub(super) queries: Vec<JudgedQuery>,
+}
+
+/// A query with the grades of products, by their place in the catalog.
+pub(super) struct JudgedQuery {
+    pub(super) query: String,
+    pub(super) grades: HashMap<usize, f64>,
+}
+
+impl JudgedQueries {
+    pub(super) fn read(path: &Path, catalog: &CatalogFile) -> anyhow::Result<Self> {
+        let columns = ["query", "product", "grade", "match", "exclude"];
+        let (rows, [query, product, grade, pattern, _]) = read_columns(path, columns)?;
+        let queries = match (query, product && grade, pattern) {
+            (true, true, _) => by_grade(rows, catalog)?,
+            (true, false, true) => by_pattern(rows, catalog)?,
+            _ => bail!(
+                "the first line must name the columns query, product and grade, or query, match and exclude"
+            ),
+        };
+        ensure!(!queries.is_empty(), "there are no queries");
+        Ok(Self { queries })
+    }
+
+    /// Forgets the queries that this file has, in whatever case and spacing.
+    pub(super) fn leave_out(&mut self, path: &Path) -> anyhow::Result<()> {
+        let (rows, [query, text]) = read_columns(path, ["query", "text"])?;
+        ensure!(query || text, "the first line must name a column query or text");
+        let known: HashSet<String> = rows.iter().flatten().map(|text| plain(text)).collect();
+        self.queries.retain(|judged| !known.contains(&plain(&judged.query)));
+        ensure!(!self.queries.is_empty(), "all queries are left out");
+        Ok(())
+    }
+
+    pub(super) fn judgment_count(&self) -> usize {
+        self.queries.iter().map(|judged| judged.grades.len()).sum()
+    }
+}
+
+/// One spelling for comparing texts: lower case, single spaces.
+fn plain(text: &str) -> String {
+    text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn by_grade(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec<JudgedQuery>> {
+    let places: HashMap<&str, usize> =
+        catalog.products.iter().enumerate().map(|(at, listed)| (listed.key.as_str(), at)).collect();
+    let mut queries: Vec<JudgedQuery> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for [query, product, grade, ..] in rows {
+        let place = *places
+            .get(product.as_str())
+            .with_context(|| format!("the catalog has no product {product:?}"))?;
+        let grade: f64 = grade.parse().with_context(|| format!("{grade:?} is no grade"))?;
+        ensure!(grade.is_finite() && grade >= 0.0, "{grade} is no grade");
+        let at = *known.entry(query.clone()).or_insert_with(|| {
+            queries.push(JudgedQuery { query, grades: HashMap::new() });
+            queries.len() - 1
+        });
+        queries[at].grades.insert(place, grade);
+    }
+    Ok(queries)
+}
+
+/// Every title that fits has the grade 1, and no other is judged.
+fn by_pattern(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec<JudgedQuery>> {
+    let queries = rows.into_iter().map(|[query, _, _, wanted, unwanted]| {
+        let wanted = starts_of_words(&wanted)?;
+        let unwanted = Some(unwanted).filter(|pattern| !pattern.is_empty());
+        let unwanted = unwanted.as_deref().map(starts_of_words).transpose()?;
+        let fits = |title: &str| {
+            wanted.is_match(title) && !unwanted.as_ref().is_some_and(|not| not.is_match(title))
+        };
+        let products = catalog.products.iter().enumerate();
+        let fitting = products.filter(|(_, listed)| fits(listed.draft.title.as_str()));
+        Ok(JudgedQuery { query, grades: fitting.map(|(at, _)| (at, 1.0)).collect() })
+    });
+    queries.collect()
+}
+
+/// One of several patterns at the start of a word.
+fn starts_of_words(pattern: &str) -> anyhow::Result<Regex> {
+    let whole = format!(r"\b(?:{pattern})");
+    let built = RegexBuilder::new(&whole).case_insensitive(true).build();
+    built.with_context(|| format!("{pattern:?} is no pattern"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const CATALOG: &str = r#"{"product": "a", "title": "Velvet Sofa"}
+{"product": "b", "title": "Sofa Print T-Shirt"}
+{"product": "c", "title": "Two Couches"}
+"#;
+
+    /// What a judgments file says, or what is wrong with it.
+    fn check(judgments: &str, without: Option<&str>, expected: &str) {
+        let folder = TempDir::new().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        };
+        let catalog = CatalogFile::read(&write("catalog.jsonl", CATALOG)).unwrap();
+        let read = || {
+            let mut read = JudgedQueries::read(&write("judgments.tsv", judgments), &catalog)?;
+            if let Some(text) = without {
+                read.leave_out(&write("without.tsv", text))?;
+            }
+            anyhow::Ok(read)
+        };
+        let found = match read() {
+            Ok(read) => {
+                let mut lines = Vec::new();
+                for JudgedQuery { query, grades } in &read.queries {
+                    let mut grades: Vec<_> = grades.iter().collect();
+                    grades.sort_by_key(|(place, _)| **place);
+                    lines.push(format!("{query} {grades:?}"));
+                }
+                lines.join(", ")
+            }
+            Err(error) => format!("{error:#}"),
+        };
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn grades_are_gathered_by_query() {
+        let judgments = "grade\tquery\tproduct\n2\tsofa\ta\n0.33\tcouch\tc\n0\tsofa\tb\n";
+        check(judgments, None, "sofa [(0, 2.0), (1, 0.0)], couch [(2, 0.33)]");
+    }
+
+    #[test]
+    fn patterns_fit_from_the_start_of_a_word_in_any_case() {
+        check(
+            "query\tkind\tmatch\texclude\nsettee\tsofa\tsofa|couch\tt-shirt\nfa\t\tfa\t\n",
+            None,
+            "settee [(0, 1.0), (2, 1.0)], fa []",
+        );
+    }
+
+    #[test]
+    fn known_queries_are_left_out_however_they_are_written() {
+        let judgments = "query\tproduct\tgrade\nred sofa\ta\t1\ncouch\tc\t1\n";
+        check(judgments, Some("type\ttext\nx\tRed  SOFA\n"), "couch [(2, 1.0)]");
+        check(judgments, Some("name\nx\n"), "the first line must name a column query or text");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        check("query\tproduct\tgrade\nx\tzz\t1\n", None, "the catalog has no product \"zz\"");
+        check("query\tproduct\tgrade\nx\ta\t-1\n", None, "-1 is no grade");
+        check("query\tproduct\tgrade\n", None, "there are no queries");
+        check(
+            "query\tproduct\n",
+            None,
+            "the first line must name the columns query, product and grade, or query, match and exclude",
+        );
+    }
+}

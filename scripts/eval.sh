@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Measures search on the judged queries, where they are, and prints one table.
+#
+#   RELEVANCE=DIR   the judged queries and their catalogs (default ../shared/relevance)
+#   CATALOGS=DIR    the mixed store of the everyday requests (default ../shared/catalogs)
+#   SHOPKEEPER=FILE the binary (default target/release/shopkeeper)
+#   Arguments go to `shopkeeper eval`, such as --vectors instant or --model-kind off.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+relevance=${RELEVANCE:-../shared/relevance}
+catalogs=${CATALOGS:-../shared/catalogs}
+shopkeeper=${SHOPKEEPER:-target/release/shopkeeper}
+# Scratch shops are kept: their vectors take minutes the first time.
+kept=${EVAL_KEPT:-target/eval}
+vectors=deep
+next=
+for argument in "$@"; do
+    [[ $next = vectors ]] && vectors=$argument
+    next=${argument#--}
+done
+
+missing=()
+# measure NAME CATALOG JUDGMENTS [MORE…]
+measure() {
+    local name=$1 catalog=$2 judgments=$3 file
+    shift 3
+    for file in "$catalog" "$judgments"; do
+        if [[ ! -f $file ]]; then
+            missing+=("$name: $file is not there")
+            return
+        fi
+    done
+    local scratch results
+    scratch=$kept/$(basename "$catalog" .jsonl.gz)-$vectors
+    results=$kept/$(tr -cs 'a-z\n' '-' <<<"$name").json
+    "$shopkeeper" eval --row "$name" --catalog "$catalog" --judgments "$judgments" \
+        --scratch "$scratch" --save "$results" "$@"
+}
+
+mkdir -p "$kept"
+cat <<TEXT
+| | queries | NDCG@10 (95%) | precision@5 (95%) | of those shown | recall@10 | without result | mean total | ms, p50 |
+|---|---|---|---|---|---|---|---|---|
+TEXT
+everyday=training/data/everyday-requests.tsv
+store=$catalogs/store.jsonl.gz
+measure general "$relevance/general-products.jsonl.gz" "$relevance/general-dev.tsv" "$@"
+measure home "$relevance/home-products.jsonl.gz" "$relevance/home-dev.tsv" "$@"
+measure "home, misspelled" "$relevance/home-products.jsonl.gz" "$relevance/home-typos-dev-judgments.tsv" "$@"
+measure everyday "$store" "$everyday" --without training/data/shopper-phrases.tsv "$@"
+measure "everyday, all" "$store" "$everyday" "$@"
+
+echo
+if ((${#missing[@]})); then
+    printf 'Not measured: %s\n' "${missing[@]}"
+fi
+echo "Results query by query: $kept/*.json (compare with: shopkeeper eval … --compare FILE)"
