@@ -320,6 +320,10 @@ impl Embedder for NeverDeep {
         self.0.dims()
     }
 
+    fn recognises(&self, text: &str) -> bool {
+        self.0.recognises(text)
+    }
+
     fn instant(&self, text: Text<'_>) -> Option<Embedding> {
         self.0.instant(text)
     }
