@@ -6,7 +6,7 @@
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-run: ## Build and start the service, with a token to use it
+run: ## Build and start the service with a demo shop, and tokens to use it
 	scripts/run.sh
 
 build: ## Build target/release/shopkeeper

@@ -1,4 +1,5 @@
 # Sourced by test scripts: a server of its own on a scratch folder, gone when the script ends.
+# `scratch_command` may name another command than `serve` to start it with, such as `demo`.
 # Sets `scratch` (the folder), `address` (http://…) and `token` (ADMIN of shop 1).
 
 # Builds the binary as the tests do, so that nothing is compiled twice.
@@ -19,7 +20,7 @@ trap stop_scratch_server EXIT
 token=$("$binary" token create --data "$scratch/data" --shop 1 --role ADMIN)
 # A named pipe: reading the address waits exactly until the server listens or has ended.
 mkfifo "$scratch/out"
-"$binary" serve --data "$scratch/data" --listen 127.0.0.1:0 >"$scratch/out" 2>"$scratch/log" &
+"$binary" "${scratch_command:-serve}" --data "$scratch/data" --listen 127.0.0.1:0 >"$scratch/out" 2>"$scratch/log" &
 server=$!
 exec 3<"$scratch/out"
 if ! read -r line <&3; then

@@ -24,7 +24,38 @@ macro_rules! departments {
 }
 
 /// Every department with its table. A test compares with the folder.
-const DEPARTMENTS: &[(&str, &str)] = departments!["scarves-hats-gloves"];
+const DEPARTMENTS: &[(&str, &str)] = departments![
+    "audio-tv",
+    "automotive",
+    "baby",
+    "bags-luggage",
+    "beauty-care",
+    "bedroom-bath",
+    "camping-cycling",
+    "computers-phones",
+    "cookware",
+    "decor-lighting",
+    "garden",
+    "groceries",
+    "health-home",
+    "jewelry-watches",
+    "living-room",
+    "mens-clothing",
+    "music",
+    "outdoor-clothing",
+    "party-gifts",
+    "pets",
+    "photo-gaming",
+    "scarves-hats-gloves",
+    "shoes",
+    "small-appliances",
+    "sports-fitness",
+    "stationery-crafts",
+    "tableware",
+    "tools-hardware",
+    "toys-games",
+    "womens-clothing",
+];
 
 /// A product of the demo shop.
 #[derive(Debug)]
@@ -111,5 +142,66 @@ impl Goods {
             hidden: self.hidden,
             media: vec![Media::new(&address, MediaKind::Image)?],
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    const PICTURES: &str = "http://127.0.0.1:7700/demo/images/";
+
+    fn drafts() -> Vec<Draft> {
+        let all = all().unwrap_or_else(|bad| panic!("{bad}: {}", bad.source));
+        all.into_iter().map(|goods| goods.into_draft(PICTURES).unwrap()).collect()
+    }
+
+    #[test]
+    fn every_table_of_the_folder_is_a_department() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/catalog");
+        let files: BTreeSet<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let known = DEPARTMENTS.iter().map(|(name, _)| format!("{name}.tsv"));
+        assert_eq!(known.collect::<BTreeSet<_>>(), files);
+    }
+
+    #[test]
+    fn the_shop_is_large_and_mixed_enough_to_try_things() {
+        let drafts = drafts();
+        assert!(drafts.len() >= 1200, "{} products", drafts.len());
+        assert!(department_count() >= 25, "{} departments", department_count());
+        let hidden = drafts.iter().filter(|draft| draft.hidden).count();
+        assert!((30..=40).contains(&hidden), "{hidden} hidden");
+        let mut by_currency: BTreeMap<String, usize> = BTreeMap::new();
+        for draft in &drafts {
+            *by_currency.entry(draft.price.currency().code().to_owned()).or_default() += 1;
+        }
+        assert!(by_currency.len() >= 5, "{by_currency:?}");
+        assert!(by_currency["USD"] * 2 > drafts.len(), "{by_currency:?}");
+    }
+
+    #[test]
+    fn no_title_is_used_twice_and_every_product_is_described() {
+        let mut titles = BTreeSet::new();
+        for draft in drafts() {
+            let title = draft.title.as_str().to_lowercase();
+            assert!(draft.description.as_str().ends_with(['.', '!', '?']), "{title}");
+            assert!(titles.insert(title.clone()), "{title} is there twice");
+        }
+    }
+
+    #[test]
+    fn a_faulty_line_is_refused_with_its_reason() {
+        let refused = |line: &str| goods(line).unwrap_err().to_string();
+        assert!(refused("Scarf\t$1").contains("four columns"));
+        assert!(refused("Scarf\t$1\tscarf\tWarm.\tmaybe").contains("four columns"));
+        assert_eq!(refused("Scarf\t$1\tyacht\tWarm."), "there is no picture yacht");
+        assert_eq!(refused("Scarf\t19\tscarf\tWarm."), "the price");
+        assert_eq!(refused(" \t$1\tscarf\tWarm."), "the text");
+        assert!(goods("Scarf\t$1\tscarf\tWarm.\thidden").unwrap().hidden);
     }
 }

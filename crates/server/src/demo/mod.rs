@@ -4,6 +4,7 @@
 //! [`goods`] reads the products, [`pictures`] draws them, [`opening`] fills the shop and issues its tokens, and
 //! [`welcome`] says how to get in.
 
+mod drawings;
 pub(crate) mod goods;
 mod opening;
 pub(crate) mod pictures;

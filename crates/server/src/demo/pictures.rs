@@ -2,8 +2,7 @@
 //!
 //! A drawing is an SVG file whose main colour is [`MAIN`] and whose darker one is [`SHADE`]; a tint replaces both.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use super::drawings::drawing;
 
 /// Where the pictures are served.
 pub(crate) const FOLDER: &str = "/demo/images/";
@@ -12,18 +11,6 @@ pub(crate) const FOLDER: &str = "/demo/images/";
 const MAIN: &str = "#7a93ac";
 /// The darker colour of a drawing that a tint replaces.
 const SHADE: &str = "#5b7087";
-
-macro_rules! drawings {
-    ($($name:literal),+ $(,)?) => {
-        [$(($name, include_str!(concat!(
-            env!("CARGO_MANIFEST_DIR"), "/../../demo/images/", $name, ".svg"
-        )))),+]
-    };
-}
-
-/// Every drawing by its name. A test compares with the folder.
-static DRAWINGS: LazyLock<BTreeMap<&str, &str>> =
-    LazyLock::new(|| BTreeMap::from(drawings!["scarf"]));
 
 /// A tint: its name in addresses, the words that ask for it, its main colour and its shade.
 struct Tint {
@@ -86,8 +73,8 @@ const TINTS: [Tint; 20] = [
 ];
 
 /// Whether there is a drawing of this name.
-pub(crate) fn exists(drawing: &str) -> bool {
-    DRAWINGS.contains_key(drawing)
+pub(crate) fn exists(name: &str) -> bool {
+    drawing(name).is_some()
 }
 
 /// The path of a picture below [`FOLDER`]: the drawing, in the first colour that one of these texts names.
@@ -117,9 +104,90 @@ pub(crate) fn picture(path: &str) -> Option<String> {
         Some((name, file)) => (Some(TINTS.iter().find(|tint| tint.name == name)?), file),
         None => (None, path),
     };
-    let drawing = DRAWINGS.get(file.strip_suffix(".svg")?)?;
+    let drawing = drawing(file.strip_suffix(".svg")?)?;
     Some(match tint {
         Some(tint) => drawing.replace(MAIN, tint.main).replace(SHADE, tint.shade),
-        None => (*drawing).to_owned(),
+        None => drawing.to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{super::drawings::DRAWINGS, *};
+
+    const LARGEST: usize = 2048;
+
+    #[test]
+    fn every_file_of_the_folder_is_a_drawing() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/images");
+        let files: BTreeSet<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        let known: Vec<String> = DRAWINGS.iter().map(|(name, _)| format!("{name}.svg")).collect();
+        assert!(known.is_sorted(), "they are found by their order");
+        assert_eq!(known.into_iter().collect::<BTreeSet<_>>(), files);
+    }
+
+    /// The elements and attributes that drawings are made of: shapes, and nothing that could run or refer elsewhere.
+    #[test]
+    fn drawings_are_small_well_formed_and_only_shapes() {
+        const ELEMENTS: [&str; 6] = ["svg", "g", "rect", "circle", "ellipse", "path"];
+        const ATTRIBUTES: [&str; 20] = [
+            "viewBox",
+            "fill",
+            "stroke",
+            "stroke-width",
+            "stroke-linecap",
+            "stroke-linejoin",
+            "x",
+            "y",
+            "width",
+            "height",
+            "rx",
+            "ry",
+            "cx",
+            "cy",
+            "r",
+            "d",
+            "transform",
+            "xmlns",
+            "opacity",
+            "points",
+        ];
+        for (name, svg) in DRAWINGS {
+            assert!(svg.len() <= LARGEST, "{name}: {} bytes", svg.len());
+            let document =
+                roxmltree::Document::parse(svg).unwrap_or_else(|e| panic!("{name}: {e}"));
+            for node in document.descendants().filter(roxmltree::Node::is_element) {
+                let element = node.tag_name().name();
+                assert!(ELEMENTS.contains(&element), "{name}: <{element}>");
+                for attribute in node.attributes() {
+                    assert!(ATTRIBUTES.contains(&attribute.name()), "{name}: {attribute:?}");
+                    assert!(!attribute.value().contains("url("), "{name}: {attribute:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_picture_has_the_colour_that_the_product_names_first() {
+        assert_eq!(path("scarf", &["Scarf, Navy and Red", "Blue"]), "navy/scarf.svg");
+        assert_eq!(path("scarf", &["Scarf", "Soft grey wool."]), "grey/scarf.svg");
+        assert_eq!(path("scarf", &["Scarf", "Reddish? No."]), "scarf.svg");
+        let navy = picture("navy/scarf.svg").unwrap();
+        assert!(navy.contains("#34496f") && !navy.contains(MAIN) && !navy.contains(SHADE));
+        assert!(picture("scarf.svg").unwrap().contains(MAIN));
+    }
+
+    #[test]
+    fn a_path_is_found_under_any_address_of_ours() {
+        assert_eq!(path_in("http://a:1/demo/images/red/scarf.svg"), Some("red/scarf.svg"));
+        assert_eq!(path_in("https://b/shop/demo/images/scarf.svg"), Some("scarf.svg"));
+        for other in ["https://b/scarf.svg", "https://b/demo/images/mine.png", ""] {
+            assert_eq!(path_in(other), None, "{other}");
+        }
+    }
 }

@@ -16,7 +16,9 @@ pub(crate) fn welcome(opened: &Opened, public_url: &PublicUrl) -> String {
             goods::department_count()
         ),
         Stocked::Before(count) => {
-            format!("Shop {shop} has {count} products from before; none were added.")
+            format!(
+                "Shop {shop} has {count} products from before; none were added (--data names another folder)."
+            )
         }
     };
     let tokens: String = opened
