@@ -69,7 +69,7 @@ pub struct Forbidden {
 }
 
 /// Which products of a shop a reader gets to see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sight {
     /// Visible products alone; hidden ones do not exist.
     VisibleOnly,

@@ -12,7 +12,7 @@ pub const DEFAULT_LIMIT: usize = 10;
 pub const MAX_OFFSET: usize = 1000;
 
 /// A shopper's words, as written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueryText(String);
 
 impl QueryText {

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use crate::{
+    answers::{Answers, Question},
     embed::{Embedder, Encoder},
     embedding::Background,
     search::{self, SearchRequest, SearchResults},
@@ -40,6 +41,8 @@ pub struct Settings {
     pub reader_queue: usize,
     /// Bytes that shop indexes may take together.
     pub index_memory: usize,
+    /// Bytes that answers to repeated queries may take.
+    pub answer_memory: usize,
     /// Tells the time.
     pub clock: Clock,
     /// Makes secrets.
@@ -88,6 +91,8 @@ pub struct Figures {
     pub products: usize,
     /// Bytes these indexes take.
     pub index_bytes: usize,
+    /// Bytes that answers to repeated queries take.
+    pub answer_bytes: usize,
     /// Writes waiting for the next commit.
     pub writes_waiting: usize,
 }
@@ -96,6 +101,7 @@ pub struct Figures {
 pub struct Engine {
     readers: Arc<dyn CatalogReads>,
     shops: Arc<Shops>,
+    answers: Arc<Answers>,
     // Before the writer, so that it is not left waiting for vectors.
     embedding: Option<Background>,
     writer: Writer,
@@ -123,6 +129,7 @@ impl Engine {
         Ok(Self {
             readers,
             shops,
+            answers: Arc::new(Answers::new(settings.answer_memory)),
             embedding: None,
             writer,
             workers: Workers::new(settings.reader_threads, settings.reader_queue),
@@ -210,8 +217,22 @@ impl Engine {
         &self,
         pass: ReadPass,
         request: SearchRequest,
-    ) -> Result<SearchResults, EngineError> {
-        self.read(move |readers, shops| search::search(shops, readers, &pass, &request)).await
+    ) -> Result<Arc<SearchResults>, EngineError> {
+        // Here and now, without a trip to another thread, if it was asked before.
+        if let Some(index) = self.shops.in_memory(pass.shop()) {
+            let question = Question::new(index.snapshot().id(), pass.sight(), &request);
+            if let Some(answer) = self.answers.get(&question) {
+                return Ok(answer);
+            }
+        }
+        let answers = Arc::clone(&self.answers);
+        self.read(move |readers, shops| {
+            let snapshot = shops.index(pass.shop())?.snapshot();
+            let answer = Arc::new(search::search(&snapshot, readers, &pass, &request)?);
+            answers.put(Question::new(snapshot.id(), pass.sight(), &request), &answer);
+            Ok(answer)
+        })
+        .await
     }
 
     /// Issues a token of the administered shop.
@@ -266,6 +287,7 @@ impl Engine {
             shops: held.shops,
             products: held.products,
             index_bytes: held.bytes,
+            answer_bytes: self.answers.bytes(),
             writes_waiting: self.writer.waiting(),
         }
     }

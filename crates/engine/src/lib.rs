@@ -10,6 +10,7 @@
 //!   and the random source are handed in.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod answers;
 mod bell;
 pub mod embed;
 mod embedding;

@@ -9,8 +9,7 @@ use catalog::{
 };
 
 use crate::{
-    index::Plan,
-    shops::Shops,
+    index::{Plan, Snapshot},
     store::{CatalogReads, StoreError},
 };
 
@@ -41,12 +40,11 @@ pub struct SearchResults {
 }
 
 pub(crate) fn search(
-    shops: &Shops,
+    snapshot: &Snapshot,
     readers: &dyn CatalogReads,
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
-    let snapshot = shops.index(pass.shop())?.snapshot();
     let understood = request.understand.read(request.query.as_str(), &|word| snapshot.knows(word));
     let plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
     let matches = snapshot.search(&plan, |in_doubt| {

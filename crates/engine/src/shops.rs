@@ -140,6 +140,16 @@ impl Shops {
         Ok(loading.finish(index))
     }
 
+    /// The shop's index if it is in memory. Never waits for one that loads.
+    pub(crate) fn in_memory(&self, shop: ShopId) -> Option<Arc<ShopIndex>> {
+        let mut slots = self.slots.lock();
+        let Slots { by_shop, uses, .. } = &mut *slots;
+        let Some(Slot::Ready { index, last_use, .. }) = by_shop.get_mut(&shop) else { return None };
+        *uses += 1;
+        *last_use = *uses;
+        Some(Arc::clone(index))
+    }
+
     /// Follows a committed group, in order.
     pub(crate) fn apply(&self, touched: &[Touched]) {
         let mut by_shop: HashMap<ShopId, Vec<&Touched>> = HashMap::new();

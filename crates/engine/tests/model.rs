@@ -157,6 +157,7 @@ impl Bench {
             reader_threads: 2,
             reader_queue: 64,
             index_memory: INDEX_MEMORY,
+            answer_memory: 1 << 20,
             clock: Arc::new(move || time(ticks.fetch_add(1, Ordering::SeqCst) + 1)),
             random: Arc::new(|bytes| bytes.fill(1)),
         };
@@ -222,7 +223,7 @@ impl Bench {
             understand: Understand::default(),
         };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
-        (found.products, found.total)
+        (found.products.clone(), found.total)
     }
 }
 

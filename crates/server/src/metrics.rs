@@ -28,6 +28,11 @@ fn describe() {
     metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
+    metrics::describe_gauge!("shopkeeper_search_cache_bytes", "Memory of kept answers.");
+    metrics::describe_counter!(
+        "shopkeeper_search_cache_total",
+        "Answers looked for among those kept."
+    );
     metrics::describe_gauge!("shopkeeper_writes_waiting", "Writes waiting for a commit.");
     metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products not yet embedded.");
     metrics::describe_counter!("shopkeeper_vectors_stored_total", "Products embedded.");
@@ -42,6 +47,7 @@ pub(crate) fn render(handle: &PrometheusHandle, engine: &Engine) -> String {
     metrics::gauge!("shopkeeper_index_shops").set(figures.shops as f64);
     metrics::gauge!("shopkeeper_index_products").set(figures.products as f64);
     metrics::gauge!("shopkeeper_index_bytes").set(figures.index_bytes as f64);
+    metrics::gauge!("shopkeeper_search_cache_bytes").set(figures.answer_bytes as f64);
     metrics::gauge!("shopkeeper_writes_waiting").set(figures.writes_waiting as f64);
     if let Some(bytes) = resident_bytes() {
         metrics::gauge!("process_resident_memory_bytes").set(bytes as f64);

@@ -77,7 +77,7 @@ impl Understanding {
 }
 
 /// What is read in a query. What is switched off is searched for as words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Understand {
     /// Conditions on the price.
     pub price: bool,

@@ -61,6 +61,7 @@ impl Bench {
             reader_threads: 1,
             reader_queue: 8,
             index_memory: 1 << 24,
+            answer_memory: 1 << 20,
             clock: Arc::new(Timestamp::now),
             random: Arc::new(|bytes| bytes.fill(1)),
         };

@@ -46,7 +46,7 @@ pub use self::{
     load::IndexBuilder,
     plan::{Plan, Wanted},
     search::Matches,
-    snapshot::Snapshot,
+    snapshot::{Snapshot, SnapshotId},
 };
 
 /// What the index needs to know of a product.

@@ -1,5 +1,7 @@
 //! What does a reader see? The shop's products as of one change, for as long as it looks.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 #[cfg(test)]
 use catalog::{access::Sight, words::QueryWords};
 use catalog::{change::Seq, product::ProductId, ranking::Corpus};
@@ -12,9 +14,22 @@ use super::{
     search::{self, Matches},
 };
 
+/// Tells a snapshot from every other of this process, of whatever shop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SnapshotId(u64);
+
+impl SnapshotId {
+    /// One that no snapshot had before.
+    pub(crate) fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 /// The products of a shop as of one change. Never changes; writers publish new ones.
 #[derive(Debug)]
 pub struct Snapshot {
+    id: SnapshotId,
     seq: Seq,
     segments: Vec<LiveSegment>,
     corpus: Corpus,
@@ -23,11 +38,16 @@ pub struct Snapshot {
 impl Snapshot {
     pub(super) fn new(seq: Seq, segments: Vec<LiveSegment>) -> Self {
         let corpus = segments.iter().fold(Corpus::default(), |sum, live| sum.plus(live.corpus()));
-        Self { seq, segments, corpus }
+        Self { id: SnapshotId::next(), seq, segments, corpus }
     }
 
     pub(super) fn segments(&self) -> &[LiveSegment] {
         &self.segments
+    }
+
+    /// What tells this snapshot from every other.
+    pub fn id(&self) -> SnapshotId {
+        self.id
     }
 
     /// The last change that this snapshot has seen.

@@ -128,6 +128,8 @@ section! {
     pub struct Index, title "Index", prefix "index." {
         /// Memory that the indexes of all shops may take; those used least recently leave first.
         memory_bytes: usize = "4GiB", Bytes { min: 16 * MIB, max: 64 * TIB };
+        /// Memory that answers to repeated queries may take, until the shop changes; `0` keeps none.
+        answer_bytes: usize = "64MiB", Bytes { min: 0, max: TIB };
     }
 }
 

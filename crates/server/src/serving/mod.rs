@@ -141,6 +141,7 @@ pub(crate) fn engine_settings(config: &Config) -> Settings {
         reader_threads: threads,
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
+        answer_memory: config.index.answer_bytes,
         clock: Arc::new(Timestamp::now),
         random: random_source(),
     }

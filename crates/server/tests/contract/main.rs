@@ -18,6 +18,7 @@ mod operation;
 mod pages;
 mod paging;
 mod products;
+mod repeating;
 mod retries;
 mod searching;
 mod shop;

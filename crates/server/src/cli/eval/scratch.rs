@@ -18,7 +18,7 @@ use catalog::{
 };
 use clap::ValueEnum;
 use engine::{
-    Engine,
+    Engine, SearchResults,
     embed::{EmbedError, Embedder, Embedding, ModelId, Text, Turn},
     writes::Created,
 };
@@ -153,7 +153,7 @@ impl ScratchShop {
         results.collect()
     }
 
-    fn search(&self, query: &str) -> anyhow::Result<engine::SearchResults> {
+    fn search(&self, query: &str) -> anyhow::Result<Arc<SearchResults>> {
         let body = json!({"query": query, "limit": NDCG_CUT});
         let request = requests::search(&body).map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
