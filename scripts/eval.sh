@@ -50,6 +50,12 @@ measure home "$relevance/home-products.jsonl.gz" "$relevance/home-dev.tsv" "$@"
 measure "home, misspelled" "$relevance/home-products.jsonl.gz" "$relevance/home-typos-dev-judgments.tsv" "$@"
 measure everyday "$store" "$everyday" --without training/data/shopper-phrases.tsv "$@"
 measure "everyday, all" "$store" "$everyday" "$@"
+# The demo's products, without those that search leaves out.
+awk -F'\t' 'FNR > 1 && $5 == "" {
+    for (i = 1; i <= 4; i++) gsub(/["\\]/, "\\\\&", $i)
+    printf "{\"title\": \"%s\", \"price\": \"%s\", \"description\": \"%s\"}\n", $1, $2, $4
+}' demo/catalog/*.tsv >"$kept/demo.jsonl"
+measure demo "$kept/demo.jsonl" demo/requests.tsv "$@"
 
 echo
 if ((${#missing[@]})); then

@@ -194,6 +194,26 @@ mod tests {
         }
     }
 
+    /// Right answers are named by patterns of titles; one that fits nothing would ask for the impossible.
+    #[test]
+    fn every_pattern_of_the_everyday_requests_fits_a_visible_product() {
+        let requests =
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/requests.tsv"));
+        let drafts = drafts();
+        let mut queries = BTreeSet::new();
+        for line in requests.lines().skip(1) {
+            let columns: Vec<&str> = line.split('\t').collect();
+            let [query, wanted, _] = columns[..] else { panic!("three columns: {line}") };
+            assert!(queries.insert(query), "{query} is there twice");
+            for pattern in wanted.split('|') {
+                let pattern = regex::Regex::new(&format!(r"(?i)\b(?:{pattern})")).unwrap();
+                let fits = |draft: &Draft| !draft.hidden && pattern.is_match(draft.title.as_str());
+                assert!(drafts.iter().any(fits), "{query}: nothing fits {pattern}");
+            }
+        }
+        assert!(queries.len() >= 60, "{} requests", queries.len());
+    }
+
     #[test]
     fn a_faulty_line_is_refused_with_its_reason() {
         let refused = |line: &str| goods(line).unwrap_err().to_string();
