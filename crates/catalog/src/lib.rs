@@ -14,6 +14,7 @@ pub mod price;
 pub mod product;
 pub mod query;
 pub mod ranking;
+pub mod spelling;
 pub mod text;
 pub mod understanding;
 pub mod words;

@@ -3,19 +3,24 @@
 //! Text is folded (compatibility forms, case and accents), cut into *forms* (words as
 //! written), and each form is brought to the *word* it is indexed under.
 //!
-//! - `Men's` says `men`; `L'Oréal` says `loreal`; `3.5mm` and `501` stay as they are.
+//! - `Men's` says `men`; `L'Oréal` says `loreal`; `501` stays as it is.
 //! - A compound says its parts and itself as one word: `WD-40` says `wd`, `40` and `wd40`.
+//! - A measure says its number, its unit and both as one word, in whatever way it is written:
+//!   `5 ft.` and `5'` say `5`, `foot` and `5foot`. A size also says its sides: `18x18`.
 //! - Scripts without spaces say their characters and pairs of neighbours.
 
 mod fold;
+mod measure;
 mod query;
 mod stem;
+mod units;
 
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::measure::{Measure, Measured};
 pub(crate) use fold::fold_into;
-pub use query::QueryWords;
+pub use query::{Alternative, QueryWords, Term};
 pub(crate) use query::{is_function_word, set_aside};
 pub(crate) use stem::singular;
 
@@ -26,41 +31,96 @@ const MAX_COMPOUND_BYTES: usize = 32;
 
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
-    for_each_form(text, Side::Product, |form| f(&singular(form)));
+    for_each_said(text, |said| match said {
+        Said::Form(form) => for_each_segment(form, Side::Product, |form| f(&singular(form))),
+        Said::Compound { parts, joined } => {
+            for part in parts {
+                for_each_segment(part, Side::Product, |form| f(&singular(form)));
+            }
+            if joined.len() <= MAX_COMPOUND_BYTES {
+                f(&singular(joined));
+            }
+        }
+        Said::Measured(sides) => {
+            for side in sides {
+                f(cut(&side.number));
+                if let Some(unit) = side.unit {
+                    f(unit);
+                    f(cut(&side.joined()));
+                }
+            }
+            // A board of 2 x 4 x 8 is also a 2 x 4.
+            for from in 0..sides.len().saturating_sub(1) {
+                f(cut(&measure::size_of(&sides[from..from + 2])));
+            }
+            if sides.len() > 2 {
+                f(cut(&measure::size_of(sides)));
+            }
+        }
+    });
+}
+
+/// Calls `f` with every form that a query's text asks for, in order.
+pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
+    for_each_said(text, |said| match said {
+        Said::Form(form) => for_each_segment(form, Side::Query, &mut f),
+        Said::Compound { parts, joined } => {
+            parts.iter().for_each(|part| for_each_segment(part, Side::Query, &mut f));
+            if joined.len() <= MAX_COMPOUND_BYTES {
+                f(joined);
+            }
+        }
+        Said::Measured([side]) => f(cut(&side.joined())),
+        Said::Measured(sides) => f(cut(&measure::size_of(sides))),
+    });
 }
 
 /// Whose text is read: a product offers more ways to be found than a query asks for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+enum Side {
     Product,
     Query,
 }
 
-/// Calls `f` with every form of a text, in order.
-pub(crate) fn for_each_form(text: &str, side: Side, mut f: impl FnMut(&str)) {
+/// One thing that a text says.
+enum Said<'a> {
+    /// A form of any script, with no joiner.
+    Form(&'a str),
+    /// Forms bound together, and all of them as one.
+    Compound { parts: &'a [String], joined: &'a str },
+    /// A measure, or the sides of a size.
+    Measured(&'a [Measure]),
+}
+
+/// Calls `f` with everything that a text says, in order.
+fn for_each_said(text: &str, mut f: impl FnMut(Said<'_>)) {
     let mut folded = String::with_capacity(text.len());
     fold_into(&mut folded, text);
     let mut cleaned = String::new();
-    let mut compound = String::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut rest = from_first_word(&folded);
     while !rest.is_empty() {
+        if parts.is_empty()
+            && let Some(Measured { sides, bytes }) = measure::at_start_of(rest)
+        {
+            f(Said::Measured(&sides));
+            rest = from_first_word(&rest[bytes..]);
+            continue;
+        }
         let run = Run::at_start_of(rest);
         let form = run.form(rest, &mut cleaned);
         rest = &rest[run.bytes..];
-        if run.is_ascii {
-            f(cut(form));
-        } else {
-            say_segments(form, side, &mut f);
-        }
         let next = after_joiner(rest);
-        if next.is_some() || !compound.is_empty() {
-            compound.push_str(form);
+        if next.is_none() && parts.is_empty() {
+            f(Said::Form(form));
+        } else {
+            parts.push(form.to_owned());
         }
         rest = next.unwrap_or_else(|| {
-            if !compound.is_empty() && compound.len() <= MAX_COMPOUND_BYTES {
-                f(&compound);
+            if !parts.is_empty() {
+                f(Said::Compound { parts: &parts, joined: &parts.concat() });
+                parts.clear();
             }
-            compound.clear();
             from_first_word(rest)
         });
     }
@@ -93,14 +153,13 @@ fn from_first_word(text: &str) -> &str {
 /// and commas between digits.
 struct Run {
     bytes: usize,
-    is_ascii: bool,
     has_marks: bool,
 }
 
 impl Run {
     fn at_start_of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut run = Self { bytes: 0, is_ascii: true, has_marks: false };
+        let mut run = Self { bytes: 0, has_marks: false };
         while let Some(&byte) = bytes.get(run.bytes) {
             if byte.is_ascii_alphanumeric() {
                 run.bytes += 1;
@@ -109,7 +168,6 @@ impl Run {
                 if !is_word_char(c) {
                     break;
                 }
-                run.is_ascii = false;
                 run.bytes += c.len_utf8();
             } else if Self::is_inside(byte, &text[..run.bytes], &text[run.bytes + 1..]) {
                 run.has_marks = true;
@@ -155,6 +213,14 @@ pub(crate) fn without_ending(word: &str) -> &str {
 fn after_joiner(rest: &str) -> Option<&str> {
     let after = rest.strip_prefix(['-', '&', '\u{2010}'])?;
     after.starts_with(is_word_char).then_some(after)
+}
+
+/// The forms of a run in any script, each no longer than words may be.
+fn for_each_segment(form: &str, side: Side, mut f: impl FnMut(&str)) {
+    match form.is_ascii() {
+        true => f(cut(form)),
+        false => say_segments(form, side, &mut f),
+    }
 }
 
 /// Words of a run in any script. Where the segmentation rules part every character (Chinese,
@@ -221,7 +287,19 @@ mod tests {
         check("WD-40", "wd 40 wd40");
         check("usb-c", "usb c usbc");
         check("H&M", "h m hm");
-        check("501 a4 18x18 3.5mm 1,299", "501 a4 18x18 3.5mm 1299");
+        check("501 a4 1,299", "501 a4 1299");
+    }
+
+    #[test]
+    fn measures_and_sizes_say_the_same_however_they_are_written() {
+        for text in ["5 ft.", "5'", "5-foot", "5ft", "5 feet"] {
+            check(text, "5 foot 5foot");
+        }
+        for text in ["18x18", "18 x 18"] {
+            check(text, "18 18 18x18");
+        }
+        check("2 in. x 4 in. x 8 ft.", "2 inch 2inch 4 inch 4inch 8 foot 8foot 2x4 4x8 2x4x8");
+        check("3.5mm Jack 1/2 in. Pipe", "3.5 mm 3.5mm jack 1/2 inch 1/2inch pipe");
     }
 
     #[test]
@@ -233,7 +311,7 @@ mod tests {
 
     #[test]
     fn symbols_do_not_stick_to_words() {
-        check("Nike™ Lego® 5½ m²", "nike lego 5 1 2 m2");
+        check("Nike™ Lego® 5½ m²", "nike lego 5-1/2 m2");
     }
 
     #[test]

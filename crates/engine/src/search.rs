@@ -45,7 +45,11 @@ pub(crate) fn search(
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
-    let understood = request.understand.read(request.query.as_str(), &|word| snapshot.knows(word));
+    let query = request.query.as_str();
+    let mut understood = request.understand.read(query, &|word| snapshot.knows(word));
+    if request.understand.corrections {
+        snapshot.correct(query, &mut understood);
+    }
     let plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);

@@ -308,14 +308,15 @@ impl Model {
     /// The products that say a word of the query, by id.
     fn search(&self, shop: ShopId, sight: Sight, query: &str) -> Vec<Product> {
         let query = QueryWords::of(query);
-        let wanted: BTreeSet<String> = query.iter().map(str::to_owned).collect();
         let mut found = self.of_shop(shop, sight);
         found.retain(|product| {
-            let mut says = false;
+            let mut said = BTreeSet::new();
             for text in [product.title.as_str(), product.description.as_str()] {
-                for_each_word(text, |word| says |= wanted.contains(word));
+                for_each_word(text, |word| {
+                    said.insert(word.to_owned());
+                });
             }
-            says
+            query.are_said(|word| said.contains(word))
         });
         found
     }

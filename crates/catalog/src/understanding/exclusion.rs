@@ -7,7 +7,8 @@ mod names;
 
 use std::sync::LazyLock;
 
-use crate::words::{Side, for_each_form, for_each_word, is_function_word, singular};
+use crate::spelling::{Correction, Vocabulary, surely_meant};
+use crate::words::{for_each_form, for_each_word, is_function_word, singular};
 
 use super::Span;
 use super::claims::claims;
@@ -59,6 +60,29 @@ impl Exclusion {
     /// says: it breaks an exclusion of one word by having that word.
     pub fn denials() -> impl Iterator<Item = &'static str> {
         DENIED_AFTER.into_iter().chain(DENIED_BEFORE)
+    }
+
+    /// Corrects words that a shop does not know, where there is no doubt what is meant.
+    pub(super) fn correct(&mut self, query: &str, vocabulary: &Vocabulary<'_>) -> Vec<Correction> {
+        let start = self.span.start;
+        let said = Tokens::of(&query[self.span.clone()]);
+        let mut corrections = Vec::new();
+        for word in &mut self.words {
+            let is_it = |at: &usize| *singular(said.word(*at)) == **word;
+            if let Some(to) = surely_meant(word, vocabulary)
+                && let Some(at) = (0..said.len()).rev().find(is_it)
+            {
+                let place = said.span(at, at + 1);
+                let span = start + place.start..start + place.end;
+                corrections.push(Correction {
+                    from: query[span.clone()].to_owned(),
+                    to: to.clone(),
+                    span,
+                });
+                *word = to.into();
+            }
+        }
+        corrections
     }
 
     /// Where the last word is said, if all follow the first closely.
@@ -354,7 +378,7 @@ impl Reader<'_> {
             let piece_end = (at + 1..end)
                 .find(|next| self.tokens.is(*next, Kind::Sign) || !self.tokens.is_glued(*next))
                 .unwrap_or(end);
-            for_each_form(self.tokens.raw(at, piece_end), Side::Query, |form| {
+            for_each_form(self.tokens.raw(at, piece_end), |form| {
                 words.push(singular(form).into());
             });
             at = piece_end;

@@ -31,8 +31,11 @@ pub use exclusion::Exclusion;
 pub use range::PriceRange;
 pub use sorting::{SortHint, SortOrder};
 
-use crate::price::Price;
-use tokens::Tokens;
+use crate::{
+    price::Price,
+    spelling::{self, Corrected, Correction, Instead, Vocabulary},
+};
+pub(crate) use tokens::{Kind, Tokens};
 
 /// A range of bytes of a query; both ends lie between characters.
 pub type Span = Range<usize>;
@@ -42,7 +45,7 @@ pub type Span = Range<usize>;
 pub type Knows<'a> = &'a dyn Fn(&str) -> bool;
 
 /// What a query asks for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Understanding {
     /// Conditions on the price, in the order they were said. All of them hold.
     pub constraints: Vec<PriceConstraint>,
@@ -52,8 +55,16 @@ pub struct Understanding {
     pub sort: Option<SortHint>,
     /// Where the words stand that say nothing about products.
     pub set_aside: Vec<Span>,
-    /// The words left to search for, as written. Empty if the query only sets conditions.
+    /// The words left to search for, as written unless corrected. Empty if the query only sets
+    /// conditions.
     pub residual: String,
+    /// The pieces of the query that the words left stand in; between two of them, the words have
+    /// one space.
+    kept: Vec<Span>,
+    /// What was corrected, in order, each with its place in the query.
+    pub corrections: Vec<Correction>,
+    /// What else may be meant by words that are left.
+    pub instead: Vec<Instead>,
 }
 
 impl Understanding {
@@ -65,6 +76,25 @@ impl Understanding {
     /// Whether a product of this price satisfies every condition.
     pub fn admits(&self, price: &Price) -> bool {
         self.constraints.iter().all(|constraint| constraint.admits(price.money()))
+    }
+
+    /// Corrects the words left and the words excluded with those that a shop knows. `query` is
+    /// the text that was read.
+    pub fn correct(&mut self, query: &str, vocabulary: &Vocabulary<'_>) {
+        let Corrected { text, corrections, instead } =
+            spelling::correct(&self.residual, vocabulary);
+        for mut correction in corrections {
+            if let Some(span) = residual::place_in_query(&self.kept, &correction.span) {
+                correction.span = span;
+                self.corrections.push(correction);
+            }
+        }
+        self.residual = text;
+        self.instead = instead;
+        for exclusion in &mut self.exclusions {
+            self.corrections.extend(exclusion.correct(query, vocabulary));
+        }
+        self.corrections.sort_by_key(|correction| correction.span.start);
     }
 
     /// Whether no text of a product says what is excluded.
@@ -87,23 +117,27 @@ pub struct Understand {
     pub sort: bool,
     /// Function words and chit-chat, to be set aside.
     pub chit_chat: bool,
+    /// Words that the shop does not know, to be corrected.
+    pub corrections: bool,
 }
 
 impl Default for Understand {
     fn default() -> Self {
-        Self { price: true, exclusions: true, sort: true, chit_chat: true }
+        Self { price: true, exclusions: true, sort: true, chit_chat: true, corrections: true }
     }
 }
 
 impl Understand {
-    /// Reads nothing: every word is searched for.
+    /// Reads nothing: every word is searched for as written.
     pub const NOTHING: Self =
-        Self { price: false, exclusions: false, sort: false, chit_chat: false };
+        Self { price: false, exclusions: false, sort: false, chit_chat: false, corrections: false };
 
-    /// Reads a query.
+    /// Reads a query. Corrections need more of the shop than whether it knows a word: see
+    /// [`Understanding::correct`].
     pub fn read(&self, text: &str, knows: Knows) -> Understanding {
         if *self == Self::NOTHING {
-            return Understanding { residual: text.to_owned(), ..Understanding::default() };
+            let kept = Vec::from_iter(Some(0..text.len()));
+            return Understanding { residual: text.to_owned(), kept, ..Understanding::default() };
         }
         let tokens = Tokens::of(text);
         let mut taken = vec![false; tokens.len()];
@@ -133,10 +167,8 @@ impl Understand {
                 *taken |= aside;
             }
         }
-        understood.residual = match taken.contains(&true) {
-            true => residual::text(&tokens, &taken),
-            false => text.trim().to_owned(),
-        };
+        understood.kept = residual::kept(&tokens, &taken);
+        understood.residual = residual::text(text, &understood.kept);
         understood
     }
 }

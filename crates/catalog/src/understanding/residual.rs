@@ -38,9 +38,14 @@ fn is_inches(tokens: &Tokens, at: usize) -> bool {
     tokens.word(at) == "in" && at > 0 && tokens.is(at - 1, Kind::Digits)
 }
 
-/// The text of the tokens that are not `out`, as written, with one space where some are missing.
-pub(super) fn text(tokens: &Tokens, out: &[bool]) -> String {
-    let mut residual = String::with_capacity(tokens.text().len());
+/// The pieces of text that are left of the tokens that are not `out`.
+pub(super) fn kept(tokens: &Tokens, out: &[bool]) -> Vec<Span> {
+    let text = tokens.text();
+    if !out.contains(&true) {
+        let start = text.len() - text.trim_start().len();
+        return Vec::from_iter(Some(start..start + text.trim().len()));
+    }
+    let mut pieces = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         if out[at] {
@@ -48,27 +53,51 @@ pub(super) fn text(tokens: &Tokens, out: &[bool]) -> String {
             continue;
         }
         let end = (at..tokens.len()).find(|at| out[*at]).unwrap_or(tokens.len());
-        let kept = trimmed(tokens.raw(at, end), at > 0, end < tokens.len());
-        if !residual.is_empty() && !kept.is_empty() {
-            residual.push(' ');
+        let piece = trimmed(text, tokens.span(at, end), at > 0, end < tokens.len());
+        if !piece.is_empty() {
+            pieces.push(piece);
         }
-        residual.push_str(kept);
         at = end;
     }
-    residual
+    pieces
+}
+
+/// The pieces of a text, with one space between them.
+pub(super) fn text(text: &str, kept: &[Span]) -> String {
+    let pieces: Vec<&str> = kept.iter().map(|span| &text[span.clone()]).collect();
+    pieces.join(" ")
+}
+
+/// Where a place in the words left is in the query. It lies within one piece, or reaches from
+/// one into another.
+pub(super) fn place_in_query(kept: &[Span], place: &Span) -> Option<Span> {
+    let find = |offset: usize| {
+        let mut start = 0;
+        for piece in kept {
+            if offset <= start + piece.len() {
+                return Some(piece.start + offset.checked_sub(start)?);
+            }
+            start += piece.len() + 1;
+        }
+        None
+    };
+    Some(find(place.start)?..find(place.end)?)
 }
 
 /// Punctuation goes with what it parted.
-fn trimmed(kept: &str, follows: bool, is_followed: bool) -> &str {
+fn trimmed(text: &str, piece: Span, follows: bool, is_followed: bool) -> Span {
     let is_loose = |c: char| c.is_whitespace() || PUNCTUATION.contains(&c);
-    let kept = match follows {
+    let kept = &text[piece.clone()];
+    let from_start = match follows {
         true => kept.trim_start_matches(|c| is_loose(c) || c == ')'),
         false => kept,
     };
-    match is_followed {
-        true => kept.trim_end_matches(|c| is_loose(c) || c == '('),
-        false => kept,
-    }
+    let start = piece.end - from_start.len();
+    let kept = match is_followed {
+        true => from_start.trim_end_matches(|c| is_loose(c) || c == '('),
+        false => from_start,
+    };
+    start..start + kept.len()
 }
 
 /// The places of runs of marked tokens.

@@ -9,7 +9,7 @@ use super::Span;
 
 /// What a token is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Letters of any script, with apostrophes inside.
     Word,
     /// ASCII digits, with separators of numbers inside.
@@ -28,14 +28,14 @@ struct Token {
 }
 
 /// A text cut into tokens. Places behind the last token hold an empty word.
-pub(super) struct Tokens<'t> {
+pub(crate) struct Tokens<'t> {
     text: &'t str,
     folded: String,
     tokens: Vec<Token>,
 }
 
 impl<'t> Tokens<'t> {
-    pub(super) fn of(text: &'t str) -> Self {
+    pub(crate) fn of(text: &'t str) -> Self {
         let mut all = Self { text, folded: String::with_capacity(text.len()), tokens: Vec::new() };
         let mut scratch = String::new();
         let mut at = 0;
@@ -61,12 +61,12 @@ impl<'t> Tokens<'t> {
         self.text
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
     /// The folded form of a token.
-    pub(super) fn word(&self, at: usize) -> &str {
+    pub(crate) fn word(&self, at: usize) -> &str {
         let Some(token) = self.tokens.get(at) else { return "" };
         let start = match at {
             0 => 0,
@@ -80,12 +80,12 @@ impl<'t> Tokens<'t> {
         at.checked_sub(1).map_or("", |before| self.word(before))
     }
 
-    pub(super) fn is(&self, at: usize, kind: Kind) -> bool {
+    pub(crate) fn is(&self, at: usize, kind: Kind) -> bool {
         self.tokens.get(at).is_some_and(|token| token.kind == kind)
     }
 
     /// Whether no space parts a token from the one before.
-    pub(super) fn is_glued(&self, at: usize) -> bool {
+    pub(crate) fn is_glued(&self, at: usize) -> bool {
         at > 0 && self.tokens.get(at).is_some_and(|token| token.start == self.tokens[at - 1].end)
     }
 
@@ -103,7 +103,7 @@ impl<'t> Tokens<'t> {
     }
 
     /// The place of the tokens `from..to`, of which there is at least one.
-    pub(super) fn span(&self, from: usize, to: usize) -> Span {
+    pub(crate) fn span(&self, from: usize, to: usize) -> Span {
         self.tokens[from].start..self.tokens[to - 1].end
     }
 

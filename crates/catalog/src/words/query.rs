@@ -1,6 +1,10 @@
 //! Which words of a query are about products? The others are set aside.
 
-use super::{Side, for_each_form, stem::singular};
+use crate::spelling::Instead;
+
+use super::{
+    Measure, Said, Side, for_each_said, for_each_segment, measure::size_of, stem::singular,
+};
 
 /// Words that hold a sentence together and say nothing about a product.
 ///
@@ -62,37 +66,220 @@ const CHIT_CHAT: &[&[&str]] = &[
     &["я", "ищу"],
 ];
 
-/// The distinct words of a query that products are matched with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a query asks products for.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryWords {
-    words: Vec<Box<str>>,
+    terms: Vec<Term>,
+}
+
+/// One thing asked for, in any of several ways. The best way that a product says it counts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Term {
+    /// The ways; at least one.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// One way to say a thing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// The words as the index has them; at least one. Their scores are added.
+    pub words: Vec<Box<str>>,
+    /// What the sum counts, above 0 and at most 1.
+    pub weight: f32,
+    /// Whether a product must say all of the words, or any.
+    pub all: bool,
+    /// Whether it is the first way in another spelling, which says no more than that one: a slip
+    /// in a title is rare, but not telling.
+    pub respelled: bool,
+}
+
+/// The number without its unit, in place of the measure asked for.
+const BARE_NUMBER: f32 = 0.4;
+/// Two sides of a size of three.
+const PART_OF_SIZE: f32 = 0.7;
+/// The sides of a size, each somewhere.
+const LOOSE_SIDES: f32 = 0.5;
+/// The words of a compound, some of them.
+const PARTS_OF_COMPOUND: f32 = 0.8;
+/// Shorter parts of a compound say nothing alone: the `40` of `wd-40`, the `t` of `t-shirt`.
+const LEAST_PART: usize = 3;
+/// The letters and digits of a code, apart: `wd 40` for `wd40`.
+const APART: f32 = 0.9;
+
+impl Alternative {
+    /// One word.
+    pub fn word(word: &str) -> Self {
+        Self { words: vec![word.into()], weight: 1.0, all: false, respelled: false }
+    }
+
+    fn weighing(self, weight: f32) -> Self {
+        Self { weight, ..self }
+    }
+
+    /// Words that a product may say any of.
+    fn any(words: Vec<Box<str>>) -> Self {
+        Self { words, weight: 1.0, all: false, respelled: false }
+    }
+
+    /// Words that a product must say all of.
+    fn all(words: Vec<Box<str>>) -> Self {
+        Self { words, weight: 1.0, all: true, respelled: false }
+    }
+
+    /// Whether a product that says certain words says this.
+    fn is_said(&self, says: &mut impl FnMut(&str) -> bool) -> bool {
+        let mut words = self.words.iter();
+        match self.all {
+            true => words.all(|word| says(word)),
+            false => words.any(|word| says(word)),
+        }
+    }
+}
+
+impl Term {
+    /// One word, or a code that may also be written apart.
+    fn of_form(form: &str) -> Self {
+        let word = singular(form);
+        let mut alternatives = vec![Alternative::word(&word)];
+        if let Some((letters, digits)) = code_apart(&word) {
+            let apart = vec![letters.into(), digits.into()];
+            alternatives.push(Alternative::all(apart).weighing(APART));
+        }
+        Self { alternatives }
+    }
+
+    /// `wd-40` is `wd40`, or `wd` and `40`; `heath-zenith` is each of the words, too.
+    fn of_compound(parts: &[String], joined: &str) -> Option<Self> {
+        let words: Vec<Box<str>> = parts.iter().map(|part| singular(part).into()).collect();
+        let telling: Vec<Box<str>> =
+            words.iter().filter(|word| says_something_alone(word)).cloned().collect();
+        let mut alternatives = Vec::new();
+        if joined.len() <= super::MAX_COMPOUND_BYTES {
+            alternatives.push(Alternative::word(&singular(joined)));
+        }
+        alternatives.push(Alternative::all(words));
+        if !telling.is_empty() {
+            let some = Alternative { weight: PARTS_OF_COMPOUND, ..Alternative::any(telling) };
+            alternatives.push(some);
+        }
+        Some(Self { alternatives })
+    }
+
+    fn of_measure(sides: &[Measure]) -> Self {
+        let number = |side: &Measure| Alternative::word(super::cut(&side.number));
+        let alternatives = match sides {
+            [side] if side.unit.is_some() => vec![
+                Alternative::word(super::cut(&side.joined())),
+                number(side).weighing(BARE_NUMBER),
+            ],
+            [side] => vec![number(side)],
+            sides => {
+                let size = |sides: &[Measure]| Alternative::word(super::cut(&size_of(sides)));
+                let mut ways = vec![size(sides)];
+                if sides.len() > 2 {
+                    ways.extend(sides.windows(2).map(|two| size(two).weighing(PART_OF_SIZE)));
+                }
+                let numbers = sides.iter().flat_map(|side| number(side).words).collect();
+                ways.push(Alternative::all(numbers).weighing(LOOSE_SIDES));
+                ways
+            }
+        };
+        Self { alternatives }
+    }
+}
+
+/// Whether a part of a compound tells what is meant without the others.
+fn says_something_alone(word: &str) -> bool {
+    word.len() > LEAST_PART
+        || (word.len() == LEAST_PART && !word.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The letters and the digits of a short code, such as `wd40`.
+fn code_apart(word: &str) -> Option<(&str, &str)> {
+    let letters = word.bytes().take_while(u8::is_ascii_lowercase).count();
+    let (letters, digits) = word.split_at(letters);
+    let is_code = !letters.is_empty()
+        && !digits.is_empty()
+        && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_code.then_some((letters, digits))
 }
 
 impl QueryWords {
     /// Reads a query. Function words count only in a query that has nothing else.
     pub fn of(text: &str) -> Self {
-        let mut forms = Vec::new();
-        for_each_form(text, Side::Query, |form| forms.push(form.to_owned()));
+        let mut forms: Vec<String> = Vec::new();
+        let mut terms: Vec<Term> = Vec::new();
+        let mut push = |form: &str, term: Term| {
+            forms.push(form.to_owned());
+            terms.push(term);
+        };
+        for_each_said(text, |said| match said {
+            Said::Form(form) => {
+                for_each_segment(form, Side::Query, |form| push(form, Term::of_form(form)));
+            }
+            Said::Compound { parts, .. } if !parts.iter().all(|part| part.is_ascii()) => {
+                for part in parts {
+                    for_each_segment(part, Side::Query, |form| push(form, Term::of_form(form)));
+                }
+            }
+            Said::Compound { parts, joined } => {
+                if let Some(term) = Term::of_compound(parts, joined) {
+                    push(joined, term);
+                }
+            }
+            Said::Measured(sides) => push("", Term::of_measure(sides)),
+        });
         let set_aside = set_aside(&forms);
         let has_content = set_aside.contains(&false);
-        let mut words: Vec<Box<str>> = Vec::new();
-        for (form, aside) in forms.iter().zip(set_aside) {
-            let word = singular(form);
-            if !(aside && has_content || words.iter().any(|known| **known == *word)) {
-                words.push(word.into());
+        let mut distinct: Vec<Term> = Vec::new();
+        for (term, aside) in terms.into_iter().zip(set_aside) {
+            if !(aside && has_content || distinct.contains(&term)) {
+                distinct.push(term);
             }
         }
-        Self { words }
+        Self { terms: distinct }
     }
 
-    /// The words, each once, in the order they were first said.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.words.iter().map(|word| &**word)
+    /// Words that may be meant in place of others count, too.
+    pub fn or_instead(mut self, instead: &[Instead]) -> Self {
+        for term in &mut self.terms {
+            let is_meant = |instead: &&Instead| {
+                let first = &term.alternatives[0];
+                first.words.len() == 1 && first.words[0] == instead.of
+            };
+            let others = instead.iter().filter(is_meant);
+            let others: Vec<_> = others
+                .map(|instead| Alternative {
+                    weight: instead.weight,
+                    respelled: true,
+                    ..Alternative::word(&instead.word)
+                })
+                .collect();
+            term.alternatives.extend(others);
+        }
+        self
+    }
+
+    /// What is asked for, each thing once, in the order it was first said.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// The words that may say it, some more than once.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let alternatives = self.terms.iter().flat_map(|term| &term.alternatives);
+        alternatives.flat_map(|way| &way.words).map(|word| &**word)
+    }
+
+    /// Whether a product that says certain words says anything that is asked for.
+    pub fn are_said(&self, mut says: impl FnMut(&str) -> bool) -> bool {
+        let mut ways = self.terms.iter().flat_map(|term| &term.alternatives);
+        ways.any(|way| way.is_said(&mut says))
     }
 
     /// Whether the query says no word at all, such as one of punctuation only.
     pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
+        self.terms.is_empty()
     }
 }
 
@@ -122,7 +309,13 @@ mod tests {
     use super::*;
 
     fn check(query: &str, expected: &[&str]) {
-        assert_eq!(QueryWords::of(query).iter().collect::<Vec<_>>(), expected, "{query:?}");
+        let query_words = QueryWords::of(query);
+        let ways = query_words.terms().iter().map(|term| {
+            let ways =
+                term.alternatives.iter().map(|way| way.words.join(if way.all { "+" } else { "," }));
+            ways.collect::<Vec<_>>().join("|")
+        });
+        assert_eq!(ways.collect::<Vec<_>>(), expected, "{query:?}");
     }
 
     #[test]
@@ -147,7 +340,24 @@ mod tests {
 
     #[test]
     fn each_word_counts_once() {
-        check("dog dogs Dog's WD-40 wd40", &["dog", "wd", "40", "wd40"]);
+        check("dog dogs Dog's", &["dog"]);
+    }
+
+    #[test]
+    fn codes_are_one_thing_however_they_are_written() {
+        check("wd-40", &["wd40|wd+40"]);
+        check("wd40", &["wd40|wd+40"]);
+        check("dcb205-2", &["dcb2052|dcb205+2|dcb205"]);
+        check("heath-zenith", &["heathzenith|heath+zenith|heath,zenith"]);
+        check("t-shirts", &["tshirt|t+shirt|shirt"]);
+    }
+
+    #[test]
+    fn measures_are_one_thing_and_the_number_alone_counts_less() {
+        check("5 ft ladder", &["5foot|5", "ladder"]);
+        check("18\" x 18\" tile", &["18x18|18+18", "tile"]);
+        check("2x4x8 stud", &["2x4x8|2x4|4x8|2+4+8", "stud"]);
+        check("1/2 pipe", &["1/2", "pipe"]);
     }
 
     #[test]

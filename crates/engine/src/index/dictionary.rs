@@ -5,6 +5,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
+use catalog::words::MAX_WORD_BYTES;
 use hashbrown::Equivalent;
 
 /// The bytes of a word that are kept as a number.
@@ -23,6 +24,16 @@ impl<'a> Term<'a> {
         let mut padded = [0; HEAD_BYTES];
         padded[..head.len()].copy_from_slice(head);
         Self { head: u64::from_be_bytes(padded), tail }
+    }
+
+    fn letters(self) -> Letters {
+        let head = self.head.to_be_bytes();
+        let head_len = head.iter().position(|byte| *byte == 0).unwrap_or(HEAD_BYTES);
+        let mut word = [0; MAX_WORD_BYTES];
+        let len = (head_len + self.tail.len()).min(MAX_WORD_BYTES);
+        word[..head_len].copy_from_slice(&head[..head_len]);
+        word[head_len..len].copy_from_slice(&self.tail[..len - head_len]);
+        Letters::of(&word[..len])
     }
 }
 
@@ -52,6 +63,35 @@ impl Equivalent<OwnedTerm> for Term<'_> {
     }
 }
 
+/// Which letters a word has, and how many: words that a slip parts differ little in them, which
+/// is seen without looking at the words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Letters(u32);
+
+impl Letters {
+    const COUNT_SHIFT: u32 = 26;
+    const MOST: usize = (1 << (32 - Self::COUNT_SHIFT)) - 1;
+    /// A word with anything but lower-case letters, which is near none.
+    const NONE: Self = Self(0);
+    /// A letter too many or too few, doubled letters included.
+    const MOST_MORE: u32 = 3;
+
+    fn of(word: &[u8]) -> Self {
+        if !word.iter().all(u8::is_ascii_lowercase) {
+            return Self::NONE;
+        }
+        let set = word.iter().fold(0, |set, letter| set | 1 << (letter - b'a'));
+        Self(set | (word.len().min(Self::MOST) as u32) << Self::COUNT_SHIFT)
+    }
+
+    #[inline]
+    fn are_near(self, other: Self, slips: u32) -> bool {
+        let set = (self.0 ^ other.0) & ((1 << Self::COUNT_SHIFT) - 1);
+        let count = (self.0 >> Self::COUNT_SHIFT).abs_diff(other.0 >> Self::COUNT_SHIFT);
+        set.count_ones() <= 2 * slips && count <= Self::MOST_MORE
+    }
+}
+
 /// Sorted, distinct words.
 #[derive(Debug, Default)]
 pub(super) struct Dictionary {
@@ -59,6 +99,7 @@ pub(super) struct Dictionary {
     /// Where each word's tail ends in `tails`; it begins where the one before ends.
     tail_ends: Box<[u32]>,
     tails: Box<[u8]>,
+    letters: Box<[Letters]>,
 }
 
 impl Dictionary {
@@ -88,7 +129,72 @@ impl Dictionary {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.heads) + size_of_val(&*self.tail_ends) + self.tails.len()
+        size_of_val(&*self.heads)
+            + size_of_val(&*self.tail_ends)
+            + self.tails.len()
+            + size_of_val(&*self.letters)
+    }
+
+    /// Calls `f` with the places of words that a few slips may have turned into `word`, which
+    /// is of lower-case letters: those with the same first letter and nearly the same letters,
+    /// and those that differ in the first letter alone.
+    pub(super) fn near(&self, word: &str, slips: u32, mut f: impl FnMut(usize)) {
+        let Some(first) = word.bytes().next() else { return };
+        let start = |first: u8| self.heads.partition_point(|head| ((head >> 56) as u8) < first);
+        let wanted = Letters::of(word.as_bytes());
+        let range = start(first)..start(first + 1);
+        for (at, letters) in range.clone().zip(&self.letters[range]) {
+            if wanted.are_near(*letters, slips) {
+                f(at);
+            }
+        }
+        let rest = &word[1..];
+        let mut look_up = |other: &str| self.find(other).into_iter().for_each(&mut f);
+        look_up(rest);
+        let mut other = String::with_capacity(word.len() + 1);
+        for letter in (b'a'..=b'z').filter(|letter| *letter != first).map(char::from) {
+            for behind in [rest, word] {
+                other.clear();
+                other.push(letter);
+                other.push_str(behind);
+                look_up(&other);
+            }
+        }
+        if let Some(second) = rest.chars().next().filter(|second| *second != char::from(first)) {
+            other.clear();
+            other.push(second);
+            other.push(char::from(first));
+            other.push_str(&rest[1..]);
+            look_up(&other);
+        }
+    }
+
+    /// The places of up to `most` words that begin with `beginning`.
+    pub(super) fn beginning_with(&self, beginning: &str) -> Range<usize> {
+        let wanted = Term::of(beginning);
+        let is_before = |at: usize| self.term(at) < wanted;
+        let begins = |at: usize| {
+            let mut word = [0; MAX_WORD_BYTES];
+            self.copy(at, &mut word).starts_with(beginning.as_bytes())
+        };
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(middle) { low = middle + 1 } else { high = middle }
+        }
+        let end = (low..self.len()).find(|at| !begins(*at)).unwrap_or(self.len());
+        low..end
+    }
+
+    /// The word at a place, written into `word`.
+    pub(super) fn copy<'a>(&self, at: usize, word: &'a mut [u8; MAX_WORD_BYTES]) -> &'a [u8] {
+        let Term { head, tail } = self.term(at);
+        let head = head.to_be_bytes();
+        let head_len = head.iter().position(|byte| *byte == 0).unwrap_or(HEAD_BYTES);
+        let len = (head_len + tail.len()).min(MAX_WORD_BYTES);
+        word[..head_len].copy_from_slice(&head[..head_len]);
+        word[head_len..len].copy_from_slice(&tail[..len - head_len]);
+        &word[..len]
     }
 
     fn tail_range(&self, at: usize) -> Range<usize> {
@@ -103,12 +209,13 @@ pub(super) struct DictionaryBuilder {
     heads: Vec<u64>,
     tail_ends: Vec<u32>,
     tails: Vec<u8>,
+    letters: Vec<Letters>,
 }
 
 impl DictionaryBuilder {
     pub(super) fn with_capacity(words: usize) -> Self {
         let (heads, tail_ends) = (Vec::with_capacity(words), Vec::with_capacity(words));
-        Self { heads, tail_ends, tails: Vec::new() }
+        Self { heads, tail_ends, tails: Vec::new(), letters: Vec::with_capacity(words) }
     }
 
     /// Appends a word greater than all before.
@@ -116,6 +223,7 @@ impl DictionaryBuilder {
         self.heads.push(term.head);
         self.tails.extend_from_slice(term.tail);
         self.tail_ends.push(self.tails.len() as u32);
+        self.letters.push(term.letters());
     }
 
     pub(super) fn finish(self) -> Dictionary {
@@ -123,6 +231,7 @@ impl DictionaryBuilder {
             heads: self.heads.into_boxed_slice(),
             tail_ends: self.tail_ends.into_boxed_slice(),
             tails: self.tails.into_boxed_slice(),
+            letters: self.letters.into_boxed_slice(),
         }
     }
 }

@@ -50,11 +50,10 @@ fn item_of(items: &Items, id: ProductId) -> &Item {
 
 impl Item {
     fn says_any_of(&self, words: &QueryWords) -> bool {
-        let mut says = false;
-        let mut look = |word: &str| says |= words.iter().any(|wanted| wanted == word);
-        for_each_word(&self.title, &mut look);
-        for_each_word(&self.description, &mut look);
-        says
+        let mut said: Vec<String> = Vec::new();
+        for_each_word(&self.title, |word| said.push(word.to_owned()));
+        for_each_word(&self.description, |word| said.push(word.to_owned()));
+        words.are_said(|word| said.iter().any(|said| said == word))
     }
 }
 

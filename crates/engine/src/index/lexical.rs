@@ -1,19 +1,20 @@
 //! How well do the words of a query match each product?
 //!
-//! Word by word, the postings of a segment are added up in a dense array of scores.
+//! Term by term, the postings of a segment are added up in a dense array of scores. Of several
+//! ways to say a term, the best counts.
 
-use std::cell::Cell;
+use std::{cell::Cell, cmp::Ordering};
 
 use catalog::{
-    ranking::{Corpus, Scorer, WEIGHTS},
-    words::QueryWords,
+    ranking::{Corpus, Occurrences, Scorer, WEIGHTS},
+    words::{QueryWords, Term},
 };
 
 use super::{
     bits::BLOCK,
     collect::{Collector, Source},
     live::LiveSegment,
-    segment::{MAX_PRODUCTS, Postings, Segment},
+    segment::{Doc, MAX_PRODUCTS, Postings},
 };
 
 /// Scores are read back from the postings while these are fewer than one in so many products;
@@ -56,19 +57,41 @@ pub(super) fn score<'a>(
     SCORES.set(Some(scores));
 }
 
-/// The words of a query as a shop's segments have them.
+/// A query as a shop's segments can answer it.
 pub(super) struct Asked<'a> {
     scorer: Scorer,
     segments: &'a [LiveSegment],
     /// For each segment, for each word.
     found: Vec<Vec<Option<Postings<'a>>>>,
+    /// What is asked for and known to the shop.
+    terms: Vec<KnownTerm>,
+    /// The rarity of all that is asked for, known or not.
+    information: f32,
+}
+
+/// Something asked for, in the ways that products of the shop say it.
+struct KnownTerm {
+    ways: Vec<Way>,
+}
+
+struct Way {
+    /// Words by number.
+    words: Vec<usize>,
+    weight: f32,
+    /// Whether a product must say all of them.
+    all: bool,
+    /// Whether it is the first way in another spelling.
+    respelled: bool,
+    /// How much its words say.
     rarities: Vec<f32>,
-    known: Vec<bool>,
 }
 
 impl<'a> Asked<'a> {
     /// Looks the words up.
-    pub(super) fn of(segments: &'a [LiveSegment], corpus: &Corpus, words: &QueryWords) -> Self {
+    pub(super) fn of(segments: &'a [LiveSegment], corpus: &Corpus, query: &QueryWords) -> Self {
+        let mut words: Vec<&str> = query.iter().collect();
+        words.sort_unstable();
+        words.dedup();
         let found: Vec<Vec<Option<Postings<'_>>>> = segments
             .iter()
             .map(|live| words.iter().map(|word| live.segment.products_with(word)).collect())
@@ -79,41 +102,100 @@ impl<'a> Asked<'a> {
             });
             live.sum::<u64>()
         };
-        let products: Vec<u64> = (0..words.iter().len()).map(with_word).collect();
-        Self {
+        let products: Vec<u64> = (0..words.len()).map(with_word).collect();
+        let rarities: Vec<f32> = products.iter().map(|with| corpus.rarity(*with)).collect();
+        let number = |word: &str| words.binary_search(&word).ok().filter(|at| products[*at] > 0);
+        let known = |term: &Term| KnownTerm::of(term, &rarities, &number);
+        let terms: Vec<KnownTerm> = query.terms().iter().filter_map(known).collect();
+        let unknown = query.terms().len() - terms.len();
+        let mut asked = Self {
             scorer: Scorer::new(&WEIGHTS, corpus),
-            rarities: products.iter().map(|with| corpus.rarity(*with)).collect(),
-            known: products.iter().map(|with| *with > 0).collect(),
             segments,
             found,
-        }
+            terms,
+            information: unknown as f32 * corpus.rarity(0),
+        };
+        asked.information += asked.known_rarity();
+        asked
     }
 
-    /// What a product would score that says every word of the query, over and over: no score
-    /// is greater.
+    /// What a product would score that says everything asked for that any product says, over
+    /// and over: no score is greater.
     #[expect(dead_code, reason = "for the weight between words and meaning")]
     pub(super) fn maximum(&self) -> f32 {
-        self.scorer.most(self.rarities.iter().sum())
+        self.scorer.most(self.known_rarity())
     }
 
     /// How much of the query's information is in words that products of the shop say, from 0
     /// to 1. A rare word says more than a common one; 0 for a query without words.
     #[expect(dead_code, reason = "for the weight between words and meaning")]
     pub(super) fn known(&self) -> f32 {
-        let all: f32 = self.rarities.iter().sum();
-        let known = self.rarities.iter().zip(&self.known).filter(|(_, known)| **known);
-        if all > 0.0 { known.map(|(rarity, _)| rarity).sum::<f32>() / all } else { 0.0 }
+        if self.information > 0.0 { self.known_rarity() / self.information } else { 0.0 }
+    }
+
+    fn known_rarity(&self) -> f32 {
+        let best = |term: &KnownTerm| {
+            let rarity = |way: &Way| way.weight * way.rarities.iter().sum::<f32>();
+            term.ways.iter().map(rarity).fold(0.0, f32::max)
+        };
+        self.terms.iter().map(best).sum()
     }
 
     /// Adds the scores of a segment's products, and returns how many postings it read.
     pub(super) fn add_up(&self, segment: usize, scores: &mut Scores) -> usize {
         let mut postings_read = 0;
-        for (postings, rarity) in self.found[segment].iter().zip(&self.rarities) {
-            let Some(postings) = postings else { continue };
-            postings_read += postings.docs.len();
-            add_up(scores, &self.scorer, *rarity, &self.segments[segment].segment, *postings);
+        for term in &self.terms {
+            postings_read += match &*term.ways {
+                [Way { words, rarities, weight, .. }] if words.len() == 1 => {
+                    self.add_word(segment, words[0], weight * rarities[0], scores)
+                }
+                ways => self.add_best(segment, ways, scores),
+            };
         }
         postings_read
+    }
+
+    /// Adds the scores of one word.
+    fn add_word(&self, at: usize, word: usize, rarity: f32, scores: &mut Scores) -> usize {
+        let Some(postings) = self.found[at][word] else { return 0 };
+        let lengths = &self.segments[at].segment.lengths;
+        for (doc, occurrences) in postings.docs.iter().zip(postings.occurrences) {
+            let doc = usize::from(*doc);
+            scores[doc] += self.scorer.score(rarity, *occurrences, lengths[doc]);
+        }
+        postings.docs.len()
+    }
+
+    /// Adds, for each product, the score of the best way.
+    fn add_best(&self, at: usize, ways: &[Way], scores: &mut Scores) -> usize {
+        let mut postings_read = 0;
+        let mut best = Scored::new();
+        for way in ways {
+            let mut sum: Option<Scored> = None;
+            for (word, rarity) in way.words.iter().zip(&way.rarities) {
+                let scored = self.scored(at, *word, way.weight * rarity);
+                postings_read += scored.len();
+                sum = Some(match sum {
+                    None => scored,
+                    Some(sum) => merge(&sum, &scored, way.all, |one, other| one + other),
+                });
+            }
+            best = merge(&best, &sum.unwrap_or_default(), false, f32::max);
+        }
+        for (doc, score) in best {
+            scores[usize::from(doc)] += score;
+        }
+        postings_read
+    }
+
+    /// The scores of one word.
+    fn scored(&self, at: usize, word: usize, rarity: f32) -> Scored {
+        let Some(postings) = self.found[at][word] else { return Scored::new() };
+        let lengths = &self.segments[at].segment.lengths;
+        let score = |(doc, occurrences): (&Doc, &Occurrences)| {
+            (*doc, self.scorer.score(rarity, *occurrences, lengths[usize::from(*doc)]))
+        };
+        postings.docs.iter().zip(postings.occurrences).map(score).collect()
     }
 
     /// The products of a segment that have at least one of the words; some more than once.
@@ -123,19 +205,71 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn zeroes() -> Box<Scores> {
-    vec![0.0; MAX_PRODUCTS].into_boxed_slice().try_into().expect("it has this length")
+impl KnownTerm {
+    /// The ways that have a known word, or all words known. The best of them counts in full.
+    fn of(term: &Term, rarities: &[f32], number: &impl Fn(&str) -> Option<usize>) -> Option<Self> {
+        let mut ways: Vec<Way> = term
+            .alternatives
+            .iter()
+            .filter_map(|way| {
+                let words: Vec<usize> = way.words.iter().filter_map(|word| number(word)).collect();
+                let is_known = match way.all {
+                    true => words.len() == way.words.len(),
+                    false => !words.is_empty(),
+                };
+                let rarities = words.iter().map(|word| rarities[*word]).collect();
+                let (weight, all, respelled) = (way.weight, way.all, way.respelled);
+                is_known.then_some(Way { words, weight, all, respelled, rarities })
+            })
+            .collect();
+        let best = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
+        ways.iter_mut().for_each(|way| way.weight /= best);
+        // All spellings of a word say as much as the commonest.
+        let spellings = 1 + ways.iter().skip(1).filter(|way| way.respelled).count();
+        if spellings > 1 {
+            let common = |way: &Way| way.rarities.iter().copied().fold(f32::INFINITY, f32::min);
+            let is_spelling = |at: usize, way: &Way| at == 0 || way.respelled;
+            let of_spellings = ways.iter().enumerate().filter(|(at, way)| is_spelling(*at, way));
+            let least = of_spellings.map(|(_, way)| common(way)).fold(f32::INFINITY, f32::min);
+            for (at, way) in ways.iter_mut().enumerate() {
+                if is_spelling(at, way) {
+                    way.rarities.fill(least);
+                }
+            }
+        }
+        (!ways.is_empty()).then_some(Self { ways })
+    }
 }
 
-fn add_up(
-    scores: &mut Scores,
-    scorer: &Scorer,
-    rarity: f32,
-    segment: &Segment,
-    postings: Postings<'_>,
-) {
-    for (doc, occurrences) in postings.docs.iter().zip(postings.occurrences) {
-        let doc = usize::from(*doc);
-        scores[doc] += scorer.score(rarity, *occurrences, segment.lengths[doc]);
+/// Products in ascending order, each with a score.
+type Scored = Vec<(Doc, f32)>;
+
+/// The products of both lists, or only those in both; scores of the same product are combined.
+fn merge(
+    ones: &[(Doc, f32)],
+    others: &[(Doc, f32)],
+    in_both: bool,
+    combine: impl Fn(f32, f32) -> f32,
+) -> Scored {
+    let mut merged = Scored::with_capacity(if in_both { 0 } else { ones.len() + others.len() });
+    let (mut ones, mut others) = (ones.iter().peekable(), others.iter().peekable());
+    while let (Some(one), Some(other)) = (ones.peek(), others.peek()) {
+        match one.0.cmp(&other.0) {
+            Ordering::Less => merged.extend(ones.next().filter(|_| !in_both)),
+            Ordering::Greater => merged.extend(others.next().filter(|_| !in_both)),
+            Ordering::Equal => {
+                merged.push((one.0, combine(one.1, other.1)));
+                ones.next();
+                others.next();
+            }
+        }
     }
+    if !in_both {
+        merged.extend(ones.chain(others));
+    }
+    merged
+}
+
+fn zeroes() -> Box<Scores> {
+    vec![0.0; MAX_PRODUCTS].into_boxed_slice().try_into().expect("it has this length")
 }

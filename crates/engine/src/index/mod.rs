@@ -29,6 +29,7 @@ mod search;
 mod segment;
 mod snapshot;
 mod tiers;
+mod vocabulary;
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -13,7 +13,7 @@ use catalog::{
     price::Money,
     product::ProductId,
     ranking::{Bm25, Corpus, FieldLength, Hit, Lengths, Occurrences, Scorer, WEIGHTS},
-    words::{QueryWords, for_each_word},
+    words::{Alternative, QueryWords, for_each_word},
 };
 use proptest::prelude::*;
 
@@ -119,13 +119,29 @@ impl Model {
         self.0.values().for_each(|known| corpus.add(known.lengths()));
         let scorer = Scorer::new(&WEIGHTS, &corpus);
         let mut scores = vec![0.0; self.0.len()];
-        for word in query.iter() {
-            let with = self.0.values().filter(|known| known.times(word) != (0, 0)).count();
-            let rarity = corpus.rarity(with as u64);
+        let with =
+            |word: &str| self.0.values().filter(|known| known.times(word) != (0, 0)).count() as u64;
+        for term in query.terms() {
+            let is_known = |way: &&Alternative| {
+                let mut words = way.words.iter().map(|word| with(word) > 0);
+                if way.all { words.all(|known| known) } else { words.any(|known| known) }
+            };
+            let ways: Vec<&Alternative> = term.alternatives.iter().filter(is_known).collect();
+            let heaviest = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
             for (score, known) in scores.iter_mut().zip(self.0.values()) {
-                let (title, description) = known.times(word);
-                let occurrences = Occurrences::new(title, description);
-                *score += scorer.score(rarity, occurrences, known.lengths());
+                let worth = |way: &&Alternative| {
+                    let words = way.words.iter().filter(|word| known.times(word) != (0, 0));
+                    if way.all && words.clone().count() < way.words.len() {
+                        return 0.0;
+                    }
+                    words.fold(0.0, |sum, word| {
+                        let (title, description) = known.times(word);
+                        let rarity = way.weight / heaviest * corpus.rarity(with(word));
+                        let occurrences = Occurrences::new(title, description);
+                        sum + scorer.score(rarity, occurrences, known.lengths())
+                    })
+                };
+                *score += ways.iter().map(worth).fold(0.0, f32::max);
             }
         }
         let mut hits: Vec<_> = self

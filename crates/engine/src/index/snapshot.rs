@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 use catalog::{access::Sight, words::QueryWords};
-use catalog::{change::Seq, product::ProductId, ranking::Corpus};
+use catalog::{change::Seq, product::ProductId, ranking::Corpus, understanding::Understanding};
 
 #[cfg(test)]
 use super::Wanted;
@@ -12,6 +12,7 @@ use super::{
     Plan, exclude,
     live::LiveSegment,
     search::{self, Matches},
+    vocabulary,
 };
 
 /// Tells a snapshot from every other of this process, of whatever shop.
@@ -77,11 +78,12 @@ impl Snapshot {
 
     /// Whether any product says this word, given as the index has it.
     pub fn knows(&self, word: &str) -> bool {
-        let has_word = |live: &LiveSegment| {
-            let found = live.segment.products_with(word);
-            found.is_some_and(|postings| live.live_among(postings) > 0)
-        };
-        self.segments.iter().any(has_word)
+        vocabulary::products_with(&self.segments, word) > 0
+    }
+
+    /// Corrects words of a query that no product says to words that products say.
+    pub fn correct(&self, query: &str, understood: &mut Understanding) {
+        vocabulary::correct(&self.segments, query, understood);
     }
 
     /// The products that satisfy a plan, in its order. Rarity of words and average lengths are

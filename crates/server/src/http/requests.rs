@@ -35,7 +35,7 @@ pub(crate) const SETTABLE: [&str; 5] = ["title", "description", "price", "hidden
 pub(crate) const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
 
 /// What is read in a query and can be switched off.
-pub(crate) const UNDERSTOOD: [&str; 3] = ["price", "exclusions", "sort"];
+pub(crate) const UNDERSTOOD: [&str; 4] = ["price", "exclusions", "sort", "corrections"];
 
 /// A product to create.
 pub fn draft(body: &Value) -> Result<Draft, Vec<Fault>> {
@@ -161,12 +161,14 @@ pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
 /// What is read in a query: everything that is not switched off.
 fn understand(value: &Value) -> Result<Understand, Vec<Fault>> {
     let mut fields = Fields::of(value)?;
-    let [price, exclusions, sort] = UNDERSTOOD.map(|name| fields.optional(name, boolean));
+    let [price, exclusions, sort, corrections] =
+        UNDERSTOOD.map(|name| fields.optional(name, boolean));
     fields.finish()?;
     Ok(Understand {
         price: price.unwrap_or(true),
         exclusions: exclusions.unwrap_or(true),
         sort: sort.unwrap_or(true),
+        corrections: corrections.unwrap_or(true),
         ..Understand::default()
     })
 }

@@ -1,7 +1,8 @@
 //! How was a query read? What the answer to a search says of it.
 
-use catalog::understanding::{
-    Exclusion, PriceConstraint, PriceKind, SortOrder, Span, Understanding,
+use catalog::{
+    spelling::Correction,
+    understanding::{Exclusion, PriceConstraint, PriceKind, SortOrder, Span, Understanding},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,7 +19,10 @@ pub struct Understood {
     /// The order that was asked for; `null` for best first.
     #[schema(required)]
     sort: Option<UnderstoodSort>,
-    /// The words left to search for. Empty if the query only sets conditions.
+    /// Words that no product says, corrected to words that products say, in the order they were
+    /// said.
+    corrections: Vec<UnderstoodCorrection>,
+    /// The words left to search for, corrected. Empty if the query only sets conditions.
     residual: String,
 }
 
@@ -76,6 +80,17 @@ pub struct UnderstoodSort {
     span: CharacterSpan,
 }
 
+/// A piece of the query that was probably not meant as written.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UnderstoodCorrection {
+    /// The piece as written.
+    from: String,
+    /// What is searched for in its place.
+    to: String,
+    /// Where it stands.
+    span: CharacterSpan,
+}
+
 /// A piece of the query, in characters (Unicode scalar values) from 0.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CharacterSpan {
@@ -97,6 +112,11 @@ impl Understood {
                 let (text, span) = piece(query, &hint.span);
                 UnderstoodSort { order: order_name(hint.order), text, span }
             }),
+            corrections: understood
+                .corrections
+                .iter()
+                .map(|read| correction(query, read))
+                .collect(),
             residual: understood.residual.clone(),
         }
     }
@@ -125,6 +145,11 @@ fn constraint(query: &str, read: &PriceConstraint) -> UnderstoodConstraint {
 fn exclusion(query: &str, read: &Exclusion) -> UnderstoodExclusion {
     let (text, span) = piece(query, &read.span);
     UnderstoodExclusion { words: read.words.join(" "), text, span }
+}
+
+fn correction(query: &str, read: &Correction) -> UnderstoodCorrection {
+    let (from, span) = piece(query, &read.span);
+    UnderstoodCorrection { from, to: read.to.clone(), span }
 }
 
 fn piece(query: &str, span: &Span) -> (String, CharacterSpan) {
@@ -201,7 +226,7 @@ mod tests {
     #[test]
     fn nothing_read_is_said_to_be_nothing() {
         let expected = json!({"constraints": [], "exclusions": [], "sort": null,
-            "residual": "under armour shoes"});
+            "corrections": [], "residual": "under armour shoes"});
         assert_eq!(read("under armour shoes"), expected);
     }
 }

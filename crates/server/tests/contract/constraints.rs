@@ -93,7 +93,8 @@ fn names_are_no_conditions() {
         assert_eq!(answer.ids(), [id]);
         assert_eq!(
             answer.body["understood"],
-            json!({"constraints": [], "exclusions": [], "sort": null, "residual": query})
+            json!({"constraints": [], "exclusions": [], "sort": null, "corrections": [],
+                "residual": query})
         );
     }
 }

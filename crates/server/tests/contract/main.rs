@@ -24,5 +24,6 @@ mod searching;
 mod shop;
 mod signed;
 mod socket;
+mod spelling;
 mod tokens;
 mod versions;

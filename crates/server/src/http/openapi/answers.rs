@@ -122,11 +122,13 @@ answers!(
     "200" => api(
         "What was found, best first or in the order that was asked for.",
         schema_named("SearchAnswer"),
-        json!({"products": [product()], "query": "a linen sofa under $900", "total": 1,
+        json!({"products": [product()], "query": "a linnen sofa under $900", "total": 1,
             "understood": {"constraints": [{"field": "price", "operation": "below",
                 "value": "900", "currency": "USD", "text": "under $900",
-                "span": {"start": 13, "end": 23}}],
-                "exclusions": [], "sort": null, "residual": "linen sofa"}}),
+                "span": {"start": 14, "end": 24}}],
+                "exclusions": [], "sort": null,
+                "corrections": [{"from": "linnen", "to": "linen", "span": {"start": 2, "end": 8}}],
+                "residual": "linen sofa"}}),
         &[],
     )
 );

@@ -153,6 +153,10 @@ request_body!(
             boolean("What is not wanted: `without leather`, `not black`.", true)
         )
         .property("sort", boolean("The order of results: `cheapest`, `newest`.", true))
+        .property(
+            "corrections",
+            boolean("Words that no product says, corrected: `runing shoes`.", true)
+        )
         .examples([json!({"price": false})])
 );
 

@@ -1,0 +1,145 @@
+//! How far is a slip of the hand or the ear from the word that was meant?
+//!
+//! Edit distance with neighbouring letters swapped, where likely slips cost less than others: a
+//! letter doubled or not, one vowel for another, letters that sound or lie alike. The first
+//! letter is rarely wrong, so an edit there costs more.
+
+use crate::words::MAX_WORD_BYTES;
+
+/// What an ordinary edit costs.
+pub(super) const EDIT: f32 = 1.0;
+const DOUBLED: f32 = 0.5;
+const SWAPPED: f32 = 0.8;
+const VOWEL_FOR_VOWEL: f32 = 0.7;
+const ALIKE: f32 = 0.7;
+const SILENT: f32 = 0.8;
+const FIRST_LETTER: f32 = 0.6;
+
+/// Letters that sound alike in some words.
+const SOUND_ALIKE: &[(u8, u8)] = &[
+    (b'c', b'k'),
+    (b'c', b's'),
+    (b's', b'z'),
+    (b'g', b'j'),
+    (b'i', b'y'),
+    (b'e', b'y'),
+    (b'k', b'q'),
+    (b'f', b'v'),
+    (b'd', b't'),
+    (b'm', b'n'),
+];
+
+/// The rows of the keyboard; neighbours in a row are easily hit for each other.
+const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
+
+/// What it costs to turn one word of lower-case letters into another; none if more than `most`.
+pub(super) fn distance(from: &str, to: &str, most: f32) -> Option<f32> {
+    let (from, to) = (from.as_bytes(), to.as_bytes());
+    if to.len() > MAX_WORD_BYTES {
+        return None;
+    }
+    let mut before_last = [0.0; MAX_WORD_BYTES + 1];
+    let mut last = before_last;
+    let mut row = before_last;
+    for at in 0..to.len() {
+        last[at + 1] = last[at] + letter(to, at);
+    }
+    for (i, from_letter) in from.iter().enumerate() {
+        row[0] = last[0] + letter(from, i);
+        let mut least = row[0];
+        for (j, to_letter) in to.iter().enumerate() {
+            let place = if i == 0 || j == 0 { FIRST_LETTER } else { 0.0 };
+            let replaced = match from_letter == to_letter {
+                true => last[j],
+                false => last[j] + replacement(*from_letter, *to_letter) + place,
+            };
+            let mut best = replaced.min(last[j + 1] + letter(from, i)).min(row[j] + letter(to, j));
+            if i > 0 && j > 0 && *from_letter == to[j - 1] && from[i - 1] == *to_letter {
+                let place = if i == 1 || j == 1 { FIRST_LETTER } else { 0.0 };
+                best = best.min(before_last[j - 1] + SWAPPED + place);
+            }
+            row[j + 1] = best;
+            least = least.min(best);
+        }
+        // A swap may still reach back one row further.
+        if least > most + EDIT {
+            return None;
+        }
+        (before_last, last, row) = (last, row, before_last);
+    }
+    Some(last[to.len()]).filter(|cost| *cost <= most)
+}
+
+/// What a letter too many or too few costs.
+fn letter(word: &[u8], at: usize) -> f32 {
+    let is_same = |other: Option<&u8>| other == Some(&word[at]);
+    if at == 0 {
+        return EDIT + FIRST_LETTER;
+    }
+    if is_same(word.get(at - 1)) {
+        DOUBLED
+    } else if matches!(word[at], b'e' | b'h') {
+        SILENT
+    } else {
+        EDIT
+    }
+}
+
+fn replacement(one: u8, other: u8) -> f32 {
+    if is_vowel(one) && is_vowel(other) {
+        return VOWEL_FOR_VOWEL;
+    }
+    let is_pair = |pair: &(u8, u8)| *pair == (one, other) || *pair == (other, one);
+    if SOUND_ALIKE.iter().any(is_pair) || are_neighbours(one, other) { ALIKE } else { EDIT }
+}
+
+fn is_vowel(letter: u8) -> bool {
+    matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
+}
+
+fn are_neighbours(one: u8, other: u8) -> bool {
+    ROWS.iter().any(|row| {
+        let place = |letter: u8| row.iter().position(|other| *other == letter);
+        place(one).zip(place(other)).is_some_and(|(one, other)| one.abs_diff(other) == 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn cost(from: &str, to: &str) -> f32 {
+        distance(from, to, 100.0).unwrap()
+    }
+
+    #[test]
+    fn likely_slips_cost_less() {
+        assert_eq!(cost("same", "same"), 0.0);
+        assert_eq!(cost("runing", "running"), DOUBLED);
+        assert_eq!(cost("cieling", "ceiling"), SWAPPED);
+        assert_eq!(cost("galvinized", "galvanized"), VOWEL_FOR_VOWEL);
+        assert_eq!(cost("spectrazide", "spectraside"), ALIKE);
+        assert!(cost("onda", "honda") > cost("hona", "honda"));
+    }
+
+    #[test]
+    fn what_is_too_far_has_no_cost() {
+        assert_eq!(distance("lamp", "sofa", 2.0), None);
+        assert_eq!(distance("", "abc", 2.0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_same_both_ways(one in "[a-f]{0,9}", other in "[a-f]{0,9}") {
+            prop_assert!((cost(&one, &other) - cost(&other, &one)).abs() < 1e-4);
+        }
+
+        #[test]
+        fn the_limit_only_cuts_off(one in "[a-f]{0,9}", other in "[a-f]{0,9}", most in 0.0_f32..4.0) {
+            let cost = cost(&one, &other);
+            prop_assert_eq!(distance(&one, &other, most), Some(cost).filter(|cost| *cost <= most));
+        }
+    }
+}

@@ -1,0 +1,180 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{
+    understanding::{Understand, understand},
+    words::for_each_word,
+};
+
+/// A shop of a few titles, some of them many times.
+struct Shop {
+    products: Vec<Vec<String>>,
+}
+
+impl Shop {
+    fn of(titles: &[(&str, usize)]) -> Self {
+        let words = |title: &str| {
+            let mut words = Vec::new();
+            for_each_word(title, |word| words.push(word.to_owned()));
+            words
+        };
+        let products =
+            titles.iter().flat_map(|(title, times)| vec![words(title); *times]).collect();
+        Self { products }
+    }
+
+    fn with<R>(&self, use_it: impl FnOnce(&Vocabulary<'_>) -> R) -> R {
+        let mut words: BTreeMap<&str, u64> = BTreeMap::new();
+        for product in &self.products {
+            let mut distinct: Vec<&str> = product.iter().map(String::as_str).collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            distinct.into_iter().for_each(|word| *words.entry(word).or_default() += 1);
+        }
+        let says = |product: &Vec<String>, word: &str| product.iter().any(|said| said == word);
+        use_it(&Vocabulary {
+            all: self.products.len() as u64,
+            products: &|word| words.get(word).copied().unwrap_or(0),
+            near: &|_, found| words.keys().for_each(|word| found(word)),
+            beginning: &|start, found| {
+                words.keys().filter(|word| word.starts_with(start)).for_each(|word| found(word));
+            },
+            together: &|word, others| {
+                let both = |product: &&Vec<String>| {
+                    says(product, word) && others.iter().any(|other| says(product, other))
+                };
+                self.products.iter().filter(both).count() as u64
+            },
+        })
+    }
+}
+
+fn shop() -> Shop {
+    Shop::of(&[
+        ("Running Shoes, white leather", 20),
+        ("Ceiling fan with light bulb", 30),
+        ("Canvas backpack 18 in.", 10),
+        ("Back door", 10),
+        ("Water bottle 32 oz.", 10),
+        ("Fluorescent tube", 300),
+        ("Flourescent tube", 1),
+        ("Outdoor shower head", 10),
+        ("Snow thrower", 20),
+        ("Storage tower", 20),
+        ("WD-40 lubricant spray", 5),
+        ("Dewalt DCB205-2 battery", 5),
+        ("Battery charger", 10),
+        ("Kids toy crane", 1),
+    ])
+}
+
+fn check(query: &str, expected: &str) {
+    let shown = shop().with(|vocabulary| {
+        let mut understood = understand(query);
+        understood.correct(query, vocabulary);
+        for correction in &understood.corrections {
+            assert_eq!(query[correction.span.clone()], correction.from);
+        }
+        let corrections = understood.corrections.iter();
+        let corrections: Vec<_> = corrections.map(|c| format!("{}>{}", c.from, c.to)).collect();
+        format!("{} | {}", understood.residual, corrections.join(", "))
+    });
+    assert_eq!(shown.trim_end_matches([' ', '|']), expected, "{query:?}");
+}
+
+#[test]
+fn words_that_the_shop_does_not_know_are_corrected() {
+    check("runing shoes", "running shoes | runing>running");
+    check("cieling fan", "ceiling fan | cieling>ceiling");
+    check("Leahter", "leather | Leahter>leather");
+    check("outdor showr", "outdoor shower | outdor>outdoor, showr>shower");
+    check("bacpack", "backpack | bacpack>backpack");
+    check("dhower head", "shower head | dhower>shower");
+}
+
+#[test]
+fn the_words_around_tell_what_is_meant() {
+    check("snow thower", "snow thrower | thower>thrower");
+    check("storage thower", "storage tower | thower>tower");
+}
+
+#[test]
+fn words_are_split_and_joined() {
+    check("lightbulb", "light bulb | lightbulb>light bulb");
+    check("back pack", "backpack | back pack>backpack");
+    check("canvas back pack 18 in", "canvas backpack 18 in | back pack>backpack");
+}
+
+#[test]
+fn the_rest_of_a_word_that_breaks_off_is_found() {
+    check("water bott", "water bottle | bott>bottle");
+    check("fluores tube", "fluorescent tube | fluores>fluorescent");
+}
+
+#[test]
+fn known_words_numbers_sizes_and_codes_stay() {
+    for query in [
+        "running shoes",
+        "18x18",
+        "dcb205-3",
+        "wd40",
+        "wd-41",
+        "x1000b 3.5mm",
+        "xyz",
+        "the of",
+        "туфли",
+        "crane",
+    ] {
+        check(query, query);
+    }
+}
+
+#[test]
+fn nothing_like_it_stays_as_it_is() {
+    check("qwertzuiopq", "qwertzuiopq");
+    check(&"x".repeat(900), &"x".repeat(900));
+}
+
+#[test]
+fn a_slip_in_a_title_does_not_hide_the_word_that_is_meant() {
+    check("flourescent tube", "fluorescent tube | flourescent>fluorescent");
+}
+
+#[test]
+fn conditions_are_kept_and_excluded_words_corrected() {
+    check(
+        "runing shoes under $50 without lether",
+        "running shoes | runing>running, lether>leather",
+    );
+    check("Schuhe 🔥 runing", "Schuhe 🔥 running | runing>running");
+}
+
+#[test]
+fn what_is_switched_off_is_not_corrected() {
+    let read = Understand { corrections: false, ..Understand::default() };
+    assert!(read.read("runing", &|_| false).corrections.is_empty());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_corrected_in_bounded_steps(query in "\\PC{0,60}") {
+        shop().with(|vocabulary| {
+            let corrected = correct(&query, vocabulary);
+            assert!(corrected.corrections.len() <= query.len());
+            assert_eq!(correct(&query, vocabulary), corrected);
+        });
+    }
+
+    #[test]
+    fn what_was_corrected_needs_no_further_correction(
+        words in prop::collection::vec("[a-z]{1,9}", 0..5)
+    ) {
+        shop().with(|vocabulary| {
+            let once = correct(&words.join(" "), vocabulary);
+            let unknown = |c: &Correction| c.to.split(' ').all(|word| (vocabulary.products)(word) > 0);
+            assert!(once.corrections.iter().all(unknown), "{once:?}");
+        });
+    }
+}

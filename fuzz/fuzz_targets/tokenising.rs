@@ -1,0 +1,22 @@
+//! Does reading the words of a text ever panic, or does a query not find its own text?
+#![no_main]
+
+use std::collections::BTreeSet;
+
+use catalog::words::{MAX_WORD_BYTES, QueryWords, for_each_word};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let mut said = BTreeSet::new();
+    for_each_word(text, |word| {
+        assert!(!word.is_empty() && word.len() <= MAX_WORD_BYTES);
+        said.insert(word.to_owned());
+    });
+    let query = QueryWords::of(text);
+    assert!(query.is_empty() || query.are_said(|word| said.contains(word)), "{query:?}");
+    for term in query.terms() {
+        for way in &term.alternatives {
+            assert!(!way.words.is_empty() && way.weight > 0.0 && way.weight <= 1.0);
+        }
+    }
+});
