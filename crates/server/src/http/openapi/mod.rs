@@ -32,7 +32,8 @@ use super::{
     health::Health,
     problem::{Fault, Problem},
     understood::{
-        self, CharacterSpan, Understood, UnderstoodConstraint, UnderstoodExclusion, UnderstoodSort,
+        self, CharacterSpan, Understood, UnderstoodConstraint, UnderstoodCorrection,
+        UnderstoodExclusion, UnderstoodSort,
     },
     wire::{
         BulkCreated, BulkDeleted, BulkUpdated, ElementFault, MediaBody, NewToken, ProductBody,
@@ -128,6 +129,7 @@ fn components() -> Components {
         .schema_from::<Understood>()
         .schema_from::<UnderstoodConstraint>()
         .schema_from::<UnderstoodExclusion>()
+        .schema_from::<UnderstoodCorrection>()
         .schema_from::<UnderstoodSort>()
         .schema_from::<CharacterSpan>()
         .schema_from::<NewToken>()
