@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test readme-test training-test eval eval-model bench-write bench-embed fuzz deny clean
+.PHONY: help run build test lint docs unit api-test readme-test training-test eval eval-model bench-write bench-embed bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ bench-write: build ## Measure writes, memory and restart (not part of `make test
 
 bench-embed: build ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed
+
+bench-import: build ## Time and memory of imports (not part of `make test`)
+	scripts/import-memory.sh target/release/shopkeeper
 
 fuzz: ## Fuzz the parsers (not part of `make test`)
 	scripts/fuzz.sh

@@ -1,6 +1,10 @@
 //! What can the binary do? One subcommand each, with exit codes that scripts can rely on.
 
 mod eval;
+mod export;
+mod import;
+mod remote;
+mod target;
 mod token;
 
 use std::{
@@ -47,6 +51,10 @@ enum Command {
     Token(token::TokenCommand),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
     Eval(eval::EvalCommand),
+    /// Import products from a file into a data folder or a running server
+    Import(Box<import::ImportCommand>),
+    /// Export all products of a shop to a file, whether or not a server runs
+    Export(Box<export::ExportCommand>),
     /// Print the configuration in force and where each value came from
     Config {
         #[command(flatten)]
@@ -63,23 +71,31 @@ pub fn run(
         Ok(arguments) => arguments,
         Err(error) => error.exit(),
     };
+    let environment: Vec<_> = environment.into_iter().collect();
     let load = |flags: &Flags| -> anyhow::Result<Config> {
-        Ok(Config::load(flags, environment, |path| fs::read_to_string(path))?)
+        Ok(Config::load(flags, environment.clone(), |path| fs::read_to_string(path))?)
     };
+    let well = |()| ExitCode::SUCCESS;
     let done = match arguments.command {
-        Command::Serve { flags } => load(&flags).and_then(|config| serve(&config, None)),
+        Command::Serve { flags } => load(&flags).and_then(|config| serve(&config, None)).map(well),
         Command::Demo { public_url, flags } => {
-            load(&flags).and_then(|config| serve(&config, Some(Demo { public_url })))
+            load(&flags).and_then(|config| serve(&config, Some(Demo { public_url }))).map(well)
         }
-        Command::Token(command) => load(command.flags()).and_then(|config| command.run(&config)),
-        Command::Eval(command) => load(command.flags()).and_then(|config| command.run(&config)),
+        Command::Token(command) => {
+            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+        }
+        Command::Eval(command) => {
+            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+        }
+        Command::Import(command) => command.run(load, &environment),
+        Command::Export(command) => command.run(load, &environment),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // Standard error may be closed; the exit code still says it.
             let _ = writeln!(io::stderr(), "shopkeeper: {error:#}");

@@ -129,6 +129,7 @@ fn stop_signal() -> impl Future<Output = ()> {
     }
 }
 
+/// What an engine is told by the configuration.
 pub(crate) fn engine_settings(config: &Config) -> Settings {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Settings {

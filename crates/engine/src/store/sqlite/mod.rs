@@ -77,6 +77,11 @@ impl SqliteStore {
         Ok(Self { connection, log, log_limit: u64::from(LOG_SIZE_LIMIT_BYTES), log_tried_at: 0 })
     }
 
+    /// Whether there is a database in `folder`.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(FILE_NAME).is_file()
+    }
+
     /// Begins the log anew if it has grown too long. SQLite does so by itself whenever nobody
     /// reads, but under a steady load somebody always does.
     fn keep_log_short(&mut self) {
@@ -181,6 +186,35 @@ mod tests {
             |product: &Product| (product.id, product.version, product.title.as_str().to_owned());
         assert_eq!(scanned, [expected(&made[0]), expected(&made[4])]);
         assert_eq!((read_at, readers.last_change(shop(1)).unwrap()), (seq, seq));
+    }
+
+    #[test]
+    fn every_product_in_sight_is_handed_out_until_the_visitor_has_seen_enough() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!SqliteStore::is_in(folder.path()));
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        assert!(SqliteStore::is_in(folder.path()));
+        let made = [(1, false), (2, false), (1, true), (1, false)]
+            .map(|(of, hidden)| create(&mut store, of, hidden));
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        let seen = |role, at_most: usize| {
+            let pass = Caller::new(shop(1), role).may_read();
+            let mut seen = Vec::new();
+            readers
+                .every_product(&pass, &mut |product| {
+                    seen.push(product);
+                    match seen.len() < at_most {
+                        true => std::ops::ControlFlow::Continue(()),
+                        false => std::ops::ControlFlow::Break(()),
+                    }
+                })
+                .unwrap();
+            seen
+        };
+        let [first, _, hidden, last] = made;
+        assert_eq!(seen(Role::Viewer, 9), [first.clone(), hidden.clone(), last.clone()]);
+        assert_eq!(seen(Role::Viewer, 2), [first.clone(), hidden]);
+        assert_eq!(seen(Role::Shopper, 9), [first, last]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What is in the store? Reads, each from a consistent snapshot, never waiting for the writer.
 
-use std::path::PathBuf;
+use std::{ops::ControlFlow, path::PathBuf};
 
 use catalog::{
     access::{ReadPass, Sight},
@@ -37,6 +37,32 @@ impl SqliteReaders {
     /// SqliteReaders of the database in `folder`, which a [`SqliteStore`] has opened before.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// Hands every product in sight to `visit`, by ascending id and all of one state, until it has
+    /// seen enough. The log cannot be begun anew meanwhile, so a visitor should not dawdle.
+    pub fn every_product(
+        &self,
+        pass: &ReadPass,
+        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let filter = match pass.sight() {
+            Sight::Everything => "",
+            Sight::VisibleOnly => "AND hidden = 0",
+        };
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM products WHERE shop_id = ?1 {filter} ORDER BY id",
+                columns = rows::COLUMNS
+            ))?;
+            let mut rows = statement.query([pass.shop().get()])?;
+            while let Some(row) = rows.next()? {
+                if visit(rows::read(row)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Runs `work` in one read transaction: whatever it asks, it sees one state.

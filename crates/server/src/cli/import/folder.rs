@@ -1,0 +1,99 @@
+//! A data folder as the place to import into. The folder is taken as a server takes it, so there
+//! is still one writer; a folder that a server has is imported into through that server.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use aws_lc_rs::digest::{SHA256, digest};
+use catalog::{
+    access::{Caller, Role, WritePass},
+    product::ShopId,
+};
+use engine::{
+    Engine, OpenError,
+    store::FolderInUse,
+    writes::{Created, Edit, Once, Precondition, Refusal},
+};
+use serde_json::Value;
+
+use super::{
+    record::Trouble,
+    sink::{Sink, Taken},
+};
+use crate::{config::Config, http::requests, serving};
+
+/// A shop in a data folder.
+pub(super) struct FolderSink {
+    engine: Engine,
+    pass: WritePass,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl FolderSink {
+    pub(super) fn open(config: &Config, shop: ShopId) -> anyhow::Result<Self> {
+        let engine = match Engine::open(&config.data, serving::engine_settings(config)) {
+            Ok(engine) => engine,
+            Err(OpenError::Folder(FolderInUse::ByAnotherServer(path))) => bail!(
+                "a shopkeeper server is running on the data folder {}, and only one process may \
+                 write products there; import through it with --server URL",
+                path.display()
+            ),
+            Err(error) => return Err(error.into()),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .build()
+            .context("the runtime cannot be started")?;
+        Ok(Self { engine, pass: Caller::new(shop, Role::Editor).may_write()?, runtime })
+    }
+}
+
+impl Sink for FolderSink {
+    fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
+        let mut drafts = Vec::with_capacity(products.len());
+        for product in products {
+            match requests::draft(product) {
+                Ok(draft) => drafts.push(draft),
+                // Every row was checked by the same rules before.
+                Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
+            }
+        }
+        let said = serde_json::to_vec(products)?;
+        let once = Once {
+            key: key.to_owned(),
+            fingerprint: digest(&SHA256, &said).as_ref().to_vec(),
+            answer: Arc::new(|products| {
+                let ids: Vec<u64> = products.iter().map(|product| product.id.get()).collect();
+                serde_json::to_vec(&ids).unwrap_or_default()
+            }),
+        };
+        let ids = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
+            Created::Now(products) => products.iter().map(|product| product.id.get()).collect(),
+            Created::Before(answer) => serde_json::from_slice::<Vec<u64>>(&answer)?,
+            Created::KeyTaken => bail!("the file is not the one that this import began with"),
+        };
+        Ok(ids.into_iter().map(Ok).collect())
+    }
+
+    fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
+        let mut edits = Vec::with_capacity(products.len());
+        for product in products {
+            match requests::bulk_edit(product).edit {
+                Ok((id, patch)) => {
+                    edits.push(Edit { id, patch, precondition: Precondition::Exists })
+                }
+                Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
+            }
+        }
+        let outcomes = self.runtime.block_on(self.engine.update(self.pass, edits))?;
+        Ok(outcomes
+            .into_iter()
+            .map(|outcome| match outcome {
+                Ok(product) => Ok(product.id.get()),
+                Err(Refusal::NotFound | Refusal::Changed) => {
+                    Err(Trouble::of_whole("not_found", "there is no such product"))
+                }
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,348 @@
+//! `shopkeeper import`: how does somebody else's file become products?
+//!
+//! Follow a file: [`source`] opens and unpacks it, [`detect`] chooses a reader, [`mapping`] reads
+//! the cells of each record, [`plan`] checks and gathers them, [`run`] brings batches to a [`sink`]
+//! and settles what comes back.
+
+mod bounded;
+mod cells;
+mod columns;
+mod detect;
+mod feed;
+mod folder;
+mod html;
+mod inflate;
+mod json_array;
+mod json_lines;
+mod keys;
+mod mapping;
+mod plan;
+mod progress;
+mod record;
+mod report;
+mod run;
+mod server;
+mod shopify;
+mod sink;
+mod source;
+mod state;
+mod table;
+
+use std::{
+    fmt::Write as _,
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+};
+
+use anyhow::{Context, bail};
+use catalog::currency::Currency;
+use clap::Args;
+
+use self::{
+    columns::{Column, Field, Mapped},
+    detect::{Format, Opened},
+    folder::FolderSink,
+    keys::Keys,
+    mapping::{Key, Mapping, Shape},
+    progress::Progress,
+    report::Report,
+    run::Import,
+    server::ServerSink,
+    sink::Sink,
+    source::Source,
+    state::State,
+};
+use super::target::{Environment, Target};
+use crate::{
+    config::{Config, Flags},
+    serving,
+};
+
+/// The exit code of an import that ended well for some records and not for others.
+const SOME_REFUSED: u8 = 3;
+
+#[derive(Args, Debug)]
+pub(super) struct ImportCommand {
+    /// The file, or - for standard input; packed with gzip or zstd or not
+    file: PathBuf,
+    /// The format, where the file does not say it itself
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Which columns to read, such as title=Name,price=Cost
+    #[arg(long, value_name = "FIELD=COLUMN,…", value_delimiter = ',')]
+    map: Vec<Mapped>,
+    /// The currency of prices that are bare numbers, such as EUR
+    #[arg(long, value_name = "CODE", value_parser = currency)]
+    currency: Option<String>,
+    /// Update products instead of creating them again: `id`, or a column that tells them apart
+    #[arg(long, value_name = "COLUMN")]
+    key: Option<String>,
+    /// The file that remembers which product each key stands for
+    #[arg(long, value_name = "FILE", requires = "key")]
+    keys: Option<PathBuf>,
+    /// Drop fields of JSON objects that nobody knows, instead of refusing the object
+    #[arg(long)]
+    ignore_unknown: bool,
+    /// Keep what was wrong with which record in this file, as JSON Lines
+    #[arg(long, value_name = "FILE")]
+    errors: Option<PathBuf>,
+    /// Check every record and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Keep how far the import got in this file, instead of FILE.import
+    #[arg(long, value_name = "FILE", visible_alias = "resume")]
+    state: Option<PathBuf>,
+    /// Begin anew although an import of this file was begun before
+    #[arg(long)]
+    restart: bool,
+    /// Batches under way at once
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    parallel: u8,
+    #[command(flatten)]
+    target: Target,
+}
+
+fn currency(raw: &str) -> Result<String, &'static str> {
+    let currency = Currency::from_code(raw).ok_or("must be an ISO 4217 code, such as EUR")?;
+    Ok(currency.to_string())
+}
+
+impl ImportCommand {
+    pub(super) fn run(
+        &self,
+        load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
+        environment: &Environment,
+    ) -> anyhow::Result<ExitCode> {
+        if self.file == Path::new("-") && self.target.reads_standard_input() {
+            bail!("the file and the token cannot both come from standard input");
+        }
+        let source = Source::open(&self.file)?;
+        let (taken, total) = (Arc::clone(&source.taken), source.total);
+        let Opened { records, shape, names, description } = detect::open(source, self.format)?;
+        let mapping = self.mapping(shape, names.as_deref())?;
+        say(&describe(description, &mapping, names.as_deref()));
+
+        let place = self.place(load, environment)?;
+        let options = self.options(shape, &mapping, &place);
+        let state_file = self.state_file();
+        let state = match &state_file {
+            Some(path) if !self.restart => State::load(path, &options)?,
+            _ => None,
+        };
+        if let Some(state) = &state {
+            say(&format!("going on after {} records", state.counts.records));
+        }
+        let state = state.unwrap_or_else(|| State::new(run_name(), options));
+        if let Some(path) = &state_file {
+            state.save(path)?;
+        }
+        let keys = self.open_keys(&mapping, &place, &state)?;
+        let import = Import {
+            records,
+            mapping: &mapping,
+            sink: place.sink.as_deref(),
+            parallel: self.parallel.into(),
+            keys,
+            report: Report::open(self.errors.as_deref(), state.report_bytes)?,
+            progress: Progress::new(taken, total, state.counts.records),
+            state,
+            state_file: state_file.clone(),
+        };
+        let (state, elapsed) = import.run().with_context(|| match &state_file {
+            Some(_) => "the import stopped; the same command goes on from here",
+            None => "the import stopped",
+        })?;
+        if let Some(path) = &state_file {
+            fs::remove_file(path).with_context(|| path.display().to_string())?;
+        }
+        self.sum_up(&state, elapsed.as_secs_f64())?;
+        Ok(match state.counts.refused {
+            0 => ExitCode::SUCCESS,
+            _ => ExitCode::from(SOME_REFUSED),
+        })
+    }
+
+    /// How records are read, or why these columns will not do.
+    fn mapping(&self, shape: Shape, names: Option<&[String]>) -> anyhow::Result<Mapping> {
+        let key = match self.key.as_deref() {
+            None => Key::None,
+            // In a Merchant feed the id is the merchant's own.
+            Some("id") if shape != Shape::Merchant => Key::Id,
+            Some(column) => Key::Column(column.to_owned()),
+        };
+        let mut mapping = Mapping {
+            shape,
+            mapped: self.map.clone(),
+            currency: self.currency.clone(),
+            key,
+            ignore_unknown: self.ignore_unknown,
+            columns: None,
+        };
+        let Some(names) = names else { return Ok(mapping) };
+        let all = || names.iter().map(String::as_str);
+        let columns = mapping.choose(all());
+        let known = || format!("the columns are {}", names.join(", "));
+        for part in &self.map {
+            let found = |column: &Column| !column.guessed && column.field == part.field;
+            if !columns.iter().any(found) {
+                bail!("--map {part}: there is no such column; {}", known());
+            }
+        }
+        if mapping.key != Key::None && mapping.key_column(all()).is_none() {
+            let key = self.key.as_deref().unwrap_or_default();
+            bail!("--key {key}: there is no such column; {}", known());
+        }
+        for field in [Field::Title, Field::Price] {
+            let found = columns.iter().any(|column| column.field == field);
+            if !found && mapping.key == Key::None {
+                let name = field.as_str();
+                bail!("no column is the {name}; say which with --map {name}=COLUMN; {}", known());
+            }
+        }
+        mapping.columns = Some(columns);
+        Ok(mapping)
+    }
+
+    /// Where the products go.
+    fn place(
+        &self,
+        load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
+        environment: &Environment,
+    ) -> anyhow::Result<Place> {
+        if self.dry_run {
+            let folder = match (&self.target.server, self.target.shop) {
+                (None, Some(shop)) => Some((load(&self.target.flags)?.data, shop.get())),
+                _ => None,
+            };
+            return Ok(Place { sink: None, name: "nowhere".to_owned(), folder });
+        }
+        if let Some(remote) = self.target.remote(environment)? {
+            let name = self.target.server.clone().unwrap_or_default();
+            return Ok(Place { sink: Some(Box::new(ServerSink::new(remote))), name, folder: None });
+        }
+        let shop = self.target.shop()?;
+        let config = load(&self.target.flags)?;
+        let sink: Box<dyn Sink> = Box::new(FolderSink::open(&config, shop)?);
+        let data = fs::canonicalize(&config.data).unwrap_or(config.data);
+        let name = format!("{} shop {shop}", data.display());
+        Ok(Place { sink: Some(sink), name, folder: Some((data, shop.get())) })
+    }
+
+    /// Everything that decides what the records become, as the state remembers it.
+    fn options(&self, shape: Shape, mapping: &Mapping, place: &Place) -> String {
+        let mut options = format!("{shape:?} into {}", place.name);
+        for part in &mapping.mapped {
+            let _ = write!(options, " --map {part}");
+        }
+        let said = [("--currency", &self.currency), ("--key", &self.key)];
+        for (flag, value) in said {
+            if let Some(value) = value {
+                let _ = write!(options, " {flag} {value}");
+            }
+        }
+        if self.ignore_unknown {
+            options.push_str(" --ignore-unknown");
+        }
+        options
+    }
+
+    fn state_file(&self) -> Option<PathBuf> {
+        if self.dry_run {
+            return None;
+        }
+        let beside = || PathBuf::from(format!("{}.import", self.file.display()));
+        self.state.clone().or_else(|| (self.file != Path::new("-")).then(beside))
+    }
+
+    fn open_keys(
+        &self,
+        mapping: &Mapping,
+        place: &Place,
+        state: &State,
+    ) -> anyhow::Result<Option<Keys>> {
+        let Key::Column(column) = &mapping.key else { return Ok(None) };
+        let path = match (&self.keys, &place.folder) {
+            (Some(path), _) => path.clone(),
+            (None, Some((data, shop))) => {
+                let column = columns::simplified(column);
+                data.join("import-keys").join(format!("shop-{shop}-{column}.jsonl"))
+            }
+            (None, None) if self.dry_run => return Ok(None),
+            (None, None) => bail!(
+                "with --key {column} say with --keys FILE where to remember which product each \
+                 key stands for; use the same file next time"
+            ),
+        };
+        Keys::open(&path, &state.run, state.batches, self.dry_run).map(Some)
+    }
+
+    fn sum_up(&self, state: &State, seconds: f64) -> anyhow::Result<()> {
+        let counts = &state.counts;
+        let would = if self.dry_run { "would be " } else { "" };
+        let mut out = io::stdout().lock();
+        writeln!(
+            out,
+            "{} records in {seconds:.1} s: {} {would}created, {} {would}updated, {} refused",
+            counts.records, counts.created, counts.updated, counts.refused
+        )?;
+        if counts.pictures_left_out > 0 {
+            let kept = catalog::media::MAX_ITEMS;
+            writeln!(
+                out,
+                "{} products have more than {kept} pictures: the first {kept} are kept",
+                counts.pictures_left_out
+            )?;
+        }
+        if let (Some(path), 1..) = (&self.errors, counts.refused) {
+            writeln!(out, "what was wrong is in {}", path.display())?;
+        }
+        Ok(())
+    }
+}
+
+/// Where the products go.
+struct Place {
+    sink: Option<Box<dyn Sink>>,
+    /// What the state knows it by.
+    name: String,
+    /// The data folder and the shop, where there is one.
+    folder: Option<(PathBuf, u64)>,
+}
+
+/// The format, and which columns are read as what.
+fn describe(format: &str, mapping: &Mapping, names: Option<&[String]>) -> String {
+    let mut said = format!("reading {format}");
+    let (Some(columns), Some(names)) = (&mapping.columns, names) else { return said };
+    for column in columns {
+        let guessed = if column.guessed { " (guessed)" } else { "" };
+        let _ = write!(said, "\n  {} ← {}{guessed}", column.field.as_str(), column.name);
+    }
+    let key = mapping.key_column(names.iter().map(String::as_str));
+    if let Some(key) = key {
+        let _ = write!(said, "\n  key ← {key}");
+    }
+    let read = |name: &&String| {
+        columns.iter().any(|column| column.name == **name) || key == Some(name.as_str())
+    };
+    let ignored: Vec<_> = names.iter().filter(|name| !name.is_empty() && !read(name)).collect();
+    if !ignored.is_empty() {
+        let ignored: Vec<_> = ignored.iter().map(|name| name.as_str()).collect();
+        let _ = write!(said, "\n  not read: {}", ignored.join(", "));
+    }
+    said
+}
+
+fn say(line: &str) {
+    // Nobody may be reading; that is no reason to stop.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// A name that no other import has.
+fn run_name() -> String {
+    let mut bytes = [0; 12];
+    serving::random_source()(&mut bytes);
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,242 @@
+//! What is to be done with a record, and with which others does it travel? Records are checked by
+//! the rules of the HTTP interface and gathered into batches.
+//!
+//! Where a batch ends depends on the records alone, never on time: an import that goes on after a
+//! stop makes the same batches again, and their keys keep them from being stored twice.
+
+use serde_json::Value;
+
+use super::{
+    keys::Keys,
+    mapping::{Key, Mapping, Said},
+    record::{Object, Record, Trouble, Unreadable},
+};
+use crate::http::requests::{self, MAX_BULK};
+
+/// Bytes at which a batch is large enough, well below what a server takes in one request.
+const MAX_BATCH_BYTES: usize = 1 << 20;
+
+/// What is to be done with a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    Create,
+    Update,
+}
+
+/// A good record.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) line: u64,
+    pub(super) action: Action,
+    /// What a request would say.
+    pub(super) body: Value,
+    /// The key to remember its product by.
+    pub(super) key: Option<String>,
+    /// Whether it may become a new product if the one to update is gone.
+    pub(super) can_be_created: bool,
+    pub(super) pictures_left_out: bool,
+    pub(super) original: Value,
+}
+
+/// A bad record.
+#[derive(Debug)]
+pub(super) struct BadRecord {
+    pub(super) line: u64,
+    pub(super) troubles: Vec<Trouble>,
+    pub(super) original: Value,
+}
+
+/// Records that travel together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) number: u64,
+    pub(super) rows: Vec<Row>,
+    pub(super) bad: Vec<BadRecord>,
+    /// All its records, good and bad.
+    pub(super) records: u64,
+    /// The digest of everything up to its end.
+    pub(super) digest: String,
+    bytes: usize,
+}
+
+impl Batch {
+    pub(super) fn new(number: u64) -> Self {
+        Self { number, ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, planned: Result<Row, BadRecord>, bytes: usize) {
+        self.records += 1;
+        self.bytes += bytes;
+        match planned {
+            Ok(row) => self.rows.push(row),
+            Err(bad) => self.bad.push(bad),
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.rows.len() >= MAX_BULK || self.bad.len() >= MAX_BULK || self.bytes >= MAX_BATCH_BYTES
+    }
+
+    pub(super) fn has_key(&self, key: &str) -> bool {
+        self.rows.iter().any(|row| row.key.as_deref() == Some(key))
+    }
+}
+
+/// A record whose cells were read.
+pub(super) struct Read {
+    line: u64,
+    said: Result<Said, Vec<Trouble>>,
+    original: Value,
+}
+
+impl Read {
+    pub(super) fn new(record: Record, mapping: &Mapping) -> Self {
+        let Record { line, content } = record;
+        match content {
+            Ok(object) => {
+                Self { line, said: mapping.apply(&object), original: Value::Object(object) }
+            }
+            Err(Unreadable { trouble, original }) => {
+                Self { line, said: Err(vec![trouble]), original: Value::String(original) }
+            }
+        }
+    }
+
+    /// The key to remember the product by.
+    pub(super) fn key(&self, mapping: &Mapping) -> Option<&str> {
+        match (&mapping.key, &self.said) {
+            (Key::Column(_), Ok(said)) => said.key.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// What is to be done, as far as the keys that are known by now say.
+    pub(super) fn plan(self, mapping: &Mapping, keys: Option<&Keys>) -> Result<Row, BadRecord> {
+        let Self { line, said, original } = self;
+        let planned = said.and_then(|said| decide(said, mapping, keys));
+        match planned {
+            Ok(plan) => Ok(Row { line, original, ..plan }),
+            Err(troubles) => Err(BadRecord { line, troubles, original }),
+        }
+    }
+}
+
+fn decide(said: Said, mapping: &Mapping, keys: Option<&Keys>) -> Result<Row, Vec<Trouble>> {
+    let Said { mut fields, key, pictures_left_out } = said;
+    let known = match (&mapping.key, &key) {
+        (Key::None, _) | (Key::Id, None) => None,
+        (Key::Id, Some(id)) => Some(id.parse().map_or(Value::String(id.clone()), number)),
+        (Key::Column(column), None) => {
+            return Err(vec![Trouble::of_field(
+                column,
+                "required",
+                "is the key and must not be empty",
+            )]);
+        }
+        (Key::Column(_), Some(key)) => keys.and_then(|keys| keys.get(key)).map(number),
+    };
+    let (action, can_be_created) = match known {
+        None => {
+            check(requests::draft(&Value::Object(fields.clone())))?;
+            (Action::Create, true)
+        }
+        Some(id) => {
+            fields.insert("id".to_owned(), id);
+            let body = Value::Object(fields.clone());
+            check(requests::bulk_edit(&body).edit)?;
+            let by_column = matches!(mapping.key, Key::Column(_));
+            (Action::Update, by_column && requests::draft(&body).is_ok())
+        }
+    };
+    Ok(Row {
+        line: 0,
+        action,
+        body: Value::Object(fields),
+        key: key.filter(|_| matches!(mapping.key, Key::Column(_))),
+        can_be_created,
+        pictures_left_out,
+        original: Value::Object(Object::new()),
+    })
+}
+
+fn number(id: u64) -> Value {
+    id.into()
+}
+
+fn check<T>(checked: Result<T, Vec<crate::http::problem::Fault>>) -> Result<(), Vec<Trouble>> {
+    checked.map(drop).map_err(|faults| faults.into_iter().map(Trouble::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::import::mapping::Shape;
+
+    fn mapping(key: Key) -> Mapping {
+        Mapping {
+            shape: Shape::Json,
+            mapped: Vec::new(),
+            currency: None,
+            key,
+            ignore_unknown: false,
+            columns: None,
+        }
+    }
+
+    fn plan(key: Key, record: Value, known: &[(&str, u64)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let mut keys = Keys::open(&folder.path().join("keys"), "run", 0, false).unwrap();
+        for (key, id) in known {
+            keys.put(key, *id, "run", 0).unwrap();
+        }
+        let mapping = mapping(key);
+        let record = Record::read(1, record.as_object().unwrap().clone());
+        match Read::new(record, &mapping).plan(&mapping, Some(&keys)) {
+            Ok(row) => format!("{:?} {} {}", row.action, row.can_be_created, row.body),
+            Err(bad) => bad
+                .troubles
+                .iter()
+                .map(|trouble| {
+                    format!("{} {}", trouble.field.as_deref().unwrap_or("-"), trouble.code)
+                })
+                .collect::<Vec<_>>()
+                .join(", "),
+        }
+    }
+
+    #[test]
+    fn without_a_key_everything_is_new_and_all_faults_are_listed() {
+        let lamp = json!({"id": 5, "title": "Lamp", "price": "$5"});
+        assert_eq!(plan(Key::None, lamp, &[]), r#"Create true {"price":"$5","title":"Lamp"}"#);
+        let bad = json!({"title": " ", "price": 5, "colour": "red"});
+        assert_eq!(
+            plan(Key::None, bad, &[]),
+            "title blank, price invalid_price, colour unknown_field"
+        );
+    }
+
+    #[test]
+    fn the_services_own_number_updates_and_its_absence_creates() {
+        let hide = json!({"id": 5, "hidden": true});
+        assert_eq!(plan(Key::Id, hide, &[]), r#"Update false {"hidden":true,"id":5}"#);
+        assert_eq!(plan(Key::Id, json!({"id": "five", "hidden": true}), &[]), "id wrong_type");
+        assert_eq!(plan(Key::Id, json!({"id": 5}), &[]), "- no_change");
+        let lamp = json!({"title": "Lamp", "price": "$5"});
+        assert!(plan(Key::Id, lamp, &[]).starts_with("Create"));
+    }
+
+    #[test]
+    fn a_key_that_is_known_updates() {
+        let sku = || Key::Column("sku".to_owned());
+        let lamp = json!({"sku": "A", "title": "Lamp", "price": "$5"});
+        assert!(plan(sku(), lamp.clone(), &[("B", 7)]).starts_with("Create true"));
+        assert!(plan(sku(), lamp, &[("A", 7)]).starts_with("Update true"));
+        assert!(
+            plan(sku(), json!({"sku": "A", "hidden": true}), &[("A", 7)])
+                .starts_with("Update false")
+        );
+        assert_eq!(plan(sku(), json!({"title": "Lamp", "price": "$5"}), &[]), "sku required");
+    }
+}

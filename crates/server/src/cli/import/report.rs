@@ -1,0 +1,81 @@
+//! What was wrong with which record? A file of JSON Lines says so, or the first few lines on
+//! standard error.
+
+use std::{
+    fs::File,
+    io::{BufWriter, Seek, SeekFrom, Write},
+    path::Path,
+};
+
+use anyhow::Context;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{progress::Progress, record::Trouble};
+
+/// Errors that are shown where there is no file for them.
+const SHOWN: u32 = 10;
+
+/// Where errors go.
+pub(super) struct Report {
+    file: Option<BufWriter<File>>,
+    bytes: u64,
+    shown: u32,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    line: u64,
+    #[serde(flatten)]
+    trouble: &'a Trouble,
+    original: &'a Value,
+}
+
+impl Report {
+    /// A report that goes on after so many bytes of one begun before.
+    pub(super) fn open(path: Option<&Path>, after: u64) -> anyhow::Result<Self> {
+        let Some(path) = path else { return Ok(Self { file: None, bytes: after, shown: 0 }) };
+        let open = || -> std::io::Result<File> {
+            let mut file = File::options().create(true).truncate(false).write(true).open(path)?;
+            // What came after belongs to records that are read again.
+            file.set_len(after.min(file.metadata()?.len()))?;
+            file.seek(SeekFrom::End(0))?;
+            Ok(file)
+        };
+        let file = open().with_context(|| format!("--errors {}", path.display()))?;
+        Ok(Self { file: Some(BufWriter::new(file)), bytes: after, shown: 0 })
+    }
+
+    pub(super) fn add(
+        &mut self,
+        line: u64,
+        trouble: &Trouble,
+        original: &Value,
+        progress: &Progress,
+    ) -> anyhow::Result<()> {
+        if let Some(file) = &mut self.file {
+            let mut text = serde_json::to_vec(&Line { line, trouble, original })?;
+            text.push(b'\n');
+            file.write_all(&text)?;
+            self.bytes += text.len() as u64;
+            return Ok(());
+        }
+        self.shown += 1;
+        if self.shown <= SHOWN {
+            let field = trouble.field.as_ref().map(|field| format!("{field} ")).unwrap_or_default();
+            progress.say(&format!("line {line}: {field}{}", trouble.message));
+        } else if self.shown == SHOWN + 1 {
+            progress.say("… further errors are only counted; --errors FILE keeps them all");
+        }
+        Ok(())
+    }
+
+    /// Makes what was written outlast us, and says how long it is.
+    pub(super) fn sync(&mut self) -> anyhow::Result<u64> {
+        if let Some(file) = &mut self.file {
+            file.flush()?;
+            file.get_ref().sync_data()?;
+        }
+        Ok(self.bytes)
+    }
+}

@@ -1,0 +1,317 @@
+//! How does a file become products? One thread reads, checks and gathers; a few bring batches to
+//! where they belong; what comes back is settled in the order of the file.
+//!
+//! Memory is bounded by the number of batches under way, whatever the length of the file.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    path::{Path, PathBuf},
+    sync::{Mutex, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use aws_lc_rs::digest::{self, SHA256};
+
+use super::{
+    keys::Keys,
+    mapping::Mapping,
+    plan::{BadRecord, Batch, Read, Row},
+    progress::Progress,
+    record::{Record, Records},
+    report::Report,
+    sink::{Outcome, Sink, deliver},
+    state::State,
+};
+
+/// How often the state is written, at the most.
+const SAVE_EVERY: Duration = Duration::from_millis(250);
+
+/// An import that is ready to run.
+pub(super) struct Import<'a> {
+    pub(super) records: Records,
+    pub(super) mapping: &'a Mapping,
+    /// `None` checks the records and writes nothing.
+    pub(super) sink: Option<&'a dyn Sink>,
+    /// Batches under way at once.
+    pub(super) parallel: usize,
+    pub(super) keys: Option<Keys>,
+    pub(super) report: Report,
+    pub(super) progress: Progress,
+    pub(super) state: State,
+    /// Where the state is kept, if it is.
+    pub(super) state_file: Option<PathBuf>,
+}
+
+impl Import<'_> {
+    /// Imports everything that is left to import.
+    pub(super) fn run(mut self) -> anyhow::Result<(State, Duration)> {
+        let digest = self.skip_what_is_done()?;
+        let (batches, waiting) = mpsc::sync_channel::<Batch>(self.parallel);
+        let (answers, answered) = mpsc::channel();
+        let waiting = Mutex::new(waiting);
+        let records = std::mem::replace(&mut self.records, Box::new(std::iter::empty()));
+        let (sink, run) = (self.sink, self.state.run.clone());
+        let finished = thread::scope(|scope| {
+            for _ in 0..self.parallel {
+                let (waiting, answers, run) = (&waiting, answers.clone(), &run);
+                scope.spawn(move || {
+                    let next = || waiting.lock().ok()?.recv().ok();
+                    while let Some(batch) = next() {
+                        let outcomes = match sink {
+                            Some(sink) => deliver(sink, run, &batch),
+                            None => Ok(pretend(&batch)),
+                        };
+                        if answers.send((batch, outcomes)).is_err() {
+                            break;
+                        }
+                    }
+                });
+            }
+            drop(answers);
+            let mut pipeline = Pipeline::new(&mut self, batches, answered, digest);
+            let fed = pipeline.feed(records);
+            let ended = pipeline.finish();
+            fed.and(ended)
+        });
+        // However it ended: what was settled is kept.
+        let saved = self.save();
+        let elapsed = self.progress.finish();
+        finished.and(saved)?;
+        Ok((self.state, elapsed))
+    }
+
+    /// Reads over the records that an earlier run has done; they must be the same.
+    fn skip_what_is_done(&mut self) -> anyhow::Result<digest::Context> {
+        let mut digest = digest::Context::new(&SHA256);
+        for _ in 0..self.state.counts.records {
+            let record = self.records.next().context("the file is shorter than it was")??;
+            include(&mut digest, &record)?;
+        }
+        if self.state.counts.records > 0 && hex(digest.clone()) != self.state.digest {
+            bail!("the file has changed since the import began; begin anew with --restart");
+        }
+        Ok(digest)
+    }
+
+    /// Counts, reports and remembers what became of a batch.
+    fn settle(&mut self, batch: &Batch, outcomes: Vec<Outcome>) -> anyhow::Result<()> {
+        let counts = &mut self.state.counts;
+        let mut bad = batch.bad.iter().peekable();
+        let mut rows = batch.rows.iter().zip(outcomes).peekable();
+        loop {
+            // In the order of the file.
+            let bad_is_next = match (bad.peek(), rows.peek()) {
+                (None, None) => break,
+                (Some(bad), Some((row, _))) => bad.line < row.line,
+                (bad, _) => bad.is_some(),
+            };
+            if bad_is_next {
+                let Some(BadRecord { line, troubles, original }) = bad.next() else { break };
+                counts.refused += 1;
+                for trouble in troubles {
+                    self.report.add(*line, trouble, original, &self.progress)?;
+                }
+                continue;
+            }
+            let Some((row, outcome)) = rows.next() else { break };
+            let id = match outcome {
+                Outcome::Created(id) => {
+                    counts.created += 1;
+                    id
+                }
+                Outcome::Updated(id) => {
+                    counts.updated += 1;
+                    id
+                }
+                Outcome::Refused(trouble) => {
+                    counts.refused += 1;
+                    self.report.add(row.line, &trouble, &row.original, &self.progress)?;
+                    continue;
+                }
+            };
+            counts.pictures_left_out += u64::from(row.pictures_left_out);
+            if let (Some(keys), Some(key), Some(_)) = (&mut self.keys, &row.key, self.sink) {
+                keys.put(key, id, &self.state.run, batch.number)?;
+            }
+        }
+        counts.records += batch.records;
+        self.state.batches = batch.number + 1;
+        self.state.digest.clone_from(&batch.digest);
+        self.progress.show(&self.state.counts);
+        Ok(())
+    }
+
+    /// The report and the keys first: the state must not promise what they do not hold.
+    fn save(&mut self) -> anyhow::Result<()> {
+        self.state.report_bytes = self.report.sync()?;
+        if let Some(keys) = &mut self.keys {
+            keys.sync()?;
+        }
+        self.state_file.as_deref().map_or(Ok(()), |path: &Path| self.state.save(path))
+    }
+}
+
+/// A batch that is back, and what became of it.
+type Answered = (Batch, anyhow::Result<Vec<Outcome>>);
+
+/// Batches on their way, and those that are back before their turn.
+struct Pipeline<'a, 'i> {
+    import: &'a mut Import<'i>,
+    batches: mpsc::SyncSender<Batch>,
+    answered: mpsc::Receiver<Answered>,
+    digest: digest::Context,
+    current: Batch,
+    /// Sent and not settled.
+    under_way: usize,
+    early: BTreeMap<u64, (Batch, Vec<Outcome>)>,
+    /// Keys of rows that are not settled: what they stand for is not known yet.
+    open_keys: HashSet<String>,
+    saved_at: Option<Instant>,
+}
+
+impl<'a, 'i> Pipeline<'a, 'i> {
+    fn new(
+        import: &'a mut Import<'i>,
+        batches: mpsc::SyncSender<Batch>,
+        answered: mpsc::Receiver<Answered>,
+        digest: digest::Context,
+    ) -> Self {
+        let current = Batch::new(import.state.batches);
+        Self {
+            import,
+            batches,
+            answered,
+            digest,
+            current,
+            under_way: 0,
+            early: BTreeMap::new(),
+            open_keys: HashSet::new(),
+            saved_at: None,
+        }
+    }
+
+    fn feed(&mut self, records: Records) -> anyhow::Result<()> {
+        for record in records {
+            let record = record?;
+            let bytes = include(&mut self.digest, &record)?;
+            let read = Read::new(record, self.import.mapping);
+            if let Some(key) = read.key(self.import.mapping) {
+                // The same key again: the earlier row decides what this one is.
+                if self.current.has_key(key) {
+                    self.send()?;
+                }
+                if self.open_keys.contains(key) {
+                    self.settle_all()?;
+                }
+            }
+            let planned = read.plan(self.import.mapping, self.import.keys.as_ref());
+            if let Ok(Row { key: Some(key), .. }) = &planned {
+                self.open_keys.insert(key.clone());
+            }
+            self.current.add(planned, bytes);
+            if self.current.is_full() {
+                self.send()?;
+            }
+        }
+        if self.current.records > 0 {
+            self.send()?;
+        }
+        self.settle_all()
+    }
+
+    /// Sends the current batch on its way and begins another.
+    fn send(&mut self) -> anyhow::Result<()> {
+        while self.under_way >= 2 * self.import.parallel {
+            self.settle_next()?;
+        }
+        let next = Batch::new(self.current.number + 1);
+        let mut batch = std::mem::replace(&mut self.current, next);
+        batch.digest = hex(self.digest.clone());
+        self.under_way += 1;
+        self.batches.send(batch).context("nobody is there to take a batch")?;
+        while let Ok(answer) = self.answered.try_recv() {
+            self.settle(answer)?;
+        }
+        Ok(())
+    }
+
+    fn settle_all(&mut self) -> anyhow::Result<()> {
+        while self.under_way > 0 {
+            self.settle_next()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for an answer and settles whatever has its turn now.
+    fn settle_next(&mut self) -> anyhow::Result<()> {
+        let answer = self.answered.recv().context("a batch was lost")?;
+        self.settle(answer)
+    }
+
+    fn settle(&mut self, (batch, outcomes): Answered) -> anyhow::Result<()> {
+        let outcomes = outcomes.with_context(|| {
+            let from = batch.rows.first().map_or(0, |row| row.line);
+            format!("the records from line {from} on could not be imported")
+        });
+        self.early.insert(batch.number, (batch, outcomes?));
+        let settled_before = self.import.state.batches;
+        while let Some((batch, outcomes)) = self.early.remove(&self.import.state.batches) {
+            self.import.settle(&batch, outcomes)?;
+            self.under_way -= 1;
+            for key in batch.rows.iter().filter_map(|row| row.key.as_deref()) {
+                self.open_keys.remove(key);
+            }
+        }
+        let any = self.import.state.batches > settled_before;
+        if any && self.saved_at.is_none_or(|at| at.elapsed() >= SAVE_EVERY) {
+            self.import.save()?;
+            self.saved_at = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    /// Takes no more, and settles what is still coming back in its turn.
+    fn finish(self) -> anyhow::Result<()> {
+        let Self { import, batches, answered, mut early, .. } = self;
+        drop(batches);
+        for (batch, outcomes) in answered {
+            if let Ok(outcomes) = outcomes {
+                early.insert(batch.number, (batch, outcomes));
+            }
+        }
+        while let Some((batch, outcomes)) = early.remove(&import.state.batches) {
+            import.settle(&batch, outcomes)?;
+        }
+        Ok(())
+    }
+}
+
+/// What would become of a batch that is only checked.
+fn pretend(batch: &Batch) -> Vec<Outcome> {
+    use super::plan::Action;
+    batch
+        .rows
+        .iter()
+        .map(|row| match row.action {
+            Action::Create => Outcome::Created(0),
+            Action::Update => Outcome::Updated(0),
+        })
+        .collect()
+}
+
+/// Adds a record to the digest of all of them, and says how large it is.
+fn include(digest: &mut digest::Context, record: &Record) -> anyhow::Result<usize> {
+    let said = match &record.content {
+        Ok(object) => serde_json::to_vec(object)?,
+        Err(unreadable) => unreadable.original.clone().into_bytes(),
+    };
+    digest.update(&(said.len() as u64).to_le_bytes());
+    digest.update(&said);
+    Ok(said.len())
+}
+
+fn hex(digest: digest::Context) -> String {
+    digest.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}

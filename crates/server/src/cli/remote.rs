@@ -1,0 +1,149 @@
+//! How does a command line talk to a running server? Over HTTP with a token, patiently: what is
+//! turned away for now is tried again.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use reqwest::{
+    Method, StatusCode,
+    blocking::{Client, Response},
+    header::RETRY_AFTER,
+    redirect::Policy,
+};
+use serde_json::Value;
+
+use crate::serving;
+
+/// How long one answer may take.
+const ANSWER_TIME: Duration = Duration::from_secs(120);
+/// How long a server may turn one request away before we give up.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// The first pause; each further one is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+
+/// A server and the token it is asked with.
+pub(super) struct Remote {
+    http: Client,
+    base: String,
+    token: String,
+}
+
+/// What a server answered, good or bad.
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    /// The size of the whole list, where the answer is a part of one.
+    pub(super) total_count: Option<u64>,
+    pub(super) body: Value,
+}
+
+impl Remote {
+    pub(super) fn new(base: &str, token: String) -> anyhow::Result<Self> {
+        let parsed = url::Url::parse(base).with_context(|| format!("--server {base}"))?;
+        if !matches!(parsed.scheme(), "http" | "https") {
+            bail!("--server must be an http or https address, such as http://127.0.0.1:7700");
+        }
+        let http = Client::builder()
+            .timeout(ANSWER_TIME)
+            // A create that is redirected would become a read.
+            .redirect(Policy::none())
+            .build()
+            .context("no HTTP client")?;
+        Ok(Self { http, base: base.trim_end_matches('/').to_owned(), token })
+    }
+
+    /// Sends a request until it is answered for good. Requests must be safe to repeat: creates by
+    /// their key, all others by what they are.
+    pub(super) fn send(
+        &self,
+        method: &Method,
+        path: &str,
+        key: Option<&str>,
+        body: Option<&Value>,
+    ) -> anyhow::Result<Answer> {
+        let began = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let mut request = self
+                .http
+                .request(method.clone(), format!("{}{path}", self.base))
+                .bearer_auth(&self.token);
+            if let Some(key) = key {
+                request = request.header("Idempotency-Key", key);
+            }
+            if let Some(body) = body {
+                request = request.json(body);
+            }
+            let (why, wait) = match request.send().map(Outcome::of) {
+                Ok(Outcome::Answered(response)) => match Answer::read(response) {
+                    Ok(answer) => return Ok(answer),
+                    Err(error) => (anyhow::Error::from(error), None),
+                },
+                Ok(Outcome::NotNow(status, wait)) => {
+                    (anyhow::anyhow!("the server answers {status}"), wait)
+                }
+                Err(error) => (error.into(), None),
+            };
+            let wait = wait.unwrap_or_else(|| with_jitter(pause));
+            if began.elapsed() + wait > PATIENCE {
+                return Err(why.context(format!("{} was tried for {PATIENCE:?}", self.base)));
+            }
+            thread::sleep(wait);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+enum Outcome {
+    Answered(Response),
+    /// To be tried again, after as long as the server says.
+    NotNow(StatusCode, Option<Duration>),
+}
+
+impl Outcome {
+    fn of(response: Response) -> Self {
+        let status = response.status();
+        let not_now = matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT
+                | StatusCode::TOO_MANY_REQUESTS
+                | StatusCode::BAD_GATEWAY
+                | StatusCode::SERVICE_UNAVAILABLE
+                | StatusCode::GATEWAY_TIMEOUT
+        );
+        if !not_now {
+            return Self::Answered(response);
+        }
+        let seconds = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
+        Self::NotNow(status, seconds.and_then(|wait| wait.parse().ok()).map(Duration::from_secs))
+    }
+}
+
+impl Answer {
+    fn read(response: Response) -> reqwest::Result<Self> {
+        let status = response.status();
+        let count = response.headers().get("x-total-count").and_then(|count| count.to_str().ok());
+        let total_count = count.and_then(|count| count.parse().ok());
+        let body = serde_json::from_slice(&response.bytes()?).unwrap_or_default();
+        Ok(Self { status, total_count, body })
+    }
+
+    /// The answer, if it is the one that was hoped for.
+    pub(super) fn expect(self, status: StatusCode) -> anyhow::Result<Self> {
+        if self.status == status {
+            return Ok(self);
+        }
+        let detail = self.body["detail"].as_str().unwrap_or("it does not say why");
+        bail!("the server answers {}: {detail}", self.status)
+    }
+}
+
+/// A pause between half and all of `pause`, so that clients do not all come back at once.
+fn with_jitter(pause: Duration) -> Duration {
+    let mut byte = [0];
+    serving::random_source()(&mut byte);
+    pause.mul_f64(0.5 + f64::from(byte[0]) / 512.0)
+}

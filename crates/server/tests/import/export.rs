@@ -1,0 +1,163 @@
+//! Does what goes out come back in as it was?
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::Stdio,
+};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    place::{Ended, Place},
+    server::{issue_token, refused},
+};
+
+/// Texts that formats are prone to break.
+const ODD: [&str; 14] = [
+    "plain",
+    "  spaces around  ",
+    "comma, \"quotes\" and 'more'",
+    "\"",
+    "line\nbreak",
+    "line\r\nbreak\r\n",
+    "\ttab\t",
+    "=1+1",
+    "back\\slash \\n",
+    "é 漢字 🛋️ \u{200f}rtl",
+    "<b>&amp;</b>",
+    "#comment",
+    ";semi;colon",
+    "null",
+];
+
+fn odd_products() -> Vec<Value> {
+    ODD.iter()
+        .enumerate()
+        .map(|(n, text)| {
+            let media: Vec<_> = (0..n % 3)
+                .map(|m| json!({"url": format!("https://example.com/{n},http://x/{m}?a=\"b\"&c;"), "type": "image"}))
+                .collect();
+            let price = ["$5", "EUR 1.299,00", " 19,99 € ", "¥1500", "1'299.00 CHF"][n % 5];
+            json!({"title": format!("{text}x"), "description": text, "price": price,
+                "hidden": n % 2 == 1, "media": media})
+        })
+        .collect()
+}
+
+/// What can be set of all products.
+fn settable(place: &Place) -> Vec<Value> {
+    let fields = ["title", "description", "price", "hidden", "media"];
+    let kept = |product: Value| fields.map(|name| (name.to_owned(), product[name].clone()));
+    place
+        .products()
+        .into_iter()
+        .map(|product| kept(product).into_iter().collect())
+        .map(Value::Object)
+        .collect()
+}
+
+fn fill(place: &Place, products: &[Value]) {
+    let lines: String = products.iter().map(|product| format!("{product}\n")).collect();
+    place.import(&place.write("fill.jsonl", lines), &[]).expect(0);
+}
+
+#[test]
+fn an_export_imports_to_the_same_products() {
+    let products = odd_products();
+    for name in ["a.jsonl", "a.json", "a.csv", "a.tsv", "a.csv.gz", "a.jsonl.zst"] {
+        Place::each(|from| {
+            fill(from, &products);
+            Ended::of(from.command("export").arg(from.path(name)).output().unwrap()).expect(0);
+            let into = Place::folder();
+            into.import(&from.path(name), &[]).expect(0);
+            assert_eq!(settable(&into), products, "{name}");
+            assert!(!from.path(&format!("{name}.unfinished")).exists());
+        });
+    }
+}
+
+#[test]
+fn folder_and_server_export_the_same_bytes_also_while_the_server_runs() {
+    let place = Place::server(&[]);
+    fill(&place, &odd_products());
+    let by_server = place.command("export").output().unwrap();
+    let mut command = crate::server::shopkeeper();
+    let by_folder =
+        command.args(["export", "--shop", "1", "--data"]).arg(place.data()).output().unwrap();
+    assert!(by_server.status.success() && by_folder.status.success());
+    assert_eq!(String::from_utf8(by_server.stdout), String::from_utf8(by_folder.stdout.clone()));
+    let lines = String::from_utf8(by_folder.stdout).unwrap();
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first, place.products()[0]);
+}
+
+#[test]
+fn an_export_can_be_edited_and_brought_back_by_id() {
+    Place::each(|place| {
+        fill(place, &odd_products());
+        Ended::of(place.command("export").arg(place.path("a.csv")).output().unwrap()).expect(0);
+        let ids = place.all("id");
+        let text = fs::read_to_string(place.path("a.csv")).unwrap().replace("plain", "changed");
+        let ended = place.import(&place.write("a.csv", text), &["--key", "id"]).expect(0);
+        assert!(ended.out.contains("0 created, 14 updated, 0 refused"), "{ended:?}");
+        assert_eq!(place.all("id"), ids);
+        assert_eq!(place.all("title")[0], "changedx");
+    });
+}
+
+/// The export stops at a full pipe while products of the pages it has read are deleted: those
+/// after them move forward, and none may be missed.
+#[test]
+fn products_that_stay_are_exported_once_although_others_are_deleted_meanwhile() {
+    const COUNT: usize = 450;
+    let place = Place::server(&[]);
+    let long = "wool ".repeat(3000);
+    let products: Vec<_> = (0..COUNT)
+        .map(|n| json!({"title": format!("Rug {n}"), "description": long, "price": "$5"}))
+        .collect();
+    fill(&place, &products);
+    let ids: Vec<u64> = place.all("id").iter().map(|id| id.parse().unwrap()).collect();
+    let mut export = place.command("export").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(export.stdout.take().unwrap());
+    let mut first = String::new();
+    lines.read_line(&mut first).unwrap();
+    let deleted = &ids[20..110];
+    let body = json!({ "product_ids": deleted });
+    place.client().send(Method::DELETE, "/api/v1/products/bulk", None, Some(&body)).unwrap();
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert!(export.wait().unwrap().success());
+    let found: Vec<u64> = first
+        .lines()
+        .chain(rest.lines())
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_u64().unwrap())
+        .collect();
+    assert!(found.is_sorted());
+    let distinct: BTreeSet<_> = found.iter().copied().collect();
+    assert_eq!(distinct.len(), found.len());
+    for id in ids.iter().filter(|id| !deleted.contains(id)) {
+        assert!(distinct.contains(id), "{id} is missing");
+    }
+}
+
+#[test]
+fn an_export_that_would_lack_hidden_products_is_refused() {
+    let place = Place::server(&[]);
+    let token = issue_token(&place.data(), "SHOPPER");
+    let (_, said) = refused(place.command("export").env("SHOP_TOKEN", token));
+    assert!(said.contains("VIEWER"), "{said}");
+}
+
+#[test]
+fn a_folder_without_a_catalog_is_not_given_one() {
+    let place = Place::folder();
+    let nowhere = place.path("nowhere");
+    let mut command = crate::server::shopkeeper();
+    let (_, said) = refused(command.args(["export", "--shop", "1", "--data"]).arg(&nowhere));
+    assert!(said.contains("no catalog") && !nowhere.exists(), "{said}");
+    let (_, said) = refused(place.command("export").arg(place.path("a.txt")));
+    assert!(said.contains("does not say its format"), "{said}");
+}

@@ -1,0 +1,157 @@
+//! What becomes of bad records, bad files and bad circumstances? Each gets its reason, and nothing
+//! else suffers.
+
+use std::{fs, io::Write};
+
+use flate2::{Compression, write::GzEncoder};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::{
+    place::Place,
+    server::{Server, refused, shopkeeper},
+};
+
+#[test]
+fn every_fault_of_a_record_is_kept_with_its_line_in_the_words_of_the_interface() {
+    let bad = [
+        json!({"title": " ", "price": "5"}),
+        json!({"title": "Lamp", "price": "$5", "colour": "red", "media": [{"url": "ftp://x", "type": "image"}]}),
+    ];
+    let text =
+        format!("{}\nnot json\n{{\"title\": \"Good\", \"price\": \"$5\"}}\n{}\n", bad[0], bad[1]);
+    Place::each(|place| {
+        let file = place.write("a.jsonl", &text);
+        let ended = place.import(&file, &["--errors", "errors.jsonl"]).expect(3);
+        assert!(
+            ended.out.contains("4 records")
+                && ended.out.contains("1 created, 0 updated, 3 refused")
+        );
+        assert_eq!(place.all("title"), ["Good"]);
+        let report = fs::read_to_string(place.path("errors.jsonl")).unwrap();
+        let lines: Vec<Value> =
+            report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let codes: Vec<_> = lines
+            .iter()
+            .map(|line| {
+                format!("{} {} {}", line["line"], line["field"], line["code"]).replace('"', "")
+            })
+            .collect();
+        assert_eq!(
+            codes,
+            [
+                "1 title blank",
+                "1 price invalid_price",
+                "2 null malformed_json",
+                "4 media[0].url invalid_url",
+                "4 colour unknown_field",
+            ]
+        );
+        assert_eq!(lines[0]["original"], bad[0]);
+        assert_eq!(lines[2]["original"], "not json");
+    });
+    // The very words that the interface uses.
+    let place = Place::server(&[]);
+    let file = place.write("a.jsonl", format!("{}\n", bad[1]));
+    place.import(&file, &["--errors", "errors.jsonl"]).expect(3);
+    let answer =
+        place.client().send(Method::POST, "/api/v1/products", None, Some(&bad[1])).unwrap();
+    let report = fs::read_to_string(place.path("errors.jsonl")).unwrap();
+    for (line, fault) in report.lines().zip(answer.body["errors"].as_array().unwrap()) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&line["message"], &line["code"]), (&fault["message"], &fault["code"]));
+    }
+}
+
+#[test]
+fn a_dry_run_checks_everything_and_writes_nothing() {
+    Place::each(|place| {
+        let file = place.write("a.csv", "name,price,sku\nLamp,$5,1\nRug,5,2\n");
+        let ended =
+            place.import(&file, &["--dry-run", "--key", "sku", "--keys", "keys.jsonl"]).expect(3);
+        assert!(
+            ended.out.contains("1 would be created, 0 would be updated, 1 refused"),
+            "{ended:?}"
+        );
+        assert!(ended.errors.contains("line 3: price the price has no currency"), "{ended:?}");
+        assert!(place.products().is_empty());
+        assert!(!place.path("a.csv.import").exists() && !place.path("keys.jsonl").exists());
+    });
+    // It needs no place at all.
+    let place = Place::folder();
+    let file = place.write("b.csv", "name,price\nLamp,$5\n");
+    let mut command = shopkeeper();
+    let output = command.args(["import", "--dry-run"]).arg(&file).output().unwrap();
+    assert!(output.status.success());
+}
+
+#[test]
+fn a_folder_that_a_server_has_is_imported_into_through_the_server() {
+    let place = Place::folder();
+    let server = Server::start(&place.data());
+    let file = place.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
+    let (_, said) = refused(place.command("import").arg(&file));
+    assert!(said.contains("only one process may write") && said.contains("--server URL"), "{said}");
+    drop(server);
+    place.import(&file, &[]).expect(0);
+}
+
+#[test]
+fn a_damaged_file_stops_the_import_and_says_so() {
+    let lines = "{\"title\": \"Lamp\", \"price\": \"$5\"}\n".repeat(1000);
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
+    gzip.write_all(lines.as_bytes()).unwrap();
+    let packed = gzip.finish().unwrap();
+    let place = Place::folder();
+    for (name, bytes, words) in [
+        ("cut.gz", &packed[..packed.len() / 2], "the import stopped"),
+        ("cut.json", b"[{\"title\": \"Lamp\", \"price\": \"$5\"},".as_slice(), "truncated"),
+        ("cut.xml", b"<rss><item><title>Lamp</title>".as_slice(), "truncated"),
+        ("book.xlsx", b"PK\x03\x04".as_slice(), "zip archive"),
+        ("empty.csv", b"".as_slice(), "the file is empty"),
+        ("wide.csv", b"\xff\xfet\0i\0t\0".as_slice(), "UTF-16"),
+    ] {
+        let ended = place.import(&place.write(name, bytes), &[]).expect(1);
+        assert!(ended.errors.contains(words), "{name}: {ended:?}");
+    }
+    let ended = place.import(&place.path("none.csv"), &[]).expect(1);
+    assert!(ended.errors.contains("none.csv"), "{ended:?}");
+}
+
+#[test]
+fn a_wrong_token_stops_the_import_at_once_and_is_never_shown() {
+    let place = Place::server(&[]);
+    let file = place.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
+    let token = place.write("token", "shk_1_wrong\n");
+    let mut command = place.command("import");
+    let (status, said) = refused(command.arg(&file).arg("--token-file").arg(token));
+    assert_eq!(status.code(), Some(1));
+    assert!(said.contains("401") && !said.contains("shk_1"), "{said}");
+    let mut command = place.command("import");
+    let (_, said) = refused(command.arg(&file).env_remove("SHOP_TOKEN"));
+    assert!(said.contains("SHOP_TOKEN"), "{said}");
+}
+
+#[test]
+fn a_server_that_asks_for_patience_gets_it() {
+    let place =
+        Place::server(&["--rate-limit-requests-per-second", "2", "--rate-limit-burst", "1"]);
+    let lines: String =
+        (0..450).map(|n| format!("{{\"title\": \"Lamp {n}\", \"price\": \"$5\"}}\n")).collect();
+    let ended = place.import(&place.write("a.jsonl", lines), &[]).expect(0);
+    assert!(ended.out.contains("450 created"), "{ended:?}");
+}
+
+#[test]
+fn a_batch_that_a_server_finds_too_large_is_sent_in_parts() {
+    let place = Place::server(&["--limits-body-bytes", "64KiB"]);
+    let long = "wool ".repeat(2000);
+    let lines: String = (0..30)
+        .map(|n| {
+            format!("{{\"title\": \"{n}\", \"price\": \"$5\", \"description\": \"{long}\"}}\n")
+        })
+        .collect();
+    place.import(&place.write("a.jsonl", lines), &[]).expect(0);
+    let titles: Vec<_> = (0..30).map(|n| n.to_string()).collect();
+    assert_eq!(place.all("title"), titles);
+}
