@@ -96,20 +96,24 @@ pub(crate) fn department_count() -> usize {
     DEPARTMENTS.len()
 }
 
-/// Every product of every department, in order.
+/// Every product of every department. The departments are mixed, each spread over the whole, so that any page of the
+/// catalog shows something of many.
 pub(crate) fn all() -> Result<Vec<Goods>, BadGoods> {
-    let mut all = Vec::new();
+    let mut all: Vec<(f64, Goods)> = Vec::new();
     for (department, table) in DEPARTMENTS {
-        let mut lines = table.lines().zip(1..);
+        let mut lines = table.lines().zip(1usize..);
         let bad = |line, source| BadGoods { department, line, source };
         if !lines.next().is_some_and(|(first, _)| first.split('\t').eq(COLUMNS)) {
             return Err(bad(1, Flaw::Columns));
         }
+        let count = table.lines().count() as f64;
         for (text, line) in lines {
-            all.push(goods(text).map_err(|flaw| bad(line, flaw))?);
+            all.push((line as f64 / count, goods(text).map_err(|flaw| bad(line, flaw))?));
         }
     }
-    Ok(all)
+    // Stable, so that the order is the same each time.
+    all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    Ok(all.into_iter().map(|(_, goods)| goods).collect())
 }
 
 fn goods(line: &str) -> Result<Goods, Flaw> {
@@ -127,7 +131,7 @@ fn goods(line: &str) -> Result<Goods, Flaw> {
         price: Price::parse(price)?,
         description: Description::parse(description)?,
         hidden,
-        picture: pictures::path(image, &[title, description]),
+        picture: pictures::path(image, title, description),
     })
 }
 
@@ -182,6 +186,20 @@ mod tests {
         }
         assert!(by_currency.len() >= 5, "{by_currency:?}");
         assert!(by_currency["USD"] * 2 > drafts.len(), "{by_currency:?}");
+    }
+
+    #[test]
+    fn departments_are_mixed() {
+        let department_of = |title: &str| {
+            let holds =
+                |table: &&str| table.lines().any(|line| line.split('\t').next() == Some(title));
+            DEPARTMENTS.iter().position(|(_, table)| holds(&table)).unwrap()
+        };
+        let drafts = drafts();
+        let newest = drafts.iter().rev().filter(|draft| !draft.hidden).take(24);
+        let departments: BTreeSet<usize> =
+            newest.map(|draft| department_of(draft.title.as_str())).collect();
+        assert!(departments.len() >= 12, "{departments:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(crate) mod goods;
 mod opening;
 pub(crate) mod pictures;
 mod public_url;
+mod tints;
 mod welcome;
 
 use catalog::product::ShopId;
