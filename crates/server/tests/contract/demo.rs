@@ -67,6 +67,19 @@ fn a_second_start_adds_nothing_renews_the_tokens_and_moves_the_pictures() {
     assert!(again.contains("https://demo.example.com/shop/"), "{again}");
 }
 
+/// How many products the tables of the demo have.
+fn written() -> usize {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../demo/catalog");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| std::fs::read_to_string(path).unwrap().lines().count() - 1).sum()
+}
+
+#[test]
+fn a_start_that_was_cut_off_leaves_no_half_shop() {
+    let (server, printed) = Server::start_demo_after_a_crash();
+    assert_eq!(count(&bearer(&server, &printed, Role::Viewer)), written());
+}
+
 #[test]
 fn a_browser_gets_a_shoppers_token() {
     let (server, printed) = Server::start_demo(&[]);

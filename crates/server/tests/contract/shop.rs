@@ -130,6 +130,23 @@ impl Server {
         Self::start_demo_on(self.end_and_leave_folder(), flags)
     }
 
+    /// Starts the demo on an empty folder, kills it as soon as its database is there, and starts it again.
+    pub(crate) fn start_demo_after_a_crash() -> (Arc<Self>, String) {
+        let folder = TempDir::new().unwrap();
+        let database = data(folder.path()).join("shopkeeper.db");
+        let mut process = binary()
+            .args(["demo", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data(folder.path()))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        until("a database", || database.exists());
+        process.kill().unwrap();
+        process.wait().unwrap();
+        Self::start_demo_on(folder, &[])
+    }
+
     fn start_demo_on(folder: TempDir, flags: &[&str]) -> (Arc<Self>, String) {
         let (server, mut output) = Self::launch(folder, "demo", flags);
         let mut printed = String::new();
