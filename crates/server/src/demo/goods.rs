@@ -193,7 +193,7 @@ mod tests {
         let department_of = |title: &str| {
             let holds =
                 |table: &&str| table.lines().any(|line| line.split('\t').next() == Some(title));
-            DEPARTMENTS.iter().position(|(_, table)| holds(&table)).unwrap()
+            DEPARTMENTS.iter().position(|(_, table)| holds(table)).unwrap()
         };
         let drafts = drafts();
         let newest = drafts.iter().rev().filter(|draft| !draft.hidden).take(24);
