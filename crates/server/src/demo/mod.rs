@@ -2,7 +2,7 @@
 //! that `shopkeeper demo` puts into a shop for people to try.
 //!
 //! [`goods`] reads the products, [`pictures`] draws them, [`opening`] fills the shop and issues its tokens, and
-//! [`welcome`] says how to get in.
+//! [`mod@welcome`] says how to get in.
 
 mod drawings;
 pub(crate) mod goods;
