@@ -37,9 +37,9 @@ pub const WEIGHTS: Weights = Weights {
     description: FieldWeight { weight: 0.3, length: 0.5 },
 };
 
-/// The score of words against words.
+/// How relevant a product is; greater is more so.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bm25(pub f32);
+pub struct Score(pub f32);
 
 /// A product that matches, and how well.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub struct Hit {
     /// The version of it that was scored.
     pub version: Seq,
     /// How well it matches.
-    pub score: Bm25,
+    pub score: Score,
 }
 
 impl Hit {
@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     fn hit(product: u64, score: f32) -> Hit {
-        Hit { product: ProductId::new(product).unwrap(), version: Seq(1), score: Bm25(score) }
+        Hit { product: ProductId::new(product).unwrap(), version: Seq(1), score: Score(score) }
     }
 
     fn scorer() -> Scorer {

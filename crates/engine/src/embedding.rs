@@ -1,4 +1,8 @@
-//! When do products get their vectors? In the background, after their writes were answered.
+//! When do products get better vectors than those they were stored with? In the background,
+//! after their writes were answered.
+//!
+//! Products without any vector of the model in force come first and get instant ones, so that
+//! after a change of model all are soon found by meaning again; then all get deep ones.
 //!
 //! What is left to do is never kept in memory: it is what the rows say. So nothing is lost when
 //! the process ends, when the outside model is down, or when another model is configured; then
@@ -24,14 +28,17 @@ use catalog::{
 
 use crate::{
     bell::Bell,
-    embed::{EmbedError, Embedder, Embedding, Encoder, ModelId, Text, Turn},
+    embed::{EmbedError, Embedder, Embedding, Encoder, Text, Turn},
     store::{CatalogReads, StoreError, Unembedded, VectorRow},
     writer::{Entrance, WriteError},
     writes::StoreVectors,
 };
 
-/// Products embedded and stored together: small, so that a stop or a newer product waits little.
+/// Products embedded deeply and stored together: few, so that a stop or a newer product waits
+/// little.
 const BATCH: usize = 16;
+/// Products embedded instantly and stored together.
+const INSTANT_BATCH: usize = 512;
 /// The wait after a first failure; each further one doubles it.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait after a failure that does not itself ask for more.
@@ -45,7 +52,6 @@ const STOP_TIME: Duration = Duration::from_secs(2);
 
 /// The background thread. It stops when this is dropped.
 pub(crate) struct Background {
-    model: ModelId,
     bell: Arc<Bell>,
     thread: Option<JoinHandle<()>>,
 }
@@ -58,24 +64,19 @@ impl Background {
         writer: Entrance,
         bell: Arc<Bell>,
     ) -> io::Result<Self> {
-        let model = embedder.model().clone();
         let desk = Desk {
             embedder,
             readers,
             writer,
             batches: 0,
+            instant_left: true,
             failures: 0,
             passed_over: HashSet::new(),
         };
         let heard = Arc::clone(&bell);
         let thread = thread::Builder::new().name("embedding".to_owned());
         let thread = thread.spawn(move || desk.run(&heard))?;
-        Ok(Self { model, bell, thread: Some(thread) })
-    }
-
-    /// The model whose vectors are made.
-    pub(crate) fn model(&self) -> &ModelId {
-        &self.model
+        Ok(Self { bell, thread: Some(thread) })
     }
 }
 
@@ -110,6 +111,9 @@ struct Desk {
     writer: Entrance,
     /// Batches since there was nothing to do.
     batches: u32,
+    /// Whether there may be products without any vector of the model that it makes at once. New
+    /// ones are stored with it, so once there are none there are none again.
+    instant_left: bool,
     /// Batches that failed in a row.
     failures: u32,
     passed_over: HashSet<(ShopId, ProductId, Seq)>,
@@ -155,6 +159,13 @@ impl Desk {
 
     /// Embeds the newest products that are left and says how many it dealt with.
     fn batch(&mut self) -> Result<usize, Trouble> {
+        if self.instant_left {
+            let embedded = self.instant_batch()?;
+            self.instant_left = embedded > 0;
+            if self.instant_left {
+                return Ok(embedded);
+            }
+        }
         let model = self.embedder.model().as_str();
         let most = BATCH + self.passed_over.len();
         let left = self.readers.unembedded(model, Encoder::Deep, most);
@@ -169,13 +180,33 @@ impl Desk {
         let vectors = self.embed(&products)?;
         metrics::histogram!("shopkeeper_embed_batch_seconds")
             .record(started.elapsed().as_secs_f64());
+        self.store(vectors)?;
+        Ok(products.len())
+    }
+
+    /// Gives the newest products without any vector of the model instant ones, if it makes such,
+    /// and says how many.
+    fn instant_batch(&mut self) -> Result<usize, Trouble> {
+        let model = self.embedder.model().as_str();
+        let left = self.readers.unembedded(model, Encoder::Instant, INSTANT_BATCH);
+        let products = left.map_err(Trouble::Store)?;
+        let embed = |product| Some(row((product, self.embedder.instant(text(product))?)));
+        let vectors: Vec<_> = products.iter().filter_map(embed).collect();
+        let embedded = vectors.len();
+        if embedded > 0 {
+            self.store(vectors)?;
+        }
+        Ok(embedded)
+    }
+
+    fn store(&self, vectors: Vec<VectorRow>) -> Result<(), Trouble> {
         let stored = vectors.len();
         self.writer.submit_waiting(StoreVectors { vectors }).map_err(|error| match error {
             WriteError::Store(error) => Trouble::Store(error),
             WriteError::QueueFull | WriteError::Down => Trouble::Stopping,
         })?;
         metrics::counter!("shopkeeper_vectors_stored_total").increment(stored as u64);
-        Ok(products.len())
+        Ok(())
     }
 
     /// Says how many products are left. Counting them takes time where they are many.

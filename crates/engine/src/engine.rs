@@ -2,6 +2,7 @@
 //! touches a shop takes the pass that allows it.
 
 use std::{
+    cell::Cell,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -15,8 +16,9 @@ use thiserror::Error;
 
 use crate::{
     answers::{Answers, Question},
-    embed::{Embedder, Encoder},
+    embed::{Embedder, Embedding, Encoder, Text},
     embedding::Background,
+    meaning::QueryEncoder,
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
     store::{
@@ -31,6 +33,9 @@ use crate::{
     },
 };
 
+/// Products whose instant vectors are made without a trip to another thread.
+const EMBEDDED_AT_ONCE: usize = 4;
+
 /// What an engine is told when it opens.
 pub struct Settings {
     /// How writes are grouped and remembered.
@@ -43,6 +48,10 @@ pub struct Settings {
     pub index_memory: usize,
     /// Bytes that answers to repeated queries may take.
     pub answer_memory: usize,
+    /// What turns texts into vectors; without it, products are found by their words alone.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Searches under way or waiting beyond which queries are embedded by the instant encoder.
+    pub query_budget: usize,
     /// Tells the time.
     pub clock: Clock,
     /// Makes secrets.
@@ -64,7 +73,7 @@ pub enum OpenError {
         source: StoreError,
     },
     /// The operating system gives no more threads.
-    #[error("the writer thread cannot be started")]
+    #[error("a thread cannot be started")]
     Thread(#[from] std::io::Error),
 }
 
@@ -102,8 +111,10 @@ pub struct Engine {
     readers: Arc<dyn CatalogReads>,
     shops: Arc<Shops>,
     answers: Arc<Answers>,
+    embedder: Option<Arc<dyn Embedder>>,
+    queries: Option<Arc<QueryEncoder>>,
     // Before the writer, so that it is not left waiting for vectors.
-    embedding: Option<Background>,
+    _embedding: Option<Background>,
     writer: Writer,
     workers: Workers,
     clock: Clock,
@@ -119,32 +130,36 @@ impl Engine {
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
         let readers: Arc<dyn CatalogReads> = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        let shops = Arc::new(Shops::new(Arc::clone(&readers), settings.index_memory));
+        let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
+        let shops = Arc::new(Shops::new(Arc::clone(&readers), model, settings.index_memory));
         let writer = Writer::start(
             Box::new(store),
             Arc::clone(&shops),
+            settings.embedder.clone(),
             Arc::clone(&settings.clock),
             settings.writer,
         )?;
+        let background = |embedder: &Arc<dyn Embedder>| {
+            let (readers, embedder) = (Arc::clone(&readers), Arc::clone(embedder));
+            Background::start(embedder, readers, writer.entrance(), writer.bell())
+        };
+        let embedding = settings.embedder.as_ref().map(background).transpose()?;
+        let encoder = |embedder: &Arc<dyn Embedder>| {
+            Arc::new(QueryEncoder::new(Arc::clone(embedder), settings.query_budget))
+        };
         Ok(Self {
             readers,
             shops,
             answers: Arc::new(Answers::new(settings.answer_memory)),
-            embedding: None,
+            queries: settings.embedder.as_ref().map(encoder),
+            embedder: settings.embedder,
+            _embedding: embedding,
             writer,
             workers: Workers::new(settings.reader_threads, settings.reader_queue),
             clock: settings.clock,
             random: settings.random,
             _folder: folder,
         })
-    }
-
-    /// Has every product embedded by this model, in the background, from now on. To be said once.
-    pub fn embed_with(mut self, embedder: Arc<dyn Embedder>) -> std::io::Result<Self> {
-        let (readers, writer) = (Arc::clone(&self.readers), self.writer.entrance());
-        let bell = self.writer.bell();
-        self.embedding = Some(Background::start(embedder, readers, writer, bell)?);
-        Ok(self)
     }
 
     /// Who bears this opaque token, and the token's number.
@@ -162,7 +177,38 @@ impl Engine {
         drafts: Vec<Draft>,
         once: Option<Once>,
     ) -> Result<Created, EngineError> {
+        let drafts = self.embedded(drafts).await?;
         Ok(self.writer.submit(Create { pass, drafts, once }).await?)
+    }
+
+    /// Makes the products' instant vectors here, so that the one writer need not.
+    async fn embedded(
+        &self,
+        drafts: Vec<Draft>,
+    ) -> Result<Vec<(Draft, Option<Embedding>)>, EngineError> {
+        let Some(embedder) = self.embedder.clone() else {
+            return Ok(drafts.into_iter().map(|draft| (draft, None)).collect());
+        };
+        let few = drafts.len() <= EMBEDDED_AT_ONCE;
+        let embed = move || {
+            let embed = |draft: Draft| {
+                let (title, description) = (draft.title.as_str(), draft.description.as_str());
+                let embedding = embedder.instant(Text::Product { title, description });
+                (draft, embedding)
+            };
+            drafts.into_iter().map(embed).collect::<Vec<_>>()
+        };
+        if few {
+            return Ok(embed());
+        }
+        match tokio::task::spawn_blocking(embed).await {
+            Ok(embedded) => Ok(embedded),
+            Err(failed) => match failed.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The process is ending.
+                Err(_) => Err(Overloaded.into()),
+            },
+        }
     }
 
     /// Updates products in order; each succeeds or is refused on its own.
@@ -226,10 +272,22 @@ impl Engine {
             }
         }
         let answers = Arc::clone(&self.answers);
+        let (queries, workers) = (self.queries.clone(), self.workers.clone());
         self.read(move |readers, shops| {
             let snapshot = shops.index(pass.shop())?.snapshot();
-            let answer = Arc::new(search::search(&snapshot, readers, &pass, &request)?);
-            answers.put(Question::new(snapshot.id(), pass.sight(), &request), &answer);
+            let hurried = Cell::new(false);
+            let encode = |text: &str| {
+                let queries = queries.as_ref()?;
+                let embedding = queries.encode(text, workers.busy());
+                hurried.set(!queries.is_best(embedding.as_ref()));
+                embedding
+            };
+            let answer = search::search(&snapshot, readers, encode, &pass, &request)?;
+            let answer = Arc::new(answer);
+            // What was answered in a hurry may be answered better next time.
+            if !hurried.get() {
+                answers.put(Question::new(snapshot.id(), pass.sight(), &request), &answer);
+            }
             Ok(answer)
         })
         .await
@@ -295,8 +353,8 @@ impl Engine {
     /// How many products still wait for the best vector that the model can make of them; none
     /// without a model.
     pub fn waiting_for_vectors(&self) -> Result<usize, StoreError> {
-        let Some(background) = &self.embedding else { return Ok(0) };
-        self.readers.unembedded_count(background.model().as_str(), Encoder::Deep)
+        let Some(embedder) = &self.embedder else { return Ok(0) };
+        self.readers.unembedded_count(embedder.model().as_str(), Encoder::Deep)
     }
 
     /// The time, as the engine's writes bear it.

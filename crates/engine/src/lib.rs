@@ -16,6 +16,7 @@ pub mod embed;
 mod embedding;
 mod engine;
 pub mod index;
+mod meaning;
 mod search;
 mod shops;
 pub mod store;

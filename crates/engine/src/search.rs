@@ -3,13 +3,16 @@
 use catalog::{
     access::ReadPass,
     change::Seq,
+    fusion::WEIGHTS,
     product::{Product, ProductId},
     query::QueryText,
     understanding::{Understand, Understanding},
 };
 
 use crate::{
-    index::{Plan, Snapshot},
+    embed::{Embedding, Encoder},
+    index::{Meant, Plan, QueryVector, Snapshot, Wanted},
+    meaning,
     store::{CatalogReads, StoreError},
 };
 
@@ -35,6 +38,8 @@ pub struct SearchResults {
     pub total: usize,
     /// How the query was read.
     pub understood: Understanding,
+    /// Which encoder said what the query means; `None` where meaning took no part.
+    pub encoder: Option<Encoder>,
     /// The change the search saw last.
     pub seq: Seq,
 }
@@ -42,6 +47,7 @@ pub struct SearchResults {
 pub(crate) fn search(
     snapshot: &Snapshot,
     readers: &dyn CatalogReads,
+    encode: impl FnOnce(&str) -> Option<Embedding>,
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
@@ -50,7 +56,12 @@ pub(crate) fn search(
     if request.understand.corrections {
         snapshot.correct(query, &mut understood);
     }
-    let plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
+    let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
+    // Without words there is nothing to mean: what is left is punctuation or pictures.
+    let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
+    let embedding = if has_words { encode(meaning::text(&understood)) } else { None };
+    plan.meant = embedding.as_ref().and_then(meant);
+    let encoder = embedding.filter(|_| plan.meant.is_some()).map(|made| made.encoder);
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
         readers.refused(pass.shop(), in_doubt, &allowed)
@@ -64,5 +75,15 @@ pub(crate) fn search(
             && understood.allows(product.title.as_str(), product.description.as_str())
     });
     let gone = ids.len() - products.len();
-    Ok(SearchResults { products, total: matches.total - gone, understood, seq: snapshot.seq() })
+    let total = matches.total - gone;
+    Ok(SearchResults { products, total, seq: snapshot.seq(), encoder, understood })
+}
+
+/// An embedded query as the index looks for it.
+fn meant(embedding: &Embedding) -> Option<Meant> {
+    let calibration = match embedding.encoder {
+        Encoder::Instant => WEIGHTS.instant,
+        Encoder::Deep => WEIGHTS.deep,
+    };
+    Some(Meant { vector: QueryVector::of(&embedding.vector)?, calibration })
 }

@@ -19,13 +19,16 @@ use catalog::{
 use parking_lot::{Condvar, Mutex};
 
 use crate::{
-    index::{Entry, IndexBuilder, IndexChange, ShopIndex},
-    store::{CatalogReads, Scanned, StoreError, Touched},
+    embed::ModelId,
+    index::{Entry, IndexBuilder, IndexChange, Meaning, ShopIndex},
+    store::{self, CatalogReads, Scanned, StoreError, Touched},
 };
 
 /// All shop indexes of this process.
 pub(crate) struct Shops {
     readers: Arc<dyn CatalogReads>,
+    /// The model whose vectors the indexes hold.
+    model: Option<ModelId>,
     memory_budget: usize,
     slots: Mutex<Slots>,
     loaded: Condvar,
@@ -111,8 +114,12 @@ pub(crate) struct Holdings {
 }
 
 impl Shops {
-    pub(crate) fn new(readers: Arc<dyn CatalogReads>, memory_budget: usize) -> Self {
-        Self { readers, memory_budget, slots: Mutex::default(), loaded: Condvar::new() }
+    pub(crate) fn new(
+        readers: Arc<dyn CatalogReads>,
+        model: Option<ModelId>,
+        memory_budget: usize,
+    ) -> Self {
+        Self { readers, model, memory_budget, slots: Mutex::default(), loaded: Condvar::new() }
     }
 
     /// The shop's index, loaded now if it is not in memory. Blocks while it loads.
@@ -214,7 +221,8 @@ impl Shops {
     fn load(&self, shop: ShopId) -> Result<ShopIndex, StoreError> {
         let started = Instant::now();
         let mut builder = IndexBuilder::new();
-        let seq = self.readers.scan(shop, &mut |row| builder.add(as_scanned_entry(row)))?;
+        let model = self.model.as_ref();
+        let seq = self.readers.scan(shop, model, &mut |row| builder.add(as_scanned_entry(&row)))?;
         let index = builder.finish(seq);
         let products = index.snapshot().product_count();
         let elapsed_ms = started.elapsed().as_millis() as u64;
@@ -266,17 +274,19 @@ impl Drop for Loading<'_> {
 
 fn as_index_change(touched: &Touched) -> IndexChange<'_> {
     match touched {
-        Touched::Upserted(product) => IndexChange::Upsert(as_entry(product)),
+        Touched::Upserted { product, meaning } => IndexChange::Upsert(as_entry(product, meaning)),
+        Touched::Embedded { id, vector, .. } => IndexChange::Embed(*id, vector),
         Touched::Deleted { id, .. } => IndexChange::Delete(*id),
     }
 }
 
-fn as_scanned_entry(row: Scanned<'_>) -> Entry<'_> {
-    let Scanned { id, version, hidden, price, title, description } = row;
-    Entry { id, version, hidden, price, title, description }
+fn as_scanned_entry<'a>(row: &'a Scanned<'a>) -> Entry<'a> {
+    let Scanned { id, version, hidden, price, title, description, ref vector } = *row;
+    let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
+    Entry { id, version, hidden, price, title, description, meaning }
 }
 
-fn as_entry(product: &Product) -> Entry<'_> {
+fn as_entry<'a>(product: &'a Product, meaning: &'a store::Meaning) -> Entry<'a> {
     Entry {
         id: product.id,
         version: product.version,
@@ -284,6 +294,11 @@ fn as_entry(product: &Product) -> Entry<'_> {
         price: product.price.money(),
         title: product.title.as_str(),
         description: product.description.as_str(),
+        meaning: match meaning {
+            store::Meaning::AsBefore => Meaning::AsBefore,
+            store::Meaning::Unknown => Meaning::Unknown,
+            store::Meaning::Known(vector) => Meaning::Known(vector),
+        },
     }
 }
 
@@ -320,7 +335,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let store = Mutex::new(SqliteStore::open(folder.path()).unwrap());
             let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-            Self { _folder: folder, store, shops: Shops::new(readers, memory_budget) }
+            Self { _folder: folder, store, shops: Shops::new(readers, None, memory_budget) }
         }
 
         /// Stores something; the indexes are not told of it yet.

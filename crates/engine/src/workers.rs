@@ -16,6 +16,7 @@ pub struct Overloaded;
 pub(crate) struct Workers {
     at_work: Arc<Semaphore>,
     in_house: Arc<Semaphore>,
+    places: usize,
 }
 
 impl Workers {
@@ -24,7 +25,13 @@ impl Workers {
         Self {
             at_work: Arc::new(Semaphore::new(threads)),
             in_house: Arc::new(Semaphore::new(threads + line)),
+            places: threads + line,
         }
+    }
+
+    /// How many jobs are at work or in line.
+    pub(crate) fn busy(&self) -> usize {
+        self.places - self.in_house.available_permits()
     }
 
     /// Runs `job` on a blocking thread when its turn comes.

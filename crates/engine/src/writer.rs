@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     bell::Bell,
+    embed::Embedder,
     shops::Shops,
     store::{CatalogStore, StoreError, Touched, Trouble, WriteTransaction},
     writes::{Moment, Write},
@@ -82,13 +83,15 @@ impl Writer {
     pub(crate) fn start(
         store: Box<dyn CatalogStore>,
         shops: Arc<Shops>,
+        embedder: Option<Arc<dyn Embedder>>,
         clock: Clock,
         settings: WriterSettings,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(settings.queue.max(1));
         let bell = Arc::<Bell>::default();
         let rung = Arc::clone(&bell);
-        let desk = Desk { store, shops, clock, settings, bell: rung, tidied_at: Timestamp::MIN };
+        let tidied_at = Timestamp::MIN;
+        let desk = Desk { store, shops, embedder, clock, settings, bell: rung, tidied_at };
         let thread =
             thread::Builder::new().name("writer".to_owned()).spawn(move || desk.run(waiting))?;
         Ok(Self { queue, bell, thread: Some(thread) })
@@ -180,6 +183,7 @@ impl<W: Write> Job for Pending<W> {
 struct Desk {
     store: Box<dyn CatalogStore>,
     shops: Arc<Shops>,
+    embedder: Option<Arc<dyn Embedder>>,
     clock: Clock,
     settings: WriterSettings,
     bell: Arc<Bell>,
@@ -247,7 +251,7 @@ impl Desk {
         let now = (self.clock)();
         let remember_since = now - self.settings.remember_for;
         let moment = Moment { now, remember_since };
-        let mut transaction = self.store.begin()?;
+        let mut transaction = self.store.begin()?.embedding_with(self.embedder.as_deref());
         for job in group {
             job.run(&mut transaction, moment)?;
         }
@@ -311,7 +315,7 @@ mod tests {
             let store = SqliteStore::open(folder.path()).unwrap();
             store.wait_at_most(BUSY_TIMEOUT);
             let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-            let shops = Arc::new(Shops::new(readers.clone(), usize::MAX));
+            let shops = Arc::new(Shops::new(readers.clone(), None, usize::MAX));
             let transactions = Arc::new(AtomicU64::new(0));
             let counter = Arc::clone(&transactions);
             let clock: Clock = Arc::new(move || {
@@ -324,7 +328,7 @@ mod tests {
                 remember_for: SignedDuration::from_hours(24),
             };
             let writer =
-                Writer::start(Box::new(store), Arc::clone(&shops), clock, settings).unwrap();
+                Writer::start(Box::new(store), Arc::clone(&shops), None, clock, settings).unwrap();
             Self { writer: Arc::new(writer), transactions, readers, shops, folder }
         }
 
@@ -444,7 +448,7 @@ mod tests {
     }
 
     fn create(title: &str) -> Create {
-        Create { pass: pass(), drafts: vec![draft(title)], once: None }
+        Create { pass: pass(), drafts: vec![(draft(title), None)], once: None }
     }
 
     fn id_of(outcome: Result<Created, WriteError>) -> ProductId {

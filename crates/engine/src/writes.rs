@@ -13,6 +13,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use crate::{
+    embed::Embedding,
     store::{Remembered, StoreError, VectorRow, WriteTransaction},
     tokens::{IssuedToken, Secret},
 };
@@ -56,10 +57,10 @@ pub struct Once {
     pub answer: Answer,
 }
 
-/// Creates products.
+/// Creates products, each with its vector if that was made before.
 pub struct Create {
     pub(crate) pass: WritePass,
-    pub(crate) drafts: Vec<Draft>,
+    pub(crate) drafts: Vec<(Draft, Option<Embedding>)>,
     pub(crate) once: Option<Once>,
 }
 
@@ -98,7 +99,9 @@ impl Write for Create {
         let products = self
             .drafts
             .iter()
-            .map(|draft| transaction.create(shop, draft.clone(), moment.now))
+            .map(|(draft, embedding)| {
+                transaction.create_embedded(shop, draft.clone(), embedding.clone(), moment.now)
+            })
             .collect::<Result<Vec<_>, _>>()?;
         if let Some(once) = &self.once {
             let answer = (once.answer)(&products);

@@ -158,6 +158,8 @@ impl Bench {
             reader_queue: 64,
             index_memory: INDEX_MEMORY,
             answer_memory: 1 << 20,
+            embedder: None,
+            query_budget: 0,
             clock: Arc::new(move || time(ticks.fetch_add(1, Ordering::SeqCst) + 1)),
             random: Arc::new(|bytes| bytes.fill(1)),
         };

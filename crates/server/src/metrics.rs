@@ -34,7 +34,8 @@ fn describe() {
         "Answers looked for among those kept."
     );
     metrics::describe_gauge!("shopkeeper_writes_waiting", "Writes waiting for a commit.");
-    metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products not yet embedded.");
+    metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products without a deep vector.");
+    metrics::describe_counter!("shopkeeper_query_vectors_total", "Queries embedded.");
     metrics::describe_counter!("shopkeeper_vectors_stored_total", "Products embedded.");
     metrics::describe_counter!("shopkeeper_embed_failures_total", "Batches not embedded.");
     metrics::describe_histogram!("shopkeeper_embed_batch_seconds", "Time to embed a batch.");

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use crate::{
     Engine, SearchRequest, Settings,
     embed::{
-        Embedder, Surroundings, Text, Turn,
+        Embedder, Encoder, Surroundings, Text, Turn,
         tests::{
             endpoint::{Act, Endpoint, remote},
             tiny_model,
@@ -62,14 +62,12 @@ impl Bench {
             reader_queue: 8,
             index_memory: 1 << 24,
             answer_memory: 1 << 20,
+            embedder,
+            query_budget: 8,
             clock: Arc::new(Timestamp::now),
             random: Arc::new(|bytes| bytes.fill(1)),
         };
-        let mut engine = Engine::open(self.folder.path(), settings).unwrap();
-        if let Some(embedder) = embedder {
-            engine = engine.embed_with(embedder).unwrap();
-        }
-        self.engine = Some(engine);
+        self.engine = Some(Engine::open(self.folder.path(), settings).unwrap());
     }
 
     fn engine(&self) -> &Engine {
@@ -140,11 +138,17 @@ fn hasty(address: SocketAddr) -> Arc<dyn Embedder> {
     Arc::new(remote(address, surroundings))
 }
 
+/// Whether all products have deep vectors.
+fn all_deep(vectors: &BTreeMap<ProductId, VectorRow>) -> bool {
+    vectors.values().all(|row| row.encoder == Encoder::Deep)
+}
+
 #[test]
 fn every_product_gets_the_vector_of_its_text() {
     let bench = Bench::new(Some(Arc::new(tiny_model())));
     let products = bench.create(&["red sofa", "blue lamp", "warm bed"]);
-    bench.wait_for(|vectors| vectors.len() == 3);
+    assert_eq!(bench.vectors().len(), 3, "from the moment it is written");
+    bench.wait_for(all_deep);
     let found = &bench.vectors()[&products[1].id];
     let text = Text::Product { title: "blue lamp", description: "" };
     let expected = tiny_model().deep(&[text], Turn::Search).unwrap().remove(0);
@@ -157,16 +161,15 @@ fn every_product_gets_the_vector_of_its_text() {
 fn a_new_text_gets_a_new_vector_and_a_new_price_does_not() {
     let bench = Bench::new(Some(Arc::new(tiny_model())));
     let product = bench.create(&["red sofa"]).remove(0);
-    bench.wait_for(|vectors| vectors.len() == 1);
+    bench.wait_for(all_deep);
     let first = bench.vectors()[&product.id].clone();
     let price = Some(Price::parse("$6").unwrap());
     bench.update(product.id, Patch { price, ..Patch::default() });
     assert_eq!(bench.vectors()[&product.id], first);
     let title = Some(Title::parse("blue rug").unwrap());
     let renamed = bench.update(product.id, Patch { title, ..Patch::default() });
-    bench.wait_for(|vectors| {
-        vectors.get(&product.id).is_some_and(|row| row.version == renamed.version)
-    });
+    assert_eq!(bench.vectors()[&product.id].version, renamed.version);
+    bench.wait_for(all_deep);
     assert_ne!(bench.vectors()[&product.id].vector, first.vector);
     bench.delete(product.id);
     assert_eq!(bench.vectors(), BTreeMap::new());
@@ -178,7 +181,7 @@ fn what_was_left_is_done_after_a_restart_and_with_another_model_again() {
     bench.create(&["sofa", "lamp", "bed"]);
     assert_eq!(bench.vectors(), BTreeMap::new());
     bench.reopen(Some(Arc::new(tiny_model())));
-    bench.wait_for(|vectors| vectors.len() == 3);
+    bench.wait_for(|vectors| vectors.len() == 3 && all_deep(vectors));
 
     let endpoint = Endpoint::start();
     let outside = hasty(endpoint.address);

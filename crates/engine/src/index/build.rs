@@ -13,8 +13,11 @@ use super::{
     Entry,
     bits::Bits,
     dictionary::{DictionaryBuilder, OwnedTerm, Term},
+    live::LiveSegment,
     segment::{Doc, MAX_PRODUCTS, Segment},
+    vectors::Vectors,
 };
+use crate::embed::StoredVector;
 
 /// Numbers words in the order they were first seen.
 type WordNo = u32;
@@ -40,6 +43,7 @@ pub(super) struct SegmentBuilder {
     lengths: Vec<Lengths>,
     prices: Vec<Money>,
     hidden: Vec<usize>,
+    vectors: Vec<Option<Box<[i8]>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -64,8 +68,8 @@ impl SegmentBuilder {
         self.ids.last().copied()
     }
 
-    /// Adds a product whose id is greater than all before.
-    pub(super) fn add(&mut self, entry: &Entry<'_>) {
+    /// Adds a product whose id is greater than all before, with its vector if it is known.
+    pub(super) fn add(&mut self, entry: &Entry<'_>, vector: Option<&StoredVector>) {
         debug_assert!(!self.is_full() && self.last_id().is_none_or(|last| last < entry.id));
         let doc = self.len() as Doc;
         if entry.hidden {
@@ -76,6 +80,7 @@ impl SegmentBuilder {
         self.ids.push(entry.id);
         self.versions.push(entry.version);
         self.prices.push(entry.price);
+        self.vectors.push(vector.map(|vector| vector.numbers().into()));
         self.lengths.push(Lengths {
             title: FieldLength::of(title),
             description: FieldLength::of(description),
@@ -120,7 +125,13 @@ impl SegmentBuilder {
     }
 
     /// The segment of the products so far.
-    pub(super) fn finish(self) -> Segment {
+    pub(super) fn finish(mut self) -> LiveSegment {
+        let vectors = std::mem::take(&mut self.vectors);
+        let vectors = Vectors::of(vectors.iter().map(Option::as_deref));
+        LiveSegment::new(self.into_segment(), vectors)
+    }
+
+    fn into_segment(self) -> Segment {
         let mut sorted: Vec<(Term<'_>, WordNo)> =
             self.words.iter().map(|(word, no)| (word.as_term(), *no)).collect();
         sorted.sort_unstable();

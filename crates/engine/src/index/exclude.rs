@@ -3,49 +3,46 @@
 
 use catalog::{product::ProductId, understanding::Exclusion};
 
-use super::{
-    bits::Bits,
-    live::LiveSegment,
-    plan::{Plan, Wanted},
-    segment::Segment,
-};
-
-/// The products of each segment that break an exclusion of the plan, as far as they match it
-/// otherwise; no bits at all if it has none. `judge` is asked once, if there is any doubt, and
-/// returns those of the products whose texts break one.
-pub(super) fn barred<E>(
-    segments: &[LiveSegment],
-    plan: &Plan<'_>,
-    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
-) -> Result<Vec<Bits>, E> {
-    if plan.exclusions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut barred = Vec::with_capacity(segments.len());
-    let mut in_doubt = Vec::new();
-    for live in segments {
-        let said = Said::by(live, plan);
-        in_doubt.extend(said.perhaps.iter().map(|doc| live.segment.ids[doc]));
-        barred.push(said.surely);
-    }
-    if !in_doubt.is_empty() {
-        for id in judge(&in_doubt)? {
-            let place = segments.iter().zip(&mut barred).find_map(|(live, barred)| {
-                let doc = live.segment.find(id).filter(|doc| !live.is_dead(*doc))?;
-                Some((barred, doc))
-            });
-            if let Some((barred, doc)) = place {
-                barred.set(doc);
-            }
-        }
-    }
-    Ok(barred)
-}
+use super::{bits::Bits, live::LiveSegment, plan::Plan, segment::Segment};
 
 /// The products of a segment that say something excluded, and those that may.
-struct Said {
-    surely: Bits,
-    perhaps: Bits,
+pub(super) struct Said {
+    pub(super) surely: Bits,
+    pub(super) perhaps: Bits,
+}
+
+/// What the products of each segment say, as far as they satisfy the plan's other conditions;
+/// nothing at all for a plan without exclusions.
+pub(super) fn said(segments: &[LiveSegment], plan: &Plan<'_>) -> Vec<Said> {
+    if plan.exclusions.is_empty() {
+        return Vec::new();
+    }
+    segments.iter().map(|live| Said::by(live, plan)).collect()
+}
+
+/// Turns what products may say into what they do say. `judge` is asked once, if there is any
+/// doubt, and returns those of the products whose texts break an exclusion.
+pub(super) fn judged<E>(
+    segments: &[LiveSegment],
+    said: &mut [Said],
+    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+) -> Result<(), E> {
+    let in_doubt: Vec<ProductId> = segments
+        .iter()
+        .zip(&*said)
+        .flat_map(|(live, said)| said.perhaps.iter().map(|doc| live.segment.ids[doc]))
+        .collect();
+    if in_doubt.is_empty() {
+        return Ok(());
+    }
+    for id in judge(&in_doubt)? {
+        let mut places = segments.iter().zip(&mut *said);
+        let place = places.find_map(|(live, said)| Some((said, live.find(id)?)));
+        if let Some((said, doc)) = place {
+            said.surely.set(doc);
+        }
+    }
+    Ok(())
 }
 
 impl Said {
@@ -63,10 +60,7 @@ impl Said {
             said.perhaps.add(&having);
         }
         said.perhaps.remove(&said.surely);
-        // Texts are read only of what would be found.
-        if let Wanted::Words(words) = &plan.wanted {
-            said.perhaps.keep(&with_any(segment, words.iter()));
-        }
+        // Texts are read only of what might be found.
         let found = said
             .perhaps
             .iter()

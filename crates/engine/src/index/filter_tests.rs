@@ -13,7 +13,9 @@ use catalog::{
 };
 use proptest::prelude::*;
 
-use super::{Entry, IndexBuilder, IndexChange, Matches, Plan, ShopIndex, Wanted, tiers::Policy};
+use super::{
+    Entry, IndexBuilder, IndexChange, Matches, Meaning, Plan, ShopIndex, Wanted, tiers::Policy,
+};
 
 /// Merges early and often, some of it at once.
 const BUSY: Policy = Policy { fanout: 2, max_products: 200, inline_postings: 40 };
@@ -41,6 +43,7 @@ fn entry(at: usize, item: &Item) -> Entry<'_> {
         price: item.price.money(),
         title: &item.title,
         description: &item.description,
+        meaning: Meaning::Unknown,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Term by term, the postings of a segment are added up in a dense array of scores. Of several
 //! ways to say a term, the best counts.
 
-use std::{cell::Cell, cmp::Ordering};
+use std::cmp::Ordering;
 
 use catalog::{
     ranking::{Corpus, Occurrences, Scorer, WEIGHTS},
@@ -11,51 +11,12 @@ use catalog::{
 };
 
 use super::{
-    bits::BLOCK,
-    collect::{Collector, Source},
     live::LiveSegment,
     segment::{Doc, MAX_PRODUCTS, Postings},
 };
 
-/// Scores are read back from the postings while these are fewer than one in so many products;
-/// beyond that, going through all products is cheaper.
-const SPARSE: usize = 4;
-
 /// One score per product of a segment; all zero between searches.
 pub(super) type Scores = [f32; MAX_PRODUCTS];
-
-thread_local! {
-    /// The scores of this thread's last search, kept for its next.
-    static SCORES: Cell<Option<Box<Scores>>> = const { Cell::new(None) };
-}
-
-/// Hands the scores of all products with at least one of the words to the collector.
-pub(super) fn score<'a>(
-    segments: &'a [LiveSegment],
-    corpus: &Corpus,
-    words: &QueryWords,
-    sources: impl Iterator<Item = Source<'a>>,
-    collector: &mut Collector<'_>,
-) {
-    let asked = Asked::of(segments, corpus, words);
-    let mut scores = SCORES.take().unwrap_or_else(zeroes);
-    for (at, source) in sources.enumerate() {
-        let len = source.live.segment.len();
-        let postings_read = asked.add_up(at, &mut scores);
-        if postings_read * SPARSE < len {
-            for doc in asked.docs(at) {
-                collector.collect(source, doc, &mut scores);
-            }
-        } else {
-            let blocks = scores.as_chunks_mut().0.iter_mut();
-            for (block, scores) in blocks.take(len.div_ceil(BLOCK)).enumerate() {
-                collector.collect_block(source, block, scores);
-            }
-        }
-    }
-    // Only now: after a panic half way, the scores would not be zero.
-    SCORES.set(Some(scores));
-}
 
 /// A query as a shop's segments can answer it.
 pub(super) struct Asked<'a> {
@@ -121,14 +82,12 @@ impl<'a> Asked<'a> {
 
     /// What a product would score that says everything asked for that any product says, over
     /// and over: no score is greater.
-    #[expect(dead_code, reason = "for the weight between words and meaning")]
     pub(super) fn maximum(&self) -> f32 {
         self.scorer.most(self.known_rarity())
     }
 
     /// How much of the query's information is in words that products of the shop say, from 0
     /// to 1. A rare word says more than a common one; 0 for a query without words.
-    #[expect(dead_code, reason = "for the weight between words and meaning")]
     pub(super) fn known(&self) -> f32 {
         if self.information > 0.0 { self.known_rarity() / self.information } else { 0.0 }
     }
@@ -268,8 +227,4 @@ fn merge(
         merged.extend(ones.chain(others));
     }
     merged
-}
-
-fn zeroes() -> Box<Scores> {
-    vec![0.0; MAX_PRODUCTS].into_boxed_slice().try_into().expect("it has this length")
 }

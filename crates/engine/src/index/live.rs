@@ -7,26 +7,47 @@ use catalog::{access::Sight, product::ProductId, ranking::Corpus};
 use super::{
     bits::{BLOCK, Bits},
     segment::{Postings, Segment},
+    vectors::Vectors,
 };
 
-/// A segment, and which of its products were deleted or replaced since it was made.
+/// A segment, which of its products were deleted or replaced since it was made, and what they
+/// mean, as far as that is known by now.
 #[derive(Clone, Debug)]
 pub(super) struct LiveSegment {
     pub(super) segment: Arc<Segment>,
     /// Shared with older snapshots, copied when it changes.
     dead: Arc<Bits>,
+    /// Shared likewise.
+    vectors: Arc<Vectors>,
     corpus: Corpus,
     visible: usize,
 }
 
 impl LiveSegment {
-    /// A segment of which every product counts.
-    pub(super) fn new(segment: Segment) -> Self {
+    /// A segment of which every product counts, with the vectors of its products.
+    pub(super) fn new(segment: Segment, vectors: Vectors) -> Self {
         let mut corpus = Corpus::default();
         segment.lengths.iter().for_each(|lengths| corpus.add(*lengths));
         let visible = segment.len() - segment.hidden.iter().count();
         let dead = Arc::new(Bits::new(segment.len()));
-        Self { segment: Arc::new(segment), dead, corpus, visible }
+        Self { segment: Arc::new(segment), dead, vectors: Arc::new(vectors), corpus, visible }
+    }
+
+    /// What the products mean.
+    #[inline]
+    pub(super) fn vectors(&self) -> &Vectors {
+        &self.vectors
+    }
+
+    /// The number of a product that counts.
+    pub(super) fn find(&self, id: ProductId) -> Option<usize> {
+        self.segment.find(id).filter(|doc| !self.is_dead(*doc))
+    }
+
+    /// Gives products new vectors.
+    pub(super) fn put_vectors<'a>(&mut self, new: impl IntoIterator<Item = (usize, &'a [i8])>) {
+        let vectors = Arc::make_mut(&mut self.vectors);
+        new.into_iter().for_each(|(doc, numbers)| vectors.put(doc, numbers));
     }
 
     /// The sums over the products that count.
@@ -71,9 +92,7 @@ impl LiveSegment {
 
     /// Lets a product no longer count; whether it did before.
     pub(super) fn delete(&mut self, id: ProductId) -> bool {
-        let Some(doc) = self.segment.find(id).filter(|doc| !self.is_dead(*doc)) else {
-            return false;
-        };
+        let Some(doc) = self.find(id) else { return false };
         Arc::make_mut(&mut self.dead).set(doc);
         self.corpus.remove(self.segment.lengths[doc]);
         self.visible -= usize::from(!self.segment.hidden.get(doc));
@@ -97,6 +116,9 @@ impl LiveSegment {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.segment.memory_bytes() + self.dead.memory_bytes() + size_of::<Self>()
+        self.segment.memory_bytes()
+            + self.dead.memory_bytes()
+            + self.vectors.memory_bytes()
+            + size_of::<Self>()
     }
 }

@@ -13,9 +13,8 @@ use std::{
 use catalog::{change::Seq, price::Money, product::ProductId};
 use parking_lot::Mutex;
 
-use super::{
-    Entry, IndexChange, ShopIndex, build::SegmentBuilder, live::LiveSegment, segment::Segment,
-};
+use super::{Entry, IndexChange, Meaning, ShopIndex, build::SegmentBuilder, live::LiveSegment};
+use crate::embed::StoredVector;
 
 /// Products that are handed to an indexing thread together.
 const BATCH: usize = 2048;
@@ -65,7 +64,6 @@ impl IndexBuilder {
             // A small shop is not worth a thread.
             None => index_batches(std::iter::once(self.batch)),
         };
-        let segments = segments.into_iter().map(LiveSegment::new).collect();
         let index = ShopIndex::with_segments(seq, segments);
         let late: Vec<_> = self.late.iter().map(IndexChange::Upsert).collect();
         if !late.is_empty() {
@@ -89,16 +87,26 @@ struct BatchEntry {
     price: Money,
     title_end: usize,
     description_end: usize,
+    vector: Option<StoredVector>,
 }
 
 impl Batch {
     fn push(&mut self, entry: Entry<'_>) {
-        let Entry { id, version, hidden, price, title, description } = entry;
+        let Entry { id, version, hidden, price, title, description, meaning } = entry;
+        let vector = meaning.known().cloned();
         self.texts.push_str(title);
         let title_end = self.texts.len();
         self.texts.push_str(description);
         let description_end = self.texts.len();
-        self.entries.push(BatchEntry { id, version, hidden, price, title_end, description_end });
+        self.entries.push(BatchEntry {
+            id,
+            version,
+            hidden,
+            price,
+            title_end,
+            description_end,
+            vector,
+        });
     }
 
     fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
@@ -107,14 +115,15 @@ impl Batch {
             let title = &self.texts[start..entry.title_end];
             let description = &self.texts[entry.title_end..entry.description_end];
             start = entry.description_end;
-            let BatchEntry { id, version, hidden, price, .. } = *entry;
-            Entry { id, version, hidden, price, title, description }
+            let BatchEntry { id, version, hidden, price, ref vector, .. } = *entry;
+            let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
+            Entry { id, version, hidden, price, title, description, meaning }
         })
     }
 }
 
 /// Makes as few segments as possible of batches in ascending order of id.
-fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<Segment> {
+fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<LiveSegment> {
     let mut segments = Vec::new();
     let mut builder = SegmentBuilder::default();
     for batch in batches {
@@ -122,7 +131,7 @@ fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<Segment> {
             if builder.is_full() {
                 segments.push(mem::take(&mut builder).finish());
             }
-            builder.add(&entry);
+            builder.add(&entry, entry.meaning.known());
         }
     }
     if builder.len() > 0 {
@@ -133,7 +142,7 @@ fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<Segment> {
 
 struct Workers {
     queue: SyncSender<Batch>,
-    threads: Vec<JoinHandle<Vec<Segment>>>,
+    threads: Vec<JoinHandle<Vec<LiveSegment>>>,
 }
 
 impl Workers {
@@ -155,7 +164,7 @@ impl Workers {
         let _ = self.queue.send(batch);
     }
 
-    fn finish(self) -> Vec<Segment> {
+    fn finish(self) -> Vec<LiveSegment> {
         drop(self.queue);
         let finished = self.threads.into_iter().map(JoinHandle::join);
         finished

@@ -7,19 +7,22 @@ use super::{
     dictionary::DictionaryBuilder,
     live::LiveSegment,
     segment::{Doc, Segment},
+    vectors::Vectors,
 };
 
 /// In place of the new number of a product that is left out.
 const LEFT_OUT: u32 = u32::MAX;
 
 /// One segment with the live products of all sources, which hold each product at most once.
-pub(super) fn merge(sources: &[LiveSegment]) -> Segment {
+pub(super) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let order = order_of_products(sources);
     let renumbered = renumber(sources, &order);
     let column = |at: usize| &sources[order[at].0].segment;
     let all = 0..order.len();
     let merged = merge_postings(sources, &renumbered);
-    Segment {
+    let vectors = order.iter().map(|&(source, doc)| sources[source].vectors().get(doc));
+    let vectors = Vectors::of(vectors);
+    let segment = Segment {
         ids: all.clone().map(|at| column(at).ids[order[at].1]).collect(),
         versions: all.clone().map(|at| column(at).versions[order[at].1]).collect(),
         lengths: all.clone().map(|at| column(at).lengths[order[at].1]).collect(),
@@ -29,7 +32,8 @@ pub(super) fn merge(sources: &[LiveSegment]) -> Segment {
         ends: merged.ends.into_boxed_slice(),
         docs: merged.docs.into_boxed_slice(),
         occurrences: merged.occurrences.into_boxed_slice(),
-    }
+    };
+    LiveSegment::new(segment, vectors)
 }
 
 /// Source and number of every live product, in ascending order of id.

@@ -2,7 +2,8 @@
 //! writers nor readers wait and the work takes at most one core.
 //!
 //! A merge reads segments as they are when it begins. Writers go on meanwhile, and what they
-//! delete is deleted from the merged segment before it is published.
+//! delete or give a new vector is deleted from the merged segment, or given the vector there,
+//! before it is published.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -48,7 +49,7 @@ impl Shared {
     /// Does the next large merge, if there is one, and says so.
     fn merge_in_background(&self) -> bool {
         let Some(sources) = self.begin_merge() else { return false };
-        let merged = LiveSegment::new(merge(&sources));
+        let merged = merge(&sources);
         self.publish_merge(&sources, merged);
         true
     }
@@ -76,6 +77,9 @@ impl Shared {
             let at = segments.iter().position(|live| Arc::ptr_eq(&live.segment, &source.segment));
             let now = at.map(|at| segments.remove(at));
             carry_over_deletions(source, now.as_ref(), &mut merged);
+            if let Some(now) = now {
+                carry_over_vectors(source, &now, &mut merged);
+            }
         }
         if merged.live_count() > 0 {
             segments.push(merged);
@@ -96,4 +100,16 @@ fn carry_over_deletions(source: &LiveSegment, now: Option<&LiveSegment>, merged:
             merged.delete(*id);
         }
     }
+}
+
+/// Gives the products of `merged` the vectors that came since a source was read.
+fn carry_over_vectors(source: &LiveSegment, now: &LiveSegment, merged: &mut LiveSegment) {
+    let changed = now.vectors().changed_since(source.vectors());
+    let new: Vec<_> = changed
+        .filter_map(|doc| {
+            let to = merged.find(now.segment.ids[doc])?;
+            Some((to, now.vectors().get(doc)?))
+        })
+        .collect();
+    merged.put_vectors(new);
 }

@@ -1,4 +1,5 @@
-//! Which products of a shop match? One shop's products in memory, searchable by word.
+//! Which products of a shop match? One shop's products in memory, searchable by word and by
+//! meaning.
 //!
 //! Works like a log-structured merge tree without the disk: every group of writes becomes a
 //! small immutable [`segment`], small segments are merged into larger ones ([`tiers`],
@@ -11,12 +12,17 @@
 //!   the statistics are those of the live products, exactly.
 
 mod bits;
+mod board;
 mod build;
 mod collect;
+mod dense;
+#[cfg(test)]
+mod dense_tests;
 mod dictionary;
 mod exclude;
 #[cfg(test)]
 mod filter_tests;
+mod gather;
 mod lexical;
 mod live;
 mod load;
@@ -29,6 +35,7 @@ mod search;
 mod segment;
 mod snapshot;
 mod tiers;
+mod vectors;
 mod vocabulary;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -37,6 +44,8 @@ use arc_swap::ArcSwap;
 use catalog::{change::Seq, price::Money, product::ProductId};
 use parking_lot::Mutex;
 
+use crate::embed::StoredVector;
+
 use self::{
     build::SegmentBuilder,
     live::LiveSegment,
@@ -44,8 +53,9 @@ use self::{
     tiers::{Merge, POLICY, Policy, Shape},
 };
 pub use self::{
+    dense::QueryVector,
     load::IndexBuilder,
-    plan::{Plan, Wanted},
+    plan::{Meant, Plan, Wanted},
     search::Matches,
     snapshot::{Snapshot, SnapshotId},
 };
@@ -65,6 +75,28 @@ pub struct Entry<'a> {
     pub title: &'a str,
     /// Its description.
     pub description: &'a str,
+    /// What it means.
+    pub meaning: Meaning<'a>,
+}
+
+/// What a product means. All vectors of an index are of one model.
+#[derive(Clone, Copy, Debug)]
+pub enum Meaning<'a> {
+    /// Nobody knows yet.
+    Unknown,
+    /// What it meant before: its texts are the same.
+    AsBefore,
+    /// This.
+    Known(&'a StoredVector),
+}
+
+impl<'a> Meaning<'a> {
+    fn known(self) -> Option<&'a StoredVector> {
+        match self {
+            Self::Known(vector) => Some(vector),
+            Self::Unknown | Self::AsBefore => None,
+        }
+    }
 }
 
 /// One change to the shop's products.
@@ -74,13 +106,46 @@ pub enum IndexChange<'a> {
     Upsert(Entry<'a>),
     /// The product does not exist. No product of this id is not an error.
     Delete(ProductId),
+    /// The product, if it exists, means this.
+    Embed(ProductId, &'a StoredVector),
 }
 
-impl IndexChange<'_> {
-    fn id(&self) -> ProductId {
-        match self {
-            Self::Upsert(entry) => entry.id,
-            Self::Delete(id) => *id,
+/// What a group of changes does to one product in the end.
+#[derive(Clone, Copy)]
+enum Net<'a> {
+    Upsert(&'a Entry<'a>, Meaning<'a>),
+    Delete,
+    Embed(&'a StoredVector),
+}
+
+impl<'a> Net<'a> {
+    fn of(changes: &'a [IndexChange<'a>]) -> BTreeMap<ProductId, Self> {
+        let mut net = BTreeMap::new();
+        for change in changes {
+            let (id, now) = match change {
+                IndexChange::Upsert(entry) => (entry.id, Self::Upsert(entry, entry.meaning)),
+                IndexChange::Delete(id) => (*id, Self::Delete),
+                IndexChange::Embed(id, vector) => (*id, Self::Embed(vector)),
+            };
+            let then = net.get(&id).map_or(now, |before: &Self| before.then(now));
+            net.insert(id, then);
+        }
+        net
+    }
+
+    fn then(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::Upsert(entry, _), Self::Embed(vector)) => {
+                Self::Upsert(entry, Meaning::Known(vector))
+            }
+            (Self::Delete, Self::Embed(_)) => Self::Delete,
+            (Self::Upsert(_, meaning), Self::Upsert(entry, Meaning::AsBefore)) => {
+                Self::Upsert(entry, meaning)
+            }
+            (Self::Embed(vector), Self::Upsert(entry, Meaning::AsBefore)) => {
+                Self::Upsert(entry, Meaning::Known(vector))
+            }
+            (_, next) => next,
         }
     }
 }
@@ -129,19 +194,36 @@ impl ShopIndex {
 
     /// Applies changes in order and publishes them together, as of `seq`.
     pub fn apply(&self, changes: &[IndexChange<'_>], seq: Seq) {
-        let last: BTreeMap<ProductId, &IndexChange<'_>> =
-            changes.iter().map(|change| (change.id(), change)).collect();
-        let added = segments_of(last.values().filter_map(|change| match change {
-            IndexChange::Upsert(entry) => Some(entry),
-            IndexChange::Delete(_) => None,
+        let net = Net::of(changes);
+        let mut added = segments_of(net.values().filter_map(|change| match change {
+            Net::Upsert(entry, meaning) => Some((*entry, meaning.known())),
+            Net::Delete | Net::Embed(_) => None,
         }));
 
         let mut writer = self.shared.writer.lock();
         let mut segments = self.shared.snapshot.load().segments().to_vec();
-        for id in last.into_keys() {
+        for (id, change) in &net {
+            let keeps_meaning = match change {
+                Net::Embed(_) => continue,
+                Net::Upsert(_, meaning) => matches!(meaning, Meaning::AsBefore),
+                Net::Delete => false,
+            };
             // The newest segments hold what was written last, which is often written again.
-            segments.iter_mut().rev().any(|live| live.delete(id));
+            let before = segments.iter_mut().rev().find_map(|live| Some((live.find(*id)?, live)));
+            let Some((doc, live)) = before else { continue };
+            if keeps_meaning && let Some(numbers) = live.vectors().get(doc) {
+                put_vectors(&mut added, &[(*id, numbers)]);
+            }
+            live.delete(*id);
         }
+        let embedded: Vec<_> = net
+            .iter()
+            .filter_map(|(id, change)| match change {
+                Net::Embed(vector) => Some((*id, vector.numbers())),
+                Net::Upsert(..) | Net::Delete => None,
+            })
+            .collect();
+        put_vectors(&mut segments, &embedded);
         segments.retain(|live| live.live_count() > 0);
         segments.extend(added);
         self.shared.merge_inline(&writer, &mut segments);
@@ -155,15 +237,29 @@ impl ShopIndex {
 }
 
 /// Segments of products in ascending order of id: one, unless the group is huge.
-fn segments_of<'a>(entries: impl Iterator<Item = &'a Entry<'a>>) -> Vec<LiveSegment> {
+fn segments_of<'a>(
+    entries: impl Iterator<Item = (&'a Entry<'a>, Option<&'a StoredVector>)>,
+) -> Vec<LiveSegment> {
     let mut entries = entries.peekable();
     let mut segments = Vec::new();
     while entries.peek().is_some() {
         let mut builder = SegmentBuilder::default();
-        entries.by_ref().take(MAX_PRODUCTS).for_each(|entry| builder.add(entry));
-        segments.push(LiveSegment::new(builder.finish()));
+        let fitting = entries.by_ref().take(MAX_PRODUCTS);
+        fitting.for_each(|(entry, vector)| builder.add(entry, vector));
+        segments.push(builder.finish());
     }
     segments
+}
+
+/// Gives products new vectors, wherever they are.
+fn put_vectors(segments: &mut [LiveSegment], new: &[(ProductId, &[i8])]) {
+    for live in segments {
+        let here = new.iter().filter_map(|(id, numbers)| Some((live.find(*id)?, *numbers)));
+        let here: Vec<_> = here.collect();
+        if !here.is_empty() {
+            live.put_vectors(here);
+        }
+    }
 }
 
 impl Shared {
@@ -176,7 +272,7 @@ impl Shared {
                 at += 1;
                 !sources.contains(&(at - 1))
             });
-            segments.push(LiveSegment::new(merge::merge(&taken)));
+            segments.push(merge::merge(&taken));
         }
     }
 

@@ -1,8 +1,9 @@
-//! Does the index give the answers of a plain one? Random writes, compared with a map of
-//! products that is searched from scratch each time.
+//! Does the index give the answers of a plain one, by word and by meaning? Random writes,
+//! compared with a map of products that is searched from scratch each time.
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     sync::atomic::{AtomicBool, Ordering},
     thread,
 };
@@ -10,17 +11,19 @@ use std::{
 use catalog::{
     access::Sight,
     change::Seq,
+    fusion::{self, Coverage, Evidence, Fusion},
     price::Money,
     product::ProductId,
-    ranking::{Bm25, Corpus, FieldLength, Hit, Lengths, Occurrences, Scorer, WEIGHTS},
+    ranking::{Corpus, FieldLength, Hit, Lengths, Occurrences, Score, Scorer, WEIGHTS},
     words::{Alternative, QueryWords, for_each_word},
 };
 use proptest::prelude::*;
 
 use super::{
-    Entry, IndexBuilder, IndexChange, Matches, ShopIndex, live::LiveSegment, merge::merge,
-    tiers::Policy,
+    Entry, IndexBuilder, IndexChange, Matches, Meaning, Meant, Plan, QueryVector, ShopIndex,
+    dense::factor, merge::merge, snapshot::plan_of, tiers::Policy,
 };
+use crate::embed::{StoredVector, Vector};
 
 /// Merges early and often, in the background wherever there is anything to merge.
 const EAGER: Policy = Policy { fanout: 2, max_products: 12, inline_postings: 0 };
@@ -32,11 +35,20 @@ struct Item {
     hidden: bool,
     title: String,
     description: String,
+    meaning: Option<Direction>,
 }
+
+/// Where a vector of the tests points.
+type Direction = [i8; 3];
 
 #[derive(Clone, Debug)]
 enum Change {
+    /// The text is new.
     Upsert(u64, Item),
+    /// The text is the same, if there was one.
+    Hide(u64, bool),
+    /// A better vector.
+    Embed(u64, Direction),
     Delete(u64),
 }
 
@@ -46,7 +58,7 @@ struct Model(BTreeMap<u64, Known>);
 
 struct Known {
     version: Seq,
-    hidden: bool,
+    item: Item,
     title: Vec<String>,
     description: Vec<String>,
 }
@@ -76,18 +88,49 @@ fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-fn entry(number: u64, version: Seq, item: &Item) -> Entry<'_> {
-    let Item { hidden, title, description } = item;
+fn entry<'a>(number: u64, version: Seq, item: &'a Item, meaning: Meaning<'a>) -> Entry<'a> {
+    let Item { hidden, title, description, .. } = item;
     let price = Money::parse("$5").unwrap();
-    Entry { id: id(number), version, hidden: *hidden, price, title, description }
+    Entry { id: id(number), version, hidden: *hidden, price, title, description, meaning }
 }
 
-fn apply(index: &ShopIndex, changes: &[Change], seq: Seq) {
-    let changes: Vec<_> = changes
+fn towards(direction: Direction) -> Vector {
+    Vector::towards(direction.map(f32::from).to_vec()).unwrap()
+}
+
+/// Applies changes to both, in the way that writes do.
+fn apply(index: &ShopIndex, model: &mut Model, changes: &[Change], seq: Seq) {
+    let vectors: Vec<Option<StoredVector>> = changes
         .iter()
         .map(|change| match change {
-            Change::Upsert(number, item) => IndexChange::Upsert(entry(*number, seq, item)),
-            Change::Delete(number) => IndexChange::Delete(id(*number)),
+            Change::Upsert(_, item) => item.meaning.map(|at| towards(at).stored()),
+            Change::Embed(_, direction) => Some(towards(*direction).stored()),
+            Change::Hide(..) | Change::Delete(_) => None,
+        })
+        .collect();
+    let mut items = Vec::new();
+    for change in changes {
+        model.apply(change, seq);
+        let number = match change {
+            Change::Upsert(number, _)
+            | Change::Hide(number, _)
+            | Change::Embed(number, _)
+            | Change::Delete(number) => number,
+        };
+        items.push(model.0.get(number).map(|known| known.item.clone()));
+    }
+    let each = changes.iter().zip(&vectors).zip(&items);
+    let changes: Vec<_> = each
+        .filter_map(|((change, vector), item)| match change {
+            Change::Upsert(number, item) => {
+                let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
+                Some(IndexChange::Upsert(entry(*number, seq, item, meaning)))
+            }
+            Change::Hide(number, _) => {
+                Some(IndexChange::Upsert(entry(*number, seq, item.as_ref()?, Meaning::AsBefore)))
+            }
+            Change::Embed(number, _) => Some(IndexChange::Embed(id(*number), vector.as_ref()?)),
+            Change::Delete(number) => Some(IndexChange::Delete(id(*number))),
         })
         .collect();
     index.apply(&changes, seq);
@@ -100,27 +143,36 @@ fn settle(index: &ShopIndex) {
 }
 
 impl Model {
-    fn apply(&mut self, changes: &[Change], version: Seq) {
-        for change in changes {
-            match change {
-                Change::Upsert(number, Item { hidden, title, description }) => {
-                    let (title, description) = (words_of(title), words_of(description));
-                    let known = Known { version, hidden: *hidden, title, description };
-                    self.0.insert(*number, known)
+    fn apply(&mut self, change: &Change, version: Seq) {
+        match change {
+            Change::Upsert(number, item) => {
+                let (title, description) = (words_of(&item.title), words_of(&item.description));
+                let known = Known { version, item: item.clone(), title, description };
+                self.0.insert(*number, known);
+            }
+            Change::Hide(number, hidden) => {
+                if let Some(known) = self.0.get_mut(number) {
+                    (known.version, known.item.hidden) = (version, *hidden);
                 }
-                Change::Delete(number) => self.0.remove(number),
-            };
+            }
+            Change::Embed(number, direction) => {
+                if let Some(known) = self.0.get_mut(number) {
+                    known.item.meaning = Some(*direction);
+                }
+            }
+            Change::Delete(number) => drop(self.0.remove(number)),
         }
     }
 
     /// Every match, best first.
-    fn search(&self, query: &QueryWords, sight: Sight) -> Vec<Hit> {
+    fn search(&self, query: &QueryWords, meant: Option<Direction>, sight: Sight) -> Vec<Hit> {
         let mut corpus = Corpus::default();
         self.0.values().for_each(|known| corpus.add(known.lengths()));
         let scorer = Scorer::new(&WEIGHTS, &corpus);
         let mut scores = vec![0.0; self.0.len()];
         let with =
             |word: &str| self.0.values().filter(|known| known.times(word) != (0, 0)).count() as u64;
+        let (mut known_rarity, mut unknown) = (0.0, 0);
         for term in query.terms() {
             let is_known = |way: &&Alternative| {
                 let mut words = way.words.iter().map(|word| with(word) > 0);
@@ -128,6 +180,12 @@ impl Model {
             };
             let ways: Vec<&Alternative> = term.alternatives.iter().filter(is_known).collect();
             let heaviest = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
+            unknown += usize::from(ways.is_empty());
+            let rarity = |way: &&Alternative| {
+                let known = way.words.iter().map(|word| with(word)).filter(|with| *with > 0);
+                way.weight / heaviest * known.map(|with| corpus.rarity(with)).sum::<f32>()
+            };
+            known_rarity += ways.iter().map(rarity).fold(0.0, f32::max);
             for (score, known) in scores.iter_mut().zip(self.0.values()) {
                 let worth = |way: &&Alternative| {
                     let words = way.words.iter().filter(|word| known.times(word) != (0, 0));
@@ -144,37 +202,84 @@ impl Model {
                 *score += ways.iter().map(worth).fold(0.0, f32::max);
             }
         }
-        let mut hits: Vec<_> = self
+        let information = unknown as f32 * corpus.rarity(0) + known_rarity;
+        let share = scorer.most(known_rarity).recip();
+        let seen: Vec<_> = self
             .0
             .iter()
             .zip(scores)
-            .filter(|((_, known), score)| {
-                *score > 0.0 && (sight == Sight::Everything || !known.hidden)
-            })
-            .map(|((number, known), score)| Hit {
-                product: id(*number),
-                version: known.version,
-                score: Bm25(score),
+            .filter(|((_, known), _)| sight == Sight::Everything || !known.item.hidden)
+            .map(|((number, known), score)| {
+                let both = meant.zip(known.item.meaning);
+                let similarity = both.and_then(|(query, product)| nearness(query, product));
+                let words = if score > 0.0 { score * share } else { 0.0 };
+                (id(*number), known.version, Evidence { words, similarity })
             })
             .collect();
+        let fusion = match meant {
+            None => Fusion::of_words(&fusion::WEIGHTS),
+            Some(_) => {
+                let known = if information > 0.0 { known_rarity / information } else { 0.0 };
+                let coverage = coverage(&seen, known);
+                Fusion::of_both(&fusion::WEIGHTS, fusion::WEIGHTS.deep, coverage)
+            }
+        };
+        let scored = seen.into_iter().map(|(product, version, evidence)| Hit {
+            product,
+            version,
+            score: Score(fusion.score(evidence)),
+        });
+        let mut hits: Vec<_> = scored.collect();
+        let best = hits.iter().map(|hit| hit.score.0).fold(0.0, f32::max);
+        hits.retain(|hit| hit.score.0 >= fusion.cut().at(best));
         hits.sort_by(Hit::rank);
         hits
     }
 }
 
+/// Of products that could be relevant; the words of others do not cover anything.
+fn coverage(seen: &[(ProductId, Seq, Evidence)], known: f32) -> Coverage {
+    let hopeful = seen
+        .iter()
+        .map(|(_, _, evidence)| *evidence)
+        .filter(|evidence| fusion::has_hope(&fusion::WEIGHTS, fusion::WEIGHTS.deep, *evidence));
+    let best_words = hopeful.map(|evidence| evidence.words).fold(0.0, f32::max);
+    Coverage { best_words, known }
+}
+
+/// The cosine of two vectors as they are kept, unless too many of their signs differ.
+fn nearness(query: Direction, product: Direction) -> Option<f32> {
+    let (query, product) = (towards(query).stored(), towards(product).stored());
+    let pairs = || query.numbers().iter().zip(product.numbers());
+    let differ = pairs().filter(|(a, b)| (**a < 0) != (**b < 0)).count();
+    let dot: i32 = pairs().map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    let factors = factor(product.numbers()) * factor(query.numbers());
+    (differ <= 1 && factors > 0.0).then(|| dot as f32 * factors)
+}
+
 fn check(index: &ShopIndex, model: &Model) {
     let snapshot = index.snapshot();
     assert_eq!(snapshot.product_count(), model.0.len());
-    let visible = model.0.values().filter(|known| !known.hidden).count();
+    let visible = model.0.values().filter(|known| !known.item.hidden).count();
     assert_eq!(snapshot.visible_count(), visible);
     for query in ["red", "red sofa", "wd-40", "the", "lamp blue green chair red", "nothing"] {
         let words = QueryWords::of(query);
-        for sight in [Sight::VisibleOnly, Sight::Everything] {
-            let expected = model.search(&words, sight);
+        for (sight, meant) in [
+            (Sight::VisibleOnly, None),
+            (Sight::Everything, None),
+            (Sight::VisibleOnly, Some([3, -1, 2])),
+            (Sight::Everything, Some([-2, -5, 1])),
+        ] {
+            let expected = model.search(&words, meant, sight);
             for (offset, limit) in [(0, 50), (2, 3), (40, 10)] {
                 let hits = expected.iter().skip(offset).take(limit).copied().collect();
+                let meant = meant.map(|direction| Meant {
+                    vector: QueryVector::of(&towards(direction)).unwrap(),
+                    calibration: fusion::WEIGHTS.deep,
+                });
+                let plan = Plan { meant, ..plan_of(&words, sight, offset, limit) };
                 assert_eq!(
-                    snapshot.search_words(&words, sight, offset, limit),
+                    snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new())).unwrap(),
                     Matches { total: expected.len(), hits },
                     "{query:?} {sight:?} {offset} {limit}"
                 );
@@ -200,17 +305,21 @@ fn text(most_words: usize) -> impl Strategy<Value = String> {
     prop::collection::vec(word, 0..most_words).prop_map(|words| words.join(" "))
 }
 
+fn direction() -> impl Strategy<Value = Direction> {
+    prop::array::uniform3(-5_i8..=5).prop_filter("it points somewhere", |at| *at != [0; 3])
+}
+
 fn item() -> impl Strategy<Value = Item> {
-    (any::<bool>(), text(4), text(12)).prop_map(|(hidden, title, description)| Item {
-        hidden,
-        title,
-        description,
-    })
+    (any::<bool>(), text(4), text(12), prop::option::of(direction())).prop_map(
+        |(hidden, title, description, meaning)| Item { hidden, title, description, meaning },
+    )
 }
 
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
         3 => (1_u64..30, item()).prop_map(|(number, item)| Change::Upsert(number, item)),
+        1 => (1_u64..30, any::<bool>()).prop_map(|(number, hidden)| Change::Hide(number, hidden)),
+        2 => (1_u64..40, direction()).prop_map(|(number, at)| Change::Embed(number, at)),
         1 => (1_u64..40).prop_map(Change::Delete),
     ]
 }
@@ -227,8 +336,7 @@ proptest! {
         let index = ShopIndex::with_policy(Seq(0), Vec::new(), policy);
         let mut model = Model::default();
         for (seq, (changes, settled)) in (1..).map(Seq).zip(groups) {
-            model.apply(&changes, seq);
-            apply(&index, &changes, seq);
+            apply(&index, &mut model, &changes, seq);
             prop_assert_eq!(index.snapshot().seq(), seq);
             check(&index, &model);
             if settled {
@@ -245,8 +353,10 @@ proptest! {
         let mut model = Model::default();
         let mut builder = IndexBuilder::new();
         for (number, item) in items {
-            builder.add(entry(number, Seq(7), &item));
-            model.apply(&[Change::Upsert(number, item)], Seq(7));
+            let vector = item.meaning.map(|at| towards(at).stored());
+            let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
+            builder.add(entry(number, Seq(7), &item, meaning));
+            model.apply(&Change::Upsert(number, item), Seq(7));
         }
         let index = builder.finish(Seq(9));
         prop_assert_eq!(index.snapshot().seq(), Seq(9));
@@ -264,9 +374,12 @@ fn a_large_shop_is_loaded_by_several_threads() {
             hidden: number % 5 == 0,
             title: format!("{colour} sofa {number}"),
             description: "wd-40 ".repeat(number as usize % 4),
+            meaning: (number % 7 > 0).then_some([(number % 11) as i8 - 5, (number % 5) as i8, 1]),
         };
-        builder.add(entry(number, Seq(1), &item));
-        model.apply(&[Change::Upsert(number, item)], Seq(1));
+        let vector = item.meaning.map(|at| towards(at).stored());
+        let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
+        builder.add(entry(number, Seq(1), &item, meaning));
+        model.apply(&Change::Upsert(number, item), Seq(1));
     }
     check(&builder.finish(Seq(1)), &model);
 }
@@ -279,19 +392,21 @@ fn during_a_merge(changes: &[Change]) {
     let mut model = Model::default();
     for number in 1..=2 {
         let pair: Vec<_> = [number, number + 10].map(|n| Change::Upsert(n, red_sofa(n))).to_vec();
-        apply(&index, &pair, Seq(number));
-        model.apply(&pair, Seq(number));
+        apply(&index, &mut model, &pair, Seq(number));
     }
     let sources = index.shared.begin_merge().unwrap();
-    apply(&index, changes, Seq(9));
-    model.apply(changes, Seq(9));
-    index.shared.publish_merge(&sources, LiveSegment::new(merge(&sources)));
+    apply(&index, &mut model, changes, Seq(9));
+    index.shared.publish_merge(&sources, merge(&sources));
     check(&index, &model);
     assert!(index.shared.writer.lock().merging.is_empty());
 }
 
+fn plain(title: &str) -> Item {
+    Item { hidden: false, title: title.to_owned(), description: String::new(), meaning: None }
+}
+
 fn red_sofa(number: u64) -> Item {
-    Item { hidden: number == 2, title: "red sofa".to_owned(), description: String::new() }
+    Item { hidden: number == 2, meaning: (number > 2).then_some([3, 1, 2]), ..plain("red sofa") }
 }
 
 #[test]
@@ -301,6 +416,8 @@ fn what_is_written_during_a_merge_is_not_lost_by_it() {
     during_a_merge(&[Change::Delete(1), Change::Delete(11)]);
     during_a_merge(&[1, 2, 11, 12].map(Change::Delete));
     during_a_merge(&[Change::Upsert(2, red_sofa(1)), Change::Upsert(3, red_sofa(3))]);
+    during_a_merge(&[Change::Embed(1, [1, -1, 1]), Change::Embed(12, [3, -1, 2])]);
+    during_a_merge(&[Change::Embed(1, [1, -1, 1]), Change::Hide(1, true), Change::Delete(12)]);
 }
 
 #[test]
@@ -309,9 +426,9 @@ fn readers_see_whole_groups_while_one_writes() {
     const GROUPS: u64 = 300;
     let index = ShopIndex::with_policy(Seq(0), Vec::new(), EAGER);
     let write = |seq: u64| {
-        let item = Item { hidden: false, title: format!("sofa {seq}"), description: String::new() };
+        let item = plain(&format!("sofa {seq}"));
         let changes: Vec<_> = (1..=PRODUCTS).map(|n| Change::Upsert(n, item.clone())).collect();
-        apply(&index, &changes, Seq(seq));
+        apply(&index, &mut Model::default(), &changes, Seq(seq));
     };
     write(1);
     let done = AtomicBool::new(false);
@@ -339,9 +456,8 @@ fn readers_see_whole_groups_while_one_writes() {
 fn one_product_at_a_time_keeps_few_segments() {
     let index = ShopIndex::empty();
     for number in 1..=3000 {
-        let item =
-            Item { hidden: false, title: format!("lamp {number}"), description: String::new() };
-        apply(&index, &[Change::Upsert(number, item)], Seq(number));
+        let item = plain(&format!("lamp {number}"));
+        apply(&index, &mut Model::default(), &[Change::Upsert(number, item)], Seq(number));
     }
     settle(&index);
     let snapshot = index.snapshot();
@@ -352,11 +468,12 @@ fn one_product_at_a_time_keeps_few_segments() {
 #[test]
 fn writing_one_product_over_and_over_keeps_one() {
     let index = ShopIndex::empty();
-    let item = Item { hidden: true, title: "lamp".to_owned(), description: String::new() };
+    let item = plain("lamp");
+    let mut model = Model::default();
     for seq in 1..=50 {
-        apply(&index, &[Change::Upsert(1, item.clone())], Seq(seq));
+        apply(&index, &mut model, &[Change::Upsert(1, item.clone())], Seq(seq));
         assert_eq!(index.snapshot().segment_count(), 1);
     }
-    apply(&index, &[Change::Delete(1)], Seq(51));
+    apply(&index, &mut model, &[Change::Delete(1)], Seq(51));
     assert_eq!(index.snapshot().segment_count(), 0);
 }

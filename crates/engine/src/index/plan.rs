@@ -2,16 +2,21 @@
 
 use catalog::{
     access::Sight,
+    fusion::Calibration,
     price::Money,
     understanding::{Exclusion, PriceRange, SortOrder, Understanding},
     words::QueryWords,
 };
+
+use super::QueryVector;
 
 /// A search that the index can run.
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
     /// What a product must be about.
     pub wanted: Wanted,
+    /// What that means, if somebody knows.
+    pub meant: Option<Meant>,
     /// Conditions that its price satisfies, all of them.
     pub prices: Vec<PriceRange<'a>>,
     /// What its texts do not say.
@@ -29,10 +34,19 @@ pub struct Plan<'a> {
 /// What a product must be about.
 #[derive(Clone, Debug)]
 pub enum Wanted {
-    /// At least one of these words. Without words, no product is.
+    /// These words, or what they mean. Without words, no product is.
     Words(QueryWords),
     /// Nothing in particular.
     Anything,
+}
+
+/// What a query means.
+#[derive(Clone, Debug)]
+pub struct Meant {
+    /// Where it lies.
+    pub vector: QueryVector,
+    /// What nearness to it says.
+    pub calibration: Calibration,
 }
 
 impl<'a> Plan<'a> {
@@ -47,6 +61,7 @@ impl<'a> Plan<'a> {
         };
         Self {
             wanted,
+            meant: None,
             prices: understood.constraints.iter().map(PriceRange::of).collect(),
             exclusions: &understood.exclusions,
             order,

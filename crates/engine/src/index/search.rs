@@ -1,13 +1,23 @@
-//! Which products say the words of a query, and which of them say it best?
+//! Which products answer a query, how many are they, and which come first?
 //!
-//! Every product with at least one of the words is scored: totals are exact and pages stable.
+//! Every product that may be relevant is looked at, by word and by meaning, before any is left
+//! out: totals are exact and pages stable.
 
-use catalog::ranking::{Corpus, Hit};
+use std::collections::HashSet;
+
+use catalog::{
+    fusion::{Coverage, Fusion, WEIGHTS},
+    product::ProductId,
+    ranking::{Corpus, Hit},
+    words::QueryWords,
+};
 
 use super::{
-    bits::Bits,
-    collect::{Collector, Source},
-    lexical,
+    bits::{BLOCK, ones},
+    collect::{Conditions, First, Source},
+    exclude::{self, Said},
+    gather::{Candidate, gather},
+    lexical::Asked,
     live::LiveSegment,
     plan::{Plan, Wanted},
 };
@@ -21,20 +31,110 @@ pub struct Matches {
     pub hits: Vec<Hit>,
 }
 
-/// The products that satisfy a plan, in its order and from its `offset`. `barred` has the
-/// products of each segment that break an exclusion, or is empty if there are none.
-pub(super) fn search(
+/// The products that satisfy a plan, in its order and from its `offset`. `judge` is asked at most
+/// once and returns those of the products whose texts break an exclusion.
+pub(super) fn search<E>(
     segments: &[LiveSegment],
     corpus: &Corpus,
     plan: &Plan<'_>,
-    barred: &[Bits],
-) -> Matches {
-    let sources =
-        segments.iter().enumerate().map(|(at, live)| Source { live, barred: barred.get(at) });
-    let mut collector = Collector::new(plan);
+    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+) -> Result<Matches, E> {
+    let said = exclude::said(segments, plan);
     match &plan.wanted {
-        Wanted::Anything => sources.rev().for_each(|source| collector.collect_all(source)),
-        Wanted::Words(words) => lexical::score(segments, corpus, words, sources, &mut collector),
+        Wanted::Anything => everything(segments, plan, said, judge),
+        Wanted::Words(words) => relevant(segments, corpus, plan, words, &said, judge),
     }
-    collector.into_matches()
+}
+
+/// All that satisfies the conditions, without a score.
+fn everything<E>(
+    segments: &[LiveSegment],
+    plan: &Plan<'_>,
+    mut said: Vec<Said>,
+    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+) -> Result<Matches, E> {
+    exclude::judged(segments, &mut said, judge)?;
+    let conditions = Conditions::of(plan);
+    let mut first = First::of(plan);
+    let mut total = 0;
+    // Newest first, as most want them: what comes later then rarely displaces anything.
+    for source in sources(segments, &said).rev() {
+        let segment = &source.live.segment;
+        let len = segment.len();
+        for block in (0..len.div_ceil(BLOCK)).rev() {
+            let there = u64::MAX >> (BLOCK - BLOCK.min(len - block * BLOCK));
+            let passing = conditions.passing(source, block, there);
+            total += passing.count_ones() as usize;
+            ones(passing).for_each(|at| first.offer(segment, block * BLOCK + at, 0.0));
+        }
+    }
+    Ok(Matches { total, hits: first.into_page(plan.offset) })
+}
+
+/// What is relevant to the words and to what they mean.
+fn relevant<E>(
+    segments: &[LiveSegment],
+    corpus: &Corpus,
+    plan: &Plan<'_>,
+    words: &QueryWords,
+    said: &[Said],
+    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+) -> Result<Matches, E> {
+    let asked = Asked::of(segments, corpus, words);
+    let meant = plan.meant.as_ref();
+    let mut candidates = gather(sources(segments, said), &asked, meant, &Conditions::of(plan));
+    take_out_refused(segments, said, &mut candidates, judge)?;
+
+    let fusion = match meant {
+        None => Fusion::of_words(&WEIGHTS),
+        Some(meant) => {
+            let words = candidates.iter().map(|candidate| candidate.evidence().words);
+            let coverage = Coverage { best_words: words.fold(0.0, f32::max), known: asked.known() };
+            Fusion::of_both(&WEIGHTS, meant.calibration, coverage)
+        }
+    };
+    let scores: Vec<f32> =
+        candidates.iter().map(|candidate| fusion.score(candidate.evidence())).collect();
+    let best = scores.iter().copied().fold(0.0, f32::max);
+    let cut = fusion.cut().at(best);
+    let mut first = First::of(plan);
+    let mut total = 0;
+    for (candidate, score) in candidates.iter().zip(&scores) {
+        if *score >= cut {
+            total += 1;
+            let segment = &segments[candidate.segment as usize].segment;
+            first.offer(segment, usize::from(candidate.doc), *score);
+        }
+    }
+    Ok(Matches { total, hits: first.into_page(plan.offset) })
+}
+
+/// Takes out the candidates that may break an exclusion and do.
+fn take_out_refused<E>(
+    segments: &[LiveSegment],
+    said: &[Said],
+    candidates: &mut Vec<Candidate>,
+    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+) -> Result<(), E> {
+    let id = |candidate: &Candidate| {
+        segments[candidate.segment as usize].segment.ids[usize::from(candidate.doc)]
+    };
+    let is_in_doubt = |candidate: &&Candidate| {
+        let said = said.get(candidate.segment as usize);
+        said.is_some_and(|said| said.perhaps.get(usize::from(candidate.doc)))
+    };
+    let in_doubt: Vec<_> = candidates.iter().filter(is_in_doubt).map(id).collect();
+    if !in_doubt.is_empty() {
+        let refused: HashSet<_> = judge(&in_doubt)?.into_iter().collect();
+        candidates.retain(|candidate| !refused.contains(&id(candidate)));
+    }
+    Ok(())
+}
+
+fn sources<'a>(
+    segments: &'a [LiveSegment],
+    said: &'a [Said],
+) -> impl DoubleEndedIterator<Item = Source<'a>> {
+    let barred = |at| said.get(at).map(|said: &Said| &said.surely);
+    (0..segments.len()).map(move |at| Source { live: &segments[at], barred: barred(at) })
 }

@@ -9,7 +9,7 @@ use catalog::{change::Seq, product::ProductId, ranking::Corpus, understanding::U
 #[cfg(test)]
 use super::Wanted;
 use super::{
-    Plan, exclude,
+    Plan,
     live::LiveSegment,
     search::{self, Matches},
     vocabulary,
@@ -97,8 +97,7 @@ impl Snapshot {
         plan: &Plan<'_>,
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
-        let barred = exclude::barred(&self.segments, plan, judge)?;
-        Ok(search::search(&self.segments, &self.corpus, plan, &barred))
+        search::search(&self.segments, &self.corpus, plan, judge)
     }
 
     /// The products that say at least one of the words, best first.
@@ -110,10 +109,28 @@ impl Snapshot {
         offset: usize,
         limit: usize,
     ) -> Matches {
-        let wanted = Wanted::Words(words.clone());
-        let plan =
-            Plan { wanted, prices: Vec::new(), exclusions: &[], order: None, sight, offset, limit };
+        let plan = plan_of(words, sight, offset, limit);
         let Ok(found) = self.search(&plan, |_| Ok::<_, std::convert::Infallible>(Vec::new()));
         found
+    }
+}
+
+/// The plan of a search for words alone.
+#[cfg(test)]
+pub(super) fn plan_of(
+    words: &QueryWords,
+    sight: Sight,
+    offset: usize,
+    limit: usize,
+) -> Plan<'static> {
+    Plan {
+        wanted: Wanted::Words(words.clone()),
+        meant: None,
+        prices: Vec::new(),
+        exclusions: &[],
+        order: None,
+        sight,
+        offset,
+        limit,
     }
 }

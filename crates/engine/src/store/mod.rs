@@ -12,7 +12,7 @@ mod transaction;
 
 pub use error::{StoreError, Trouble};
 pub use records::{
-    Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,
+    Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,
 };
 pub use seam::{CatalogReads, CatalogStore, RowWrites};
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};

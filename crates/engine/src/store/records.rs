@@ -31,7 +31,7 @@ pub struct ShopCounts {
 }
 
 /// What a search index needs to know of a product, straight from its row.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Scanned<'row> {
     /// Its number.
     pub id: ProductId,
@@ -45,6 +45,8 @@ pub struct Scanned<'row> {
     pub title: &'row str,
     /// Its description.
     pub description: &'row str,
+    /// Its vector of the model asked for.
+    pub vector: Option<StoredVector>,
 }
 
 /// A token as the store keeps it: never the secret, only its hash.
@@ -104,7 +106,23 @@ pub struct VectorRow {
 #[derive(Clone, Debug)]
 pub enum Touched {
     /// It exists and is like this now.
-    Upserted(Product),
+    Upserted {
+        /// The product.
+        product: Product,
+        /// What it means.
+        meaning: Meaning,
+    },
+    /// It means this.
+    Embedded {
+        /// Its shop.
+        shop: ShopId,
+        /// Its number.
+        id: ProductId,
+        /// Its vector.
+        vector: StoredVector,
+        /// The change that gave it the vector.
+        seq: Seq,
+    },
     /// It is gone.
     Deleted {
         /// Its shop.
@@ -120,18 +138,29 @@ impl Touched {
     /// The shop it happened in.
     pub fn shop(&self) -> ShopId {
         match self {
-            Self::Upserted(product) => product.shop,
-            Self::Deleted { shop, .. } => *shop,
+            Self::Upserted { product, .. } => product.shop,
+            Self::Embedded { shop, .. } | Self::Deleted { shop, .. } => *shop,
         }
     }
 
     /// The change that did it.
     pub fn seq(&self) -> Seq {
         match self {
-            Self::Upserted(product) => product.version,
-            Self::Deleted { seq, .. } => *seq,
+            Self::Upserted { product, .. } => product.version,
+            Self::Embedded { seq, .. } | Self::Deleted { seq, .. } => *seq,
         }
     }
+}
+
+/// What a write did to a product's meaning. Vectors are of the model in force.
+#[derive(Clone, Debug)]
+pub enum Meaning {
+    /// Nothing: its texts are the same.
+    AsBefore,
+    /// It has new texts, and the model makes no vectors at once.
+    Unknown,
+    /// It has new texts and this vector.
+    Known(StoredVector),
 }
 
 /// The answer that was given to the first request with an idempotency key.

@@ -12,7 +12,7 @@ use super::{
     Page, Remembered, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
     WriteTransaction,
 };
-use crate::embed::Encoder;
+use crate::embed::{Encoder, ModelId};
 
 /// The side of a store that writes.
 pub trait CatalogStore: Send {
@@ -45,9 +45,15 @@ pub trait CatalogReads: Send + Sync {
     /// A page of the catalog, by ascending id.
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError>;
 
-    /// Hands every product of a shop to `visit`, by ascending id, and returns the change the
-    /// shop was read at. Reads no more of a row than the visitor gets to see.
-    fn scan(&self, shop: ShopId, visit: &mut dyn FnMut(Scanned<'_>)) -> Result<Seq, StoreError>;
+    /// Hands every product of a shop to `visit`, by ascending id and with its vector of this
+    /// model, and returns the change the shop was read at. Reads no more of a row than the visitor
+    /// gets to see.
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Seq, StoreError>;
 
     /// The last change that was committed, as far as it can concern this shop.
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;
@@ -67,7 +73,7 @@ pub trait CatalogReads: Send + Sync {
     /// The tokens of a shop, or of all shops, in the order they were issued.
     fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError>;
 
-    /// The newest products that have no vector of this model and encoder.
+    /// The newest products that have no vector of this model by this encoder or a better one.
     fn unembedded(
         &self,
         model: &str,
@@ -75,7 +81,7 @@ pub trait CatalogReads: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Unembedded>, StoreError>;
 
-    /// How many products have no vector of this model and encoder.
+    /// How many products have no vector of this model by this encoder or a better one.
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError>;
 
     /// Hands every vector of a shop to `visit`, by ascending product.
@@ -114,12 +120,14 @@ pub trait RowWrites {
     /// Changes how many products a shop has, and how many of them are not hidden.
     fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError>;
 
-    /// Makes room for the vector of a new text; one of an older text is forgotten.
-    fn expect_vector(
+    /// Keeps the first vector of a new text, or makes room for it; one of an older text is
+    /// forgotten.
+    fn begin_vector(
         &mut self,
         shop: ShopId,
         product: ProductId,
         version: Seq,
+        first: Option<&VectorRow>,
     ) -> Result<(), StoreError>;
 
     /// Keeps a vector; `false` if the product is gone or has another text by now.

@@ -9,18 +9,26 @@ use catalog::{
 };
 use jiff::Timestamp;
 
-use super::{Remembered, RowWrites, StoreError, Touched, VectorRow};
+use super::{Meaning, Remembered, RowWrites, StoreError, Touched, VectorRow};
+use crate::embed::{Embedder, Embedding, Text};
 
 /// A transaction of any store. Dropped without a commit, it never happened.
 pub struct WriteTransaction<'store> {
     rows: Box<dyn RowWrites + 'store>,
+    /// Makes the vector that a product is stored with, if anybody does.
+    embedder: Option<&'store dyn Embedder>,
     touched: Vec<Touched>,
     count_changes: BTreeMap<ShopId, (i64, i64)>,
 }
 
 impl<'store> WriteTransaction<'store> {
     pub(super) fn of(rows: Box<dyn RowWrites + 'store>) -> Self {
-        Self { rows, touched: Vec::new(), count_changes: BTreeMap::new() }
+        Self { rows, embedder: None, touched: Vec::new(), count_changes: BTreeMap::new() }
+    }
+
+    /// From now on every product is stored together with its instant vector.
+    pub fn embedding_with(self, embedder: Option<&'store dyn Embedder>) -> Self {
+        Self { embedder, ..self }
     }
 
     /// Creates a product under a number that was never used.
@@ -30,13 +38,24 @@ impl<'store> WriteTransaction<'store> {
         draft: Draft,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
+        self.create_embedded(shop, draft, None, at)
+    }
+
+    /// Creates a product whose instant vector may have been made already.
+    pub fn create_embedded(
+        &mut self,
+        shop: ShopId,
+        draft: Draft,
+        embedding: Option<Embedding>,
+        at: Timestamp,
+    ) -> Result<Product, StoreError> {
         let id = self.rows.next_product_id(shop)?;
         let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
         let product = Product::create(id, shop, draft, at, seq);
         self.rows.insert_product(&product)?;
-        self.rows.expect_vector(shop, id, seq)?;
+        let meaning = self.begin_vector(&product, embedding)?;
         self.count(shop, 1, i64::from(!product.hidden));
-        self.touched.push(Touched::Upserted(product.clone()));
+        self.touched.push(Touched::Upserted { product: product.clone(), meaning });
         Ok(product)
     }
 
@@ -58,11 +77,9 @@ impl<'store> WriteTransaction<'store> {
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
         let after = before.apply(patch, at, seq);
         self.rows.update_product(&after)?;
-        if says_other {
-            self.rows.expect_vector(after.shop, after.id, seq)?;
-        }
+        let meaning = if says_other { self.begin_vector(&after, None)? } else { Meaning::AsBefore };
         self.count(after.shop, 0, i64::from(!after.hidden) - i64::from(was_visible));
-        self.touched.push(Touched::Upserted(after.clone()));
+        self.touched.push(Touched::Upserted { product: after.clone(), meaning });
         Ok(after)
     }
 
@@ -76,9 +93,16 @@ impl<'store> WriteTransaction<'store> {
         Ok(())
     }
 
-    /// Keeps a vector; `false` if the product is gone or has another text by now.
+    /// Keeps a better vector; `false` if the product is gone or has another text by now.
     pub fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
-        self.rows.put_vector(row)
+        if !self.rows.put_vector(row)? {
+            return Ok(false);
+        }
+        // A change like others: what searches find is not what they found before.
+        let (shop, id) = (row.shop, row.product);
+        let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
+        self.touched.push(Touched::Embedded { shop, id, vector: row.vector.clone(), seq });
+        Ok(true)
     }
 
     /// The answer remembered under a key since `not_before`.
@@ -132,12 +156,32 @@ impl<'store> WriteTransaction<'store> {
 
     /// Makes everything durable and says what was touched, in order.
     pub fn commit(self) -> Result<Vec<Touched>, StoreError> {
-        let Self { mut rows, touched, count_changes } = self;
+        let Self { mut rows, touched, count_changes, .. } = self;
         for (shop, (products, visible)) in count_changes {
             rows.add_counts(shop, products, visible)?;
         }
         rows.commit()?;
         Ok(touched)
+    }
+
+    /// Keeps the first vector of a new text, or makes room for it.
+    fn begin_vector(
+        &mut self,
+        product: &Product,
+        embedding: Option<Embedding>,
+    ) -> Result<Meaning, StoreError> {
+        let (title, description) = (product.title.as_str(), product.description.as_str());
+        let encode = || self.embedder?.instant(Text::Product { title, description });
+        let row = embedding.or_else(encode).map(|embedding| VectorRow {
+            shop: product.shop,
+            product: product.id,
+            version: product.version,
+            model: embedding.model,
+            encoder: embedding.encoder,
+            vector: embedding.vector.stored(),
+        });
+        self.rows.begin_vector(product.shop, product.id, product.version, row.as_ref())?;
+        Ok(row.map_or(Meaning::Unknown, |row| Meaning::Known(row.vector)))
     }
 
     fn count(&mut self, shop: ShopId, products: i64, visible: i64) {

@@ -66,6 +66,8 @@ pub struct Config {
     pub store: Store,
     /// Who turns texts into vectors.
     pub model: ModelConfig,
+    /// Searches beyond which a query is read by the instant encoder.
+    pub query_budget: usize,
     /// What is written to standard error.
     pub log: Log,
     /// Where traces are sent.
@@ -137,6 +139,7 @@ impl Config {
             check_origins("pages.image_origins", &pages.image_origins, resolver);
         });
         let rate_limit = rate_limit.map(|settings| resolve_rate_limit(&settings, resolver));
+        let query_budget = model.as_ref().map(|settings| settings.query_budget);
         let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
 
@@ -151,6 +154,7 @@ impl Config {
             index: index?,
             store: store?,
             model: model?,
+            query_budget: query_budget?,
             log: log?,
             telemetry: telemetry?,
             metrics: metrics?,

@@ -146,12 +146,14 @@ section! {
 section! {
     /// The model that tells what texts mean: the one inside the program, or somebody else's.
     pub(super) struct ModelSettings, title "Model", prefix "model." {
-        /// Who turns products into vectors, in the background: `built-in`, `http` for an endpoint like OpenAI's, or `off`, the default while search does not use them yet.
-        kind: ModelKind = "off", MODEL_KINDS;
+        /// Who tells what texts mean: `built-in`, `http` for an endpoint like OpenAI's, or `off` for a search by words alone.
+        kind: ModelKind = "built-in", MODEL_KINDS;
         /// Folder with another model in the format of the built-in one, to use in its place.
         folder: Option<PathBuf> = "", Optional(FilePath);
         /// Threads that may run the built-in model; `0` means half of the cores.
         threads: usize = "0", Count { min: 0, max: 1024 };
+        /// Searches under way or waiting beyond which a query is read by the instant encoder instead of the deep one; `0` means always.
+        query_budget: usize = "8", Count { min: 0, max: MOST_AT_ONCE };
         /// Address of the outside model before `/embeddings`; required with `http`.
         url: Option<String> = "", Optional(ServiceUrl);
         /// Name of the outside model; required with `http`.

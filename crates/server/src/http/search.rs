@@ -2,6 +2,8 @@
 
 use axum::{Json, body::Body, extract::State, http::HeaderMap};
 
+use engine::embed::Encoder;
+
 use super::{
     App,
     auth::Bearer,
@@ -20,7 +22,7 @@ use super::{
 
 /// Search products
 ///
-/// Products by what a shopper says, best first. Prices, exclusions and an order written in the
+/// Products by what a shopper says and means, best first. Prices, exclusions and an order written in the
 /// query are kept exactly: no product found breaks one. `understood` says how the query was
 /// read, and `understand` switches parts of that off.
 ///
@@ -53,6 +55,7 @@ pub(crate) async fn search(
         products: found.products.iter().map(ProductBody::from).collect(),
         total: found.total,
         understood: Understood::of(&query, &found.understood),
+        encoder: found.encoder.map(Encoder::as_str),
         query,
     }))
 }

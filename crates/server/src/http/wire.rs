@@ -148,6 +148,9 @@ pub struct SearchAnswer {
     pub total: usize,
     /// How the query was read.
     pub understood: Understood,
+    /// Which encoder told what the query means.
+    #[schema(schema_with = openapi::encoder, required)]
+    pub encoder: Option<&'static str>,
 }
 
 /// A token that was just issued.

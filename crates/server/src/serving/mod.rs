@@ -9,7 +9,7 @@ mod readiness;
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use engine::{Engine, Settings, writer::WriterSettings};
+use engine::{Engine, Settings, embed::Embedder, writer::WriterSettings};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
@@ -34,10 +34,7 @@ pub struct Demo {
 pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let metrics = metrics::install().context("figures cannot be kept")?;
     let embedder = embedder(&config.model)?;
-    let mut engine = Engine::open(&config.data, engine_settings(config))?;
-    if let Some(embedder) = embedder {
-        engine = engine.embed_with(embedder).context("the embedding thread cannot be started")?;
-    }
+    let engine = Engine::open(&config.data, engine_settings(config, embedder))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -130,7 +127,7 @@ fn stop_signal() -> impl Future<Output = ()> {
 }
 
 /// What an engine is told by the configuration.
-pub(crate) fn engine_settings(config: &Config) -> Settings {
+pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> Settings {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Settings {
         writer: WriterSettings {
@@ -143,6 +140,8 @@ pub(crate) fn engine_settings(config: &Config) -> Settings {
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
         answer_memory: config.index.answer_bytes,
+        embedder,
+        query_budget: config.query_budget,
         clock: Arc::new(Timestamp::now),
         random: random_source(),
     }

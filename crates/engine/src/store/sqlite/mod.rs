@@ -180,7 +180,9 @@ mod tests {
         let readers = SqliteReaders::new(folder.path().to_owned());
         let mut scanned = Vec::new();
         let read_at = readers
-            .scan(shop(1), &mut |row| scanned.push((row.id, row.version, row.title.to_owned())))
+            .scan(shop(1), None, &mut |row| {
+                scanned.push((row.id, row.version, row.title.to_owned()))
+            })
             .unwrap();
         let expected =
             |product: &Product| (product.id, product.version, product.title.as_str().to_owned());

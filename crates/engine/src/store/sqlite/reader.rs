@@ -18,7 +18,7 @@ use super::{
     },
     SqliteStore, rows, vectors,
 };
-use crate::embed::Encoder;
+use crate::embed::{Encoder, ModelId};
 
 /// Idle connections kept for the next reader.
 const IDLE_CONNECTIONS: usize = 16;
@@ -167,14 +167,20 @@ impl CatalogReads for SqliteReaders {
         })
     }
 
-    fn scan(&self, shop: ShopId, visit: &mut dyn FnMut(Scanned<'_>)) -> Result<Seq, StoreError> {
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Seq, StoreError> {
         self.read(|connection| {
             let seq = last_change_of(connection)?;
             let mut statement = connection.prepare_cached(
-                "SELECT id, version, hidden, price, title, description FROM products
-                 WHERE shop_id = ?1 ORDER BY id",
+                "SELECT id, products.version, hidden, price, title, description, vector
+                 FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
+                 WHERE products.shop_id = ?1 ORDER BY id",
             )?;
-            let mut rows = statement.query([shop.get()])?;
+            let mut rows = statement.query(params![shop.get(), model.map(ModelId::as_str)])?;
             while let Some(row) = rows.next()? {
                 visit(Scanned {
                     id: columns::read_product_id(row.get(0)?)?,
@@ -183,6 +189,7 @@ impl CatalogReads for SqliteReaders {
                     price: Money::parse(rows::read_text(row, 3)?).map_err(columns::unexpected)?,
                     title: rows::read_text(row, 4)?,
                     description: rows::read_text(row, 5)?,
+                    vector: rows::read_vector(row, 6)?,
                 });
             }
             Ok(seq)

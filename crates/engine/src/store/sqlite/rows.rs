@@ -12,6 +12,8 @@ use super::super::{
     columns::{media_from_column, read_product_id, read_shop_id, read_time, unexpected},
 };
 
+use crate::embed::StoredVector;
+
 /// The columns of a product, in the order [`read`] expects them.
 pub(super) const COLUMNS: &str =
     "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
@@ -30,6 +32,17 @@ pub(super) fn read(row: &Row<'_>) -> Result<Product, StoreError> {
         updated_at: read_time(row.get(8)?)?,
         version: Seq(row.get::<_, i64>(9)?.cast_unsigned()),
     })
+}
+
+/// The vector in a column, if there is one.
+pub(super) fn read_vector(
+    row: &Row<'_>,
+    column: usize,
+) -> Result<Option<StoredVector>, StoreError> {
+    let bytes = row.get_ref(column)?.as_blob_or_null().map_err(unexpected)?;
+    let read =
+        |bytes| StoredVector::from_bytes(bytes).ok_or_else(|| StoreError::damaged("a vector"));
+    bytes.map(read).transpose()
 }
 
 /// The text in a column.

@@ -126,15 +126,23 @@ impl RowWrites for SqliteRows<'_> {
         Ok(())
     }
 
-    fn expect_vector(
+    fn begin_vector(
         &mut self,
         shop: ShopId,
         product: ProductId,
         version: Seq,
+        first: Option<&VectorRow>,
     ) -> Result<(), StoreError> {
         self.sql
-            .prepare_cached("INSERT OR REPLACE INTO vectors VALUES (?1, ?2, ?3, NULL, NULL, NULL)")?
-            .execute(params![product.get(), shop.get(), version.0])?;
+            .prepare_cached("INSERT OR REPLACE INTO vectors VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![
+                product.get(),
+                shop.get(),
+                version.0,
+                first.map(|row| row.model.as_str()),
+                first.map(|row| row.encoder.as_str()),
+                first.map(|row| row.vector.to_bytes()),
+            ])?;
         Ok(())
     }
 

@@ -1,5 +1,5 @@
 //! Which products have which vectors? Every product has a row for its vector from the moment it
-//! is written; the row is empty until somebody embeds the text.
+//! is written: with the instant vector, or empty where the model makes none at once.
 
 use catalog::{change::Seq, product::ShopId};
 use rusqlite::{Connection, params};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::super::{StoreError, Unembedded, VectorRow, columns};
 use crate::embed::{Encoder, ModelId, StoredVector};
 
-/// The newest products that have no vector of this model and encoder.
+/// The newest products that have no vector of this model by this encoder or a better one.
 pub(super) fn unembedded(
     connection: &Connection,
     model: &str,
@@ -15,7 +15,7 @@ pub(super) fn unembedded(
     limit: usize,
 ) -> Result<Vec<Unembedded>, StoreError> {
     let mut newest: Vec<(i64, i64, i64)> = Vec::new();
-    for state in other_states(connection, model, encoder)? {
+    for state in lesser_states(connection, model, encoder)? {
         let mut waiting = connection.prepare_cached(
             "SELECT version, product_id, shop_id FROM vectors
              WHERE model IS ?1 AND encoder IS ?2 ORDER BY version DESC LIMIT ?3",
@@ -43,7 +43,7 @@ pub(super) fn unembedded(
     products.collect()
 }
 
-/// How many products have no vector of this model and encoder.
+/// How many products have no vector of this model by this encoder or a better one.
 pub(super) fn unembedded_count(
     connection: &Connection,
     model: &str,
@@ -52,7 +52,7 @@ pub(super) fn unembedded_count(
     let mut count = connection
         .prepare_cached("SELECT count(*) FROM vectors WHERE model IS ?1 AND encoder IS ?2")?;
     let mut total = 0;
-    for state in other_states(connection, model, encoder)? {
+    for state in lesser_states(connection, model, encoder)? {
         total += count.query_row(params![state.0, state.1], |row| row.get::<_, u32>(0))?;
     }
     Ok(total as usize)
@@ -89,9 +89,9 @@ pub(super) fn scan(
 
 type State = (Option<String>, Option<String>);
 
-/// The pairs of model and encoder that rows have, all but the one asked for. There are few; each
-/// step of the recursion jumps to the next pair in the index instead of reading all rows.
-fn other_states(
+/// The pairs of model and encoder that rows have, all but the one asked for and better ones. There
+/// are few; each step jumps to the next pair in the index instead of reading all rows.
+fn lesser_states(
     connection: &Connection,
     model: &str,
     encoder: Encoder,
@@ -112,7 +112,8 @@ fn other_states(
         let mut found = next.query(params![last.0, last.1])?;
         let Some(row) = found.next()? else { return Ok(states) };
         last = (row.get(0)?, row.get(1)?);
-        if (last.0.as_str(), last.1.as_str()) != (model, encoder.as_str()) {
+        let good = last.0 == model && Encoder::parse(&last.1).is_some_and(|found| found >= encoder);
+        if !good {
             states.push((Some(last.0.clone()), Some(last.1.clone())));
         }
     }

@@ -250,11 +250,12 @@ impl Filling<'_> {
     }
 
     fn open(&self, deep: bool) -> anyhow::Result<Engine> {
-        let engine = Engine::open(&self.folder.data(), serving::engine_settings(self.config))?;
-        let Some(embedder) = self.embedder.clone() else { return Ok(engine) };
-        let embedder: Arc<dyn Embedder> =
-            if deep { embedder } else { Arc::new(NeverDeep(embedder)) };
-        Ok(engine.embed_with(embedder)?)
+        let embedder = self.embedder.clone().map(|embedder| match deep {
+            true => embedder,
+            false => Arc::new(NeverDeep(embedder)),
+        });
+        let settings = serving::engine_settings(self.config, embedder);
+        Ok(Engine::open(&self.folder.data(), settings)?)
     }
 
     /// Creates these products of the catalog and notes their ids.

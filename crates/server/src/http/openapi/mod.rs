@@ -17,6 +17,7 @@ mod vocabulary;
 
 use utoipa::openapi::{
     Components, ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Tag,
+    schema,
     schema::Object,
     security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
     tag::TagBuilder,
@@ -189,6 +190,20 @@ pub(crate) fn sort_order() -> Object {
     use catalog::understanding::SortOrder::{Newest, PriceAscending, PriceDescending};
     let orders = [PriceAscending, PriceDescending, Newest];
     vocabulary::one_of(orders.map(understood::order_name)).description(Some("Which order.")).build()
+}
+
+/// The encoders of queries and none, for the schema of what a search found.
+pub(crate) fn encoder() -> Object {
+    use engine::embed::Encoder::{Deep, Instant};
+    let names = [Deep, Instant].map(|encoder| serde_json::json!(encoder.as_str()));
+    let names = names.into_iter().chain([serde_json::Value::Null]);
+    let about = "Which encoder told what the query means: `deep`, or `instant` where the server \
+                 was too busy for it. `null` where meaning took no part.";
+    vocabulary::one_of([])
+        .schema_type(schema::SchemaType::from_iter([schema::Type::String, schema::Type::Null]))
+        .enum_values(Some(names))
+        .description(Some(about))
+        .build()
 }
 
 /// The kinds of media, for the schema of products.

@@ -1,0 +1,1 @@
+//! Does looking at signs first lose anything worth finding? Real vectors of real phrases.
