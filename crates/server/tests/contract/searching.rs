@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shop::{NONE, PRODUCTS, Role, SEARCH, Shop, editor, plain, product, snapshot};
+use crate::shop::{NONE, PRODUCTS, Role, SEARCH, Server, Shop, editor, plain, product, snapshot};
 
 #[test]
 fn a_search_answers_with_products_query_and_total() {
@@ -33,38 +33,38 @@ fn every_write_is_visible_to_the_very_next_search() {
     let shop = Shop::open();
     let (editor, shopper) = (shop.as_role(Role::Editor), shop.as_role(Role::Shopper));
     for round in 0..40 {
-        let (before, after) = (format!("zebra{round}"), format!("okapi{round}"));
-        let id = editor.create(plain(&before));
-        assert_eq!(shopper.find(&before), [id]);
+        let (before, after) = ("ceramic teapot", "leather football");
+        let id = editor.create(plain(before));
+        assert_eq!(shopper.find(before), [id]);
         editor.put(&product(id), json!({"title": after})).expect(200);
-        assert_eq!(shopper.find(&before), NONE);
-        assert_eq!(shopper.find(&after), [id]);
+        assert_eq!(shopper.find(before), NONE);
+        assert_eq!(shopper.find(after), [id]);
         editor.put(&product(id), json!({"hidden": true})).expect(200);
-        assert_eq!(shopper.find(&after), NONE);
+        assert_eq!(shopper.find(after), NONE);
         editor.put(&product(id), json!({"hidden": false})).expect(200);
-        assert_eq!(shopper.find(&after), [id]);
+        assert_eq!(shopper.find(after), [id]);
         match round % 2 {
             0 => drop(editor.delete(&product(id)).expect(204)),
             _ => drop(editor.bulk_delete(json!({"product_ids": [id]})).expect(200)),
         }
-        assert_eq!(shopper.find(&after), NONE);
+        assert_eq!(shopper.find(after), NONE);
     }
 }
 
 #[test]
 fn bulk_writes_are_visible_at_once_too() {
     let (_shop, editor) = editor();
-    let ids = editor.create_all((0..100).map(|n| format!("gadget {n}")));
+    let ids = editor.create_all((0..100).map(|n| format!("teapot {n}")));
     let total = |query: &str| {
         let answer = editor.post(SEARCH, json!({"query": query, "limit": 1})).expect(200);
         answer.body["total"].as_u64().unwrap()
     };
-    assert_eq!(total("gadget"), 100);
-    let edits: Vec<_> = ids.iter().map(|id| json!({"id": id, "title": "widget"})).collect();
+    assert_eq!(total("teapot"), 100);
+    let edits: Vec<_> = ids.iter().map(|id| json!({"id": id, "title": "football"})).collect();
     editor.put(crate::shop::BULK, json!({"products": edits})).expect(200);
-    assert_eq!((total("gadget"), total("widget")), (0, 100));
+    assert_eq!((total("teapot"), total("football")), (0, 100));
     editor.bulk_delete(json!({"product_ids": ids[..99]})).expect(200);
-    assert_eq!(total("widget"), 1);
+    assert_eq!(total("football"), 1);
 }
 
 #[test]
@@ -229,11 +229,38 @@ fn many_writers_each_find_what_they_wrote() {
                 for round in 0..15 {
                     let word = format!("writer{writer}round{round}");
                     let id = editor.create(plain(&word));
-                    assert_eq!(editor.find(&word), [id]);
+                    assert_eq!(editor.find(&word).first(), Some(&id));
                     assert_eq!(editor.get(&product(id)).expect(200).body["title"], word);
                 }
             });
         }
     });
     assert_eq!(editor.get(PRODUCTS).total_count(), 8 * 15);
+}
+
+#[test]
+fn products_are_found_by_what_they_mean() {
+    let (_shop, editor) = editor();
+    let sofa = editor.create(plain("Grey velvet sofa"));
+    editor.create(plain("Cordless drill"));
+    let answer = editor.post(SEARCH, json!({"query": "couch"})).expect(200);
+    assert_eq!(answer.ids(), [sofa], "no word of it is in the title");
+    assert_eq!((&answer.body["total"], &answer.body["encoder"]), (&json!(1), &json!("deep")));
+    let only_a_condition = editor.post(SEARCH, json!({"query": "under $20"})).expect(200);
+    assert_eq!(only_a_condition.body["encoder"], Value::Null);
+}
+
+#[test]
+fn a_busy_server_reads_queries_by_the_instant_encoder_and_one_without_a_model_by_words() {
+    for (flags, encoder, found) in [
+        (["--model-query-budget", "0"], json!("instant"), 1),
+        (["--model-kind", "off"], Value::Null, 0),
+    ] {
+        let server = Server::start(&flags);
+        let editor = server.shop().as_role(Role::Editor);
+        editor.create(plain("Grey velvet sofa"));
+        let answer = editor.post(SEARCH, json!({"query": "couch"})).expect(200);
+        assert_eq!((&answer.body["encoder"], answer.ids().len()), (&encoder, found), "{flags:?}");
+        assert_eq!(editor.find("sofa").len(), 1, "by its words in any case");
+    }
 }

@@ -111,9 +111,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server with these flags on an empty folder.
+    /// Starts a server with these flags on an empty folder. Without a word about the model there
+    /// is none: it takes its time to start, and most tests are about something else.
     pub(crate) fn start(flags: &[&str]) -> Arc<Self> {
-        Self::start_on(TempDir::new().unwrap(), flags)
+        let says_model = flags.iter().any(|flag| flag.starts_with("--model"));
+        let model: &[&str] = if says_model { &[] } else { &["--model-kind", "off"] };
+        Self::start_on(TempDir::new().unwrap(), &[model, flags].concat())
     }
 
     fn start_on(folder: TempDir, flags: &[&str]) -> Arc<Self> {
@@ -192,7 +195,8 @@ impl Server {
         // A test that failed while it started the server leaves nothing half done.
         let mut shared = SHARED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         shared.upgrade().unwrap_or_else(|| {
-            let server = Self::start(&[]);
+            // However many tests search at once, the deep encoder reads the queries.
+            let server = Self::start(&["--model-query-budget", "1000000"]);
             *shared = Arc::downgrade(&server);
             server
         })
