@@ -254,7 +254,7 @@ fn nearness(query: Direction, product: Direction) -> Option<f32> {
     let differ = pairs().filter(|(a, b)| (**a < 0) != (**b < 0)).count();
     let dot: i32 = pairs().map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
     let factors = factor(product.numbers()) * factor(query.numbers());
-    (differ <= 1 && factors > 0.0).then(|| dot as f32 * factors)
+    (differ <= 1 && factors > 0.0).then_some(dot as f32 * factors)
 }
 
 fn check(index: &ShopIndex, model: &Model) {

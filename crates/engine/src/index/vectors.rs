@@ -200,10 +200,10 @@ mod tests {
                 let near = vectors.near(block, &wanted);
                 let mut cosines = [f32::NAN; BLOCK];
                 vectors.cosines(block, &wanted, near, &mut cosines);
-                for at in 0..BLOCK {
+                for (at, cosine) in cosines.into_iter().enumerate() {
                     let product = products.get(block * BLOCK + at).and_then(Option::as_deref);
                     let expected = product.and_then(|product| naive(&query, product));
-                    let found = (near >> at & 1 == 1).then(|| cosines[at]);
+                    let found = (near >> at & 1 == 1).then_some(cosine);
                     prop_assert_eq!(found, expected);
                 }
             }

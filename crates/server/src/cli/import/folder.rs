@@ -31,7 +31,10 @@ pub(super) struct FolderSink {
 
 impl FolderSink {
     pub(super) fn open(config: &Config, shop: ShopId) -> anyhow::Result<Self> {
-        let engine = match Engine::open(&config.data, serving::engine_settings(config)) {
+        // Without a model: the server that is started on the folder makes the vectors, instant
+        // ones first.
+        let settings = serving::engine_settings(config, None);
+        let engine = match Engine::open(&config.data, settings) {
             Ok(engine) => engine,
             Err(OpenError::Folder(FolderInUse::ByAnotherServer(path))) => bail!(
                 "a shopkeeper server is running on the data folder {}, and only one process may \
