@@ -122,6 +122,7 @@ mod tests {
         Arc::new(SearchResults {
             products: Vec::new(),
             total: 0,
+            encoder: None,
             understood: Understanding::default(),
             seq: Seq(1),
         })
