@@ -92,6 +92,7 @@ function tidy(query) {
   return query
     .replace(/\s+/gu, " ")
     .replace(/\s+([,;.])/gu, "$1")
+    .replace(/([,;])[,;]+/gu, "$1")
     .replace(/^(?:[\s,;.]|(?:and|but|or)\s)+/iu, "")
     .replace(/(?:[\s,;]|\s(?:and|but|or))+$/iu, "")
     .trim();
