@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shop::{Ask, Client, PRODUCTS, Role, Server, plain, product};
+use crate::shop::{Client, PRODUCTS, Role, Server, plain, product};
 
 const FIGURES: &str = "/api/v1/figures";
 
