@@ -17,7 +17,7 @@ function spanOf(query, text) {
 
 function exclusionsIn(query, ...pairs) {
   const exclusions = pairs.map(([words, text]) => ({ words, text, span: spanOf(query, text) }));
-  return { constraints: [], exclusions, sort: null, residual: "" };
+  return { constraints: [], exclusions, sort: null, corrections: [], residual: "" };
 }
 
 test("a piece is cut out by characters, not by code units", () => {
@@ -53,7 +53,7 @@ test("a correction is taken back without touching the query", () => {
   const [chip] = chipsOf("runing shoes", understood);
   assert.equal(chip.label, "showing results for running (instead of runing)");
   assert.equal(chip.without.query, "runing shoes");
-  assert.deepEqual(chip.without.understand, { spelling: false });
+  assert.deepEqual(chip.without.understand, { corrections: false });
 });
 
 test("prices are labelled in few words", () => {

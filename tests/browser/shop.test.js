@@ -66,6 +66,18 @@ test("what was understood is shown as chips that can be taken back", async () =>
   assert.equal(await queryOf(page), "scarf");
 });
 
+test("a word that was corrected can be taken back", async () => {
+  const shop = await shopWith(GOODS);
+  const page = await open("/preview", { token: shop.token });
+  await page.fill("#query", "lether belt");
+  await cards(page, ["Leather belt"]);
+  assert.deepEqual(await chips(page), ["showing results for leather (instead of lether)"]);
+  await picture(page, "correction");
+  await page.locator(".chip").click();
+  await until(page, "no chips", () => document.querySelectorAll(".chip").length === 0);
+  assert.equal(await queryOf(page), "lether belt");
+});
+
 test("a late answer to an earlier question is never shown", async () => {
   const shop = await shopWith(GOODS);
   const page = await open("/preview", { token: shop.token });

@@ -10,7 +10,7 @@ import { counted, duration } from "./words.js";
 
 const STATE = "search";
 const FOUND = 20;
-const SWITCHES = [["price", "Prices"], ["exclusions", "Exclusions"], ["sort", "Order"]];
+const SWITCHES = [["price", "Prices"], ["exclusions", "Exclusions"], ["sort", "Order"], ["corrections", "Spelling"]];
 
 export class SearchView {
   constructor({ api }) {

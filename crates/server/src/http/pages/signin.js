@@ -91,6 +91,10 @@ function askForToken(why, command, problem) {
         cancel: (event) => event.preventDefault(),
         close: () => {
           dialog.remove();
+          // Chromium may leave the field that had the focus before deaf to the keyboard.
+          const focused = document.activeElement;
+          focused?.blur();
+          focused?.focus();
           resolve(input.value.trim());
         },
       },
