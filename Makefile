@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test readme-test training-test eval eval-model bench-write bench-embed bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit api-test browser-test readme-test training-test eval eval-model bench-write bench-embed bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -12,7 +12,7 @@ run: ## Build and start the service with a demo shop, and tokens to use it
 build: ## Build target/release/shopkeeper
 	cargo build --release --locked
 
-test: lint docs unit api-test readme-test training-test ## Install what the tests need and run them all
+test: lint docs unit api-test browser-test readme-test training-test ## Install what the tests need and run them all
 
 lint: ## Formatting and clippy
 	cargo fmt --all --check
@@ -26,6 +26,9 @@ unit: ## Unit, property, contract, durability and model tests
 
 api-test: ## Random requests by schemathesis against the OpenAPI document
 	scripts/schemathesis.sh
+
+browser-test: ## The pages in a real browser; screenshots go to target/browser
+	scripts/browser-test.sh
 
 readme-test: ## The commands in README.md, as a newcomer would paste them
 	scripts/readme-test.sh

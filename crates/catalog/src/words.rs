@@ -340,6 +340,17 @@ mod tests {
         }
 
         #[test]
+        fn a_text_says_what_it_asks_for(text in "(\\PC|[0-9a-z ./x'\"-]){0,40}") {
+            let mut said = Vec::new();
+            for_each_word(&text, |word| said.push(word.to_owned()));
+            for term in QueryWords::of(&text).terms() {
+                let is_there = |word: &str| said.iter().any(|said| said == word);
+                let is_said = |way: &Alternative| way.words.iter().all(|word| is_there(word));
+                assert!(term.alternatives.iter().any(is_said), "{term:?} {said:?}");
+            }
+        }
+
+        #[test]
         fn case_does_not_matter(text in "[a-zA-Z0-9é' .-]{0,40}") {
             prop_assert_eq!(words(&text), words(&text.to_uppercase()));
         }

@@ -22,8 +22,8 @@ use crate::{
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
     store::{
-        CatalogReads, DataFolder, FolderInUse, Page, SqliteReaders, SqliteStore, StoreError,
-        TokenRow,
+        CatalogReads, DataFolder, FolderInUse, Page, ShopCounts, SqliteReaders, SqliteStore,
+        StoreError, TokenRow,
     },
     tokens::{self, BadToken, IssuedToken, RandomSource, Secret},
     workers::{Overloaded, Workers},
@@ -256,6 +256,11 @@ impl Engine {
         offset: usize,
     ) -> Result<Page, EngineError> {
         self.read(move |readers, _| readers.page(&pass, limit, offset)).await
+    }
+
+    /// How many products the shop has.
+    pub async fn counts(&self, pass: ReadPass) -> Result<ShopCounts, EngineError> {
+        self.read(move |readers, _| readers.counts(pass.shop())).await
     }
 
     /// The products that answer a query, best first.

@@ -222,7 +222,8 @@ impl Bench {
             query: QueryText::parse(query).unwrap(),
             limit,
             offset,
-            understand: Understand::default(),
+            // The model says which words match, not which are near.
+            understand: Understand { corrections: false, ..Understand::default() },
         };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
         (found.products.clone(), found.total)

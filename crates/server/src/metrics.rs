@@ -58,7 +58,7 @@ pub(crate) fn render(handle: &PrometheusHandle, engine: &Engine) -> String {
 }
 
 /// Resident memory as the kernel counts it; `None` where it does not say.
-fn resident_bytes() -> Option<u64> {
+pub(crate) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -106,6 +106,9 @@ const LEAST_PART: usize = 3;
 /// The letters and digits of a code, apart: `wd 40` for `wd40`.
 const APART: f32 = 0.9;
 
+/// Longer words are not joined with others.
+const MOST_JOINED: usize = 16;
+
 impl Alternative {
     /// One word.
     pub fn word(word: &str) -> Self {
@@ -194,6 +197,13 @@ fn says_something_alone(word: &str) -> bool {
         || (word.len() == LEAST_PART && !word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Whether a form is one word, which may be part of another that was written apart: `wd 40`,
+/// `drop cloth`.
+fn is_plain(form: &str) -> bool {
+    (1..=MOST_JOINED).contains(&form.len())
+        && form.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+}
+
 /// The letters and the digits of a short code, such as `wd40`.
 fn code_apart(word: &str) -> Option<(&str, &str)> {
     let letters = word.bytes().take_while(u8::is_ascii_lowercase).count();
@@ -231,9 +241,18 @@ impl QueryWords {
         });
         let set_aside = set_aside(&forms);
         let has_content = set_aside.contains(&false);
+        for at in 1..terms.len() {
+            let is_plain = |at: usize| !set_aside[at] && is_plain(&forms[at]);
+            if is_plain(at - 1) && is_plain(at) {
+                let joined = format!("{}{}", forms[at - 1], forms[at]);
+                let joined = Alternative::word(&singular(&joined));
+                terms[at - 1].alternatives.push(Alternative { respelled: true, ..joined });
+            }
+        }
         let mut distinct: Vec<Term> = Vec::new();
         for (term, aside) in terms.into_iter().zip(set_aside) {
-            if !(aside && has_content || distinct.contains(&term)) {
+            let is_same = |known: &Term| known.alternatives[0] == term.alternatives[0];
+            if !(aside && has_content || distinct.iter().any(is_same)) {
                 distinct.push(term);
             }
         }
@@ -311,9 +330,9 @@ mod tests {
     fn check(query: &str, expected: &[&str]) {
         let query_words = QueryWords::of(query);
         let ways = query_words.terms().iter().map(|term| {
-            let ways =
-                term.alternatives.iter().map(|way| way.words.join(if way.all { "+" } else { "," }));
-            ways.collect::<Vec<_>>().join("|")
+            let ways = term.alternatives.iter().filter(|way| !way.respelled);
+            let words = |way: &Alternative| way.words.join(if way.all { "+" } else { "," });
+            ways.map(words).collect::<Vec<_>>().join("|")
         });
         assert_eq!(ways.collect::<Vec<_>>(), expected, "{query:?}");
     }
@@ -350,6 +369,20 @@ mod tests {
         check("dcb205-2", &["dcb2052|dcb205+2|dcb205"]);
         check("heath-zenith", &["heathzenith|heath+zenith|heath,zenith"]);
         check("t-shirts", &["tshirt|t+shirt|shirt"]);
+    }
+
+    #[test]
+    fn neighbours_may_be_one_word() {
+        let joined = |query: &str| {
+            let query = QueryWords::of(query);
+            let ways = query.terms().iter().flat_map(|term| term.alternatives.clone());
+            let joined = ways.filter(|way| way.respelled);
+            joined.map(|way| way.words.concat()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(joined("wd 40 spray"), "wd40 40spray");
+        assert_eq!(joined("drop cloths"), "dropcloth");
+        assert_eq!(joined("a lamp for my desk"), "");
+        assert_eq!(joined("5 ft. ladder"), "");
     }
 
     #[test]

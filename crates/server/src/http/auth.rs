@@ -1,9 +1,9 @@
 //! Whose token is this? Every API request passes here first and leaves with a [`Bearer`].
 
-use std::ops::Deref;
+use std::{ops::Deref, time::Instant};
 
 use axum::{
-    extract::{FromRequestParts, Request, State},
+    extract::{FromRequestParts, MatchedPath, Request, State},
     http::{HeaderMap, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -11,7 +11,7 @@ use axum::{
 use catalog::access::Caller;
 use engine::tokens;
 
-use super::{App, problem::ApiError};
+use super::{App, problem::ApiError, traffic::Work};
 
 /// The caller of an API request: proof that its token was checked.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +51,27 @@ pub(crate) async fn authenticate(
 ) -> Result<Response, ApiError> {
     let (caller, key) = identify(&app, request.headers())?;
     request.extensions_mut().insert(Bearer(caller));
-    let Some(limits) = &app.rate_limits else { return Ok(next.run(request).await) };
+    let Some(limits) = &app.rate_limits else {
+        return Ok(answer(&app, caller, request, next).await);
+    };
     let (mut response, allowance) = match limits.take(&key) {
-        Ok(allowance) => (next.run(request).await, allowance),
+        Ok(allowance) => (answer(&app, caller, request, next).await, allowance),
         Err(too_many) => (too_many.into_response(), limits.nothing_left()),
     };
     allowance.write_to(response.headers_mut());
     Ok(response)
+}
+
+/// Has the request answered, and counts it for the caller's shop.
+async fn answer(app: &App, caller: Caller, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>();
+    let work = route.and_then(|route| Work::of(request.method(), route.as_str()));
+    let started = Instant::now();
+    let response = next.run(request).await;
+    if let Some(work) = work {
+        app.traffic.record(caller.shop(), work, response.status(), started.elapsed());
+    }
+    response
 }
 
 /// The caller behind a request's token.

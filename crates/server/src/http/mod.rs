@@ -12,6 +12,7 @@ mod cors;
 mod demo;
 pub(crate) mod docs;
 pub(crate) mod fields;
+pub(crate) mod figures;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub mod json;
@@ -26,10 +27,14 @@ pub(crate) mod rate;
 pub mod requests;
 pub(crate) mod search;
 pub(crate) mod tokens;
+pub(crate) mod traffic;
 pub mod understood;
 pub mod wire;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use axum::{
     Router,
@@ -46,7 +51,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
     json::BodyLimits, jwt::SignedTokens, observe::RequestIds, pages::PagePolicy, problem::ApiError,
-    rate::RateLimits,
+    rate::RateLimits, traffic::Traffic,
 };
 use crate::{config::Config, demo::DemoShop, serving::ReadinessFlag};
 
@@ -74,6 +79,9 @@ pub struct Parts {
     /// The demo shop, where this is `shopkeeper demo`.
     pub(crate) demo: Option<DemoShop>,
     pub(crate) page_policy: PagePolicy,
+    /// What each shop asks.
+    pub(crate) traffic: Traffic,
+    pub(crate) started: Instant,
 }
 
 /// How large a request's head may be.
@@ -111,6 +119,8 @@ impl Parts {
             public_metrics: config.metrics.public,
             demo: None,
             page_policy: PagePolicy::new(&config.pages),
+            traffic: Traffic::default(),
+            started: Instant::now(),
         })
     }
 
@@ -153,6 +163,7 @@ fn described(api: OpenApiRouter<App>) -> OpenApiRouter<App> {
         .routes(routes!(docs::docs))
         .routes(routes!(pages::home))
         .routes(routes!(pages::preview))
+        .routes(routes!(pages::desk))
         .routes(routes!(pages::asset))
 }
 
@@ -165,6 +176,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(search::search))
         .routes(routes!(tokens::list, tokens::issue))
         .routes(routes!(tokens::revoke))
+        .routes(routes!(figures::figures))
 }
 
 /// The framework's bare 405 (with its `Allow` header) becomes an error like all others.

@@ -29,7 +29,7 @@ fn documented(server: &Server) -> BTreeMap<(String, String), String> {
 
 /// What each route answers to a good request without a token, then by role, weakest first.
 #[rustfmt::skip]
-const EXPECTED: [(Route, [u16; 5]); 20] = [
+const EXPECTED: [(Route, [u16; 5]); 22] = [
     (("GET",    "/api/v1/products"),              [401, 200, 200, 200, 200]),
     (("POST",   "/api/v1/products"),              [401, 403, 403, 201, 201]),
     (("POST",   "/api/v1/products/bulk"),         [401, 403, 403, 201, 201]),
@@ -42,12 +42,14 @@ const EXPECTED: [(Route, [u16; 5]); 20] = [
     (("GET",    "/api/v1/tokens"),                [401, 403, 403, 403, 200]),
     (("POST",   "/api/v1/tokens"),                [401, 403, 403, 403, 201]),
     (("DELETE", "/api/v1/tokens/{token_id}"),     [401, 403, 403, 403, 204]),
+    (("GET",    "/api/v1/figures"),               [401, 403, 403, 200, 200]),
     (("GET",    "/health/live"),                  [200, 200, 200, 200, 200]),
     (("GET",    "/health/ready"),                 [200, 200, 200, 200, 200]),
     (("GET",    "/metrics"),                      [200, 200, 200, 200, 200]),
     (("GET",    "/openapi.json"),                 [200, 200, 200, 200, 200]),
     (("GET",    "/docs"),                         [200, 200, 200, 200, 200]),
     (("GET",    "/"),                             [200, 200, 200, 200, 200]),
+    (("GET",    "/admin"),                        [200, 200, 200, 200, 200]),
     (("GET",    "/preview"),                      [200, 200, 200, 200, 200]),
     (("GET",    "/assets/{version}/{file}"),      [200, 200, 200, 200, 200]),
 ];

@@ -2,7 +2,7 @@
 
 use crate::shop::{Answer, Ask, Client, Server, Shop};
 
-const PAGES: [&str; 2] = ["/", "/preview"];
+const PAGES: [&str; 3] = ["/", "/preview", "/admin"];
 
 /// The addresses that a page loads.
 fn parts(page: &Answer) -> Vec<String> {

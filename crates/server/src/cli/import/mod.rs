@@ -16,6 +16,7 @@ mod json_array;
 mod json_lines;
 mod keys;
 mod mapping;
+mod place;
 mod plan;
 mod progress;
 mod record;
@@ -44,14 +45,12 @@ use clap::Args;
 use self::{
     columns::{Column, Field, Mapped},
     detect::{Format, Opened},
-    folder::FolderSink,
     keys::Keys,
     mapping::{Key, Mapping, Shape},
+    place::Place,
     progress::Progress,
     report::Report,
     run::Import,
-    server::ServerSink,
-    sink::Sink,
     source::Source,
     state::State,
 };
@@ -125,7 +124,7 @@ impl ImportCommand {
         let mapping = self.mapping(shape, names.as_deref())?;
         say(&describe(description, &mapping, names.as_deref()));
 
-        let place = self.place(load, environment)?;
+        let place = Place::open(&self.target, self.dry_run, load, environment)?;
         let options = self.options(shape, &mapping, &place);
         let state_file = self.state_file();
         let state = match &state_file {
@@ -206,31 +205,6 @@ impl ImportCommand {
         Ok(mapping)
     }
 
-    /// Where the products go.
-    fn place(
-        &self,
-        load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
-        environment: &Environment,
-    ) -> anyhow::Result<Place> {
-        if self.dry_run {
-            let folder = match (&self.target.server, self.target.shop) {
-                (None, Some(shop)) => Some((load(&self.target.flags)?.data, shop.get())),
-                _ => None,
-            };
-            return Ok(Place { sink: None, name: "nowhere".to_owned(), folder });
-        }
-        if let Some(remote) = self.target.remote(environment)? {
-            let name = self.target.server.clone().unwrap_or_default();
-            return Ok(Place { sink: Some(Box::new(ServerSink::new(remote))), name, folder: None });
-        }
-        let shop = self.target.shop()?;
-        let config = load(&self.target.flags)?;
-        let sink: Box<dyn Sink> = Box::new(FolderSink::open(&config, shop)?);
-        let data = fs::canonicalize(&config.data).unwrap_or(config.data);
-        let name = format!("{} shop {shop}", data.display());
-        Ok(Place { sink: Some(sink), name, folder: Some((data, shop.get())) })
-    }
-
     /// Everything that decides what the records become, as the state remembers it.
     fn options(&self, shape: Shape, mapping: &Mapping, place: &Place) -> String {
         let mut options = format!("{shape:?} into {}", place.name);
@@ -301,15 +275,6 @@ impl ImportCommand {
         }
         Ok(())
     }
-}
-
-/// Where the products go.
-struct Place {
-    sink: Option<Box<dyn Sink>>,
-    /// What the state knows it by.
-    name: String,
-    /// The data folder and the shop, where there is one.
-    folder: Option<(PathBuf, u64)>,
 }
 
 /// The format, and which columns are read as what.

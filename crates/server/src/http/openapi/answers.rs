@@ -192,6 +192,22 @@ answers!(
 );
 
 answers!(
+    ShopFiguresTold,
+    "200" => api(
+        "How the shop is doing.",
+        schema_named("ShopFigures"),
+        json!({"shop_id": 1, "role": "EDITOR", "products": {"visible": 1190, "hidden": 12},
+            "searches": {"count": 3, "failed": 0, "p50_ms": 1.2, "p95_ms": 2.9, "p99_ms": 2.9,
+                "times": [{"up_to_ms": 1.2, "count": 2}, {"up_to_ms": 2.9, "count": 1}]},
+            "writes": {"count": 0, "failed": 0, "p50_ms": null, "p95_ms": null, "p99_ms": null,
+                "times": []},
+            "process": {"uptime_seconds": 3600, "memory_bytes": 73400320, "index_bytes": 2097152,
+                "writes_waiting": 0}}),
+        &[],
+    )
+);
+
+answers!(
     Document,
     "200" => open(
         "The OpenAPI document.",

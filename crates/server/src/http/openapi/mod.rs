@@ -30,6 +30,7 @@ use self::bodies::{
     SearchRequest, TokenRequest, Understand,
 };
 use super::{
+    figures::{ProcessFigures, ProductFigures, ShopFigures, TimeFigure, WorkFigures},
     health::Health,
     problem::{Fault, Problem},
     understood::{
@@ -136,6 +137,11 @@ fn components() -> Components {
         .schema_from::<NewToken>()
         .schema_from::<TokenBody>()
         .schema_from::<Health>()
+        .schema_from::<ShopFigures>()
+        .schema_from::<ProductFigures>()
+        .schema_from::<WorkFigures>()
+        .schema_from::<TimeFigure>()
+        .schema_from::<ProcessFigures>()
         .schema_from::<Problem>()
         .schema_from::<Fault>()
         .schema_from::<ElementFault>()

@@ -27,9 +27,11 @@ macro_rules! files {
 }
 
 pub(super) const FILES: &[(&str, &str, &str)] = &files! {
-    SCRIPT: "api.js", "cards.js", "chips.js", "detail.js", "dom.js", "finder.js", "pictures.js",
-        "shop.js", "signin.js", "storage.js", "words.js";
-    STYLE: "base.css", "shop.css";
+    SCRIPT: "api.js", "cards.js", "charts.js", "chips.js", "desk.js", "desk-bulk.js",
+        "desk-catalog.js", "desk-editor.js", "desk-figures.js", "desk-import.js", "desk-search.js",
+        "desk-tokens.js", "detail.js", "dialogs.js", "dom.js", "finder.js", "importer.js",
+        "listing.js", "pictures.js", "records.js", "shop.js", "signin.js", "storage.js", "words.js";
+    STYLE: "base.css", "desk.css", "shop.css";
     PICTURE: "icon.svg";
 };
 
@@ -55,12 +57,15 @@ static PUBLISHED: LazyLock<BTreeMap<&str, Published>> = LazyLock::new(|| {
         .collect()
 });
 
+const DESK_HTML: &str = include_str!("desk.html");
 const SHOP_HTML: &str = include_str!("shop.html");
 
 /// Every page as it is written.
 #[cfg(test)]
-pub(super) const PAGES: &[(&str, &str)] = &[("shop.html", SHOP_HTML)];
+pub(super) const PAGES: &[(&str, &str)] = &[("desk.html", DESK_HTML), ("shop.html", SHOP_HTML)];
 
+/// The page for those who keep the shop.
+pub(super) static DESK: LazyLock<Published> = LazyLock::new(|| page(DESK_HTML));
 /// The page for shoppers.
 pub(super) static SHOP: LazyLock<Published> = LazyLock::new(|| page(SHOP_HTML));
 

@@ -13,11 +13,11 @@ const ORDERS = {
 /// that the search is made with instead.
 export function chipsOf(query, understood, understand = {}) {
   const chips = [];
-  for (const correction of understood.corrections ?? []) {
+  for (const correction of understood.corrections) {
     chips.push({
       kind: "correction",
       label: `showing results for ${correction.to} (instead of ${correction.from})`,
-      without: { query, understand: { ...understand, spelling: false } },
+      without: { query, understand: { ...understand, corrections: false } },
     });
   }
   for (const constraint of understood.constraints) {
@@ -92,6 +92,7 @@ function tidy(query) {
   return query
     .replace(/\s+/gu, " ")
     .replace(/\s+([,;.])/gu, "$1")
+    .replace(/([,;])[,;]+/gu, "$1")
     .replace(/^(?:[\s,;.]|(?:and|but|or)\s)+/iu, "")
     .replace(/(?:[\s,;]|\s(?:and|but|or))+$/iu, "")
     .trim();

@@ -63,6 +63,24 @@ pub(crate) async fn preview(State(app): State<App>, headers: HeaderMap) -> Respo
     page(&app, &assets::SHOP, &headers)
 }
 
+/// The desk
+///
+/// The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+/// or ADMIN.
+#[utoipa::path(
+    get,
+    path = "/admin",
+    operation_id = "get_desk",
+    tag = PAGES,
+    params(IfNoneMatch),
+    responses(Page, AnyProblems),
+    security(()),
+    extensions(("x-required-role" = json!("none")))
+)]
+pub(crate) async fn desk(State(app): State<App>, headers: HeaderMap) -> Response {
+    page(&app, &assets::DESK, &headers)
+}
+
 /// Part of a page
 ///
 /// A script, style or picture. Its address changes with its content, so a copy is good forever.

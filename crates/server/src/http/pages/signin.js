@@ -72,11 +72,7 @@ function askForToken(why, command, problem) {
       on: {
         submit: (event) => {
           event.preventDefault();
-          const token = input.value.trim();
-          if (token === "") return;
-          dialog.close();
-          dialog.remove();
-          resolve(token);
+          if (input.value.trim() !== "") dialog.close();
         },
       },
     },
@@ -91,7 +87,17 @@ function askForToken(why, command, problem) {
     const dialog = h("dialog", {
       class: "dialog", "aria-labelledby": "signin-title",
       // Nothing works without a token, so there is nothing to go back to.
-      on: { cancel: (event) => event.preventDefault() },
+      on: {
+        cancel: (event) => event.preventDefault(),
+        close: () => {
+          dialog.remove();
+          // Chromium may leave the field that had the focus before deaf to the keyboard.
+          const focused = document.activeElement;
+          focused?.blur();
+          focused?.focus();
+          resolve(input.value.trim());
+        },
+      },
     }, form);
     document.body.append(dialog);
     dialog.showModal();

@@ -63,9 +63,10 @@ fn no_file_names_another_host_or_carries_a_script_inside() {
         for mark in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
             assert!(!text.contains(mark), "{name} has {mark}");
         }
-        let hosts = named(text, "://", '"');
+        // The name of SVG, and the hint in an empty field, lead nowhere.
+        let hosts = named(text, "://", '"').into_iter();
         let foreign: Vec<_> =
-            hosts.iter().filter(|host| !host.starts_with("www.w3.org/2000/svg")).collect();
+            hosts.filter(|host| !["www.w3.org/2000/svg", "…"].contains(host)).collect();
         assert!(foreign.is_empty(), "{name} names {foreign:?}");
     }
     for (name, html) in assets::PAGES {

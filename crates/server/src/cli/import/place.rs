@@ -1,0 +1,47 @@
+//! Where is imported into? A shop in a data folder, the shop of a token on a server, or nowhere for
+//! a dry run.
+
+use std::{fs, path::PathBuf};
+
+use super::{folder::FolderSink, server::ServerSink, sink::Sink};
+use crate::{
+    cli::target::{Environment, Target},
+    config::{Config, Flags},
+};
+
+/// Where the products go.
+pub(super) struct Place {
+    /// What takes them; nothing does in a dry run.
+    pub(super) sink: Option<Box<dyn Sink>>,
+    /// What the state knows it by.
+    pub(super) name: String,
+    /// The data folder and the shop, where there is one.
+    pub(super) folder: Option<(PathBuf, u64)>,
+}
+
+impl Place {
+    pub(super) fn open(
+        target: &Target,
+        dry_run: bool,
+        load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
+        environment: &Environment,
+    ) -> anyhow::Result<Self> {
+        if dry_run {
+            let folder = match (&target.server, target.shop) {
+                (None, Some(shop)) => Some((load(&target.flags)?.data, shop.get())),
+                _ => None,
+            };
+            return Ok(Self { sink: None, name: "nowhere".to_owned(), folder });
+        }
+        if let Some(remote) = target.remote(environment)? {
+            let name = target.server.clone().unwrap_or_default();
+            return Ok(Self { sink: Some(Box::new(ServerSink::new(remote))), name, folder: None });
+        }
+        let shop = target.shop()?;
+        let config = load(&target.flags)?;
+        let sink = FolderSink::open(&config, shop)?;
+        let data = fs::canonicalize(&config.data).unwrap_or(config.data);
+        let name = format!("{} shop {shop}", data.display());
+        Ok(Self { sink: Some(Box::new(sink)), name, folder: Some((data, shop.get())) })
+    }
+}

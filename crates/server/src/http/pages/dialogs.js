@@ -1,0 +1,54 @@
+// How is a person asked or told something beside the page's own content?
+
+import { byId, h, icon } from "./dom.js";
+
+/// Opens a dialog around this content; it is gone once closed. Returns its element.
+export function openDialog({ title, content, wide = false, onClose }) {
+  const id = `dialog-${Math.random().toString(36).slice(2)}`;
+  const close = h("button", {
+    class: "button button-quiet button-round dialog-close", type: "button", "aria-label": "Close",
+    on: { click: () => dialog.close() },
+  }, icon("close"));
+  const dialog = h("dialog", {
+    class: wide ? "dialog dialog-wide" : "dialog", "aria-labelledby": id,
+    on: {
+      close: () => {
+        dialog.remove();
+        onClose?.();
+      },
+    },
+  }, h("div", { class: "dialog-head" }, h("h2", { class: "dialog-title", id }, title), close), content);
+  document.body.append(dialog);
+  dialog.showModal();
+  return dialog;
+}
+
+/// Asks whether to go on; the answer is `false` unless a person said yes.
+export function confirmed({ title, text, action }) {
+  return new Promise((resolve) => {
+    let answer = false;
+    const yes = h("button", {
+      class: "button button-bad-main", type: "button",
+      on: {
+        click: () => {
+          answer = true;
+          dialog.close();
+        },
+      },
+    }, action);
+    const no = h("button", { class: "button", type: "button", autofocus: true, on: { click: () => dialog.close() } }, "Keep");
+    const content = h("div", { class: "stack" }, h("p", { class: "soft" }, text), h("div", { class: "actions" }, no, yes));
+    const dialog = openDialog({ title, content, onClose: () => resolve(answer) });
+    no.focus();
+  });
+}
+
+const STAYS_MS = 6000;
+
+/// Says something in the corner of the page; bad news stays until it is closed.
+export function say(text, kind = "good") {
+  const close = h("button", { class: "button button-quiet button-round button-small", type: "button", "aria-label": "Close", on: { click: () => note.remove() } }, icon("close"));
+  const note = h("div", { class: `toast notice-${kind}` }, icon(kind === "good" ? "done" : "warning"), h("p", {}, text), close);
+  byId("toasts").append(note);
+  if (kind === "good") setTimeout(() => note.remove(), STAYS_MS);
+}
