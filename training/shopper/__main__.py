@@ -1,4 +1,4 @@
-"""The recipe's steps, one command each: prepare, train-deep, align-instant, export, evaluate."""
+"""The recipe's steps, one command each: prepare, train-deep, align-instant, export, phrasebook, evaluate."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .gather import Store
 from .instant import Recipe as InstantRecipe
 from .instant import align_instant, first_table
 from .measured import Blend, Encoder, FloatDeep, Int8Deep, TableInstant
+from .phrasebook import write_phrasebook
 from .wording import Wording, read_vocab
 
 HERE = Path(__file__).resolve().parent.parent
@@ -98,6 +99,14 @@ def export_all(args: argparse.Namespace) -> None:
     print(f"int8 against float on {len(sample)} held-out phrases: cosine {agreement.mean():.4f} on average, {agreement.min():.4f} at worst")
     for path in sorted(args.models.iterdir()):
         print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
+def phrasebook(args: argparse.Namespace) -> None:
+    """With the finished encoders, as the service has them."""
+    wording = Wording(read_vocab(args.models / "vocab.txt"), 0)
+    both = Blend(Int8Deep(args.models / "deep.onnx", wording, args.threads), TableInstant(args.models / "instant.bin", wording), export.INSTANT_SHARE)
+    said, things = write_phrasebook(evaluate.read_phrases(args.data / "shopper-phrases.tsv", args.limit), both, args.models / "phrases.bin")
+    print(f"{said:,} phrases for {things:,} things")
 
 
 def _write_golden(path: Path, wording: Wording, floats: Encoder, int8: Encoder, quick: Encoder, both: Encoder) -> None:
@@ -181,6 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     train.add_argument("--teacher", type=Path, default=None, help="a trained full model: skip the first half")
     step("align-instant", instant, "train the table")
     step("export", export_all, "write the files the service embeds")
+    step("phrasebook", phrasebook, "where the things lie that phrases stand for")
     measuring = step("evaluate", measure, "print the table of measures")
     measuring.add_argument("--only", default=None, help="only encoders whose name contains this")
     return parser

@@ -61,6 +61,7 @@ def test_every_step_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     step("train-deep", "--dims", 16, "--layers", 2, "--recipe", json.dumps({**small, "pairs": 8}), "--thin-recipe", json.dumps(small))
     step("align-instant", "--recipe", json.dumps(small))
     step("export")
+    step("phrasebook")
     step("evaluate")
     printed = capsys.readouterr().out
     for row in ("MiniLM", "transformer, float", "transformer, int8", "deep", "instant", "instant → deep", "deep → instant"):

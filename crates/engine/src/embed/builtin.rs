@@ -10,6 +10,7 @@ use super::{
     EmbedError, Embedder, Embedding, Encoder, ModelId, Text, Turn, Vector,
     deep::Deep,
     instant::{Instant, Rows},
+    phrasebook::{Hint, PhraseBook},
     wordpiece::{Pieces, WordPiece},
 };
 
@@ -17,6 +18,8 @@ use super::{
 const MANIFEST: &str = "model.json";
 /// Words that the vocabulary has only in pieces, one a line, in order.
 const WORDS: &str = "words.txt";
+/// What shoppers say, and what they mean by it.
+const PHRASES: &str = "phrases.bin";
 /// Longest input that the deep encoder was trained for.
 const MOST_TOKENS: usize = 512;
 
@@ -31,6 +34,8 @@ pub struct Weights {
     pub vocabulary: Cow<'static, [u8]>,
     /// `words.txt`
     pub words: Cow<'static, [u8]>,
+    /// `phrases.bin`
+    pub phrases: Cow<'static, [u8]>,
     /// `instant.bin`
     pub instant: Cow<'static, [u8]>,
     /// `deep.onnx`
@@ -94,6 +99,7 @@ impl Weights {
             manifest: include_bytes!("../../../../models/model.json").into(),
             vocabulary: include_bytes!("../../../../models/vocab.txt").into(),
             words: include_bytes!("../../../../models/words.txt").into(),
+            phrases: include_bytes!("../../../../models/phrases.bin").into(),
             instant: include_bytes!("../../../../models/instant.bin").into(),
             deep: include_bytes!("../../../../models/deep.onnx").into(),
         }
@@ -112,6 +118,7 @@ impl Weights {
         Ok(Self {
             vocabulary: read(&names.vocab)?,
             words: read(WORDS)?,
+            phrases: read(PHRASES)?,
             instant: read(&names.instant.file)?,
             deep: read(&names.deep.file)?,
             manifest,
@@ -125,6 +132,7 @@ pub struct BuiltIn {
     most_pieces: usize,
     vocabulary: WordPiece,
     words: HashSet<Box<str>>,
+    phrases: PhraseBook,
     instant: Instant,
     transformer: Deep,
     instant_share: f32,
@@ -159,6 +167,15 @@ impl BuiltIn {
                 format!("is for {} pieces instead of {}", instant.pieces(), vocabulary.len());
             return Err(broken_table(problem));
         }
+        let broken_book = |problem: &str| BrokenModel::new(PHRASES, problem);
+        let phrases = PhraseBook::new(weights.phrases).map_err(broken_book)?;
+        if phrases.dims() != manifest.dims {
+            return Err(broken_book(&format!(
+                "has {} dimensions instead of {}",
+                phrases.dims(),
+                manifest.dims
+            )));
+        }
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
         let transformer = Deep::new(weights.deep, threads).map_err(broken_graph)?;
         let made = Self {
@@ -166,6 +183,7 @@ impl BuiltIn {
             most_pieces: manifest.max_tokens - 2,
             vocabulary,
             words,
+            phrases,
             instant,
             transformer,
             instant_share: manifest.deep.instant_share,
@@ -240,6 +258,10 @@ impl Embedder for BuiltIn {
                 && self.vocabulary.has(word)
         };
         self.words.contains(word) || is_whole()
+    }
+
+    fn hint(&self, query: &Vector) -> Option<Hint> {
+        self.phrases.hint(query)
     }
 
     fn instant(&self, text: Text<'_>) -> Option<Embedding> {

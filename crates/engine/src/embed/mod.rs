@@ -13,6 +13,7 @@ mod breaker;
 mod builtin;
 mod deep;
 mod instant;
+mod phrasebook;
 mod remote;
 mod seats;
 mod vector;
@@ -26,6 +27,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 use thiserror::Error;
 
 pub use builtin::{BrokenModel, BuiltIn, Weights};
+pub use phrasebook::Hint;
 pub use remote::{Remote, RemoteSettings, Surroundings};
 pub use vector::{StoredVector, Vector};
 
@@ -139,6 +141,9 @@ pub trait Embedder: Send + Sync {
     /// Whether the model was taught this word, given in lower case. What it was not taught it may
     /// still guess from the spelling, well for a slip of the fingers and badly for nonsense.
     fn recognises(&self, word: &str) -> bool;
+
+    /// What people look for who say something near this; `None` for models that were not told.
+    fn hint(&self, query: &Vector) -> Option<Hint>;
 
     /// A vector at once, without waiting for anything; `None` for models that cannot.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;

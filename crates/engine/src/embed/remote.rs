@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, Text, Turn, Vector,
+    EmbedError, Embedder, Embedding, Encoder, Hint, MOST_CHARS, ModelId, Text, Turn, Vector,
     breaker::Breaker,
 };
 use crate::tokens::RandomSource;
@@ -233,6 +233,10 @@ impl Embedder for Remote {
     fn recognises(&self, _word: &str) -> bool {
         // Nobody can ask it; it is given the benefit of the doubt.
         true
+    }
+
+    fn hint(&self, _query: &Vector) -> Option<Hint> {
+        None
     }
 
     fn instant(&self, _text: Text<'_>) -> Option<Embedding> {

@@ -10,7 +10,8 @@ use crate::embed::{BuiltIn, Weights};
 /// What is said about the tiny model after `damage` was done to a file of it.
 fn said(file: &str, damage: impl FnOnce(Vec<u8>) -> Option<Vec<u8>>) -> String {
     let folder = TempDir::new().unwrap();
-    for name in ["model.json", "vocab.txt", "words.txt", "instant.bin", "deep.onnx"] {
+    for name in ["model.json", "vocab.txt", "words.txt", "phrases.bin", "instant.bin", "deep.onnx"]
+    {
         fs::copy(tiny_folder().join(name), folder.path().join(name)).unwrap();
     }
     let path = folder.path().join(file);
@@ -28,7 +29,8 @@ fn replaced(bytes: Vec<u8>, from: &str, to: &str) -> Option<Vec<u8>> {
 
 #[test]
 fn missing_files_are_named() {
-    for file in ["model.json", "vocab.txt", "words.txt", "instant.bin", "deep.onnx"] {
+    for file in ["model.json", "vocab.txt", "words.txt", "phrases.bin", "instant.bin", "deep.onnx"]
+    {
         let said = said(file, |_| None);
         assert!(said.contains(&format!("{file} cannot be read: ")), "{said}");
     }

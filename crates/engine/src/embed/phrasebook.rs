@@ -1,0 +1,266 @@
+//! What do people look for who say such things? A book of phrases that shoppers use, each with
+//! the place where the goods lie that it stands for.
+//!
+//! A model generalises, a book remembers: "telly" leads to televisions because somebody wrote it
+//! down, whatever the weights make of the word. Made by the training's step `phrasebook`; the
+//! format is in its README.
+
+use std::{borrow::Cow, sync::OnceLock};
+
+use rten_simd::{Isa, SimdOp};
+
+use super::Vector;
+
+const MAGIC: &[u8; 8] = b"SKPHRA01";
+const HEADER_BYTES: usize = MAGIC.len() + 4 * NUMBER_BYTES;
+const NUMBER_BYTES: usize = size_of::<u32>();
+
+/// How many of the nearest phrases are asked.
+const ASKED: usize = 5;
+/// How many are looked at closely, at least: those whose signs are nearest.
+const LOOKED_AT: usize = 256;
+/// A phrase so much further away than the nearest counts a third of it.
+const REACH: f32 = 0.04;
+
+/// What phrases near a query stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hint {
+    /// How near the nearest phrase is: 1 for the same words.
+    pub likeness: f32,
+    /// Where the things lie that such phrases stand for.
+    pub answer: Vector,
+}
+
+/// The phrases and what they stand for.
+pub(super) struct PhraseBook {
+    dims: usize,
+    phrases: usize,
+    bytes: Cow<'static, [u8]>,
+    /// Made when it is needed first: tests and commands that never search do without.
+    sketches: OnceLock<Sketches>,
+}
+
+/// What is compared before the numbers are.
+struct Sketches {
+    /// Which numbers of each phrase are below zero, a bit each.
+    signs: Box<[u64]>,
+    /// The reciprocal of each phrase's length.
+    factors: Box<[f32]>,
+}
+
+impl PhraseBook {
+    /// Reads a book.
+    pub(super) fn new(bytes: Cow<'static, [u8]>) -> Result<Self, &'static str> {
+        if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) {
+            return Err("is no phrase book");
+        }
+        let number = |at: usize| number_at(&bytes, MAGIC.len() + at * NUMBER_BYTES);
+        let (dims, phrases, things) = (number(0), number(1), number(2));
+        let size = || {
+            let vectors = phrases.checked_add(things)?.checked_mul(dims)?;
+            vectors.checked_add(phrases.checked_mul(NUMBER_BYTES)?)?.checked_add(HEADER_BYTES)
+        };
+        if dims == 0 || size() != Some(bytes.len()) {
+            return Err("is cut short or too long");
+        }
+        let book = Self { dims, phrases, bytes, sketches: OnceLock::new() };
+        if (0..phrases).any(|phrase| book.thing_of(phrase) >= things) {
+            return Err("has phrases for things it does not have");
+        }
+        Ok(book)
+    }
+
+    /// How many numbers a vector has.
+    pub(super) fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// What the phrases nearest to a query stand for; `None` if the query or the book says nothing.
+    pub(super) fn hint(&self, query: &Vector) -> Option<Hint> {
+        let stored = query.stored();
+        let wanted = stored.numbers();
+        let length = factor(wanted.iter().copied());
+        if length == 0.0 || wanted.len() != self.dims {
+            return None;
+        }
+        let mut near: Vec<(f32, usize)> = self
+            .nearest_by_signs(wanted)
+            .into_iter()
+            .map(|phrase| {
+                let dot = Dot { query: wanted, phrase: self.phrase(phrase) }.dispatch();
+                (dot as f32 * length * self.sketches().factors[phrase], phrase)
+            })
+            .collect();
+        near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        near.truncate(ASKED);
+        let likeness = near.first()?.0;
+        let mut sum = vec![0.0; self.dims];
+        for (cosine, phrase) in near {
+            let thing = self.thing(self.thing_of(phrase));
+            let share = ((cosine - likeness) / REACH).exp() * factor(signed(thing));
+            sum.iter_mut().zip(signed(thing)).for_each(|(sum, x)| *sum += share * f32::from(x));
+        }
+        Some(Hint { likeness, answer: Vector::towards(sum)? })
+    }
+
+    /// The phrases whose signs differ least.
+    fn nearest_by_signs(&self, wanted: &[i8]) -> Vec<usize> {
+        let wanted: Vec<u64> = signs(wanted.iter().copied()).collect();
+        let distances = Distances { wanted: &wanted, signs: &self.sketches().signs }.dispatch();
+        let mut at_distance = vec![0_usize; self.dims + 1];
+        distances.iter().for_each(|distance| at_distance[usize::from(*distance)] += 1);
+        let up_to = at_distance.iter().scan(0, |seen, count| {
+            *seen += count;
+            Some(*seen)
+        });
+        let enough = up_to.take_while(|seen| *seen < LOOKED_AT).count();
+        let is_near = |phrase: &usize| usize::from(distances[*phrase]) <= enough;
+        (0..self.phrases).filter(is_near).collect()
+    }
+
+    fn sketches(&self) -> &Sketches {
+        self.sketches.get_or_init(|| Sketches {
+            signs: (0..self.phrases).flat_map(|at| signs(signed(self.phrase(at)))).collect(),
+            factors: (0..self.phrases).map(|at| factor(signed(self.phrase(at)))).collect(),
+        })
+    }
+
+    /// The number of the thing that a phrase stands for.
+    fn thing_of(&self, phrase: usize) -> usize {
+        number_at(&self.bytes, HEADER_BYTES + phrase * NUMBER_BYTES)
+    }
+
+    fn phrase(&self, phrase: usize) -> &[u8] {
+        self.vector(phrase)
+    }
+
+    fn thing(&self, thing: usize) -> &[u8] {
+        self.vector(self.phrases + thing)
+    }
+
+    fn vector(&self, at: usize) -> &[u8] {
+        let start = HEADER_BYTES + self.phrases * NUMBER_BYTES + at * self.dims;
+        &self.bytes[start..start + self.dims]
+    }
+}
+
+/// A little-endian number.
+fn number_at(bytes: &[u8], at: usize) -> usize {
+    bytes[at..at + NUMBER_BYTES]
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 8 | usize::from(*byte))
+}
+
+fn signed(bytes: &[u8]) -> impl Iterator<Item = i8> {
+    bytes.iter().map(|byte| byte.cast_signed())
+}
+
+/// Which numbers are below zero, a bit each.
+fn signs(mut numbers: impl Iterator<Item = i8>) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let mut chunk = numbers.by_ref().take(u64::BITS as usize).enumerate().peekable();
+        chunk.peek()?;
+        Some(chunk.fold(0, |bits, (at, x)| bits | u64::from(x < 0) << at))
+    })
+}
+
+/// The reciprocal of a vector's length; 0 for one that is nowhere.
+fn factor(numbers: impl Iterator<Item = i8>) -> f32 {
+    let square: u32 = numbers.map(|x| u32::from(x.unsigned_abs()).pow(2)).sum();
+    if square == 0 { 0.0 } else { (square as f32).sqrt().recip() }
+}
+
+/// How many signs differ, for each phrase.
+struct Distances<'a> {
+    wanted: &'a [u64],
+    signs: &'a [u64],
+}
+
+impl SimdOp for Distances<'_> {
+    type Output = Vec<u16>;
+
+    /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
+    #[inline(always)]
+    fn eval<I: Isa>(self, _: I) -> Vec<u16> {
+        let differing = |signs: &[u64]| {
+            let words = signs.iter().zip(self.wanted);
+            words.map(|(sign, wanted)| (sign ^ wanted).count_ones() as u16).sum()
+        };
+        self.signs.chunks_exact(self.wanted.len()).map(differing).collect()
+    }
+}
+
+/// The product of a query and a phrase.
+struct Dot<'a> {
+    query: &'a [i8],
+    phrase: &'a [u8],
+}
+
+impl SimdOp for Dot<'_> {
+    type Output = i32;
+
+    #[inline(always)]
+    fn eval<I: Isa>(self, _: I) -> i32 {
+        let pairs = self.query.iter().zip(self.phrase);
+        pairs.map(|(a, b)| i32::from(i16::from(*a) * i16::from(b.cast_signed()))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A book of these phrases, each the thing it stands for and its vector, and these things.
+    fn book(phrases: &[(u32, &[i8])], things: &[&[i8]]) -> Vec<u8> {
+        let dims = things.first().map_or(1, |thing| thing.len()) as u32;
+        let mut bytes = MAGIC.to_vec();
+        for number in [dims, phrases.len() as u32, things.len() as u32, 0] {
+            bytes.extend(number.to_le_bytes());
+        }
+        phrases.iter().for_each(|(thing, _)| bytes.extend(thing.to_le_bytes()));
+        let vectors = phrases.iter().map(|(_, vector)| *vector).chain(things.iter().copied());
+        vectors.for_each(|vector| bytes.extend(vector.iter().map(|x| x.cast_unsigned())));
+        bytes
+    }
+
+    fn towards(numbers: &[f32]) -> Vector {
+        Vector::towards(numbers.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_nearest_phrase_decides() {
+        let bytes = book(
+            &[(0, &[127, 0, 0]), (1, &[0, 127, 0]), (1, &[0, 100, 10])],
+            &[&[10, 0, 10], &[0, 0, -5]],
+        );
+        let book = PhraseBook::new(bytes.into()).unwrap();
+        let hint = book.hint(&towards(&[0.0, 1.0, 0.0])).unwrap();
+        assert!(hint.likeness > 0.999, "{}", hint.likeness);
+        assert!(hint.answer.cosine(&towards(&[0.0, 0.0, -1.0])) > 0.999, "{:?}", hint.answer);
+        let hint = book.hint(&towards(&[1.0, 0.1, 0.0])).unwrap();
+        assert!(hint.answer.cosine(&towards(&[1.0, 0.0, 1.0])) > 0.999, "{:?}", hint.answer);
+    }
+
+    #[test]
+    fn nothing_is_said_of_nothing() {
+        let bytes = book(&[(0, &[127, 0])], &[&[1, 1]]);
+        let full = PhraseBook::new(bytes.into()).unwrap();
+        assert_eq!(full.hint(&towards(&[0.0, 0.0])), None);
+        assert_eq!(full.hint(&towards(&[1.0, 0.0, 0.0])), None);
+        let empty = PhraseBook::new(book(&[], &[&[1, 1]]).into()).unwrap();
+        assert_eq!(empty.hint(&towards(&[1.0, 0.0])), None);
+    }
+
+    #[test]
+    fn broken_books_are_refused() {
+        let whole = book(&[(0, &[127, 0])], &[&[1, 1]]);
+        let said = |bytes: Vec<u8>| PhraseBook::new(bytes.into()).err();
+        assert_eq!(said(whole.clone()), None);
+        assert_eq!(said(Vec::new()), Some("is no phrase book"));
+        assert_eq!(said(whole[..whole.len() - 1].to_vec()), Some("is cut short or too long"));
+        assert_eq!(said([whole, vec![0]].concat()), Some("is cut short or too long"));
+        let stray = book(&[(1, &[127, 0])], &[&[1, 1]]);
+        assert_eq!(said(stray), Some("has phrases for things it does not have"));
+    }
+}
