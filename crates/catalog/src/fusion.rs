@@ -1,9 +1,11 @@
 //! How relevant is a product, given how well its words match and how near its meaning is, and
 //! from where on is it not?
 //!
-//! Words are trusted as far as they cover the query: where the shop's products say what was
-//! asked for, words decide; where they do not, meaning does. Both scores go from 0 to 1, and so
-//! does what becomes of them. This is the one place with the formula and its numbers.
+//! Some queries are to be taken by the word ("1/2 in galvanized pipe"), others by what they mean
+//! ("something to put flowers in"). The manner of the query tells them apart: how many of its
+//! words only hold a sentence together, how much it sounds like phrases that shoppers are known
+//! to say, and how far the shop's own words cover it. This is the one place with the formula and
+//! its numbers.
 
 /// What speaks for one product.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,29 +18,66 @@ pub struct Evidence {
     pub similarity: Option<f32>,
 }
 
+impl Evidence {
+    /// What the words are worth: a product that says all of them is far ahead of one that says
+    /// half.
+    #[inline]
+    pub fn worth_of_words(self) -> f32 {
+        self.words * self.words
+    }
+
+    /// What the similarity is worth.
+    #[inline]
+    pub fn worth_of_meaning(self) -> f32 {
+        self.similarity.unwrap_or(0.0).max(0.0)
+    }
+}
+
+/// How a query is put.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Manner {
+    /// The share of its words that hold the sentence together and say nothing about products.
+    pub function_words: f32,
+    /// How near the nearest phrase is that shoppers are known to say; `None` where nobody knows.
+    pub likeness: Option<f32>,
+    /// The share of the other words that the shop or the model knows.
+    pub recognised: f32,
+}
+
+impl Manner {
+    /// Of a query that could be anything.
+    pub const UNKNOWN: Self = Self { function_words: 0.0, likeness: None, recognised: 1.0 };
+}
+
 /// How far the products of the shop cover a query with their words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
     /// The best [`Evidence::words`] of all products that may be found.
     pub best_words: f32,
-    /// How much of the query's information is in words that the shop knows, from 0 to 1.
-    pub known: f32,
 }
 
-/// How a cosine becomes a score: 0 up to `far`, 1 from `near` on, a straight line between.
+/// How literally a query is to be taken, from 0 to 1, by the logistic function of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibration {
-    /// Strangers are about this near.
-    pub far: f32,
-    /// What was looked for is this near.
-    pub near: f32,
+pub struct Literal {
+    /// What there is without anything else.
+    pub bias: f32,
+    /// Times the share of function words.
+    pub function_words: f32,
+    /// Times the likeness to a known phrase.
+    pub likeness: f32,
+    /// The likeness where nobody knows it.
+    pub usual_likeness: f32,
+    /// Times the best word score.
+    pub coverage: f32,
 }
 
-impl Calibration {
-    /// The score of a cosine, from 0 to 1.
-    #[inline]
-    pub fn score(&self, similarity: f32) -> f32 {
-        ((similarity - self.far) / (self.near - self.far)).clamp(0.0, 1.0)
+impl Literal {
+    fn of(&self, manner: Manner, coverage: f32) -> f32 {
+        let sum = self.bias
+            + self.function_words * manner.function_words
+            + self.likeness * manner.likeness.unwrap_or(self.usual_likeness)
+            + self.coverage * coverage;
+        (1.0 + (-sum).exp()).recip()
     }
 }
 
@@ -56,79 +95,120 @@ impl Cut {
     pub fn at(&self, best: f32) -> f32 {
         self.absolute.max(self.relative * best).max(f32::MIN_POSITIVE)
     }
+
+    /// So much of this cut, and the rest of another.
+    fn mixed(self, share: f32, other: Self) -> Self {
+        let mix = |this: f32, other: f32| share * this + (1.0 - share) * other;
+        Self {
+            absolute: mix(self.absolute, other.absolute),
+            relative: mix(self.relative, other.relative),
+        }
+    }
 }
 
 /// The numbers of the formula.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
-    /// The weight of words where they cover the query wholly; meaning has the rest.
+    /// How literally a query is to be taken.
+    pub literal: Literal,
+    /// The weight of words in a query that is taken wholly literally; meaning has the rest.
     pub words: f32,
-    /// A best word score that counts as covering the query wholly.
-    pub covering: f32,
-    /// Cosines of queries by the deep encoder.
-    pub deep: Calibration,
-    /// Cosines of queries by the instant encoder.
-    pub instant: Calibration,
-    /// The cut-off where meaning takes part.
-    pub cut: Cut,
-    /// The cut-off where it does not: any word that matches is enough.
+    /// How far a query that is not taken literally at all leans toward what people look for who
+    /// say such things.
+    pub lean: f32,
+    /// The cut-off where only words count.
+    pub cut_of_words: Cut,
+    /// The cut-off where only meaning counts.
+    pub cut_of_meaning: Cut,
+    /// The cut-off where meaning takes no part: any word that matches is enough.
     pub words_alone: Cut,
+    /// The share of recognised words below which a query may be nonsense.
+    pub recognised: f32,
+    /// The similarity that is relevant to what may be nonsense.
+    pub nonsense: f32,
     /// Products at least this near another one are similar to it.
     pub similar: f32,
 }
 
-/// The numbers in force.
+/// The numbers in force, tuned on judged queries: see `docs/relevance.md`.
 pub const WEIGHTS: Weights = Weights {
-    words: 0.6,
-    covering: 0.5,
-    deep: Calibration { far: 0.2, near: 0.7 },
-    instant: Calibration { far: 0.2, near: 0.7 },
-    cut: Cut { absolute: 0.15, relative: 0.4 },
+    literal: Literal {
+        bias: 10.4,
+        function_words: -5.8,
+        likeness: -12.5,
+        usual_likeness: 0.72,
+        coverage: 0.7,
+    },
+    words: 0.9,
+    lean: 0.8,
+    cut_of_words: Cut { absolute: 0.01, relative: 0.2 },
+    cut_of_meaning: Cut { absolute: 0.36, relative: 0.7 },
     words_alone: Cut { absolute: 0.0, relative: 0.0 },
+    recognised: 0.5,
+    nonsense: 0.6,
     similar: 0.5,
 };
+
+impl Weights {
+    /// How far a query put like this leans toward what people look for who say such things.
+    pub fn lean(&self, manner: Manner) -> f32 {
+        self.lean * (1.0 - self.literal.of(manner, 0.0))
+    }
+
+    /// The cut-off of meaning for a query put like this.
+    fn cut_of_meaning(&self, manner: Manner) -> Cut {
+        if manner.recognised >= self.recognised {
+            return self.cut_of_meaning;
+        }
+        Cut { absolute: self.nonsense, ..self.cut_of_meaning }
+    }
+
+    /// Whether a product could be relevant however words and meaning are weighted. Cheap: asked
+    /// of every product before the weight is known.
+    #[inline]
+    pub fn has_hope(&self, manner: Manner, evidence: Evidence) -> bool {
+        evidence.worth_of_words() >= self.cut_of_words.absolute
+            || evidence.worth_of_meaning() >= self.cut_of_meaning(manner).absolute
+    }
+}
 
 /// The formula for one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fusion {
-    words: f32,
-    meaning: Option<Calibration>,
+    /// The weight of words; `None` where meaning takes no part.
+    words: Option<f32>,
     cut: Cut,
 }
 
 impl Fusion {
     /// For a query whose words alone are known.
     pub fn of_words(weights: &Weights) -> Self {
-        Self { words: 1.0, meaning: None, cut: weights.words_alone }
+        Self { words: None, cut: weights.words_alone }
     }
 
-    /// For a query whose words cover the shop so far, and whose cosines are to be read like this.
-    pub fn of_both(weights: &Weights, meaning: Calibration, coverage: Coverage) -> Self {
-        let reached = (coverage.best_words / weights.covering).clamp(0.0, 1.0);
-        let words = weights.words * reached * coverage.known.clamp(0.0, 1.0);
-        Self { words, meaning: Some(meaning), cut: weights.cut }
+    /// For a query that is put like this, and whose words the shop covers so far.
+    pub fn of_both(weights: &Weights, manner: Manner, coverage: Coverage) -> Self {
+        let words = weights.words * weights.literal.of(manner, coverage.best_words);
+        let cut = weights.cut_of_words.mixed(words, weights.cut_of_meaning(manner));
+        Self { words: Some(words), cut }
     }
 
     /// How relevant a product is, from 0 to 1.
     #[inline]
     pub fn score(&self, evidence: Evidence) -> f32 {
-        let Some(meaning) = self.meaning else { return evidence.words };
-        let similarity = evidence.similarity.map_or(0.0, |similarity| meaning.score(similarity));
-        self.words * evidence.words + (1.0 - self.words) * similarity
+        let Some(words) = self.words else { return evidence.words };
+        words * evidence.worth_of_words() + (1.0 - words) * evidence.worth_of_meaning()
+    }
+
+    /// The weight of words; meaning has the rest.
+    pub fn weight_of_words(&self) -> f32 {
+        self.words.unwrap_or(1.0)
     }
 
     /// What is too little to be relevant.
     pub fn cut(&self) -> Cut {
         self.cut
     }
-}
-
-/// Whether a product could be relevant however words and meaning are weighted. Cheap: asked of
-/// every product before the weight is known.
-#[inline]
-pub fn has_hope(weights: &Weights, meaning: Calibration, evidence: Evidence) -> bool {
-    let similarity = evidence.similarity.map_or(0.0, |similarity| meaning.score(similarity));
-    evidence.words.max(similarity) >= weights.cut.absolute
 }
 
 #[cfg(test)]
@@ -142,19 +222,26 @@ mod tests {
             .prop_map(|(words, similarity)| Evidence { words, similarity })
     }
 
-    fn coverage() -> impl Strategy<Value = Coverage> {
-        (0.0_f32..=1.0, 0.0_f32..=1.0)
-            .prop_map(|(best_words, known)| Coverage { best_words, known })
+    fn manner() -> impl Strategy<Value = Manner> {
+        (0.0_f32..=1.0, prop::option::of(-1.0_f32..=1.0), 0.0_f32..=1.0).prop_map(
+            |(function_words, likeness, recognised)| Manner {
+                function_words,
+                likeness,
+                recognised,
+            },
+        )
     }
 
-    fn both(coverage: Coverage) -> Fusion {
-        Fusion::of_both(&WEIGHTS, WEIGHTS.deep, coverage)
+    fn fusion() -> impl Strategy<Value = (Manner, Fusion)> {
+        (manner(), 0.0_f32..=1.0).prop_map(|(manner, best_words)| {
+            (manner, Fusion::of_both(&WEIGHTS, manner, Coverage { best_words }))
+        })
     }
 
     proptest! {
         #[test]
-        fn scores_go_from_0_to_1(evidence in evidence(), coverage in coverage()) {
-            for fusion in [both(coverage), Fusion::of_words(&WEIGHTS)] {
+        fn scores_go_from_0_to_1(evidence in evidence(), (_, both) in fusion()) {
+            for fusion in [both, Fusion::of_words(&WEIGHTS)] {
                 let score = fusion.score(evidence);
                 prop_assert!((0.0..=1.0).contains(&score), "{score}");
             }
@@ -163,10 +250,9 @@ mod tests {
         #[test]
         fn more_evidence_is_never_worth_less(
             evidence in evidence(),
-            coverage in coverage(),
+            (_, fusion) in fusion(),
             more in 0.0_f32..1.0,
         ) {
-            let fusion = both(coverage);
             let words = (evidence.words + more).min(1.0);
             let similarity = evidence.similarity.map_or(more, |similarity| similarity + more);
             let better = [
@@ -179,32 +265,56 @@ mod tests {
         }
 
         #[test]
-        fn what_is_relevant_had_hope(evidence in evidence(), coverage in coverage()) {
-            let fusion = both(coverage);
-            let relevant = fusion.score(evidence) >= fusion.cut().at(0.0);
-            prop_assert!(!relevant || has_hope(&WEIGHTS, WEIGHTS.deep, evidence));
+        fn what_is_relevant_had_hope(evidence in evidence(), (manner, fusion) in fusion()) {
+            let relevant = fusion.score(evidence) > fusion.cut().at(0.0) * 1.000_01;
+            prop_assert!(!relevant || WEIGHTS.has_hope(manner, evidence));
         }
 
         #[test]
         fn the_best_product_is_relevant_if_any_is(scores in prop::collection::vec(0.0_f32..1.0, 1..9)) {
             let best = scores.iter().copied().fold(0.0, f32::max);
-            let cut = WEIGHTS.cut.at(best);
-            prop_assert!(best >= cut || scores.iter().all(|score| *score < cut));
+            for cut in [WEIGHTS.cut_of_words, WEIGHTS.cut_of_meaning] {
+                let cut = cut.at(best);
+                prop_assert!(best >= cut || scores.iter().all(|score| *score < cut));
+            }
         }
     }
 
-    #[test]
-    fn words_count_for_nothing_where_the_shop_knows_none_of_them() {
-        let fusion = both(Coverage { best_words: 0.0, known: 0.0 });
-        let near = Evidence { words: 0.0, similarity: Some(1.0) };
-        assert_eq!(fusion.score(near), 1.0);
+    fn weight(manner: Manner) -> f32 {
+        Fusion::of_both(&WEIGHTS, manner, Coverage { best_words: 0.5 }).weight_of_words()
     }
 
     #[test]
-    fn without_a_meaning_a_product_is_found_by_its_words() {
-        let fusion = both(Coverage { best_words: 0.6, known: 1.0 });
-        let score = fusion.score(Evidence { words: 0.6, similarity: None });
-        assert!(score >= WEIGHTS.cut.at(score), "{score}");
+    fn a_sentence_is_taken_less_literally_than_a_list_of_words() {
+        let list = Manner { likeness: Some(0.7), ..Manner::UNKNOWN };
+        let sentence = Manner { function_words: 0.5, ..list };
+        assert!(weight(sentence) < weight(list));
+        assert!(WEIGHTS.lean(sentence) > WEIGHTS.lean(list));
+    }
+
+    #[test]
+    fn a_phrase_that_shoppers_say_is_taken_less_literally_than_a_part_number() {
+        let phrase = Manner { likeness: Some(0.95), ..Manner::UNKNOWN };
+        let number = Manner { likeness: Some(0.4), ..phrase };
+        assert!(weight(phrase) < weight(number));
+        assert!(WEIGHTS.lean(phrase) > WEIGHTS.lean(number));
+    }
+
+    #[test]
+    fn a_product_that_says_every_word_is_relevant_whatever_it_means() {
+        let number = Manner { likeness: Some(0.4), ..Manner::UNKNOWN };
+        let fusion = Fusion::of_both(&WEIGHTS, number, Coverage { best_words: 1.0 });
+        let score = fusion.score(Evidence { words: 1.0, similarity: None });
+        assert!(score >= fusion.cut().at(score), "{score}");
+    }
+
+    #[test]
+    fn nonsense_has_to_be_very_near() {
+        let word = Manner { likeness: Some(0.5), ..Manner::UNKNOWN };
+        let nonsense = Manner { recognised: 0.0, ..word };
+        let guess = Evidence { words: 0.0, similarity: Some(0.5) };
+        assert!(WEIGHTS.has_hope(word, guess));
+        assert!(!WEIGHTS.has_hope(nonsense, guess));
     }
 
     #[test]

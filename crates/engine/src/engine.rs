@@ -10,6 +10,7 @@ use std::{
 use catalog::{
     access::{AdminPass, Caller, ReadPass, Role, WritePass},
     product::{Draft, Product, ProductId},
+    understanding::{Knows, Understanding},
 };
 use jiff::Timestamp;
 use thiserror::Error;
@@ -281,13 +282,13 @@ impl Engine {
         self.read(move |readers, shops| {
             let snapshot = shops.index(pass.shop())?.snapshot();
             let hurried = Cell::new(false);
-            let encode = |text: &str| {
+            let meaning = |understood: &Understanding, knows: Knows| {
                 let queries = queries.as_ref()?;
-                let embedding = queries.encode(text, workers.busy());
-                hurried.set(!queries.is_best(embedding.as_ref()));
-                embedding
+                let meaning = queries.meaning(understood, knows, workers.busy());
+                hurried.set(!queries.is_best(meaning.as_ref()));
+                meaning
             };
-            let answer = search::search(&snapshot, readers, encode, &pass, &request)?;
+            let answer = search::search(&snapshot, readers, meaning, &pass, &request)?;
             let answer = Arc::new(answer);
             // What was answered in a hurry may be answered better next time.
             if !hurried.get() {

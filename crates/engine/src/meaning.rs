@@ -1,21 +1,30 @@
 //! What does a query mean? The deep encoder says it best; the instant one says it when the server
-//! has no time, or the deep one fails.
+//! has no time, or the deep one fails. The phrase book tells what people look for who say such
+//! things.
 
 use std::{collections::HashMap, mem, sync::Arc};
 
-use catalog::understanding::Understanding;
+use catalog::{
+    fusion::{Manner, WEIGHTS},
+    understanding::{Knows, Understanding},
+    words::QueryWords,
+};
 use parking_lot::Mutex;
 
-use crate::embed::{Embedder, Embedding, Encoder, Text, Turn};
+use crate::embed::{Embedder, Embedding, Encoder, Hint, Text, Turn, Vector};
 
 /// Deep vectors of queries that are kept in each of two generations.
 const KEPT: usize = 1024;
 
-/// The text of a query that is embedded.
-///
-/// What is left once conditions and chit-chat are taken out: the words that are searched for.
-pub(crate) fn text(understood: &Understanding) -> &str {
-    &understood.residual
+/// What a query means.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Meaning {
+    /// Where it lies.
+    pub(crate) vector: Vector,
+    /// Who says so.
+    pub(crate) encoder: Encoder,
+    /// How it is put.
+    pub(crate) manner: Manner,
 }
 
 /// Turns queries into vectors.
@@ -26,58 +35,111 @@ pub(crate) struct QueryEncoder {
     known: Mutex<Recent>,
 }
 
+/// What the model makes of a text.
+type Made = (Embedding, Option<Hint>);
+
 impl QueryEncoder {
     pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
         Self { embedder, budget, known: Mutex::default() }
     }
 
-    /// What a text means, while so many searches are under way or wait; `None` if the model
-    /// cannot say. Blocks.
-    pub(crate) fn encode(&self, text: &str, searches: usize) -> Option<Embedding> {
-        if text.trim().is_empty() {
-            return None;
-        }
-        if let Some(known) = self.known.lock().get(text) {
-            return Some(known);
-        }
-        let made = self.deep(text, searches).or_else(|| self.embedder.instant(Text::Query(text)));
-        let encoder = made.as_ref().map_or("none", |made| made.encoder.as_str());
-        metrics::counter!("shopkeeper_query_vectors_total", "encoder" => encoder).increment(1);
-        made
+    /// What a query means in a shop that knows these words, while so many searches are under way
+    /// or wait; `None` if the model cannot say. Blocks.
+    pub(crate) fn meaning(
+        &self,
+        understood: &Understanding,
+        knows: Knows,
+        searches: usize,
+    ) -> Option<Meaning> {
+        let (sentence, words) = (&understood.sentence, &understood.residual);
+        let (embedding, hint) = self.encode(Text::Request { sentence, words }, searches)?;
+        let manner = self.manner(understood, knows, hint.as_ref());
+        let vector = match hint {
+            None => embedding.vector,
+            Some(hint) => leaning(&embedding.vector, &hint.answer, WEIGHTS.lean(manner))?,
+        };
+        Some(Meaning { vector, encoder: embedding.encoder, manner })
     }
 
     /// Whether the model could not have said it better with more time.
-    pub(crate) fn is_best(&self, made: Option<&Embedding>) -> bool {
+    pub(crate) fn is_best(&self, made: Option<&Meaning>) -> bool {
         self.budget == 0 || made.is_some_and(|made| made.encoder == Encoder::Deep)
     }
 
-    fn deep(&self, text: &str, searches: usize) -> Option<Embedding> {
+    fn encode(&self, text: Text<'_>, searches: usize) -> Option<Made> {
+        if text.whole().trim().is_empty() {
+            return None;
+        }
+        let name = name(text);
+        if let Some(known) = self.known.lock().get(&name) {
+            return Some(known);
+        }
+        let embedding = self.deep(text, searches).or_else(|| self.embedder.instant(text));
+        let encoder = embedding.as_ref().map_or("none", |made| made.encoder.as_str());
+        metrics::counter!("shopkeeper_query_vectors_total", "encoder" => encoder).increment(1);
+        let embedding = embedding?;
+        let made = (embedding.clone(), self.embedder.hint(&embedding.vector));
+        if embedding.encoder == Encoder::Deep {
+            self.known.lock().put(&name, &made);
+        }
+        Some(made)
+    }
+
+    fn deep(&self, text: Text<'_>, searches: usize) -> Option<Embedding> {
         if searches > self.budget {
             return None;
         }
-        match self.embedder.deep(&[Text::Query(text)], Turn::Search) {
-            Ok(mut made) => {
-                let made = made.pop()?;
-                self.known.lock().put(text, &made);
-                Some(made)
-            }
-            Err(error) => {
-                tracing::debug!(%error, "a query was not embedded by the deep encoder");
-                None
-            }
+        let made = self.embedder.deep(&[text], Turn::Search);
+        let failed =
+            |error| tracing::debug!(%error, "a query was not embedded by the deep encoder");
+        made.map_err(failed).ok()?.pop()
+    }
+
+    fn manner(&self, understood: &Understanding, knows: Knows, hint: Option<&Hint>) -> Manner {
+        let count = |text: &str| text.split_whitespace().count() as f32;
+        let said = count(&understood.sentence).max(1.0);
+        // Numbers and sizes are no evidence that somebody knows what he says.
+        let words = QueryWords::of(&understood.residual);
+        let telling = words.iter().filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
+        let (mut all, mut recognised) = (0.0, 0.0);
+        for word in telling {
+            all += 1.0;
+            let is_known = knows(word)
+                || self.embedder.recognises(word)
+                || self.embedder.recognises(&format!("{word}s"));
+            recognised += f32::from(is_known);
         }
+        Manner {
+            function_words: (1.0 - count(&understood.residual) / said).clamp(0.0, 1.0),
+            likeness: hint.map(|hint| hint.likeness),
+            recognised: if all > 0.0 { recognised / all } else { 0.0 },
+        }
+    }
+}
+
+/// A point on the way from one to another.
+fn leaning(from: &Vector, toward: &Vector, share: f32) -> Option<Vector> {
+    let pairs = from.as_slice().iter().zip(toward.as_slice());
+    Vector::towards(pairs.map(|(from, toward)| from + share * toward).collect())
+}
+
+/// What a text is kept under.
+fn name(text: Text<'_>) -> String {
+    match text {
+        Text::Request { sentence, words } => format!("{sentence}\n{words}"),
+        other => other.whole().into_owned(),
     }
 }
 
 /// What was used lately: a full generation takes the place of the one before, which is forgotten.
 #[derive(Default)]
 struct Recent {
-    now: HashMap<Box<str>, Embedding>,
-    before: HashMap<Box<str>, Embedding>,
+    now: HashMap<Box<str>, Made>,
+    before: HashMap<Box<str>, Made>,
 }
 
 impl Recent {
-    fn get(&mut self, text: &str) -> Option<Embedding> {
+    fn get(&mut self, text: &str) -> Option<Made> {
         if let Some(known) = self.now.get(text) {
             return Some(known.clone());
         }
@@ -86,16 +148,18 @@ impl Recent {
         Some(known)
     }
 
-    fn put(&mut self, text: &str, embedding: &Embedding) {
+    fn put(&mut self, text: &str, made: &Made) {
         if self.now.len() >= KEPT {
             self.before = mem::take(&mut self.now);
         }
-        self.now.insert(text.into(), embedding.clone());
+        self.now.insert(text.into(), made.clone());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use catalog::understanding::understand;
+
     use super::*;
     use crate::embed::tests::{
         endpoint::{Act, Endpoint},
@@ -106,10 +170,14 @@ mod tests {
         QueryEncoder::new(Arc::new(tiny_model()), budget)
     }
 
+    fn meaning(encoder: &QueryEncoder, query: &str, searches: usize) -> Option<Meaning> {
+        encoder.meaning(&understand(query), &|word| word == "sofa", searches)
+    }
+
     #[test]
     fn a_busy_server_takes_the_instant_encoder() {
         let encoder = encoder(2);
-        let made = |text, searches| encoder.encode(text, searches).map(|made| made.encoder);
+        let made = |text, searches| meaning(&encoder, text, searches).map(|made| made.encoder);
         assert_eq!(made("red sofa", 3), Some(Encoder::Instant));
         assert_eq!(made("red sofa", 2), Some(Encoder::Deep));
         assert_eq!(made("red sofa", 3), Some(Encoder::Deep), "it is known by now");
@@ -117,9 +185,28 @@ mod tests {
     }
 
     #[test]
+    fn the_manner_of_a_query_is_told() {
+        let encoder = encoder(1);
+        let manner = |query| meaning(&encoder, query, 1).unwrap().manner;
+        let (sofa, sentence) = (manner("sofa"), manner("a sofa for the xyzzy"));
+        assert_eq!((sofa.function_words, sofa.recognised), (0.0, 1.0));
+        assert_eq!((sentence.function_words, sentence.recognised), (0.6, 0.5));
+        assert!(sofa.likeness.is_some());
+        assert_eq!(manner("12345").recognised, 0.0);
+    }
+
+    #[test]
+    fn a_query_leans_toward_what_such_phrases_stand_for() {
+        let (query, answer) = (vec![1.0, 0.0], vec![0.0, 1.0]);
+        let (query, answer) = (Vector::towards(query).unwrap(), Vector::towards(answer).unwrap());
+        assert_eq!(leaning(&query, &answer, 0.0), Some(query.clone()));
+        let half = leaning(&query, &answer, 1.0).unwrap();
+        assert!((half.cosine(&query) - half.cosine(&answer)).abs() < 1e-6);
+    }
+
+    #[test]
     fn what_was_used_lately_is_known_and_the_rest_forgotten() {
-        let encoder = encoder(usize::MAX);
-        let made = encoder.encode("red sofa", 1).unwrap();
+        let made = encoder(usize::MAX).encode(Text::Query("red sofa"), 1).unwrap();
         let mut recent = Recent::default();
         recent.put("kept", &made);
         recent.put("forgotten", &made);
@@ -136,8 +223,8 @@ mod tests {
         let endpoint = Endpoint::start();
         let encoder = QueryEncoder::new(Arc::new(endpoint.embedder()), 1);
         endpoint.order([Act::Fail(400, None)]);
-        assert_eq!(encoder.encode("red sofa", 1), None);
-        assert!(encoder.encode("red sofa", 1).is_some());
-        assert_eq!(encoder.encode("blue sofa", 2), None, "no time");
+        assert_eq!(meaning(&encoder, "red sofa", 1), None);
+        assert!(meaning(&encoder, "red sofa", 1).is_some());
+        assert_eq!(meaning(&encoder, "blue sofa", 2), None, "no time");
     }
 }

@@ -3,16 +3,15 @@
 use catalog::{
     access::ReadPass,
     change::Seq,
-    fusion::WEIGHTS,
     product::{Product, ProductId},
     query::QueryText,
-    understanding::{Understand, Understanding},
+    understanding::{Knows, Understand, Understanding},
 };
 
 use crate::{
-    embed::{Embedding, Encoder},
+    embed::Encoder,
     index::{Meant, Plan, QueryVector, Snapshot, Wanted},
-    meaning,
+    meaning::Meaning,
     store::{CatalogReads, StoreError},
 };
 
@@ -47,21 +46,22 @@ pub struct SearchResults {
 pub(crate) fn search(
     snapshot: &Snapshot,
     readers: &dyn CatalogReads,
-    encode: impl FnOnce(&str) -> Option<Embedding>,
+    meaning: impl FnOnce(&Understanding, Knows) -> Option<Meaning>,
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
+    let knows = |word: &str| snapshot.knows(word);
     let query = request.query.as_str();
-    let mut understood = request.understand.read(query, &|word| snapshot.knows(word));
+    let mut understood = request.understand.read(query, &knows);
     if request.understand.corrections {
         snapshot.correct(query, &mut understood);
     }
     let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
-    let embedding = if has_words { encode(meaning::text(&understood)) } else { None };
-    plan.meant = embedding.as_ref().and_then(meant);
-    let encoder = embedding.filter(|_| plan.meant.is_some()).map(|made| made.encoder);
+    let meaning = if has_words { meaning(&understood, &knows) } else { None };
+    plan.meant = meaning.as_ref().and_then(meant);
+    let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
         readers.refused(pass.shop(), in_doubt, &allowed)
@@ -79,11 +79,7 @@ pub(crate) fn search(
     Ok(SearchResults { products, total, seq: snapshot.seq(), encoder, understood })
 }
 
-/// An embedded query as the index looks for it.
-fn meant(embedding: &Embedding) -> Option<Meant> {
-    let calibration = match embedding.encoder {
-        Encoder::Instant => WEIGHTS.instant,
-        Encoder::Deep => WEIGHTS.deep,
-    };
-    Some(Meant { vector: QueryVector::of(&embedding.vector)?, calibration })
+/// A query's meaning as the index looks for it.
+fn meant(meaning: &Meaning) -> Option<Meant> {
+    Some(Meant { vector: QueryVector::of(&meaning.vector)?, manner: meaning.manner })
 }

@@ -55,6 +55,8 @@ pub struct Understanding {
     pub sort: Option<SortHint>,
     /// Where the words stand that say nothing about products.
     pub set_aside: Vec<Span>,
+    /// What is left without conditions, as a person would say it, unless corrected.
+    pub sentence: String,
     /// The words left to search for, as written unless corrected. Empty if the query only sets
     /// conditions.
     pub residual: String,
@@ -84,6 +86,7 @@ impl Understanding {
         let Corrected { text, corrections, instead } =
             spelling::correct(&self.residual, vocabulary);
         for mut correction in corrections {
+            self.sentence = self.sentence.replacen(&correction.from, &correction.to, 1);
             if let Some(span) = residual::place_in_query(&self.kept, &correction.span) {
                 correction.span = span;
                 self.corrections.push(correction);
@@ -137,7 +140,8 @@ impl Understand {
     pub fn read(&self, text: &str, knows: Knows) -> Understanding {
         if *self == Self::NOTHING {
             let kept = Vec::from_iter(Some(0..text.len()));
-            return Understanding { residual: text.to_owned(), kept, ..Understanding::default() };
+            let (sentence, residual) = (text.to_owned(), text.to_owned());
+            return Understanding { sentence, residual, kept, ..Understanding::default() };
         }
         let tokens = Tokens::of(text);
         let mut taken = vec![false; tokens.len()];
@@ -160,6 +164,7 @@ impl Understand {
                 understood.exclusions.push(exclusion);
             }
         }
+        understood.sentence = residual::text(text, &residual::kept(&tokens, &taken));
         if self.chit_chat {
             let aside = residual::chit_chat(&tokens, &taken);
             understood.set_aside = residual::spans(&tokens, &aside);

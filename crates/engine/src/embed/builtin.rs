@@ -202,8 +202,14 @@ impl BuiltIn {
     }
 
     /// Where a text's rows point. A sum of rows has no first place, so a title is given its
-    /// weight here: half, whatever follows it.
+    /// weight here: half, whatever follows it. It has no grammar either, so the words that hold
+    /// a sentence together are left out where they are known.
     fn instant_sum(&self, text: Text<'_>, whole: &str) -> Vec<f32> {
+        if let Text::Request { words, .. } = text
+            && !words.is_empty()
+        {
+            return self.rows_of(words);
+        }
         let mut sum = self.rows_of(whole);
         if let Text::Product { title, description } = text
             && !description.is_empty()

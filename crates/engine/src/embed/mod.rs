@@ -96,6 +96,13 @@ pub struct Embedding {
 pub enum Text<'a> {
     /// What somebody looks for.
     Query(&'a str),
+    /// What somebody looks for, of whom more is known.
+    Request {
+        /// As it was said.
+        sentence: &'a str,
+        /// The words of it that are about products.
+        words: &'a str,
+    },
     /// What there is. The title weighs more than what follows it.
     Product {
         /// Its title.
@@ -109,7 +116,9 @@ impl<'a> Text<'a> {
     /// The whole text, as the models were taught to read it.
     pub fn whole(self) -> Cow<'a, str> {
         match self {
-            Self::Query(text) | Self::Product { title: text, description: "" } => text.into(),
+            Self::Query(text)
+            | Self::Request { sentence: text, .. }
+            | Self::Product { title: text, description: "" } => text.into(),
             Self::Product { title, description } => {
                 // No model reads on for ever, and copying a long description would cost more than
                 // reading the part that counts.

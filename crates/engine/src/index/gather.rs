@@ -1,7 +1,7 @@
 //! Which products may be relevant, and what speaks for each? Those with a word of the query or
 //! near its meaning, as far as they may be seen and satisfy the conditions.
 
-use catalog::fusion::{self, Evidence};
+use catalog::fusion::{Evidence, WEIGHTS};
 
 use super::{
     bits::{BLOCK, ones},
@@ -40,9 +40,7 @@ pub(super) fn gather<'a>(
 ) -> Vec<Candidate> {
     let most = asked.maximum();
     let share = if most > 0.0 { most.recip() } else { 0.0 };
-    let has_hope = |evidence| {
-        meant.is_none_or(|meant| fusion::has_hope(&fusion::WEIGHTS, meant.calibration, evidence))
-    };
+    let has_hope = |evidence| meant.is_none_or(|meant| WEIGHTS.has_hope(meant.manner, evidence));
     let mut gathered = Vec::new();
     Board::lend(|board| {
         for (at, source) in sources.enumerate() {

@@ -80,16 +80,10 @@ impl<'a> Asked<'a> {
         asked
     }
 
-    /// What a product would score that says everything asked for that any product says, over
-    /// and over: no score is greater.
+    /// What a product would score that says everything asked for, over and over: no score is
+    /// greater. What no product says counts as much as the rarest word.
     pub(super) fn maximum(&self) -> f32 {
-        self.scorer.most(self.known_rarity())
-    }
-
-    /// How much of the query's information is in words that products of the shop say, from 0
-    /// to 1. A rare word says more than a common one; 0 for a query without words.
-    pub(super) fn known(&self) -> f32 {
-        if self.information > 0.0 { self.known_rarity() / self.information } else { 0.0 }
+        self.scorer.most(self.information)
     }
 
     fn known_rarity(&self) -> f32 {

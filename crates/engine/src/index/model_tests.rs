@@ -2,7 +2,7 @@
 //! compared with a map of products that is searched from scratch each time.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     convert::Infallible,
     sync::atomic::{AtomicBool, Ordering},
     thread,
@@ -11,7 +11,7 @@ use std::{
 use catalog::{
     access::Sight,
     change::Seq,
-    fusion::{self, Coverage, Evidence, Fusion},
+    fusion::{self, Coverage, Evidence, Fusion, Manner},
     price::Money,
     product::ProductId,
     ranking::{Corpus, FieldLength, Hit, Lengths, Occurrences, Score, Scorer, WEIGHTS},
@@ -170,8 +170,13 @@ impl Model {
         self.0.values().for_each(|known| corpus.add(known.lengths()));
         let scorer = Scorer::new(&WEIGHTS, &corpus);
         let mut scores = vec![0.0; self.0.len()];
-        let with =
-            |word: &str| self.0.values().filter(|known| known.times(word) != (0, 0)).count() as u64;
+        let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+        for known in self.0.values() {
+            let said: BTreeSet<&str> =
+                known.title.iter().chain(&known.description).map(String::as_str).collect();
+            said.into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
+        }
+        let with = |word: &str| counts.get(word).copied().unwrap_or_default();
         let (mut known_rarity, mut unknown) = (0.0, 0);
         for term in query.terms() {
             let is_known = |way: &&Alternative| {
@@ -203,7 +208,7 @@ impl Model {
             }
         }
         let information = unknown as f32 * corpus.rarity(0) + known_rarity;
-        let share = scorer.most(known_rarity).recip();
+        let share = scorer.most(information).recip();
         let seen: Vec<_> = self
             .0
             .iter()
@@ -218,11 +223,7 @@ impl Model {
             .collect();
         let fusion = match meant {
             None => Fusion::of_words(&fusion::WEIGHTS),
-            Some(_) => {
-                let known = if information > 0.0 { known_rarity / information } else { 0.0 };
-                let coverage = coverage(&seen, known);
-                Fusion::of_both(&fusion::WEIGHTS, fusion::WEIGHTS.deep, coverage)
-            }
+            Some(_) => Fusion::of_both(&fusion::WEIGHTS, MANNER, coverage(&seen)),
         };
         let scored = seen.into_iter().map(|(product, version, evidence)| Hit {
             product,
@@ -237,14 +238,17 @@ impl Model {
     }
 }
 
+/// How the queries are put.
+const MANNER: Manner = Manner { likeness: Some(0.8), ..Manner::UNKNOWN };
+
 /// Of products that could be relevant; the words of others do not cover anything.
-fn coverage(seen: &[(ProductId, Seq, Evidence)], known: f32) -> Coverage {
+fn coverage(seen: &[(ProductId, Seq, Evidence)]) -> Coverage {
     let hopeful = seen
         .iter()
         .map(|(_, _, evidence)| *evidence)
-        .filter(|evidence| fusion::has_hope(&fusion::WEIGHTS, fusion::WEIGHTS.deep, *evidence));
+        .filter(|evidence| fusion::WEIGHTS.has_hope(MANNER, *evidence));
     let best_words = hopeful.map(|evidence| evidence.words).fold(0.0, f32::max);
-    Coverage { best_words, known }
+    Coverage { best_words }
 }
 
 /// The cosine of two vectors as they are kept, unless too many of their signs differ.
@@ -275,7 +279,7 @@ fn check(index: &ShopIndex, model: &Model) {
                 let hits = expected.iter().skip(offset).take(limit).copied().collect();
                 let meant = meant.map(|direction| Meant {
                     vector: QueryVector::of(&towards(direction)).unwrap(),
-                    calibration: fusion::WEIGHTS.deep,
+                    manner: MANNER,
                 });
                 let plan = Plan { meant, ..plan_of(&words, sight, offset, limit) };
                 assert_eq!(

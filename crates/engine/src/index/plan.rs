@@ -2,7 +2,7 @@
 
 use catalog::{
     access::Sight,
-    fusion::Calibration,
+    fusion::Manner,
     price::Money,
     understanding::{Exclusion, PriceRange, SortOrder, Understanding},
     words::QueryWords,
@@ -45,8 +45,8 @@ pub enum Wanted {
 pub struct Meant {
     /// Where it lies.
     pub vector: QueryVector,
-    /// What nearness to it says.
-    pub calibration: Calibration,
+    /// How it is put.
+    pub manner: Manner,
 }
 
 impl<'a> Plan<'a> {

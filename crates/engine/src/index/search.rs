@@ -89,8 +89,8 @@ fn relevant<E>(
         None => Fusion::of_words(&WEIGHTS),
         Some(meant) => {
             let words = candidates.iter().map(|candidate| candidate.evidence().words);
-            let coverage = Coverage { best_words: words.fold(0.0, f32::max), known: asked.known() };
-            Fusion::of_both(&WEIGHTS, meant.calibration, coverage)
+            let coverage = Coverage { best_words: words.fold(0.0, f32::max) };
+            Fusion::of_both(&WEIGHTS, meant.manner, coverage)
         }
     };
     let scores: Vec<f32> =

@@ -149,7 +149,7 @@ fn time(products: usize, titles: &[String], held: &[Vector], queries: &[String],
         };
         words.push(search(&plan).0);
         let Some(vector) = QueryVector::of(vector) else { continue };
-        let meant = Some(Meant { vector, calibration: fusion::WEIGHTS.instant });
+        let meant = Some(Meant { vector, manner: fusion::Manner::UNKNOWN });
         let (time, total) = search(&Plan { meant, ..plan });
         both.push(time);
         found += total;

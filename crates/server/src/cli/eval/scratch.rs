@@ -19,7 +19,7 @@ use catalog::{
 use clap::ValueEnum;
 use engine::{
     Engine, SearchResults,
-    embed::{EmbedError, Embedder, Embedding, ModelId, Text, Turn},
+    embed::{EmbedError, Embedder, Embedding, Hint, ModelId, Text, Turn, Vector},
     writes::Created,
 };
 use serde::{Deserialize, Serialize};
@@ -323,6 +323,10 @@ impl Embedder for NeverDeep {
 
     fn recognises(&self, text: &str) -> bool {
         self.0.recognises(text)
+    }
+
+    fn hint(&self, query: &Vector) -> Option<Hint> {
+        self.0.hint(query)
     }
 
     fn instant(&self, text: Text<'_>) -> Option<Embedding> {
