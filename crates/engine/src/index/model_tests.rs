@@ -126,18 +126,24 @@ impl Model {
                 let mut words = way.words.iter().map(|word| with(word) > 0);
                 if way.all { words.all(|known| known) } else { words.any(|known| known) }
             };
-            let ways: Vec<&Alternative> = term.alternatives.iter().filter(is_known).collect();
-            let heaviest = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
+            let ways: Vec<(&Alternative, Vec<f32>)> = term
+                .alternatives
+                .iter()
+                .filter(is_known)
+                .map(|way| (way, way.words.iter().map(|word| corpus.rarity(with(word))).collect()))
+                .collect();
+            let heaviest = ways.iter().map(|(way, _)| way.weight).fold(0.0, f32::max);
             for (score, known) in scores.iter_mut().zip(self.0.values()) {
-                let worth = |way: &&Alternative| {
-                    let words = way.words.iter().filter(|word| known.times(word) != (0, 0));
-                    if way.all && words.clone().count() < way.words.len() {
+                let worth = |(way, rarities): &(&Alternative, Vec<f32>)| {
+                    let words = way.words.iter().zip(rarities);
+                    let said = words.filter(|(word, _)| known.times(word) != (0, 0));
+                    if way.all && said.clone().count() < way.words.len() {
                         return 0.0;
                     }
-                    words.fold(0.0, |sum, word| {
+                    said.fold(0.0, |sum, (word, rarity)| {
                         let (title, description) = known.times(word);
-                        let rarity = way.weight / heaviest * corpus.rarity(with(word));
                         let occurrences = Occurrences::new(title, description);
+                        let rarity = way.weight / heaviest * rarity;
                         sum + scorer.score(rarity, occurrences, known.lengths())
                     })
                 };
