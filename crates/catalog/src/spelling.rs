@@ -1,6 +1,9 @@
 //! What did the shopper mean to write? Words that the shop does not know are corrected to words
 //! that it knows.
 //!
+//! A word that the language has is not corrected, although the shop does not know it: it is meant
+//! as it stands. What the shop has that is like it may be meant, too.
+//!
 //! Words with digits in them are sizes and part numbers, and stay as they are. So do words that
 //! the shop knows, but a rare one that looks like a slip for a common one means that one, too.
 
@@ -66,6 +69,8 @@ pub type Found<'f> = &'f mut dyn FnMut(&str);
 pub struct Vocabulary<'a> {
     /// How many products there are.
     pub all: u64,
+    /// Whether a word is one of the language, whoever says it.
+    pub is_word: &'a dyn Fn(&str) -> bool,
     /// How many products say a word.
     pub products: &'a dyn Fn(&str) -> u64,
     /// Calls back with words near a word: at least all that are no further than this cost.
@@ -161,7 +166,8 @@ pub(crate) fn surely_meant(word: &str, vocabulary: &Vocabulary<'_>) -> Option<St
     let is_unknown = tokens.len() == 1
         && speller.is_plain(0)
         && word.len() >= LEAST_LETTERS
-        && (vocabulary.products)(word) == 0;
+        && (vocabulary.products)(word) == 0
+        && !(vocabulary.is_word)(word);
     let mut candidates = if is_unknown { speller.candidates(0, word) } else { Vec::new() };
     let runner_up = candidates.get(1).map(|second| second.score);
     let best = (!candidates.is_empty()).then(|| candidates.remove(0))?;
@@ -237,6 +243,15 @@ impl Speller<'_> {
             && best.is_none_or(|best| score > best)
         {
             return Some(Fix { to, tokens: 1 });
+        }
+        let best = candidates.first()?.score;
+        if (self.vocabulary.is_word)(self.words[at]) || (self.vocabulary.is_word)(&word) {
+            instead.extend(candidates.into_iter().take(KEPT).map(|other| Instead {
+                of: (&*word).into(),
+                word: other.word.into(),
+                weight: PERHAPS * (other.score - best).exp(),
+            }));
+            return None;
         }
         let mut candidates = candidates.into_iter();
         let best = candidates.next()?;

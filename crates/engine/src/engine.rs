@@ -2,7 +2,6 @@
 //! touches a shop takes the pass that allows it.
 
 use std::{
-    cell::Cell,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -10,7 +9,6 @@ use std::{
 use catalog::{
     access::{AdminPass, Caller, ReadPass, Role, WritePass},
     product::{Draft, Product, ProductId},
-    understanding::{Knows, Understanding},
 };
 use jiff::Timestamp;
 use thiserror::Error;
@@ -19,7 +17,7 @@ use crate::{
     answers::{Answers, Question},
     embed::{Embedder, Embedding, Encoder, Text},
     embedding::Background,
-    meaning::QueryEncoder,
+    meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
     store::{
@@ -281,17 +279,11 @@ impl Engine {
         let (queries, workers) = (self.queries.clone(), self.workers.clone());
         self.read(move |readers, shops| {
             let snapshot = shops.index(pass.shop())?.snapshot();
-            let hurried = Cell::new(false);
-            let meaning = |understood: &Understanding, knows: Knows| {
-                let queries = queries.as_ref()?;
-                let meaning = queries.meaning(understood, knows, workers.busy());
-                hurried.set(!queries.is_best(meaning.as_ref()));
-                meaning
-            };
-            let answer = search::search(&snapshot, readers, meaning, &pass, &request)?;
+            let reader = QueryReader::new(queries.as_deref(), workers.busy());
+            let answer = search::search(&snapshot, readers, &reader, &pass, &request)?;
             let answer = Arc::new(answer);
             // What was answered in a hurry may be answered better next time.
-            if !hurried.get() {
+            if !reader.was_hurried() {
                 answers.put(Question::new(snapshot.id(), pass.sight(), &request), &answer);
             }
             Ok(answer)

@@ -2,7 +2,7 @@
 //! has no time, or the deep one fails. The phrase book tells what people look for who say such
 //! things.
 
-use std::{collections::HashMap, mem, sync::Arc};
+use std::{cell::Cell, collections::HashMap, mem, sync::Arc};
 
 use catalog::{
     fusion::{Manner, WEIGHTS},
@@ -35,6 +35,39 @@ pub(crate) struct QueryEncoder {
     known: Mutex<Recent>,
 }
 
+/// Reads the query of one search, with a model or without.
+pub(crate) struct QueryReader<'a> {
+    encoder: Option<&'a QueryEncoder>,
+    /// Searches under way or waiting.
+    searches: usize,
+    hurried: Cell<bool>,
+}
+
+impl<'a> QueryReader<'a> {
+    pub(crate) fn new(encoder: Option<&'a QueryEncoder>, searches: usize) -> Self {
+        Self { encoder, searches, hurried: Cell::new(false) }
+    }
+
+    /// Whether a word is one that the model was taught.
+    pub(crate) fn recognises(&self, word: &str) -> bool {
+        self.encoder.is_some_and(|encoder| encoder.embedder.recognises(word) == Some(true))
+    }
+
+    /// What a query means in a shop that knows these words; `None` if nobody can say. Blocks.
+    pub(crate) fn meaning(&self, understood: &Understanding, knows: Knows) -> Option<Meaning> {
+        let encoder = self.encoder?;
+        let meaning = encoder.meaning(understood, knows, self.searches);
+        let is_best = meaning.as_ref().is_some_and(|meaning| meaning.encoder == Encoder::Deep);
+        self.hurried.set(encoder.budget > 0 && !is_best);
+        meaning
+    }
+
+    /// Whether the model would have said it better with more time.
+    pub(crate) fn was_hurried(&self) -> bool {
+        self.hurried.get()
+    }
+}
+
 /// What the model makes of a text.
 type Made = (Embedding, Option<Hint>);
 
@@ -59,11 +92,6 @@ impl QueryEncoder {
             Some(hint) => leaning(&embedding.vector, &hint.answer, WEIGHTS.lean(manner))?,
         };
         Some(Meaning { vector, encoder: embedding.encoder, manner })
-    }
-
-    /// Whether the model could not have said it better with more time.
-    pub(crate) fn is_best(&self, made: Option<&Meaning>) -> bool {
-        self.budget == 0 || made.is_some_and(|made| made.encoder == Encoder::Deep)
     }
 
     fn encode(&self, text: Text<'_>, searches: usize) -> Option<Made> {
@@ -104,9 +132,9 @@ impl QueryEncoder {
         let (mut all, mut recognised) = (0.0, 0.0);
         for word in telling {
             all += 1.0;
-            let is_known = knows(word)
-                || self.embedder.recognises(word)
-                || self.embedder.recognises(&format!("{word}s"));
+            // Who cannot tell is given the benefit of the doubt.
+            let is_taught = |word: &str| self.embedder.recognises(word).unwrap_or(true);
+            let is_known = knows(word) || is_taught(word) || is_taught(&format!("{word}s"));
             recognised += f32::from(is_known);
         }
         Manner {

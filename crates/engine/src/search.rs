@@ -5,13 +5,13 @@ use catalog::{
     change::Seq,
     product::{Product, ProductId},
     query::QueryText,
-    understanding::{Knows, Understand, Understanding},
+    understanding::{Understand, Understanding},
 };
 
 use crate::{
     embed::Encoder,
     index::{Meant, Plan, QueryVector, Snapshot, Wanted},
-    meaning::Meaning,
+    meaning::{Meaning, QueryReader},
     store::{CatalogReads, StoreError},
 };
 
@@ -46,7 +46,7 @@ pub struct SearchResults {
 pub(crate) fn search(
     snapshot: &Snapshot,
     readers: &dyn CatalogReads,
-    meaning: impl FnOnce(&Understanding, Knows) -> Option<Meaning>,
+    queries: &QueryReader<'_>,
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
@@ -54,12 +54,12 @@ pub(crate) fn search(
     let query = request.query.as_str();
     let mut understood = request.understand.read(query, &knows);
     if request.understand.corrections {
-        snapshot.correct(query, &mut understood);
+        snapshot.correct(query, &|word| queries.recognises(word), &mut understood);
     }
     let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
-    let meaning = if has_words { meaning(&understood, &knows) } else { None };
+    let meaning = if has_words { queries.meaning(&understood, &knows) } else { None };
     plan.meant = meaning.as_ref().and_then(meant);
     let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
     let matches = snapshot.search(&plan, |in_doubt| {

@@ -36,6 +36,7 @@ impl Shop {
         let says = |product: &Vec<String>, word: &str| product.iter().any(|said| said == word);
         use_it(&Vocabulary {
             all: self.products.len() as u64,
+            is_word: &|word| word == "settee",
             products: &|word| words.get(word).copied().unwrap_or(0),
             near: &|_, found| words.keys().for_each(|word| found(word)),
             beginning: &|start, found| {
@@ -67,6 +68,7 @@ fn shop() -> Shop {
         ("Dewalt DCB205-2 battery", 5),
         ("Battery charger", 10),
         ("Kids toy crane", 1),
+        ("Dog setter collar", 3),
     ])
 }
 
@@ -105,6 +107,12 @@ fn words_are_split_and_joined() {
     check("lightbulb", "light bulb | lightbulb>light bulb");
     check("back pack", "backpack | back pack>backpack");
     check("canvas back pack 18 in", "canvas backpack 18 in | back pack>backpack");
+}
+
+#[test]
+fn a_word_of_the_language_is_meant_as_it_stands() {
+    check("settee", "settee");
+    check("setteer", "setter | setteer>setter");
 }
 
 #[test]

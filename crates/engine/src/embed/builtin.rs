@@ -257,13 +257,13 @@ impl Embedder for BuiltIn {
         self.instant.dims()
     }
 
-    fn recognises(&self, word: &str) -> bool {
+    fn recognises(&self, word: &str) -> Option<bool> {
         let is_whole = || {
             word.len() >= TELLING_BYTES
                 && word.chars().all(char::is_alphanumeric)
                 && self.vocabulary.has(word)
         };
-        self.words.contains(word) || is_whole()
+        Some(self.words.contains(word) || is_whole())
     }
 
     fn hint(&self, query: &Vector) -> Option<Hint> {

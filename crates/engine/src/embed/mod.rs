@@ -147,9 +147,10 @@ pub trait Embedder: Send + Sync {
     /// How many numbers a vector of the space has.
     fn dims(&self) -> usize;
 
-    /// Whether the model was taught this word, given in lower case. What it was not taught it may
-    /// still guess from the spelling, well for a slip of the fingers and badly for nonsense.
-    fn recognises(&self, word: &str) -> bool;
+    /// Whether the model was taught this word, given in lower case; `None` if nobody can say. What
+    /// it was not taught it may still guess from the spelling, well for a slip of the fingers and
+    /// badly for nonsense.
+    fn recognises(&self, word: &str) -> Option<bool>;
 
     /// What people look for who say something near this; `None` for models that were not told.
     fn hint(&self, query: &Vector) -> Option<Hint>;

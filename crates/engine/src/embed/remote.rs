@@ -230,9 +230,8 @@ impl Embedder for Remote {
         self.settings.dims
     }
 
-    fn recognises(&self, _word: &str) -> bool {
-        // Nobody can ask it; it is given the benefit of the doubt.
-        true
+    fn recognises(&self, _word: &str) -> Option<bool> {
+        None
     }
 
     fn hint(&self, _query: &Vector) -> Option<Hint> {

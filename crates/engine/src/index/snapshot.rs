@@ -4,7 +4,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 use catalog::{access::Sight, words::QueryWords};
-use catalog::{change::Seq, product::ProductId, ranking::Corpus, understanding::Understanding};
+use catalog::{
+    change::Seq,
+    product::ProductId,
+    ranking::Corpus,
+    understanding::{Knows, Understanding},
+};
 
 #[cfg(test)]
 use super::Wanted;
@@ -81,9 +86,10 @@ impl Snapshot {
         vocabulary::products_with(&self.segments, word) > 0
     }
 
-    /// Corrects words of a query that no product says to words that products say.
-    pub fn correct(&self, query: &str, understood: &mut Understanding) {
-        vocabulary::correct(&self.segments, query, understood);
+    /// Corrects words of a query that no product says, and that are no words at all, to words
+    /// that products say.
+    pub fn correct(&self, query: &str, is_word: Knows, understood: &mut Understanding) {
+        vocabulary::correct(&self.segments, query, is_word, understood);
     }
 
     /// The products that satisfy a plan, in its order. Rarity of words and average lengths are

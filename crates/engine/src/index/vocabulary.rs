@@ -2,7 +2,7 @@
 
 use catalog::{
     spelling::{self, Vocabulary},
-    understanding::Understanding,
+    understanding::{Knows, Understanding},
     words::MAX_WORD_BYTES,
 };
 
@@ -14,10 +14,16 @@ const MOST_SLIPS: u32 = 2;
 const MOST_ENDINGS: usize = 200;
 
 /// Corrects a query with the words of the products that count.
-pub(super) fn correct(segments: &[LiveSegment], query: &str, understood: &mut Understanding) {
+pub(super) fn correct(
+    segments: &[LiveSegment],
+    query: &str,
+    is_word: Knows,
+    understood: &mut Understanding,
+) {
     understood.correct(
         query,
         &Vocabulary {
+            is_word,
             all: segments.iter().map(|live| live.live_count() as u64).sum(),
             products: &|word| products_with(segments, word),
             near: &|word, found| near(segments, word, found),

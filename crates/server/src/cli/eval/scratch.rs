@@ -321,7 +321,7 @@ impl Embedder for NeverDeep {
         self.0.dims()
     }
 
-    fn recognises(&self, text: &str) -> bool {
+    fn recognises(&self, text: &str) -> Option<bool> {
         self.0.recognises(text)
     }
 
