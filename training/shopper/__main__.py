@@ -1,4 +1,4 @@
-"""The recipe's steps, one command each: prepare, train-deep, align-instant, export, phrasebook, evaluate."""
+"""The recipe's steps, one command each: prepare, train-teacher, train-student, export, phrasebook, evaluate."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pathlib import Path
 import torch
 
 from . import corpus, evaluate, export
-from .deep import THIN, train_deep, with_principal_axes
-from .deep import Recipe as DeepRecipe
-from .encoders import Deep, Instant, between, load_minilm, thinned
+from .deep import Recipe as TeacherRecipe
+from .deep import train_deep, without_common_direction
+from .encoders import Deep, Instant, between, load_arctic, load_minilm
 from .gather import Store
-from .instant import Recipe as InstantRecipe
-from .instant import align_instant, first_table
 from .measured import Blend, Encoder, FloatDeep, Int8Deep, TableInstant
 from .phrasebook import write_phrasebook
+from .student import Ensemble, first_student, train_student
+from .student import Recipe as StudentRecipe
 from .wording import Wording, read_vocab
 
 HERE = Path(__file__).resolve().parent.parent
 NGRAM_ROWS = 30_000
 DIMS = 256
-MODEL = "shopper-1"
+MODEL = "shopper-2"
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -39,38 +39,38 @@ def prepare(args: argparse.Namespace) -> None:
     prepared.save(args.runs / "prepared.npz")
 
 
-def deep(args: argparse.Namespace) -> None:
-    """All layers first, from the base model; then fewer, from what the first one learned."""
+def teacher(args: argparse.Namespace) -> None:
+    """One base model, all its layers, taught how shoppers talk."""
     device = _device()
     prepared = corpus.Prepared.load(args.runs / "prepared.npz")
     store = Store(prepared, device)
-    base = _base(args).to(device).eval()
-    sample = torch.from_numpy(prepared.pool[:: max(1, len(prepared.pool) // 100_000)]).to(device)
-    turned = with_principal_axes(base, store, sample, min(args.dims, base.shape.dims)).eval()
-    recipe = dataclasses.replace(DeepRecipe(), **json.loads(args.recipe))
-    full = Deep.load(args.teacher) if args.teacher else None
-    if full is None:
-        start = Deep(turned.shape)
-        start.load_state_dict(turned.state_dict())
-        full = between(train_deep(prepared, start, turned, turned, recipe, device, args.seed), turned, args.blend)
-        full.save(args.runs / "deep-full.safetensors")
-    final = full
-    if args.layers < full.shape.layers:
-        thin = dataclasses.replace(THIN, **json.loads(args.thin_recipe))
-        final = train_deep(prepared, thinned(full, args.layers), full, turned, thin, device, args.seed)
-    final.save(args.runs / "deep.safetensors")
+    base = _base(args, args.start).to(device).eval()
+    turned = without_common_direction(base, store, _sample(prepared, device)).eval()
+    start = Deep(turned.shape)
+    start.load_state_dict(turned.state_dict())
+    recipe = dataclasses.replace(TeacherRecipe(), **json.loads(args.recipe))
+    namer = _base(args, "minilm").to(device).eval()
+    taught = between(train_deep(prepared, start, turned, namer, recipe, device, args.seed), turned, args.blend)
+    taught.save(args.runs / f"teacher-{args.name or args.start}.safetensors")
 
 
-def instant(args: argparse.Namespace) -> None:
+def student(args: argparse.Namespace) -> None:
     device = _device()
     prepared = corpus.Prepared.load(args.runs / "prepared.npz")
     store = Store(prepared, device)
-    model = Deep.load(args.runs / "deep.safetensors").to(device).eval()
+    teachers = [Deep.load(args.runs / f"teacher-{name}.safetensors") for name in args.teachers.split(",")]
+    sample = _sample(prepared, device)
+    ensemble = Ensemble(teachers, store, sample, args.dims)
     wording = Wording(read_vocab(args.base / "vocab.txt"), args.ngram_rows)
-    start = first_table(prepared, model, store, len(wording.vocab), args.ngram_rows, wording.cls, wording.sep)
-    recipe = dataclasses.replace(InstantRecipe(), **json.loads(args.recipe))
-    table = align_instant(prepared, model, _base(args), start, recipe, device, args.seed)
-    torch.save(table.table.detach().half().cpu(), args.runs / "instant.pt")
+    start = first_student(teachers[0], ensemble, store, sample, args.layers, wording)
+    recipe = dataclasses.replace(StudentRecipe(), **json.loads(args.recipe))
+    done = train_student(prepared, start, ensemble, _base(args, "minilm"), recipe, device, args.seed)
+    done.deep.save(args.runs / "deep.safetensors")
+    torch.save(done.table.table.detach().half().cpu(), args.runs / "instant.pt")
+
+
+def _sample(prepared: corpus.Prepared, device: torch.device) -> torch.Tensor:
+    return torch.from_numpy(prepared.pool[:: max(1, len(prepared.pool) // 100_000)]).to(device)
 
 
 def export_all(args: argparse.Namespace) -> None:
@@ -129,7 +129,7 @@ def measure(args: argparse.Namespace) -> None:
     quick = TableInstant(args.models / "instant.bin", wording)
     pairs: dict[str, tuple[Encoder, Encoder]] = {}
     if args.base.exists():
-        base = FloatDeep(_base(args), wording, device)
+        base = FloatDeep(_base(args, "minilm"), wording, device)
         pairs["MiniLM"] = (base, base)
     if (args.runs / "deep.safetensors").exists():
         floats = FloatDeep(Deep.load(args.runs / "deep.safetensors"), wording, device)
@@ -151,10 +151,12 @@ def measure(args: argparse.Namespace) -> None:
     print(evaluate.table(rows))
 
 
-def _base(args: argparse.Namespace) -> Deep:
-    """MiniLM's own file, or one of ours where a test brings a tiny model."""
+def _base(args: argparse.Namespace, name: str) -> Deep:
+    """A base model's own file, or one of ours where a test brings a tiny model."""
     tiny = args.base / "deep.safetensors"
-    return Deep.load(tiny) if tiny.exists() else load_minilm(args.base / "model.safetensors")
+    if tiny.exists():
+        return Deep.load(tiny)
+    return load_arctic(args.base / "arctic.onnx") if name == "arctic" else load_minilm(args.base / "model.safetensors")
 
 
 def _device() -> torch.device:
@@ -182,13 +184,14 @@ def _parser() -> argparse.ArgumentParser:
         return one
 
     step("prepare", prepare, "tokenise everything once").add_argument("--snippets", type=int, default=300_000)
-    train = step("train-deep", deep, "train the transformer")
-    train.add_argument("--layers", type=int, default=4)
-    train.add_argument("--dims", type=int, default=DIMS)
-    train.add_argument("--blend", type=float, default=0.8, help="share of the trained weights; the rest is the base model's")
-    train.add_argument("--thin-recipe", default="{}", help="the same for the second half, with fewer layers")
-    train.add_argument("--teacher", type=Path, default=None, help="a trained full model: skip the first half")
-    step("align-instant", instant, "train the table")
+    teach = step("train-teacher", teacher, "train one base model, all its layers")
+    teach.add_argument("--start", choices=("minilm", "arctic"), default="minilm")
+    teach.add_argument("--name", default=None, help="what to call the result; the base model's name by default")
+    teach.add_argument("--blend", type=float, default=0.8, help="share of the trained weights; the rest is the base model's")
+    learn = step("train-student", student, "train the small transformer and the table together")
+    learn.add_argument("--teachers", default="minilm,arctic", help="names of trained teachers; the first lends its layers")
+    learn.add_argument("--layers", type=int, default=4)
+    learn.add_argument("--dims", type=int, default=DIMS)
     step("export", export_all, "write the files the service embeds")
     step("phrasebook", phrasebook, "where the things lie that phrases stand for")
     measuring = step("evaluate", measure, "print the table of measures")

@@ -15,13 +15,12 @@ from .encoders import Deep, Shape
 from .gather import Store
 from .heldout import HeldOut
 from .lessons import LONG, SHORT, Meanings, PairLessons, PhraseLessons, PoolLessons, contrast, drift, order_lost
-from .phrases import Split
 from .wording import MAX_TOKENS
 
 
 @dataclass(frozen=True)
 class Recipe:
-    steps: int = 1400
+    steps: int = 500
     seconds: float = 1e9
     """Done after this long at the latest; the learning rate then falls with the clock instead of the steps."""
     rate: float = 1e-4
@@ -43,45 +42,35 @@ class Recipe:
     """Share of the running average of the weights that each step keeps; the average is what is measured and saved."""
 
 
-THIN = Recipe(steps=3000, match_weight=0.5, look_every=300)
-"""For fewer layers: most of it is following the full model, over far more texts than there are phrases."""
-
-
-def with_principal_axes(model: Deep, store: Store, texts: Tensor, dims: int) -> Deep:
-    """The same encoder, its vectors turned so that the first `dims` coordinates hold most of every dot product.
-
-    The axes come from the second moment of the model's own vectors, so cutting to `dims` loses as little as a linear
-    map can, and any prefix of the vector is usable in turn.
-    """
-    vectors = store.deep_all(model, texts).float()
-    axes = torch.linalg.eigh(vectors.T @ vectors).eigenvectors.flip(1)[:, :dims]
-    turned = Deep(Shape(**{**model.shape.__dict__, "dims": dims})).to(store.device)
-    weights = {**model.state_dict(), "project.weight": axes.T @ model.project.weight}
-    turned.load_state_dict(weights)
+def without_common_direction(model: Deep, store: Store, texts: Tensor) -> Deep:
+    """The same encoder without the one direction that all its vectors share, which tells no text from another."""
+    axes = principal_axes(store.deep_all(model, texts))[:, 1:]
+    turned = Deep(Shape(**{**model.shape.__dict__, "dims": axes.shape[1]})).to(store.device)
+    turned.load_state_dict({**model.state_dict(), "project.weight": axes.T @ model.project.weight})
     return turned
+
+
+def principal_axes(vectors: Tensor) -> Tensor:
+    """Directions as columns, those that hold most of every dot product first: cutting the last ones off loses least."""
+    vectors = vectors.float()
+    return torch.linalg.eigh(vectors.T @ vectors).eigenvectors.flip(1)
 
 
 def train_deep(
     prepared: Prepared, start: Deep, teacher: Deep, namer: Deep, recipe: Recipe, device: torch.device, seed: int
 ) -> Deep:
-    """`start` trained to `teacher`'s meanings and the phrases'. `namer` tells twins among the types by their names.
+    """`start` trained to the phrases, and to `teacher`'s meanings of all other texts: on phrases the base model is wrong.
 
-    A teacher that was trained on the phrases itself is also followed on them, and staying close to it counts in early
-    stopping; the base model is not, for on phrases it is wrong.
+    `namer` tells twins among the types by their names.
     """
     torch.manual_seed(seed)
     chance = np.random.default_rng(seed)
     store = Store(prepared, device)
     teacher = teacher.to(device).eval()
     model = start.to(device).train()
-    taught = teacher is not namer
-
-    trained = prepared.phrase_split == Split.TRAIN
-    extra = prepared.phrase_text[trained] if taught else prepared.phrase_text[:0]
-    extra_typos = prepared.phrase_typos[trained] if taught else prepared.phrase_typos[:0]
-    known = np.unique(np.concatenate([prepared.pool, prepared.pairs.ravel(), prepared.listings.ravel(), extra]))
-    meanings = Meanings(store, teacher, prepared, torch.from_numpy(known).to(device))
-    pool = PoolLessons(prepared, meanings, extra, extra_typos)
+    known = np.unique(np.concatenate([prepared.pool, prepared.pairs.ravel(), prepared.listings.ravel()]))
+    meanings = Meanings(store, lambda texts: store.deep_all(teacher, texts), prepared, torch.from_numpy(known).to(device))
+    pool = PoolLessons(prepared, meanings, prepared.phrase_text[:0], prepared.phrase_typos[:0])
     phrases = PhraseLessons(prepared, store, namer.to(device).eval(), chance)
     pairs = PairLessons(prepared, device)
     exam = HeldOut(prepared, device)
@@ -113,7 +102,7 @@ def train_deep(
                 f"{time.monotonic() - began:.0f} s",
                 flush=True,
             )
-            score = (clean + typo) / 2 + (kept if taught else 0.0)
+            score = (clean + typo) / 2
             since_best += 1
             if score > best_score:
                 best, best_score, since_best = copy.deepcopy(average), score, 0
@@ -140,7 +129,7 @@ def _step(
     left, right = pairs.draw(recipe.pairs)
     clean = pool.draw(recipe.pool)
     misspelled, spelled = pool.draw_typos(recipe.typos)
-    long, listings = pool.draw_long(recipe.long), pool.draw_listings(recipe.listings)
+    long, (_, listings) = pool.draw_long(recipe.long), pool.draw_listings(recipe.listings)
 
     asked, found, mine_clean, mine_misspelled = _encode(store, model, SHORT, matches.asked, matches.found, clean, misspelled)
     mine_left, mine_right, mine_long = _encode(store, model, LONG, left, right, long)

@@ -11,6 +11,8 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from .rounding import rounded_activation, rounded_table, rounded_weight
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -23,6 +25,8 @@ class Shape:
     positions: int = 512
     layers: int = 6
     dims: int = 384
+    first_only: bool = False
+    """The text's vector is that of [CLS] alone, not the mean over all tokens."""
 
 
 class Layer(nn.Module):
@@ -40,19 +44,26 @@ class Layer(nn.Module):
         self.down = nn.Linear(shape.inner, shape.hidden)
         self.down_norm = nn.LayerNorm(shape.hidden, eps=1e-12)
 
-    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+    def forward(self, x: Tensor, bias: Tensor, seen: Tensor, as_int8: bool) -> Tensor:
         def split(y: Tensor) -> Tensor:
             return y.view(y.shape[0], y.shape[1], self.heads, -1).transpose(1, 2)
 
-        q, k, v = split(self.query(x)), split(self.key(x)), split(self.value(x))
+        def into(y: Tensor) -> Tensor:
+            return rounded_activation(y, seen) if as_int8 else y
+
+        def through(linear: nn.Linear, y: Tensor) -> Tensor:
+            return F.linear(y, rounded_weight(linear.weight), linear.bias) if as_int8 else linear(y)
+
+        read = into(x)
+        q, k, v = split(through(self.query, read)), split(through(self.key, read)), split(through(self.value, read))
         if torch.onnx.is_in_onnx_export():
             # Spelled out, so that the exported graph holds only plain operators.
             weights = torch.softmax(q @ k.transpose(2, 3) * (q.shape[-1] ** -0.5) + bias, dim=-1)
             mixed = weights @ v
         else:
             mixed = F.scaled_dot_product_attention(q, k, v, bias.to(q.dtype))
-        x = self.out_norm(x + self.out(mixed.transpose(1, 2).flatten(2)))
-        return self.down_norm(x + self.down(F.gelu(self.up(x))))
+        x = self.out_norm(x + through(self.out, into(mixed.transpose(1, 2).flatten(2))))
+        return self.down_norm(x + through(self.down, into(F.gelu(through(self.up, into(x))))))
 
 
 class Deep(nn.Module):
@@ -66,15 +77,22 @@ class Deep(nn.Module):
         self.norm = nn.LayerNorm(shape.hidden, eps=1e-12)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.layers))
         self.project = nn.Linear(shape.hidden, shape.dims, bias=False)
+        self.as_int8 = False
+        """Whether to round as the exported file does, so that training learns to live with it."""
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         seen = mask.to(self.norm.weight.dtype)
-        x = self.norm(self.words(ids) + self.places(torch.arange(ids.shape[1], device=ids.device)))
+        words = F.embedding(ids, rounded_table(self.words.weight)) if self.as_int8 else self.words(ids)
+        places = self.places(torch.arange(ids.shape[1], device=ids.device))
+        x = self.norm(words + (rounded_table(places) if self.as_int8 else places))
         bias = (1.0 - seen)[:, None, None, :] * -10000.0
         for layer in self.layers:
-            x = layer(x, bias)
-        mean = (x * seen[:, :, None]).sum(1) / seen.sum(1, keepdim=True)
-        vector = self.project(mean.to(self.project.weight.dtype))
+            x = layer(x, bias, seen, self.as_int8)
+        whole = x[:, 0] if self.shape.first_only else (x * seen[:, :, None]).sum(1) / seen.sum(1, keepdim=True)
+        whole = whole.to(self.project.weight.dtype)
+        if self.as_int8:
+            whole = rounded_activation(whole[:, None], torch.ones_like(whole[:, :1]))[:, 0]
+        vector = F.linear(whole, rounded_weight(self.project.weight)) if self.as_int8 else self.project(whole)
         return vector / vector.pow(2).sum(1, keepdim=True).sqrt().clamp_min(1e-9)
 
     def save(self, path: Path) -> None:
@@ -120,6 +138,36 @@ def load_minilm(path: Path) -> Deep:
         for name, theirs in _BLOCK.items():
             for part in ("weight", "bias"):
                 mine[f"layers.{index}.{name}.{part}"] = source[f"encoder.layer.{index}.{theirs}.{part}"]
+    model.load_state_dict(mine)
+    return model
+
+
+def load_arctic(path: Path) -> Deep:
+    """snowflake-arctic-embed-s from its int8 ONNX file, as floats: twelve layers, [CLS] pooling, projecting to itself."""
+    import onnx
+    from onnx import numpy_helper
+
+    source = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in onnx.load(path).graph.initializer}
+
+    def floats(name: str) -> Tensor:
+        numbers, zero = source[name + "_quantized"].float(), source[name + "_zero_point"].float()
+        return (numbers - zero) * source[name + "_scale"]
+
+    model = Deep(Shape(layers=12, first_only=True))
+    mine = {
+        "words.weight": floats("embeddings.word_embeddings.weight"),
+        "places.weight": floats("embeddings.position_embeddings.weight") + floats("embeddings.token_type_embeddings.weight")[0],
+        "norm.weight": source["embeddings.LayerNorm.weight"],
+        "norm.bias": source["embeddings.LayerNorm.bias"],
+        "project.weight": torch.eye(model.shape.hidden),
+    }
+    # The matrices lost their names on the way into the file; they stand in the order of use.
+    products = iter(name.removesuffix("_quantized") for name in source if name.startswith("onnx::MatMul") and name.endswith("_quantized"))
+    for index in range(model.shape.layers):
+        for name, theirs in _BLOCK.items():
+            bias = source[f"encoder.layer.{index}.{theirs}.bias"]
+            weight = source[f"encoder.layer.{index}.{theirs}.weight"] if name.endswith("norm") else floats(next(products)).T
+            mine[f"layers.{index}.{name}.weight"], mine[f"layers.{index}.{name}.bias"] = weight, bias
     model.load_state_dict(mine)
     return model
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,11 +13,17 @@ from torch import Tensor
 from .corpus import Prepared
 from .encoders import Deep
 from .gather import Store
-from .phrases import Kind, Split, is_below
+from .phrases import Kind, Split, family, is_below, is_object
+
+Teacher = Callable[[Tensor], Tensor]
+"""Texts by number to half-precision unit vectors."""
 
 TEMPERATURE = 0.05
 TWIN = 0.72
 """Types whose names the teacher finds closer than this are never each other's negatives."""
+
+ALIKE = 0.45
+"""An everyday object overlaps many types, whatever they are called: texts the base model finds closer are no negatives."""
 
 RUN = 8
 """Hard negatives come in runs of this many neighbours in the taxonomy's order."""
@@ -55,6 +62,8 @@ class PhraseLessons:
         names[prepared.phrase_type[named]] = prepared.phrase_text[named]
         vectors = store.deep_all(namer, torch.from_numpy(names).to(self.device)).float()
         self.unrelated &= vectors @ vectors.T < TWIN
+        self.is_object = torch.tensor([is_object(str(type_)) for type_ in prepared.types], device=self.device)
+        self.likeness = store.deep_all(namer, torch.from_numpy(self.text).to(self.device))
 
     def draw(self, size: int, typo_share: float) -> Matches:
         """Half random phrases (so that types with many count more), half runs of neighbours."""
@@ -67,11 +76,14 @@ class PhraseLessons:
         slip = self.chance.random(size) < typo_share
         asked_text = np.where(slip, self.typos[asked, self.chance.integers(0, self.typos.shape[1], size)], asked_text)
         type_ids = torch.from_numpy(types).to(self.device)
-        return Matches(
-            torch.from_numpy(asked_text).to(self.device),
-            torch.from_numpy(self.text[found]).to(self.device),
-            self.unrelated[type_ids][:, type_ids],
-        )
+        allowed = self.unrelated[type_ids][:, type_ids]
+        objects = self.is_object[type_ids]
+        alike = self._likeness(asked) @ self._likeness(found).T > ALIKE
+        allowed = allowed & ~((objects[:, None] | objects[None, :]) & alike)
+        return Matches(torch.from_numpy(asked_text).to(self.device), torch.from_numpy(self.text[found]).to(self.device), allowed)
+
+    def _likeness(self, phrases: np.ndarray) -> Tensor:
+        return self.likeness[torch.from_numpy(phrases).to(self.device)].float()
 
     def _pick(self, types: np.ndarray, shares: dict[Kind, float]) -> np.ndarray:
         """One phrase for each type, of a kind drawn by its share; its name where the type has none of that kind."""
@@ -114,6 +126,9 @@ def _below(types: np.ndarray) -> np.ndarray:
             above = "-".join(parts[:end])
             if above in index and is_below(type_, above):
                 below[index[above], i] = True
+    families = np.array([family(str(type_)) for type_ in types])
+    for name in {one for one in families if is_object(one)}:
+        below[np.ix_(families == name, families == name)] = True
     return below
 
 
@@ -137,10 +152,10 @@ class PairLessons:
 class Meanings:
     """What a frozen teacher makes of every text it is asked about, computed once."""
 
-    def __init__(self, store: Store, teacher: Deep, prepared: Prepared, texts: Tensor) -> None:
+    def __init__(self, store: Store, teacher: Teacher, prepared: Prepared, texts: Tensor) -> None:
         self.place = torch.full((len(prepared.token_ends),), -1, device=store.device)
         self.place[texts] = torch.arange(len(texts), device=store.device)
-        self.vectors = store.deep_all(teacher, texts)
+        self.vectors = teacher(texts)
         listings = torch.from_numpy(prepared.listings).to(store.device)
         if len(listings):
             # A listing means its title first: the mean of the title's and the whole text's vector. Learning that
@@ -168,7 +183,7 @@ class PoolLessons:
         self.typos = torch.from_numpy(typos[short]).to(device)
         self.long = torch.from_numpy(texts[~short & (lengths <= LONG)]).to(device)
         self.slippery = torch.nonzero(self.typos[:, 0] >= 0).squeeze(1)
-        self.listings = torch.from_numpy(prepared.listings[:, 1]).to(device)
+        self.listings = torch.from_numpy(prepared.listings).to(device)
         self.meanings = meanings
         self.vectors = meanings.vectors[meanings.place[self.texts]]
 
@@ -189,8 +204,10 @@ class PoolLessons:
         """Longer titles and descriptions, still short enough not to be cut."""
         return self._some(self.long, size)
 
-    def draw_listings(self, size: int) -> Tensor:
-        return self._some(self.listings, size)
+    def draw_listings(self, size: int) -> tuple[Tensor, Tensor]:
+        """(titles, whole texts)"""
+        chosen = self._some(self.listings, size)
+        return chosen[:, 0], chosen[:, 1]
 
     @staticmethod
     def _some(texts: Tensor, size: int) -> Tensor:

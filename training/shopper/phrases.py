@@ -30,6 +30,10 @@ class Split(IntEnum):
 KINDS = {"C": Kind.NAME, "P": Kind.PATH, "S": Kind.SYNONYM, "N": Kind.NEED, "T": Kind.TITLE}
 
 
+OBJECTS = "everyday-objects.tsv"
+"""More phrases beside the first file, all for training: nothing in them is held out, and nothing held out is in them."""
+
+
 @dataclass(frozen=True)
 class Phrase:
     type: str
@@ -55,8 +59,7 @@ def read_phrases(path: Path, limit_types: int | None = None) -> list[Phrase]:
     a twin in the training part would give it away. A phrase is held out when "type, text" falls in the tenth, and
     then the same words are kept out of training under every other type as well.
     """
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = _rows(path)
     if limit_types:
         keep = set(list(dict.fromkeys(row["type"] for row in rows))[:limit_types])
         rows = [row for row in rows if row["type"] in keep]
@@ -83,7 +86,24 @@ def read_phrases(path: Path, limit_types: int | None = None) -> list[Phrase]:
         else:
             split = Split.TRAIN
         phrases.append(Phrase(row["type"], KINDS[row["kind"]], row["text"], split))
+    more = path.with_name(OBJECTS)
+    if more.exists() and not limit_types:
+        phrases += [Phrase(row["type"], KINDS[row["kind"]], row["text"], Split.TRAIN) for row in _rows(more) if plain(row["text"]) not in kept_words]
     return phrases
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def is_object(type_: str) -> bool:
+    return type_.startswith("object:")
+
+
+def family(type_: str) -> str:
+    """What an everyday object has in common with the others of its family: "object:purse/2" belongs to "object:purse"."""
+    return type_.split("/")[0]
 
 
 def is_below(type_: str, other: str) -> bool:

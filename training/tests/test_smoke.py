@@ -15,7 +15,7 @@ from shopper.__main__ import main
 from shopper.encoders import Deep, Shape
 from shopper.evaluate import ndcg, read_everyday
 from shopper.measured import FloatDeep, Int8Deep, TableInstant
-from shopper.phrases import Kind, Split, plain, read_phrases
+from shopper.phrases import Kind, Split, is_object, plain, read_phrases
 from shopper.typos import with_typo
 from shopper.wording import Wording, fnv1a, read_vocab
 
@@ -58,8 +58,9 @@ def test_every_step_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
         main([name, *map(str, common), *map(str, more)])
 
     step("prepare", "--snippets", 50)
-    step("train-deep", "--dims", 16, "--layers", 2, "--recipe", json.dumps({**small, "pairs": 8}), "--thin-recipe", json.dumps(small))
-    step("align-instant", "--recipe", json.dumps(small))
+    step("train-teacher", "--name", "one", "--recipe", json.dumps({**small, "pairs": 8}))
+    step("train-teacher", "--name", "other", "--seed", 2, "--recipe", json.dumps({**small, "pairs": 8}))
+    step("train-student", "--teachers", "one,other", "--dims", 16, "--layers", 2, "--recipe", json.dumps({**small, "pairs": 8}))
     step("export")
     step("phrasebook")
     step("evaluate")
@@ -88,6 +89,14 @@ def test_nothing_held_out_is_trained_on() -> None:
     assert 0.08 < len(held_types) / len({p.type for p in phrases}) < 0.12
     assert not held_types & {p.type for p in trained}
     assert not held_words & {plain(p.text) for p in trained if p.kind in (Kind.SYNONYM, Kind.NEED, Kind.TITLE)}
+
+
+def test_everyday_objects_give_nothing_away() -> None:
+    phrases = read_phrases(DATA / "shopper-phrases.tsv")
+    objects = {plain(p.text) for p in phrases if is_object(p.type)}
+    assert len(objects) > 2000
+    assert not objects & {plain(p.text) for p in phrases if p.split != Split.TRAIN}
+    assert not objects & {plain(request.query) for request in read_everyday(DATA / "everyday-requests.tsv")}
 
 
 def test_a_typo_is_one_edit_in_the_longest_word() -> None:
