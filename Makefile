@@ -21,8 +21,9 @@ lint: ## Formatting and clippy
 docs: ## The code's documentation, without warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
-unit: ## Unit, property, contract, durability and model tests
+unit: ## Unit, property, contract, durability and model tests; the contract on both stores
 	cargo test --workspace --locked
+	TEST_STORE=postgres cargo test --locked -p server --test contract
 
 api-test: ## Random requests by schemathesis against the OpenAPI document
 	scripts/schemathesis.sh
