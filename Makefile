@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test browser-test readme-test training-test eval eval-model bench-write bench-embed bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit api-test browser-test screenshots readme-test training-test eval eval-model bench-write bench-embed bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -21,14 +21,18 @@ lint: ## Formatting and clippy
 docs: ## The code's documentation, without warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
-unit: ## Unit, property, contract, durability and model tests
+unit: ## Unit, property, contract, durability and model tests; the contract on both stores
 	cargo test --workspace --locked
+	TEST_STORE=postgres cargo test --locked -p server --test contract
 
 api-test: ## Random requests by schemathesis against the OpenAPI document
 	scripts/schemathesis.sh
 
 browser-test: ## The pages in a real browser; screenshots go to target/browser
 	scripts/browser-test.sh
+
+screenshots: ## Make the pictures of the documentation anew, from the demo
+	scripts/screenshots.sh
 
 readme-test: ## The commands in README.md, as a newcomer would paste them
 	scripts/readme-test.sh

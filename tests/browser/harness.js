@@ -20,13 +20,15 @@ const axeSource = require.resolve("axe-core/axe.min.js");
 const PHONE = { width: 390, height: 844 };
 const SCREEN = { width: 1280, height: 860 };
 const PATIENCE_MS = 15_000;
+/// Chromium refuses to run as root with its sandbox.
+const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
 let browser;
 let contexts = [];
 
 before(async () => {
   await mkdir(output, { recursive: true });
-  browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  browser = await chromium.launch({ executablePath, args: sandbox });
 });
 after(() => browser.close());
 afterEach(async () => {

@@ -21,8 +21,8 @@ use crate::{
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
     store::{
-        CatalogReads, DataFolder, FolderInUse, Page, ShopCounts, SqliteReaders, SqliteStore,
-        StoreError, TokenRow,
+        CatalogReads, CatalogStore, DataFolder, FolderInUse, Page, Postgres, PostgresSettings,
+        ShopCounts, SqliteReaders, SqliteStore, StoreError, TokenRow,
     },
     tokens::{self, BadToken, IssuedToken, RandomSource, Secret},
     workers::{Overloaded, Workers},
@@ -71,6 +71,14 @@ pub enum OpenError {
         /// Why.
         source: StoreError,
     },
+    /// The database is unusable.
+    #[error("the database {address} cannot be used")]
+    Database {
+        /// Where it is, without its password.
+        address: String,
+        /// Why.
+        source: StoreError,
+    },
     /// The operating system gives no more threads.
     #[error("a thread cannot be started")]
     Thread(#[from] std::io::Error),
@@ -105,7 +113,7 @@ pub struct Figures {
     pub writes_waiting: usize,
 }
 
-/// One data folder at work.
+/// One data folder, or one node of a database, at work.
 pub struct Engine {
     readers: Arc<dyn CatalogReads>,
     shops: Arc<Shops>,
@@ -119,7 +127,7 @@ pub struct Engine {
     clock: Clock,
     random: RandomSource,
     // Last, so that the folder is let go only after the writer has finished.
-    _folder: DataFolder,
+    _folder: Option<DataFolder>,
 }
 
 impl Engine {
@@ -128,11 +136,37 @@ impl Engine {
         let folder = DataFolder::take(folder)?;
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
-        let readers: Arc<dyn CatalogReads> = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+        let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+        Self::on(Box::new(store), readers, Some(folder), settings)
+    }
+
+    /// Becomes a node of a database, whose tables must be up to date.
+    pub fn open_database(
+        database: &PostgresSettings,
+        settings: Settings,
+    ) -> Result<Self, OpenError> {
+        let postgres = Postgres::new(database).and_then(|postgres| {
+            postgres.check_schema()?;
+            Ok(postgres)
+        });
+        let postgres = postgres.map_err(|source| OpenError::Database {
+            address: database.address.to_string(),
+            source,
+        })?;
+        let readers = Arc::new(postgres.readers());
+        Self::on(Box::new(postgres.store()), readers, None, settings)
+    }
+
+    fn on(
+        store: Box<dyn CatalogStore>,
+        readers: Arc<dyn CatalogReads>,
+        folder: Option<DataFolder>,
+        settings: Settings,
+    ) -> Result<Self, OpenError> {
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
         let shops = Arc::new(Shops::new(Arc::clone(&readers), model, settings.index_memory));
         let writer = Writer::start(
-            Box::new(store),
+            store,
             Arc::clone(&shops),
             settings.embedder.clone(),
             Arc::clone(&settings.clock),
@@ -164,9 +198,27 @@ impl Engine {
     /// Who bears this opaque token, and the token's number.
     ///
     /// The store is asked each time, so that a token revoked by another process stops working
-    /// at once. It is one look-up of a small row: not worth a trip to another thread.
-    pub fn authenticate(&self, token: &str) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
-        tokens::verify(&*self.readers, token, (self.clock)())
+    /// at once.
+    pub async fn authenticate(
+        &self,
+        token: &str,
+    ) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
+        let (token, now) = (token.to_owned(), (self.clock)());
+        self.look_up(move |readers| tokens::verify(readers, &token, now)).await
+    }
+
+    /// Asks the store for something small.
+    async fn look_up<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if self.readers.is_near() {
+            // A small row of a file nearby is not worth a trip to another thread.
+            return question(&*self.readers);
+        }
+        let readers = Arc::clone(&self.readers);
+        let answered = tokio::task::spawn_blocking(move || question(&*readers)).await;
+        answered.unwrap_or_else(|_| Err(StoreError::damaged("a read panicked")))
     }
 
     /// Creates products, all or none.
@@ -326,9 +378,9 @@ impl Engine {
     }
 
     /// Whether the store can be read right now, and the writer is there.
-    pub fn check(&self) -> Result<(), EngineError> {
+    pub async fn check(&self) -> Result<(), EngineError> {
         self.check_writer()?;
-        Ok(self.readers.check()?)
+        Ok(self.look_up(|readers| readers.check()).await?)
     }
 
     /// Whether the writer is there. If not, only a restart helps.

@@ -16,8 +16,8 @@ use jiff::Timestamp;
 
 use crate::{
     store::{
-        CatalogReads, CatalogStore, DataFolder, FolderInUse, SqliteReaders, SqliteStore,
-        StoreError, TokenRow,
+        CatalogReads, CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings,
+        SqliteReaders, SqliteStore, StoreError, TokenRow,
     },
     writes::{IssueToken, Moment, RevokeToken, Write},
 };
@@ -121,20 +121,20 @@ fn judge(row: &TokenRow, secret: &Secret, now: Timestamp) -> Result<(), BadToken
     }
 }
 
-/// The operator's own hands on a data folder's tokens, whether or not a server runs on it.
+/// The operator's own hands on a store's tokens, whether or not a server runs on it.
 pub struct TokenDesk {
-    store: SqliteStore,
-    readers: SqliteReaders,
+    store: Box<dyn CatalogStore>,
+    readers: Arc<dyn CatalogReads>,
 }
 
-/// The folder's tokens could not be reached.
+/// The tokens could not be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum DeskError {
     /// The folder is not there and cannot be made.
     #[error(transparent)]
     Folder(#[from] FolderInUse),
     /// The database refused.
-    #[error("the database in the data folder cannot be used")]
+    #[error("the database cannot be used")]
     Store(#[from] StoreError),
 }
 
@@ -143,7 +143,15 @@ impl TokenDesk {
     pub fn open(folder: &Path) -> Result<Self, DeskError> {
         DataFolder::prepare(folder)?;
         let store = SqliteStore::open(folder)?;
-        Ok(Self { store, readers: SqliteReaders::new(folder.to_owned()) })
+        let readers = Arc::new(SqliteReaders::new(folder.to_owned()));
+        Ok(Self { store: Box::new(store), readers })
+    }
+
+    /// Connects to a database beside the nodes that use it.
+    pub fn open_database(database: &PostgresSettings) -> Result<Self, DeskError> {
+        let postgres = Postgres::new(database)?;
+        postgres.check_schema()?;
+        Ok(Self { store: Box::new(postgres.store()), readers: Arc::new(postgres.readers()) })
     }
 
     /// Issues a token for any role of any shop.
@@ -225,7 +233,7 @@ mod tests {
         let issued =
             desk.issue(shop, Role::Editor, "ci", Some(at(100)), at(0), &counting()).unwrap();
         let check = |desk: &TokenDesk, token: &str, second| {
-            verify(&desk.readers, token, at(second)).unwrap().map(|(caller, _)| caller)
+            verify(&*desk.readers, token, at(second)).unwrap().map(|(caller, _)| caller)
         };
         assert_eq!(check(&desk, &issued.token, 99), Ok(Caller::new(shop, Role::Editor)));
         assert_eq!(check(&desk, &issued.token, 100), Err(BadToken::Expired));

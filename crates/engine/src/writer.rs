@@ -8,7 +8,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     thread::{self, JoinHandle},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use jiff::{SignedDuration, Timestamp};
@@ -25,6 +25,13 @@ use crate::{
 
 /// How often forgotten keys and old changes are swept out, at the most.
 const TIDY_EVERY: SignedDuration = SignedDuration::from_mins(10);
+/// How long to wait before a group that met another node's is tried again.
+const RETRY_PAUSES: [Duration; 4] = [
+    Duration::from_millis(5),
+    Duration::from_millis(20),
+    Duration::from_millis(80),
+    Duration::from_millis(320),
+];
 /// Changes kept for followers; older ones are in the rows themselves.
 const KEEP_CHANGES: u64 = 1_000_000;
 
@@ -236,10 +243,22 @@ impl Desk {
 
     /// Durable, then visible. Nothing is visible that is not durable.
     fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Outcome {
-        // A write that panics takes its transaction back and nothing else with it: the others
-        // are waiting.
-        let stored = catch_unwind(AssertUnwindSafe(|| self.store_group(group)));
-        let touched = stored.unwrap_or_else(|_| Err(StoreError::damaged("a write panicked")))?;
+        let mut pauses = RETRY_PAUSES.iter();
+        let touched = loop {
+            // A write that panics takes its transaction back and nothing else with it: the
+            // others are waiting.
+            let stored = catch_unwind(AssertUnwindSafe(|| self.store_group(group)));
+            match stored.unwrap_or_else(|_| Err(StoreError::damaged("a write panicked"))) {
+                Err(error) if error.trouble() == Trouble::Contended => match pauses.next() {
+                    Some(pause) => {
+                        metrics::counter!("shopkeeper_write_retries_total").increment(1);
+                        thread::sleep(*pause);
+                    }
+                    None => return Err(error),
+                },
+                settled => break settled?,
+            }
+        };
         self.shops.apply(&touched);
         if !touched.is_empty() {
             self.bell.ring();
@@ -269,7 +288,7 @@ impl Desk {
 
 /// Whether every write of a group would meet the same trouble alone, after waiting as long.
 fn concerns_all(error: &StoreError) -> bool {
-    error.trouble() == Trouble::Busy
+    matches!(error.trouble(), Trouble::Busy | Trouble::Away)
 }
 
 #[cfg(test)]

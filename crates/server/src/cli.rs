@@ -14,6 +14,7 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 use crate::{
@@ -55,6 +56,11 @@ enum Command {
     Import(Box<import::ImportCommand>),
     /// Export all products of a shop to a file, whether or not a server runs
     Export(Box<export::ExportCommand>),
+    /// Bring the tables of the database up to date; nodes need not stop
+    Migrate {
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Print the configuration in force and where each value came from
     Config {
         #[command(flatten)]
@@ -89,6 +95,7 @@ pub fn run(
         }
         Command::Import(command) => command.run(load, &environment),
         Command::Export(command) => command.run(load, &environment),
+        Command::Migrate { flags } => load(&flags).and_then(|config| migrate(&config)).map(well),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
             Ok(ExitCode::SUCCESS)
@@ -102,6 +109,17 @@ pub fn run(
             ExitCode::FAILURE
         }
     }
+}
+
+fn migrate(config: &Config) -> anyhow::Result<()> {
+    let database = config.database.as_ref().context("--database-url is missing")?;
+    let (from, to) = serving::migrate(&database.settings)?;
+    let address = &database.settings.address;
+    match from == to {
+        true => writeln!(io::stdout(), "{address} is up to date")?,
+        false => writeln!(io::stdout(), "{address} was brought from version {from} to {to}")?,
+    }
+    Ok(())
 }
 
 fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {

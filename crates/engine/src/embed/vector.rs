@@ -77,6 +77,17 @@ impl StoredVector {
         Vector::towards(numbers).unwrap_or_else(|| Vector(vec![0.0; self.numbers.len()].into()))
     }
 
+    /// The vector whose numbers times the scale are these coordinates, as near as they can be;
+    /// `None` if they are none of ours.
+    pub fn of_coordinates(scale: f32, coordinates: &[f32]) -> Option<Self> {
+        let shrink = if scale > 0.0 { scale.recip() } else { 0.0 };
+        let most = f32::from(i8::MAX);
+        let number = |x: &f32| Some((x * shrink).round()).filter(|x| x.abs() <= most);
+        let numbers: Option<Box<[i8]>> =
+            coordinates.iter().map(|x| number(x).map(|x| x as i8)).collect();
+        Some(Self { scale, numbers: numbers? })
+    }
+
     /// The scale, little-endian, and then the numbers.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.scale.to_le_bytes().to_vec();

@@ -11,8 +11,12 @@ pub enum Trouble {
     DiskFull,
     /// The folder or file may not be written.
     ReadOnly,
-    /// Another process holds the write lock for too long.
+    /// Another process holds the write lock for too long, or everything is in use.
     Busy,
+    /// Another node wrote to the same rows at the same moment; the same call may succeed at once.
+    Contended,
+    /// The database cannot be reached, or ended the connection.
+    Away,
     /// The operating system failed to read or write.
     Io,
     /// The database says something that cannot be, or refuses what it should accept.
@@ -25,7 +29,12 @@ impl Trouble {
     /// Whether the same call may succeed later, once the operator has mended the disk.
     pub fn may_pass(self) -> bool {
         match self {
-            Self::DiskFull | Self::ReadOnly | Self::Busy | Self::Io => true,
+            Self::DiskFull
+            | Self::ReadOnly
+            | Self::Busy
+            | Self::Contended
+            | Self::Away
+            | Self::Io => true,
             Self::Damaged | Self::TooNew => false,
         }
     }
@@ -35,11 +44,13 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DiskFull => "the disk is full",
-            Self::ReadOnly => "the data folder cannot be written",
-            Self::Busy => "another process holds the database's write lock",
+            Self::ReadOnly => "the store cannot be written",
+            Self::Busy => "the store is in use for too long",
+            Self::Contended => "another node wrote at the same moment",
+            Self::Away => "the database cannot be reached",
             Self::Io => "the disk failed",
             Self::Damaged => "the database holds something unexpected",
-            Self::TooNew => "the data folder was written by a newer version of shopkeeper",
+            Self::TooNew => "the store was written by a newer version of shopkeeper",
         })
     }
 }
@@ -58,9 +69,19 @@ impl StoreError {
         self.trouble
     }
 
+    pub(super) fn new(
+        trouble: Trouble,
+        why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self { trouble, source: Some(Arc::from(why.into())) }
+    }
+
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
-        let why: Box<dyn std::error::Error + Send + Sync> = what.into().into();
-        Self { trouble: Trouble::Damaged, source: Some(Arc::from(why)) }
+        Self::new(Trouble::Damaged, what.into())
+    }
+
+    pub(super) fn away(why: &str) -> Self {
+        Self::new(Trouble::Away, why)
     }
 
     pub(super) fn too_new() -> Self {

@@ -4,13 +4,19 @@
 //! vector that is owed) is the same for every store and is said once, in [`transaction`].
 
 mod columns;
+#[cfg(test)]
+pub(crate) mod conformance;
 mod error;
+mod postgres;
 mod records;
 mod seam;
 mod sqlite;
 mod transaction;
 
 pub use error::{StoreError, Trouble};
+pub use postgres::{
+    BadAddress, DatabaseAddress, Postgres, PostgresReaders, PostgresSettings, PostgresStore,
+};
 pub use records::{
     Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,
 };

@@ -1,6 +1,8 @@
 //! What does the engine need of a store? Transactions that write, reads that never wait for
 //! them, and rows; SQLite and PostgreSQL both give it.
 
+use std::ops::ControlFlow;
+
 use catalog::{
     access::{ReadPass, Role},
     change::{ChangeKind, Seq},
@@ -55,8 +57,19 @@ pub trait CatalogReads: Send + Sync {
         visit: &mut dyn FnMut(Scanned<'_>),
     ) -> Result<Seq, StoreError>;
 
+    /// Hands every product in sight to `visit`, by ascending id and all of one state, until it has
+    /// seen enough. A store cannot tidy up meanwhile, so a visitor should not dawdle.
+    fn every_product(
+        &self,
+        pass: &ReadPass,
+        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
     /// The last change that was committed, as far as it can concern this shop.
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;
+
+    /// Whether a small read is quick enough for a thread that must not wait.
+    fn is_near(&self) -> bool;
 
     /// Whether the store can be read right now.
     fn check(&self) -> Result<(), StoreError>;

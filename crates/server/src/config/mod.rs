@@ -4,6 +4,7 @@
 //! The way of a value: `flags` and `sources` gather what was written, `resolve` reads each by its kind (`kinds`),
 //! [`Config::load`] checks the rules between settings, and `report` and `reference` print.
 
+mod database;
 mod fault;
 mod flags;
 mod jwt;
@@ -29,6 +30,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
+pub use database::DatabaseConfig;
 pub use fault::{ConfigErrors, Fault, Origin};
 pub use flags::{Flags, arguments};
 pub use jwt::{JwtAlgorithm, JwtConfig, JwtKeys, MIN_SECRET_BYTES};
@@ -42,7 +44,7 @@ pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Pages, Store, T
 pub(crate) use units::parse_time;
 
 use resolve::Resolver;
-use settings::{JwtSettings, ModelSettings, Place, RateLimitSettings, sections};
+use settings::{DatabaseSettings, JwtSettings, ModelSettings, Place, RateLimitSettings, sections};
 use sources::Written;
 
 /// The configuration in force, checked.
@@ -64,6 +66,8 @@ pub struct Config {
     pub index: Index,
     /// How products are stored.
     pub store: Store,
+    /// The database in place of the data folder; `None` means the folder.
+    pub database: Option<DatabaseConfig>,
     /// Who turns texts into vectors.
     pub model: ModelConfig,
     /// Searches beyond which a query is read by the instant encoder.
@@ -124,6 +128,7 @@ impl Config {
         let pages = Pages::resolve(resolver);
         let index = Index::resolve(resolver);
         let store = Store::resolve(resolver);
+        let database = DatabaseSettings::resolve(resolver);
         let model = ModelSettings::resolve(resolver);
         let log = Log::resolve(resolver);
         let telemetry = Telemetry::resolve(resolver);
@@ -140,6 +145,7 @@ impl Config {
         });
         let rate_limit = rate_limit.map(|settings| resolve_rate_limit(&settings, resolver));
         let query_budget = model.as_ref().map(|settings| settings.query_budget);
+        let database = database.map(|settings| database::resolve(settings, resolver, &read_file));
         let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
 
@@ -153,6 +159,7 @@ impl Config {
             pages: pages?,
             index: index?,
             store: store?,
+            database: database?,
             model: model?,
             query_budget: query_budget?,
             log: log?,

@@ -144,6 +144,26 @@ section! {
 }
 
 section! {
+    /// A PostgreSQL database that keeps everything in place of the data folder, for any number of nodes.
+    pub(super) struct DatabaseSettings, title "Database", prefix "database." {
+        /// Address such as `postgres://user:password@host/name`; others on the machine can see a flag, so rather use the environment or `database.url_file`.
+        url: Option<Secret> = "", Optional(SecretText);
+        /// File that holds that address; a final line break does not count.
+        url_file: Option<PathBuf> = "", Optional(FilePath);
+        /// Connections that read at the same time; one more writes and one listens for changes.
+        connections: usize = "16", Count { min: 1, max: 1000 };
+        /// Longest time to wait for a new connection, or for a free one.
+        connect_time: Duration = "5s", REQUEST_TIME;
+        /// Longest time that one statement may take.
+        statement_time: Duration = "30s", REQUEST_TIME;
+        /// Longest time that a write waits for other nodes that write to the same shop.
+        lock_time: Duration = "10s", REQUEST_TIME;
+        /// Whether a node brings the tables up to date when it starts; with `false`, run `shopkeeper migrate` first.
+        migrate: bool = "true", Switch;
+    }
+}
+
+section! {
     /// The model that tells what texts mean: the one inside the program, or somebody else's.
     pub(super) struct ModelSettings, title "Model", prefix "model." {
         /// Who tells what texts mean: `built-in`, `http` for an endpoint like OpenAI's, or `off` for a search by words alone.
@@ -235,6 +255,7 @@ pub(super) fn sections() -> Vec<Section> {
         Pages::section(),
         Index::section(),
         Store::section(),
+        DatabaseSettings::section(),
         ModelSettings::section(),
         Log::section(),
         Telemetry::section(),

@@ -49,7 +49,7 @@ pub(crate) async fn authenticate(
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let (caller, key) = identify(&app, request.headers())?;
+    let (caller, key) = identify(&app, request.headers()).await?;
     request.extensions_mut().insert(Bearer(caller));
     let Some(limits) = &app.rate_limits else {
         return Ok(answer(&app, caller, request, next).await);
@@ -75,12 +75,15 @@ async fn answer(app: &App, caller: Caller, request: Request, next: Next) -> Resp
 }
 
 /// The caller behind a request's token.
-pub(crate) fn identify(app: &App, headers: &HeaderMap) -> Result<(Caller, TokenKey), ApiError> {
+pub(crate) async fn identify(
+    app: &App,
+    headers: &HeaderMap,
+) -> Result<(Caller, TokenKey), ApiError> {
     let token = bearer_token(headers)?;
     match &app.signed_tokens {
         Some(signed) if !tokens::looks_like_ours(token) => signed.verify(token),
         _ => {
-            let (caller, id) = app.engine.authenticate(token)??;
+            let (caller, id) = app.engine.authenticate(token).await??;
             Ok((caller, TokenKey::Opaque(id)))
         }
     }

@@ -64,7 +64,7 @@ pub(crate) async fn live(State(app): State<App>) -> Response {
 )]
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
-        Readiness::Ready => match app.engine.check() {
+        Readiness::Ready => match app.engine.check().await {
             Ok(()) => return Json(Health { status: "ok" }).into_response(),
             Err(EngineError::Write(_)) => WRITER_DOWN,
             Err(_) => "the store cannot be read",
@@ -96,7 +96,7 @@ pub(crate) async fn metrics(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     if !app.public_metrics {
-        auth::identify(&app, &headers)?.0.may_administer()?;
+        auth::identify(&app, &headers).await?.0.may_administer()?;
     }
     let text = metrics::render(&app.metrics, &app.engine);
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())

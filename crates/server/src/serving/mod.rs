@@ -9,7 +9,12 @@ mod readiness;
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use engine::{Engine, Settings, embed::Embedder, writer::WriterSettings};
+use engine::{
+    Engine, Settings,
+    embed::Embedder,
+    store::{Postgres, PostgresSettings},
+    writer::WriterSettings,
+};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
@@ -34,7 +39,7 @@ pub struct Demo {
 pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let metrics = metrics::install().context("figures cannot be kept")?;
     let embedder = embedder(&config.model)?;
-    let engine = Engine::open(&config.data, engine_settings(config, embedder))?;
+    let engine = open(config, embedder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -46,6 +51,24 @@ pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     drop(engine);
     tracing::info!("the server has stopped");
     served
+}
+
+/// The engine on the database or the data folder.
+pub(crate) fn open(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<Engine> {
+    let settings = engine_settings(config, embedder);
+    let Some(database) = &config.database else {
+        return Ok(Engine::open(&config.data, settings)?);
+    };
+    if database.migrate {
+        migrate(&database.settings)?;
+    }
+    Ok(Engine::open_database(&database.settings, settings)?)
+}
+
+/// Brings a database's tables up to date; says from which version to which.
+pub(crate) fn migrate(database: &PostgresSettings) -> anyhow::Result<(usize, usize)> {
+    let migrated = Postgres::new(database).and_then(|postgres| postgres.migrate());
+    migrated.with_context(|| format!("the database {}", database.address))
 }
 
 async fn run(
@@ -70,7 +93,11 @@ async fn run(
     let parts = parts.with_demo(demo);
     let router = http::router(Arc::new(parts), config);
     let stop_signal = stop_signal();
-    tracing::info!(%address, data = %config.data.display(), "the server is listening");
+    let store = match &config.database {
+        Some(database) => database.settings.address.to_string(),
+        None => config.data.display().to_string(),
+    };
+    tracing::info!(%address, store, "the server is listening");
     let welcome = welcome.unwrap_or_default();
     announce(&format!("Shopkeeper listens on http://{address}\n{welcome}"));
     warm_up(engine, Arc::clone(&readiness));
@@ -136,7 +163,11 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             remember_for: SignedDuration::try_from(config.store.idempotency_time)
                 .unwrap_or(SignedDuration::MAX),
         },
-        reader_threads: threads,
+        // Who waits for a database does not keep a processor busy.
+        reader_threads: config
+            .database
+            .as_ref()
+            .map_or(threads, |database| threads.max(database.settings.connections)),
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
         answer_memory: config.index.answer_bytes,

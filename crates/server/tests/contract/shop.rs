@@ -106,7 +106,7 @@ pub(crate) fn printed(output: Output) -> String {
 pub(crate) struct Server {
     process: Child,
     pub(crate) address: SocketAddr,
-    folder: Option<TempDir>,
+    home: Option<Home>,
     next_shop: AtomicU64,
 }
 
@@ -116,42 +116,42 @@ impl Server {
     pub(crate) fn start(flags: &[&str]) -> Arc<Self> {
         let says_model = flags.iter().any(|flag| flag.starts_with("--model"));
         let model: &[&str] = if says_model { &[] } else { &["--model-kind", "off"] };
-        Self::start_on(TempDir::new().unwrap(), &[model, flags].concat())
+        Self::start_on(Home::new(), &[model, flags].concat())
     }
 
-    fn start_on(folder: TempDir, flags: &[&str]) -> Arc<Self> {
-        Self::launch(folder, "serve", flags).0
+    fn start_on(home: Home, flags: &[&str]) -> Arc<Self> {
+        Self::launch(home, "serve", flags).0
     }
 
     /// Starts a server with the demo shop on an empty folder; the text is what it prints.
     pub(crate) fn start_demo(flags: &[&str]) -> (Arc<Self>, String) {
-        Self::start_demo_on(TempDir::new().unwrap(), flags)
+        Self::start_demo_on(Home::new(), flags)
     }
 
     /// Kills the server and starts the demo on the same folder.
     pub(crate) fn restart_demo(self: Arc<Self>, flags: &[&str]) -> (Arc<Self>, String) {
-        Self::start_demo_on(self.end_and_leave_folder(), flags)
+        Self::start_demo_on(self.end_and_leave_home(), flags)
     }
 
-    /// Starts the demo on an empty folder, kills it as soon as its database is there, and starts it again.
+    /// Starts the demo on an empty store, kills it as soon as its database is there, and starts it again.
     pub(crate) fn start_demo_after_a_crash() -> (Arc<Self>, String) {
-        let folder = TempDir::new().unwrap();
-        let database = data(folder.path()).join("shopkeeper.db");
+        let home = Home::new();
         let mut process = binary()
             .args(["demo", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data(folder.path()))
+            .arg(data(home.folder.path()))
+            .envs(home.environment())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        until("a database", || database.exists());
+        until("a database", || home.has_tables());
         process.kill().unwrap();
         process.wait().unwrap();
-        Self::start_demo_on(folder, &[])
+        Self::start_demo_on(home, &[])
     }
 
-    fn start_demo_on(folder: TempDir, flags: &[&str]) -> (Arc<Self>, String) {
-        let (server, mut output) = Self::launch(folder, "demo", flags);
+    fn start_demo_on(home: Home, flags: &[&str]) -> (Arc<Self>, String) {
+        let (server, mut output) = Self::launch(home, "demo", flags);
         let mut printed = String::new();
         while !printed.contains("export TOKEN=") {
             assert_ne!(output.read_line(&mut printed).unwrap(), 0, "{printed}");
@@ -159,16 +159,14 @@ impl Server {
         (server, printed)
     }
 
-    fn launch(
-        folder: TempDir,
-        command: &str,
-        flags: &[&str],
-    ) -> (Arc<Self>, BufReader<ChildStdout>) {
+    fn launch(home: Home, command: &str, flags: &[&str]) -> (Arc<Self>, BufReader<ChildStdout>) {
+        let folder = &home.folder;
         let log = folder.path().join("server.log");
         let mut process = binary()
             .args([command, "--listen", "127.0.0.1:0", "--data"])
             .arg(data(folder.path()))
             .args(flags)
+            .envs(home.environment())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
             .spawn()
@@ -183,7 +181,7 @@ impl Server {
         let server = Self {
             process,
             address: address.parse().unwrap(),
-            folder: Some(folder),
+            home: Some(home),
             next_shop: AtomicU64::new(1),
         };
         (Arc::new(server), output)
@@ -204,13 +202,13 @@ impl Server {
 
     /// Kills the server and starts another on the same folder.
     pub(crate) fn restart(self: Arc<Self>) -> Arc<Self> {
-        Self::start_on(self.end_and_leave_folder(), &[])
+        Self::start_on(self.end_and_leave_home(), &[])
     }
 
-    fn end_and_leave_folder(self: Arc<Self>) -> TempDir {
+    fn end_and_leave_home(self: Arc<Self>) -> Home {
         let mut server = Arc::into_inner(self).expect("only this test uses the server");
         server.end();
-        server.folder.take().unwrap()
+        server.home.take().unwrap()
     }
 
     /// A shop that nobody else uses.
@@ -231,13 +229,46 @@ impl Server {
 
     /// Runs `shopkeeper token …` on the server's folder.
     pub(crate) fn token_command(&self, arguments: &[&str]) -> Output {
-        let folder = self.folder.as_ref().map(|folder| data(folder.path())).unwrap();
-        run(&[&["token"], arguments, &["--data", folder.to_str().unwrap()]].concat(), &[])
+        let home = self.home.as_ref().unwrap();
+        let folder = data(home.folder.path());
+        let arguments = [&["token"], arguments, &["--data", folder.to_str().unwrap()]].concat();
+        run(&arguments, &home.environment())
     }
 
     fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// Where a server keeps everything: a folder, or a database where `TEST_STORE=postgres`.
+struct Home {
+    folder: TempDir,
+    database: Option<String>,
+}
+
+impl Home {
+    fn new() -> Self {
+        let database = match std::env::var("TEST_STORE").as_deref() {
+            Err(_) | Ok("" | "sqlite") => None,
+            Ok("postgres") => Some(testbed::postgres().database()),
+            Ok(other) => panic!("TEST_STORE is sqlite or postgres, not {other}"),
+        };
+        Self { folder: TempDir::new().unwrap(), database }
+    }
+
+    /// Whether a server has begun to keep something.
+    fn has_tables(&self) -> bool {
+        match self.database.as_deref().and_then(|url| url.rsplit_once('/')) {
+            None => data(self.folder.path()).join("shopkeeper.db").exists(),
+            Some((_, name)) => {
+                !testbed::postgres().psql(name, "SELECT to_regclass('products')").is_empty()
+            }
+        }
+    }
+
+    fn environment(&self) -> Vec<(&str, &str)> {
+        self.database.iter().map(|url| ("SHOPKEEPER_DATABASE_URL", url.as_str())).collect()
     }
 }
 

@@ -139,12 +139,12 @@ mod tests {
     use catalog::{
         access::{Caller, Role},
         price::Price,
-        product::{Description, Draft, Patch, Product, ShopId, Title},
+        product::{Description, Draft, Product, ShopId, Title},
     };
     use jiff::Timestamp;
 
     use super::*;
-    use crate::store::{CatalogReads, ShopCounts};
+    use crate::store::CatalogReads;
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -170,95 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn a_scan_hands_out_the_shops_own_products_by_id_with_the_last_change() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = SqliteStore::open(folder.path()).unwrap();
-        let made: Vec<_> = [1, 2, 1, 2, 1].map(|of| create(&mut store, of, false)).into();
-        let mut transaction = store.begin().unwrap();
-        transaction.delete(&made[2]).unwrap();
-        let seq = transaction.commit().unwrap()[0].seq();
-        let readers = SqliteReaders::new(folder.path().to_owned());
-        let mut scanned = Vec::new();
-        let read_at = readers
-            .scan(shop(1), None, &mut |row| {
-                scanned.push((row.id, row.version, row.title.to_owned()))
-            })
-            .unwrap();
-        let expected =
-            |product: &Product| (product.id, product.version, product.title.as_str().to_owned());
-        assert_eq!(scanned, [expected(&made[0]), expected(&made[4])]);
-        assert_eq!((read_at, readers.last_change(shop(1)).unwrap()), (seq, seq));
-    }
-
-    #[test]
-    fn every_product_in_sight_is_handed_out_until_the_visitor_has_seen_enough() {
+    fn a_folder_without_a_database_is_known_as_such() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!SqliteStore::is_in(folder.path()));
-        let mut store = SqliteStore::open(folder.path()).unwrap();
+        SqliteStore::open(folder.path()).unwrap();
         assert!(SqliteStore::is_in(folder.path()));
-        let made = [(1, false), (2, false), (1, true), (1, false)]
-            .map(|(of, hidden)| create(&mut store, of, hidden));
-        let readers = SqliteReaders::new(folder.path().to_owned());
-        let seen = |role, at_most: usize| {
-            let pass = Caller::new(shop(1), role).may_read();
-            let mut seen = Vec::new();
-            readers
-                .every_product(&pass, &mut |product| {
-                    seen.push(product);
-                    match seen.len() < at_most {
-                        true => std::ops::ControlFlow::Continue(()),
-                        false => std::ops::ControlFlow::Break(()),
-                    }
-                })
-                .unwrap();
-            seen
-        };
-        let [first, _, hidden, last] = made;
-        assert_eq!(seen(Role::Viewer, 9), [first.clone(), hidden.clone(), last.clone()]);
-        assert_eq!(seen(Role::Viewer, 2), [first.clone(), hidden]);
-        assert_eq!(seen(Role::Shopper, 9), [first, last]);
-    }
-
-    #[test]
-    fn counts_follow_every_kind_of_change() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = SqliteStore::open(folder.path()).unwrap();
-        let readers = SqliteReaders::new(folder.path().to_owned());
-        let counts = |of| {
-            let ShopCounts { products, visible, .. } = readers.counts(shop(of)).unwrap();
-            let sees = |role| Caller::new(shop(of), role).may_read();
-            assert_eq!(readers.page(&sees(Role::Viewer), 10, 0).unwrap().products.len(), products);
-            assert_eq!(readers.page(&sees(Role::Shopper), 10, 0).unwrap().products.len(), visible);
-            (products, visible)
-        };
-        assert_eq!(counts(1), (0, 0));
-        let seen = create(&mut store, 1, false);
-        let unseen = create(&mut store, 1, true);
-        create(&mut store, 2, false);
-        assert_eq!((counts(1), counts(2)), ((2, 1), (1, 1)));
-        let hide = |hidden| Patch { hidden: Some(hidden), ..Patch::default() };
-        let mut transaction = store.begin().unwrap();
-        let seen = transaction.update(seen, hide(true), NOW).unwrap();
-        let unseen = transaction.update(unseen, hide(true), NOW).unwrap();
-        transaction.commit().unwrap();
-        assert_eq!(counts(1), (2, 0));
-        let mut transaction = store.begin().unwrap();
-        transaction.delete(&seen).unwrap();
-        transaction.update(unseen, hide(false), NOW).unwrap();
-        transaction.commit().unwrap();
-        assert_eq!((counts(1), counts(2)), ((1, 1), (1, 1)));
-    }
-
-    #[test]
-    fn a_transaction_that_is_dropped_never_happened() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = SqliteStore::open(folder.path()).unwrap();
-        let mut transaction = store.begin().unwrap();
-        transaction.create(shop(1), draft("Lamp", false), NOW).unwrap();
-        drop(transaction);
-        let readers = SqliteReaders::new(folder.path().to_owned());
-        assert_eq!(readers.counts(shop(1)).unwrap().products, 0);
-        assert_eq!(create(&mut store, 1, false).id.get(), 1);
     }
 
     #[test]

@@ -39,32 +39,6 @@ impl SqliteReaders {
         Self { folder, idle: Mutex::new(Vec::new()) }
     }
 
-    /// Hands every product in sight to `visit`, by ascending id and all of one state, until it has
-    /// seen enough. The log cannot be begun anew meanwhile, so a visitor should not dawdle.
-    pub fn every_product(
-        &self,
-        pass: &ReadPass,
-        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        let filter = match pass.sight() {
-            Sight::Everything => "",
-            Sight::VisibleOnly => "AND hidden = 0",
-        };
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT {columns} FROM products WHERE shop_id = ?1 {filter} ORDER BY id",
-                columns = rows::COLUMNS
-            ))?;
-            let mut rows = statement.query([pass.shop().get()])?;
-            while let Some(row) = rows.next()? {
-                if visit(rows::read(row)?).is_break() {
-                    break;
-                }
-            }
-            Ok(())
-        })
-    }
-
     /// Runs `work` in one read transaction: whatever it asks, it sees one state.
     fn read<T>(
         &self,
@@ -196,8 +170,36 @@ impl CatalogReads for SqliteReaders {
         })
     }
 
+    fn every_product(
+        &self,
+        pass: &ReadPass,
+        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let filter = match pass.sight() {
+            Sight::Everything => "",
+            Sight::VisibleOnly => "AND hidden = 0",
+        };
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM products WHERE shop_id = ?1 {filter} ORDER BY id",
+                columns = rows::COLUMNS
+            ))?;
+            let mut rows = statement.query([pass.shop().get()])?;
+            while let Some(row) = rows.next()? {
+                if visit(rows::read(row)?).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        })
+    }
+
     fn last_change(&self, _: ShopId) -> Result<Seq, StoreError> {
         self.read(last_change_of)
+    }
+
+    fn is_near(&self) -> bool {
+        true
     }
 
     fn check(&self) -> Result<(), StoreError> {

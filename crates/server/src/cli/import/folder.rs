@@ -31,17 +31,18 @@ pub(super) struct FolderSink {
 
 impl FolderSink {
     pub(super) fn open(config: &Config, shop: ShopId) -> anyhow::Result<Self> {
-        // Without a model: the server that is started on the folder makes the vectors, instant
+        // Without a model: the server that is started on the store makes the vectors, instant
         // ones first.
-        let settings = serving::engine_settings(config, None);
-        let engine = match Engine::open(&config.data, settings) {
+        let engine = match serving::open(config, None) {
             Ok(engine) => engine,
-            Err(OpenError::Folder(FolderInUse::ByAnotherServer(path))) => bail!(
-                "a shopkeeper server is running on the data folder {}, and only one process may \
-                 write products there; import through it with --server URL",
-                path.display()
-            ),
-            Err(error) => return Err(error.into()),
+            Err(error) => match error.downcast_ref() {
+                Some(OpenError::Folder(FolderInUse::ByAnotherServer(path))) => bail!(
+                    "a shopkeeper server is running on the data folder {}, and only one process \
+                     may write products there; import through it with --server URL",
+                    path.display()
+                ),
+                _ => return Err(error),
+            },
         };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

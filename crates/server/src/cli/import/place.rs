@@ -1,4 +1,4 @@
-//! Where is imported into? A shop in a data folder, the shop of a token on a server, or nowhere for
+//! Where is imported into? A shop in a data folder or database, the shop of a token on a server, or nowhere for
 //! a dry run.
 
 use std::{fs, path::PathBuf};
@@ -28,7 +28,10 @@ impl Place {
     ) -> anyhow::Result<Self> {
         if dry_run {
             let folder = match (&target.server, target.shop) {
-                (None, Some(shop)) => Some((load(&target.flags)?.data, shop.get())),
+                (None, Some(shop)) => {
+                    let config = load(&target.flags)?;
+                    config.database.is_none().then(|| (config.data, shop.get()))
+                }
                 _ => None,
             };
             return Ok(Self { sink: None, name: "nowhere".to_owned(), folder });
@@ -40,6 +43,10 @@ impl Place {
         let shop = target.shop()?;
         let config = load(&target.flags)?;
         let sink = FolderSink::open(&config, shop)?;
+        if let Some(database) = &config.database {
+            let name = format!("{} shop {shop}", database.settings.address);
+            return Ok(Self { sink: Some(Box::new(sink)), name, folder: None });
+        }
         let data = fs::canonicalize(&config.data).unwrap_or(config.data);
         let name = format!("{} shop {shop}", data.display());
         Ok(Self { sink: Some(Box::new(sink)), name, folder: Some((data, shop.get())) })

@@ -102,29 +102,32 @@ function explained(product, top) {
 }
 
 /// A bar of the parts of a score, as long as its share of the best one, and the parts in words.
-function bars(why, top) {
-  const words = why.words?.score ?? 0;
-  const meaning = why.meaning?.score ?? 0;
-  const sum = Math.max(words + meaning, Number.EPSILON);
-  const part = (kind, value) => h("span", { class: `bar-part bar-${kind}`, style: { width: `${((value / sum) * (why.score / top) * 100).toFixed(2)}%` } });
+function bars({ score, words, meaning }, top) {
+  const parts = [["words", words.score * words.weight], ["meaning", meaning ? meaning.score * meaning.weight : 0]];
+  const width = (value) => `${((value / top) * 100).toFixed(2)}%`;
   return [
-    h("div", { class: "score-bar", role: "img", "aria-label": `Score ${score(why.score)}: words ${score(words)}, meaning ${score(meaning)}` }, part("words", words), part("meaning", meaning)),
+    h("div", { class: "score-bar", role: "img", "aria-label": `Score ${shown(score)}: ${parts.map(([name, value]) => `${name} ${shown(value)}`).join(", ")}` },
+      parts.map(([name, value]) => h("span", { class: `bar-part bar-${name}`, style: { width: width(value) } }))),
     h("dl", { class: "score-parts" },
-      pair("score", score(why.score)),
-      pair("words", score(words), "words"),
-      why.meaning ? pair("meaning", `${score(meaning)} (similarity ${why.meaning.similarity.toFixed(3)})`, "meaning") : undefined,
-      (why.words?.terms ?? []).map((term) => pair(term.term, `${score(term.score)}${places(term)}`)),
-      (why.words?.bonuses ?? []).map((bonus) => pair(bonus.name ?? "bonus", score(bonus.score ?? bonus.value ?? 0)))),
+      pair("score", shown(score)),
+      pair("words", `${shown(words.score)} × ${shown(words.weight)}`, "words"),
+      meaning ? pair("meaning", `${shown(meaning.score)} × ${shown(meaning.weight)}, similarity ${shown(meaning.similarity)}`, "meaning") : undefined,
+      words.terms.map((term) => pair(said(term), `${shown(term.score)} ${places(term)}`, "term")),
+      words.bonuses.map((bonus) => pair(bonus.name, shown(bonus.score), "term"))),
   ];
 }
 
+/// What was asked for, and how the product says it where that is another way.
+function said({ term, as }) {
+  return as && as !== term ? `${term} as ${as}` : term;
+}
+
 function places({ title, description }) {
-  const found = [title > 0 ? "title" : undefined, description > 0 ? "description" : undefined].filter(Boolean);
-  return found.length > 0 ? ` in ${found.join(" and ")}` : "";
+  return [title > 0 ? "title" : undefined, description > 0 ? "description" : undefined].filter(Boolean).join(" and ");
 }
 
 function pair(name, value, kind = "plain") {
   return h("div", { class: `score-part score-${kind}` }, h("dt", {}, name), h("dd", {}, value));
 }
 
-const score = (value) => value.toFixed(3);
+const shown = (value) => value.toFixed(2);

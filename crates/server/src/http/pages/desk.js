@@ -42,8 +42,11 @@ class Desk {
     const [path, query] = location.hash.slice(1).split("?");
     const named = this.views.find(({ name }) => path === `/${name}`) ?? this.views[0];
     for (const tab of byId("tabs").children) {
-      if (tab.getAttribute("href") === `#/${named.name}`) tab.setAttribute("aria-current", "page");
+      const current = tab.getAttribute("href") === `#/${named.name}`;
+      if (current) tab.setAttribute("aria-current", "page");
       else tab.removeAttribute("aria-current");
+      // On a phone the tabs are wider than the screen.
+      if (current) tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     }
     if (!this.#made.has(named.name)) this.#made.set(named.name, named.make(this));
     const view = this.#made.get(named.name);

@@ -23,7 +23,11 @@ export function picture(product, { eager = false } = {}) {
   const frame = h("span", { class: "picture", style: { "--hue": String(hueOf(product.title)) } }, drawing(product));
   if (address !== undefined) {
     const image = h("img", { alt: "", loading: eager ? "eager" : "lazy", decoding: "async", src: address });
-    image.addEventListener("error", () => image.remove());
+    frame.classList.add("is-waiting");
+    image.addEventListener("error", () => {
+      image.remove();
+      frame.classList.remove("is-waiting");
+    });
     image.addEventListener("load", () => frame.classList.add("has-image"));
     frame.append(image);
   }

@@ -1,0 +1,109 @@
+//! What is the database told about a shop before the commit? All of it in a few statements,
+//! each with as many rows as there are.
+
+use catalog::{
+    change::ChangeKind,
+    product::{Product, ProductId, ShopId},
+};
+
+use super::{
+    rows,
+    session::OwnedValue,
+    statements::{self, Sql},
+    transaction::{self, ShopState},
+};
+
+/// The statements that bring the database to where the transaction has brought the shop.
+pub(super) fn statements_for(shop: ShopId, state: &ShopState) -> Vec<(Sql, Vec<OwnedValue>)> {
+    let number = shop.get().cast_signed();
+    let kept: Vec<&Product> = state.rows.values().flatten().collect();
+    let gone: Vec<i64> =
+        state.rows.iter().filter(|(_, row)| row.is_none()).map(|(id, _)| bigint(*id)).collect();
+    let mut all: Vec<(Sql, Vec<OwnedValue>)> = Vec::new();
+    if !kept.is_empty() {
+        all.push((statements::UPSERT_PRODUCTS, product_values(number, &kept)));
+    }
+    if !gone.is_empty() {
+        let values = || -> Vec<OwnedValue> { vec![Box::new(number), Box::new(gone.clone())] };
+        all.push((statements::DELETE_PRODUCTS, values()));
+        all.push((statements::DELETE_VECTORS, values()));
+    }
+    if !state.vectors.is_empty() {
+        all.push((statements::UPSERT_VECTORS, vector_values(number, state)));
+    }
+    if state.changes.is_empty() {
+        return all;
+    }
+    all.push((statements::INSERT_CHANGES, change_values(number, state)));
+    all.push((
+        statements::UPDATE_SHOP,
+        vec![
+            Box::new(number),
+            Box::new(state.last_seq.cast_signed()),
+            Box::new(state.next_product_id.cast_signed()),
+            Box::new(state.product_ids_end.cast_signed()),
+            Box::new(state.products),
+            Box::new(state.visible),
+        ],
+    ));
+    let news: Vec<OwnedValue> = vec![Box::new(number), Box::new(state.last_seq.cast_signed())];
+    all.push((statements::NOTIFY, news));
+    all
+}
+
+fn product_values(shop: i64, products: &[&Product]) -> Vec<OwnedValue> {
+    fn column<T>(products: &[&Product], of: impl Fn(&Product) -> T) -> Vec<T> {
+        products.iter().map(|product| of(product)).collect()
+    }
+    vec![
+        Box::new(shop),
+        Box::new(column(products, |product| bigint(product.id))),
+        Box::new(column(products, |product| product.title.as_str().to_owned())),
+        Box::new(column(products, |product| product.description.as_str().to_owned())),
+        Box::new(column(products, |product| product.price.text().to_owned())),
+        Box::new(column(products, |product| product.hidden)),
+        Box::new(column(products, transaction::media)),
+        Box::new(column(products, |product| product.created_at.as_microsecond())),
+        Box::new(column(products, |product| product.updated_at.as_microsecond())),
+        Box::new(column(products, |product| product.version.0.cast_signed())),
+    ]
+}
+
+fn vector_values(shop: i64, state: &ShopState) -> Vec<OwnedValue> {
+    let (mut ids, mut versions) = (Vec::new(), Vec::new());
+    let (mut models, mut encoders) = (Vec::new(), Vec::new());
+    let (mut scales, mut vectors) = (Vec::new(), Vec::new());
+    for (id, (version, row)) in &state.vectors {
+        let row = row.as_ref();
+        ids.push(bigint(*id));
+        versions.push(version.0.cast_signed());
+        models.push(row.map(|row| row.model.as_str().to_owned()));
+        encoders.push(row.map(|row| row.encoder.as_str().to_owned()));
+        scales.push(row.map(|row| row.vector.scale()));
+        vectors.push(row.map(|row| rows::vector_text(&row.vector)));
+    }
+    vec![
+        Box::new(shop),
+        Box::new(ids),
+        Box::new(versions),
+        Box::new(models),
+        Box::new(encoders),
+        Box::new(scales),
+        Box::new(vectors),
+    ]
+}
+
+fn change_values(shop: i64, state: &ShopState) -> Vec<OwnedValue> {
+    let changes = &state.changes;
+    let is_deletion = |kind: ChangeKind| kind == ChangeKind::Deleted;
+    vec![
+        Box::new(shop),
+        Box::new(changes.iter().map(|(seq, ..)| seq.0.cast_signed()).collect::<Vec<_>>()),
+        Box::new(changes.iter().map(|(_, id, _)| bigint(*id)).collect::<Vec<_>>()),
+        Box::new(changes.iter().map(|(.., kind)| is_deletion(*kind)).collect::<Vec<_>>()),
+    ]
+}
+
+fn bigint(id: ProductId) -> i64 {
+    id.get().cast_signed()
+}

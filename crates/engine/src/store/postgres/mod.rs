@@ -1,0 +1,102 @@
+//! How is a catalog kept for many nodes? In a PostgreSQL database that all of them share.
+//!
+//! Every table that grows is keyed by the shop first, and every statement names the shop, so the
+//! tables can be spread over machines by shop ([`statements`] lists them all). Who writes to a
+//! shop holds the lock of its row in `shops` until the commit: changes of a shop are numbered
+//! without gaps and become visible in the order of their numbers, whichever node made them.
+
+mod address;
+mod connector;
+mod flush;
+mod pool;
+mod reader;
+mod rows;
+mod schema;
+mod session;
+mod statements;
+mod tls;
+mod transaction;
+
+use std::{sync::Arc, time::Duration};
+
+pub use address::{BadAddress, DatabaseAddress};
+pub use reader::PostgresReaders;
+
+use self::{connector::Connector, session::Session};
+use super::{CatalogStore, StoreError, Trouble, WriteTransaction};
+
+/// How a database is reached.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PostgresSettings {
+    /// Where it is, and who asks.
+    pub address: DatabaseAddress,
+    /// Connections that read at the same time; the writer has one of its own.
+    pub connections: usize,
+    /// Longest time to wait for a new connection, and for a free one.
+    pub connect_time: Duration,
+    /// Longest time that one statement may take.
+    pub statement_time: Duration,
+    /// Longest time to wait for another node that writes to the same shop.
+    pub lock_time: Duration,
+}
+
+/// The way into one database, shared by all who use it.
+#[derive(Clone)]
+pub struct Postgres {
+    connector: Arc<Connector>,
+    connections: usize,
+}
+
+impl Postgres {
+    /// Gets ready to connect; nothing is asked of the database yet.
+    pub fn new(settings: &PostgresSettings) -> Result<Self, StoreError> {
+        let connector = Arc::new(Connector::new(settings)?);
+        Ok(Self { connector, connections: settings.connections })
+    }
+
+    /// Brings the tables up to date, one node at a time, or refuses newer ones. Says from which
+    /// version to which.
+    pub fn migrate(&self) -> Result<(usize, usize), StoreError> {
+        schema::migrate(&mut self.connector.connect()?)
+    }
+
+    /// Refuses tables that this program does not know, or not any more.
+    pub fn check_schema(&self) -> Result<(), StoreError> {
+        schema::check(&mut self.connector.connect()?)
+    }
+
+    /// The side that writes.
+    pub fn store(&self) -> PostgresStore {
+        PostgresStore { connector: Arc::clone(&self.connector), session: None }
+    }
+
+    /// The side that reads.
+    pub fn readers(&self) -> PostgresReaders {
+        PostgresReaders::new(Arc::clone(&self.connector), self.connections)
+    }
+}
+
+/// The connection that writes. It is made anew when it was lost.
+pub struct PostgresStore {
+    connector: Arc<Connector>,
+    session: Option<Session>,
+}
+
+impl CatalogStore for PostgresStore {
+    fn begin(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
+        let kept = self.session.take().filter(Session::is_usable);
+        // The database may have gone away and come back since the last transaction.
+        let begun = kept.map(|mut session| session.begin().map(|()| session));
+        let session = match begun {
+            Some(Ok(session)) => session,
+            Some(Err(error)) if error.trouble() != Trouble::Away => return Err(error),
+            _ => {
+                let mut session = self.connector.connect()?;
+                session.begin()?;
+                session
+            }
+        };
+        let session = self.session.insert(session);
+        Ok(WriteTransaction::of(Box::new(transaction::PostgresRows::new(session))))
+    }
+}

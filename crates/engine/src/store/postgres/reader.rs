@@ -1,0 +1,258 @@
+//! What is in the database? Reads, each of one state, on connections that readers share.
+
+use std::{collections::HashMap, ops::ControlFlow, sync::Arc};
+
+use catalog::{
+    access::{ReadPass, Sight},
+    change::Seq,
+    price::Money,
+    product::{Product, ProductId, ShopId},
+};
+
+use super::{
+    super::{
+        CatalogReads, Page, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
+        columns,
+    },
+    connector::Connector,
+    pool::Pool,
+    rows::{self, get},
+    session::Session,
+    statements,
+};
+use crate::embed::{Encoder, ModelId};
+
+/// A pool of connections that read.
+pub struct PostgresReaders {
+    pool: Pool,
+}
+
+impl PostgresReaders {
+    pub(super) fn new(connector: Arc<Connector>, connections: usize) -> Self {
+        Self { pool: Pool::new(connector, connections) }
+    }
+
+    /// Runs `work` in one transaction: whatever it asks, it sees one state.
+    fn in_one_state<T>(
+        &self,
+        work: impl FnOnce(&mut Session) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.pool.with_ready(Session::begin_reading, |session| {
+            let answer = work(session);
+            session.roll_back();
+            answer
+        })
+    }
+}
+
+impl CatalogReads for PostgresReaders {
+    fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        let shop = number(pass.shop());
+        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let found =
+            self.pool.with(|session| session.query(statements::PRODUCTS, &[&shop, &asked]))?;
+        let mut by_id = HashMap::with_capacity(found.len());
+        for row in &found {
+            let product = rows::read(row, 0)?;
+            if pass.sight() == Sight::Everything || !product.hidden {
+                by_id.insert(product.id, product);
+            }
+        }
+        // An id may be asked for twice.
+        Ok(ids.iter().filter_map(|id| by_id.get(id).cloned()).collect())
+    }
+
+    fn refused(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let shop = number(shop);
+        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        self.pool.with(|session| {
+            let mut refused = Vec::new();
+            session.for_each(statements::TEXTS, &[&shop, &asked], |row| {
+                if !allowed(get(row, 1)?, get(row, 2)?) {
+                    refused.push(columns::read_product_id(get(row, 0)?)?);
+                }
+                Ok(())
+            })?;
+            Ok(refused)
+        })
+    }
+
+    fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
+        let (sql, count) = match pass.sight() {
+            Sight::Everything => (statements::PAGE, 0),
+            Sight::VisibleOnly => (statements::VISIBLE_PAGE, 1),
+        };
+        let (limit, offset) = (as_bigint(limit), as_bigint(offset));
+        let shop = number(pass.shop());
+        let found = self.pool.with(|session| session.query(sql, &[&shop, &limit, &offset]))?;
+        let Some(first) = found.first() else { return Ok(Page { products: vec![], total: 0 }) };
+        let total = usize::try_from(get::<i64>(first, count)?).map_err(columns::unexpected)?;
+        // A page without products has one row, which has none.
+        let is_product =
+            |row: &&tokio_postgres::Row| get::<Option<i64>>(row, 2).is_ok_and(|id| id.is_some());
+        let products = found.iter().filter(is_product).map(|row| rows::read(row, 2));
+        Ok(Page { products: products.collect::<Result<_, _>>()?, total })
+    }
+
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Seq, StoreError> {
+        self.in_one_state(|session| {
+            let seq = last_change(session, shop)?;
+            session.control("SET LOCAL statement_timeout = 0")?;
+            let model = model.map(ModelId::as_str);
+            session.for_each(statements::SCAN, &[&number(shop), &model], |row| {
+                visit(Scanned {
+                    id: columns::read_product_id(get(row, 0)?)?,
+                    version: rows::read_seq(get(row, 1)?),
+                    hidden: get(row, 2)?,
+                    price: Money::parse(get(row, 3)?).map_err(columns::unexpected)?,
+                    title: get(row, 4)?,
+                    description: get(row, 5)?,
+                    vector: rows::read_stored(row, 6)?,
+                });
+                Ok(())
+            })?;
+            Ok(seq)
+        })
+    }
+
+    fn every_product(
+        &self,
+        pass: &ReadPass,
+        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.in_one_state(|session| {
+            session.control("SET LOCAL statement_timeout = 0")?;
+            let shop = number(pass.shop());
+            let mut is_enough = false;
+            let visited = session.for_each(statements::EVERY_PRODUCT, &[&shop], |row| {
+                let product = rows::read(row, 0)?;
+                let in_sight = pass.sight() == Sight::Everything || !product.hidden;
+                is_enough = in_sight && visit(product).is_break();
+                // The rest need not come; the session is given up for it.
+                if is_enough { Err(StoreError::damaged("seen enough")) } else { Ok(()) }
+            });
+            if is_enough { Ok(()) } else { visited }
+        })
+    }
+
+    fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        self.pool.with(|session| last_change(session, shop))
+    }
+
+    fn is_near(&self) -> bool {
+        false
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.pool.with(|session| session.query_one(statements::CHECK, &[]).map(drop))
+    }
+
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+        let found = self.pool.with(|session| session.query(statements::SHOPS, &[]))?;
+        found.iter().map(rows::read_counts).collect()
+    }
+
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+        let found =
+            self.pool.with(|session| session.query_opt(statements::SHOP, &[&number(shop)]))?;
+        let Some(row) = found else { return Ok(ShopCounts { shop, products: 0, visible: 0 }) };
+        let count = |at| usize::try_from(get::<i64>(&row, at)?).map_err(columns::unexpected);
+        Ok(ShopCounts { shop, products: count(1)?, visible: count(2)? })
+    }
+
+    fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(None) };
+        let found = self.pool.with(|session| session.query_opt(statements::TOKEN, &[&id]))?;
+        found.as_ref().map(rows::read_token).transpose()
+    }
+
+    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
+        let found = self.pool.with(|session| match shop {
+            Some(shop) => session.query(statements::TOKENS, &[&number(shop)]),
+            None => session.query(statements::ALL_TOKENS, &[]),
+        })?;
+        found.iter().map(rows::read_token).collect()
+    }
+
+    fn unembedded(
+        &self,
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        let lesser = lesser(encoder);
+        let found = self.in_one_state(|session| {
+            let mut found = session.query(statements::UNEMBEDDED, &[&as_bigint(limit)])?;
+            let room = as_bigint(limit - found.len());
+            if room > 0 {
+                let values: [super::session::Value<'_>; 3] = [&model, &lesser, &room];
+                found.extend(session.query(statements::EMBEDDED_OTHERWISE, &values)?);
+            }
+            Ok(found)
+        })?;
+        let read = |row: &tokio_postgres::Row| {
+            Ok(Unembedded {
+                shop: columns::read_shop_id(get(row, 0)?)?,
+                id: columns::read_product_id(get(row, 1)?)?,
+                version: rows::read_seq(get(row, 2)?),
+                title: get(row, 3)?,
+                description: get(row, 4)?,
+            })
+        };
+        found.iter().map(read).collect()
+    }
+
+    fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
+        let lesser = lesser(encoder);
+        let row = self
+            .pool
+            .with(|session| session.query_one(statements::UNEMBEDDED_COUNT, &[&model, &lesser]))?;
+        usize::try_from(get::<i64>(&row, 0)?).map_err(columns::unexpected)
+    }
+
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError> {
+        self.in_one_state(|session| {
+            session.control("SET LOCAL statement_timeout = 0")?;
+            session.for_each(statements::SCAN_VECTORS, &[&number(shop)], |row| {
+                visit(rows::read_vector(row, shop)?);
+                Ok(())
+            })
+        })
+    }
+}
+
+fn last_change(session: &mut Session, shop: ShopId) -> Result<Seq, StoreError> {
+    let found = session.query_opt(statements::SHOP, &[&number(shop)])?;
+    Ok(match found {
+        Some(row) => rows::read_seq(get(&row, 0)?),
+        None => Seq::default(),
+    })
+}
+
+/// The encoders that are not as good as this one.
+fn lesser(encoder: Encoder) -> Vec<&'static str> {
+    let all = [Encoder::Instant, Encoder::Deep];
+    all.into_iter().filter(|other| *other < encoder).map(Encoder::as_str).collect()
+}
+
+fn number(shop: ShopId) -> i64 {
+    shop.get().cast_signed()
+}
+
+fn as_bigint(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,142 @@
+//! Which tables are there, and how did they come to be? Numbered steps, each run once.
+
+use super::{super::StoreError, session::Session};
+
+/// Step *n* brings a database from version *n* to *n + 1*. Steps are never edited once
+/// released: a change is a new step.
+const STEPS: &[&str] = &[
+    // 0 → 1: everything that an embedded store has, keyed by shop.
+    "
+    CREATE EXTENSION IF NOT EXISTS vector;
+
+    -- Whoever writes to a shop holds its row. `last_seq` numbers the shop's changes without
+    -- gaps; product numbers are taken from a block that belongs to the shop alone.
+    CREATE TABLE shops (
+        shop_id          bigint PRIMARY KEY,
+        product_count    bigint NOT NULL DEFAULT 0,
+        visible_count    bigint NOT NULL DEFAULT 0,
+        last_seq         bigint NOT NULL DEFAULT 0,
+        next_product_id  bigint NOT NULL DEFAULT 0,
+        product_ids_end  bigint NOT NULL DEFAULT 0
+    );
+    CREATE SEQUENCE product_id_blocks INCREMENT 256;
+
+    -- Times are microseconds since 1970; media is a JSON array of {url, type}.
+    CREATE TABLE products (
+        shop_id      bigint  NOT NULL,
+        id           bigint  NOT NULL,
+        title        text    NOT NULL,
+        description  text    NOT NULL,
+        price        text    NOT NULL,
+        hidden       boolean NOT NULL,
+        media        text    NOT NULL,
+        created_at   bigint  NOT NULL,
+        updated_at   bigint  NOT NULL,
+        version      bigint  NOT NULL,
+        PRIMARY KEY (shop_id, id)
+    );
+    CREATE INDEX visible_products ON products (shop_id, id) WHERE NOT hidden;
+
+    CREATE TABLE changes (
+        shop_id     bigint  NOT NULL,
+        seq         bigint  NOT NULL,
+        product_id  bigint  NOT NULL,
+        deleted     boolean NOT NULL,
+        PRIMARY KEY (shop_id, seq)
+    );
+
+    -- `version` is the change that gave the product its text. The other four: all or none.
+    -- A coordinate is a whole number from -127 to 127 times the scale.
+    CREATE TABLE vectors (
+        shop_id     bigint NOT NULL,
+        product_id  bigint NOT NULL,
+        version     bigint NOT NULL,
+        model       text COLLATE \"C\",
+        encoder     text COLLATE \"C\",
+        scale       real,
+        vector      halfvec,
+        PRIMARY KEY (shop_id, product_id)
+    );
+    CREATE INDEX vectors_waiting ON vectors (version DESC) WHERE model IS NULL;
+    CREATE INDEX vectors_by_model ON vectors (model, encoder);
+
+    CREATE TABLE idempotency_keys (
+        shop_id      bigint NOT NULL,
+        key          text   NOT NULL,
+        fingerprint  bytea  NOT NULL,
+        answer       bytea  NOT NULL,
+        created_at   bigint NOT NULL,
+        PRIMARY KEY (shop_id, key)
+    );
+    CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+    -- Small, and asked for by number alone: the shop is what a token's row tells.
+    CREATE TABLE tokens (
+        id           bigint PRIMARY KEY,
+        shop_id      bigint NOT NULL,
+        role         text   NOT NULL,
+        name         text   NOT NULL,
+        secret_hash  bytea  NOT NULL,
+        created_at   bigint NOT NULL,
+        expires_at   bigint,
+        revoked_at   bigint
+    );
+    CREATE SEQUENCE token_ids;
+    CREATE INDEX tokens_of_shop ON tokens (shop_id);
+    ",
+];
+
+/// One node migrates at a time; the number means nothing but this.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(7308339901652201)";
+const VERSION_TABLE: &str = "
+    CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL);
+    INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT FROM schema_version)";
+
+/// Brings the tables to the version this program knows, or refuses newer ones.
+pub(super) fn migrate(session: &mut Session) -> Result<(usize, usize), StoreError> {
+    let known = STEPS.len();
+    if version(session)?.is_some_and(|found| found == known) {
+        return Ok((known, known));
+    }
+    // Tables of millions of rows may take their time.
+    session.control("SET statement_timeout = 0; SET lock_timeout = 0")?;
+    session.begin()?;
+    session.control(LOCK)?;
+    session.control(VERSION_TABLE)?;
+    let found = version(session)?.unwrap_or_default();
+    if found > known {
+        session.roll_back();
+        return Err(StoreError::too_new());
+    }
+    for step in &STEPS[found..] {
+        session.control(step)?;
+    }
+    session.control(&format!("UPDATE schema_version SET version = {known}"))?;
+    session.commit()?;
+    if found < known {
+        tracing::info!(from = found, to = known, "the database schema was brought up to date");
+    }
+    Ok((found, known))
+}
+
+/// Refuses tables of another version.
+pub(super) fn check(session: &mut Session) -> Result<(), StoreError> {
+    match version(session)?.unwrap_or_default() {
+        found if found > STEPS.len() => Err(StoreError::too_new()),
+        found if found < STEPS.len() => {
+            Err(StoreError::damaged("its tables are not up to date; run `shopkeeper migrate`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The version of the tables, if there are any.
+fn version(session: &mut Session) -> Result<Option<usize>, StoreError> {
+    let found = session.simple("SELECT to_regclass('schema_version')")?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    let found = session.simple("SELECT version FROM schema_version")?;
+    let number = found.map(|text| text.parse());
+    number.transpose().map_err(|_| StoreError::damaged("the schema's version"))
+}

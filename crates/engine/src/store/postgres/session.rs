@@ -1,0 +1,180 @@
+//! How is the database asked? One statement of [`statements`](super::statements) at a time, or
+//! several at once, each prepared once and given only so much time.
+
+use std::{collections::HashMap, pin::pin, time::Duration};
+
+use futures_util::{TryStreamExt, future::try_join_all};
+use tokio::{runtime::Handle, time::timeout};
+use tokio_postgres::{
+    Client, Row, SimpleQueryMessage, Statement,
+    types::{BorrowToSql, ToSql},
+};
+
+use super::{super::StoreError, statements::Sql};
+
+/// A value of a statement.
+pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
+/// A value that lives until the statement is sent.
+pub(super) type OwnedValue = Box<dyn ToSql + Sync + Send>;
+
+/// One connection, used by one thread at a time.
+pub(super) struct Session {
+    client: Client,
+    prepared: HashMap<Sql, Statement>,
+    handle: Handle,
+    limit: Duration,
+    /// What was asked may still be under way: nobody may ask again.
+    is_broken: bool,
+}
+
+impl Session {
+    pub(super) fn new(client: Client, handle: Handle, limit: Duration) -> Self {
+        Self { client, prepared: HashMap::new(), handle, limit, is_broken: false }
+    }
+
+    /// Whether it can be used again.
+    pub(super) fn is_usable(&self) -> bool {
+        !self.is_broken && !self.client.is_closed()
+    }
+
+    /// Leaves the session to be closed.
+    pub(super) fn give_up(&mut self) {
+        self.is_broken = true;
+    }
+
+    /// Begins a transaction.
+    pub(super) fn begin(&mut self) -> Result<(), StoreError> {
+        self.control("BEGIN")
+    }
+
+    /// Begins a transaction that sees one state and changes nothing.
+    pub(super) fn begin_reading(&mut self) -> Result<(), StoreError> {
+        self.control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
+    /// Makes the transaction durable.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        self.control("COMMIT")
+    }
+
+    /// Takes the transaction back.
+    pub(super) fn roll_back(&mut self) {
+        if self.is_usable() && self.control("ROLLBACK").is_err() {
+            self.give_up();
+        }
+    }
+
+    /// Something that is neither prepared nor about a shop: transactions, settings, migrations.
+    pub(super) fn control(&mut self, text: &str) -> Result<(), StoreError> {
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let done = handle.block_on(async { timeout(*limit, client.batch_execute(text)).await });
+        settle(done, is_broken)
+    }
+
+    /// The first value that an unprepared question is answered with, as text.
+    pub(super) fn simple(&mut self, text: &str) -> Result<Option<String>, StoreError> {
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let answer = handle.block_on(async { timeout(*limit, client.simple_query(text)).await });
+        let messages = settle(answer, is_broken)?;
+        Ok(messages.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        }))
+    }
+
+    /// The rows that a statement finds.
+    pub(super) fn query(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let statement = self.prepare(sql)?;
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let found =
+            handle.block_on(async { timeout(*limit, client.query(&statement, values)).await });
+        settle(found, is_broken)
+    }
+
+    /// The one row that a statement finds, if it finds one.
+    pub(super) fn query_opt(
+        &mut self,
+        sql: Sql,
+        values: &[Value<'_>],
+    ) -> Result<Option<Row>, StoreError> {
+        Ok(self.query(sql, values)?.pop())
+    }
+
+    /// The one row that a statement always finds.
+    pub(super) fn query_one(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
+        let found = self.query_opt(sql, values)?;
+        found.ok_or_else(|| StoreError::damaged(format!("{}: no row", sql.name())))
+    }
+
+    /// How many rows a statement changed.
+    pub(super) fn execute(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let statement = self.prepare(sql)?;
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let changed =
+            handle.block_on(async { timeout(*limit, client.execute(&statement, values)).await });
+        settle(changed, is_broken)
+    }
+
+    /// Sends several statements at once, in order, and waits for all of them.
+    pub(super) fn execute_all(&mut self, all: &[(Sql, Vec<OwnedValue>)]) -> Result<(), StoreError> {
+        let statements =
+            all.iter().map(|(sql, _)| self.prepare(*sql)).collect::<Result<Vec<_>, _>>()?;
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let sent = all.iter().zip(&statements).map(|((_, values), statement)| {
+            let values = values.iter().map(|value| &**value as &(dyn ToSql + Sync));
+            client.execute_raw(statement, values.collect::<Vec<_>>())
+        });
+        let done = handle.block_on(async { timeout(*limit, try_join_all(sent)).await });
+        settle(done, is_broken).map(drop)
+    }
+
+    /// Hands the rows that a statement finds to `visit`, as they come. The time is for each.
+    pub(super) fn for_each(
+        &mut self,
+        sql: Sql,
+        values: &[Value<'_>],
+        mut visit: impl FnMut(&Row) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let statement = self.prepare(sql)?;
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let values = values.iter().map(|value| value.borrow_to_sql());
+        let visited = handle.block_on(async {
+            let rows = client.query_raw(&statement, values);
+            let mut rows = pin!(settle(timeout(*limit, rows).await, is_broken)?);
+            while let Some(row) = settle(timeout(*limit, rows.try_next()).await, is_broken)? {
+                visit(&row)?;
+            }
+            Ok(())
+        });
+        if visited.is_err() {
+            // The rest of the rows may still be on their way.
+            self.give_up();
+        }
+        visited
+    }
+
+    fn prepare(&mut self, sql: Sql) -> Result<Statement, StoreError> {
+        if let Some(statement) = self.prepared.get(&sql) {
+            return Ok(statement.clone());
+        }
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let prepared = handle.block_on(async { timeout(*limit, client.prepare(sql.text())).await });
+        let statement = settle(prepared, is_broken)?;
+        self.prepared.insert(sql, statement.clone());
+        Ok(statement)
+    }
+}
+
+/// Tells what came back from what came too late.
+fn settle<T>(
+    done: Result<Result<T, tokio_postgres::Error>, tokio::time::error::Elapsed>,
+    is_broken: &mut bool,
+) -> Result<T, StoreError> {
+    match done {
+        Ok(done) => Ok(done?),
+        Err(_) => {
+            *is_broken = true;
+            Err(StoreError::away("it did not answer in time"))
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! What is the database asked? Every statement there is, so that one test can look at them all.
+//!
+//! Every statement names the shop, which is what lets the tables be spread over machines by
+//! shop. The few that cannot are marked with why.
+
+/// One of the statements below; nothing else can be prepared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Sql {
+    name: &'static str,
+    text: &'static str,
+}
+
+impl Sql {
+    /// What the code calls it.
+    pub(super) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// What the database is told.
+    pub(super) fn text(self) -> &'static str {
+        self.text
+    }
+}
+
+macro_rules! statements {
+    ($( $(#[doc = $doc:literal])+ $name:ident = $text:expr; )+) => {
+        $(
+            $(#[doc = $doc])+
+            pub(super) const $name: Sql = Sql { name: stringify!($name), text: $text };
+        )+
+
+        /// All of them.
+        #[cfg(test)]
+        pub(super) const ALL: &[Sql] = &[$( $name ),+];
+    };
+}
+
+/// The columns of a product, in the order `rows::read` expects them.
+macro_rules! product_columns {
+    () => {
+        "p.id, p.shop_id, p.title, p.description, p.price, p.hidden, p.media, p.created_at,
+         p.updated_at, p.version"
+    };
+}
+
+macro_rules! page {
+    ($filter:literal) => {
+        concat!(
+            "SELECT s.product_count, s.visible_count, ",
+            product_columns!(),
+            " FROM shops s LEFT JOIN LATERAL (
+                  SELECT * FROM products WHERE shop_id = $1 AND id IN (
+                      SELECT id FROM products WHERE shop_id = $1 ",
+            $filter,
+            "         ORDER BY id LIMIT $2 OFFSET $3
+                  )
+              ) p ON true
+              WHERE s.shop_id = $1 ORDER BY p.id"
+        )
+    };
+}
+
+statements! {
+    /// Waits for whoever writes to the shop, and holds the shop until the commit.
+    LOCK_SHOP = "SELECT last_seq, next_product_id, product_ids_end FROM shops
+                 WHERE shop_id = $1 FOR UPDATE";
+    /// A shop that nobody has written to before.
+    INSERT_SHOP = "INSERT INTO shops (shop_id) VALUES ($1) ON CONFLICT (shop_id) DO NOTHING";
+    /// What a transaction did to a shop.
+    UPDATE_SHOP = "UPDATE shops SET last_seq = $2, next_product_id = $3, product_ids_end = $4,
+                       product_count = product_count + $5, visible_count = visible_count + $6
+                   WHERE shop_id = $1";
+    /// The numbers and counts of a shop.
+    SHOP = "SELECT last_seq, product_count, visible_count FROM shops WHERE shop_id = $1";
+    /// Every shop, at start-up.
+    SHOPS = "SELECT shop_id, product_count, visible_count FROM shops
+             WHERE product_count > 0 ORDER BY product_count DESC, shop_id";
+    /// The next product numbers that no shop has.
+    NEXT_PRODUCT_IDS = "SELECT nextval('product_id_blocks')";
+
+    /// Products by their numbers.
+    PRODUCTS = concat!("SELECT ", product_columns!(), " FROM products p
+                        WHERE p.shop_id = $1 AND p.id = ANY($2)");
+    /// The texts of products.
+    TEXTS = "SELECT id, title, description FROM products WHERE shop_id = $1 AND id = ANY($2)";
+    /// A page of everything.
+    PAGE = page!("");
+    /// A page of what is not hidden.
+    VISIBLE_PAGE = page!("AND NOT hidden");
+    /// All that an index needs to know, with the vectors of one model.
+    SCAN = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector
+            FROM products p LEFT JOIN vectors v
+                ON v.shop_id = $1 AND v.product_id = p.id AND v.model = $2
+            WHERE p.shop_id = $1 ORDER BY p.id";
+    /// All products of a shop.
+    EVERY_PRODUCT = concat!("SELECT ", product_columns!(), " FROM products p
+                             WHERE p.shop_id = $1 ORDER BY p.id");
+    /// New and changed products. A conflict is a product that was there before.
+    UPSERT_PRODUCTS =
+        "INSERT INTO products (shop_id, id, title, description, price, hidden, media, created_at,
+                               updated_at, version)
+         SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[],
+                                  $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])
+         ON CONFLICT (shop_id, id) DO UPDATE SET
+             title = excluded.title, description = excluded.description, price = excluded.price,
+             hidden = excluded.hidden, media = excluded.media, updated_at = excluded.updated_at,
+             version = excluded.version";
+    /// Products that are gone.
+    DELETE_PRODUCTS = "DELETE FROM products WHERE shop_id = $1 AND id = ANY($2)";
+
+    /// The record of changes.
+    INSERT_CHANGES =
+        "INSERT INTO changes (shop_id, seq, product_id, deleted)
+         SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::boolean[])";
+    /// Wakes the nodes that hold the shop in memory, once the commit is done.
+    NOTIFY = "SELECT pg_notify('shopkeeper_changes', $1::bigint || ':' || $2::bigint)
+              FROM shops WHERE shop_id = $1";
+
+    /// Room for the vectors of new texts, with the vector where it is known already.
+    UPSERT_VECTORS =
+        "INSERT INTO vectors (shop_id, product_id, version, model, encoder, scale, vector)
+         SELECT $1, id, version, model, encoder, scale, vector::halfvec
+         FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::real[], $7::text[])
+              AS new (id, version, model, encoder, scale, vector)
+         ON CONFLICT (shop_id, product_id) DO UPDATE SET
+             version = excluded.version, model = excluded.model, encoder = excluded.encoder,
+             scale = excluded.scale, vector = excluded.vector";
+    /// A vector for the text that it was made of, and no other.
+    PUT_VECTOR =
+        "UPDATE vectors SET model = $4, encoder = $5, scale = $6, vector = $7::text::halfvec
+         WHERE shop_id = $1 AND product_id = $2 AND version = $3";
+    /// Vectors of products that are gone.
+    DELETE_VECTORS = "DELETE FROM vectors WHERE shop_id = $1 AND product_id = ANY($2)";
+    /// All vectors of a shop.
+    SCAN_VECTORS =
+        "SELECT product_id, version, model, encoder, scale, vector FROM vectors
+         WHERE shop_id = $1 AND vector IS NOT NULL ORDER BY product_id";
+    /// Texts without a vector, in the background.
+    UNEMBEDDED =
+        "SELECT v.shop_id, v.product_id, v.version, p.title, p.description
+         FROM vectors v JOIN products p ON p.shop_id = v.shop_id AND p.id = v.product_id
+         WHERE v.model IS NULL ORDER BY v.version DESC, v.shop_id, v.product_id LIMIT $1";
+    /// Texts with a vector of another model, in the background. Each part walks an index.
+    EMBEDDED_OTHERWISE =
+        "SELECT v.shop_id, v.product_id, v.version, p.title, p.description FROM (
+             (SELECT * FROM vectors WHERE model < $1 LIMIT $3) UNION ALL
+             (SELECT * FROM vectors WHERE model > $1 LIMIT $3) UNION ALL
+             (SELECT * FROM vectors WHERE model = $1 AND encoder = ANY($2) LIMIT $3)
+         ) v JOIN products p ON p.shop_id = v.shop_id AND p.id = v.product_id LIMIT $3";
+    /// How many of both there are, in the background.
+    UNEMBEDDED_COUNT =
+        "SELECT (SELECT count(*) FROM vectors WHERE model IS NULL)
+              + (SELECT count(*) FROM vectors WHERE model < $1)
+              + (SELECT count(*) FROM vectors WHERE model > $1)
+              + (SELECT count(*) FROM vectors WHERE model = $1 AND encoder = ANY($2))";
+
+    /// The answer to a key.
+    RECALL = "SELECT fingerprint, answer FROM idempotency_keys
+              WHERE shop_id = $1 AND key = $2 AND created_at >= $3";
+    /// Remembers an answer under a key.
+    REMEMBER =
+        "INSERT INTO idempotency_keys (shop_id, key, fingerprint, answer, created_at)
+         VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (shop_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+             answer = excluded.answer, created_at = excluded.created_at";
+    /// Forgets old answers, now and then.
+    TIDY_KEYS = "DELETE FROM idempotency_keys WHERE created_at < $1";
+    /// Forgets old changes, now and then.
+    TIDY_CHANGES = "DELETE FROM changes c USING shops s
+                    WHERE c.shop_id = s.shop_id AND c.seq <= s.last_seq - $1";
+
+    /// The next number of a token.
+    NEXT_TOKEN_ID = "SELECT nextval('token_ids')";
+    /// A new token.
+    INSERT_TOKEN =
+        "INSERT INTO tokens (id, shop_id, role, name, secret_hash, created_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    /// A token that no longer works.
+    REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $3
+                    WHERE id = $1 AND shop_id = $2 AND revoked_at IS NULL";
+    /// Whose token it is. The shop is the answer, so it cannot be part of the question.
+    TOKEN = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
+             FROM tokens WHERE id = $1";
+    /// The tokens of a shop.
+    TOKENS = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
+              FROM tokens WHERE shop_id = $1 ORDER BY id";
+    /// The tokens of all shops, for the operator.
+    ALL_TOKENS = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
+                  FROM tokens ORDER BY id";
+
+    /// Whether the database answers.
+    CHECK = "SELECT version FROM schema_version";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Statements that do not say which shop, and why they may not.
+    const WITHOUT_A_SHOP: &[(Sql, &str)] = &[
+        (SHOPS, "start-up: which shops are there?"),
+        (NEXT_PRODUCT_IDS, "a sequence: numbers that are unique over all shops"),
+        (NEXT_TOKEN_ID, "a sequence"),
+        (UNEMBEDDED, "background: whichever shop has work"),
+        (EMBEDDED_OTHERWISE, "background: whichever shop has work"),
+        (UNEMBEDDED_COUNT, "background: a figure over all shops"),
+        (TIDY_KEYS, "every ten minutes: all shops"),
+        (TIDY_CHANGES, "every ten minutes: all shops, each by its own row"),
+        (TOKEN, "tokens are small and on every machine; the shop is the answer"),
+        (ALL_TOKENS, "the operator's list"),
+        (CHECK, "says nothing of shops"),
+    ];
+
+    /// One line, single spaces.
+    fn plain(sql: Sql) -> String {
+        sql.text().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether the statement is about the one shop that its first value names.
+    fn names_the_shop(text: &str) -> bool {
+        let reads_one_shop = text.contains("shop_id = $1") || text.contains("shop_id = $2");
+        let writes_one_shop = text.starts_with("INSERT INTO")
+            && text.contains("(shop_id")
+            && (text.contains("VALUES ($1") || text.contains("SELECT $1,"));
+        let writes_a_token = text.starts_with("INSERT INTO tokens (id, shop_id,");
+        !text.contains(" OR ") && (reads_one_shop || writes_one_shop || writes_a_token)
+    }
+
+    #[test]
+    fn every_statement_names_the_shop() {
+        for sql in ALL {
+            let excused = WITHOUT_A_SHOP.iter().any(|(excused, _)| excused == sql);
+            let text = plain(*sql);
+            assert_ne!(names_the_shop(&text), excused, "{}: {text}", sql.name());
+        }
+    }
+
+    /// Each table that is asked about inside a statement is asked about for that shop.
+    #[test]
+    fn every_part_of_a_statement_names_the_shop() {
+        for sql in ALL.iter().filter(|sql| WITHOUT_A_SHOP.iter().all(|(other, _)| other != *sql)) {
+            let text = plain(*sql);
+            let tables = ["shops", "products", "changes", "vectors", "idempotency_keys", "tokens"];
+            let asked: usize = tables
+                .iter()
+                .map(|table| {
+                    text.matches(&format!("FROM {table} ")).count()
+                        + text.matches(&format!("UPDATE {table} ")).count()
+                })
+                .sum();
+            let named = text.matches("shop_id = $1").count() + text.matches("shop_id = $2").count();
+            assert!(named >= asked, "{}: {asked} tables, {named} shops: {text}", sql.name());
+        }
+    }
+}

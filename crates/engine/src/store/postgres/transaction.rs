@@ -1,0 +1,289 @@
+//! How does a write transaction change the database's rows? It reads what it must under the
+//! shop's lock, keeps what it changes, and sends everything at once before the commit.
+
+use std::collections::BTreeMap;
+
+use catalog::{
+    access::Role,
+    change::{ChangeKind, Seq},
+    product::{Product, ProductId, ShopId},
+};
+use jiff::Timestamp;
+
+use super::{
+    super::{Remembered, RowWrites, StoreError, VectorRow, columns},
+    flush, rows,
+    rows::get,
+    session::Session,
+    statements,
+};
+
+/// Product numbers that a shop takes at a time; the sequence grows by as many.
+const BLOCK: u64 = 256;
+/// Changes of a shop that are kept for nodes that follow; who is further behind reads the rows.
+const KEEP_CHANGES: u64 = 10_000;
+
+/// What a transaction has done to a shop whose lock it holds.
+#[derive(Default)]
+pub(super) struct ShopState {
+    pub(super) last_seq: u64,
+    pub(super) next_product_id: u64,
+    pub(super) product_ids_end: u64,
+    pub(super) products: i64,
+    pub(super) visible: i64,
+    /// New and changed products, and those that are gone.
+    pub(super) rows: BTreeMap<ProductId, Option<Product>>,
+    pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
+    /// Room for vectors of new texts, and the vector where it is known already.
+    pub(super) vectors: BTreeMap<ProductId, (Seq, Option<VectorRow>)>,
+}
+
+/// A transaction. Dropped without a commit, it is taken back.
+pub(super) struct PostgresRows<'store> {
+    session: &'store mut Session,
+    shops: BTreeMap<ShopId, ShopState>,
+    is_done: bool,
+}
+
+impl<'store> PostgresRows<'store> {
+    /// A transaction that the session has begun.
+    pub(super) fn new(session: &'store mut Session) -> Self {
+        Self { session, shops: BTreeMap::new(), is_done: false }
+    }
+
+    /// The shop, which nobody else writes to from now on.
+    fn shop(&mut self, shop: ShopId) -> Result<&mut ShopState, StoreError> {
+        if !self.shops.contains_key(&shop) {
+            let state = self.lock(shop)?;
+            self.shops.insert(shop, state);
+        }
+        self.shops.get_mut(&shop).ok_or_else(|| StoreError::damaged("a shop that was locked"))
+    }
+
+    fn lock(&mut self, shop: ShopId) -> Result<ShopState, StoreError> {
+        let number = shop.get().cast_signed();
+        let mut found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
+        if found.is_none() {
+            self.session.execute(statements::INSERT_SHOP, &[&number])?;
+            found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
+        }
+        let row = found.ok_or_else(|| StoreError::damaged("a shop's row is gone"))?;
+        let number = |at| Ok::<_, StoreError>(get::<i64>(&row, at)?.cast_unsigned());
+        Ok(ShopState {
+            last_seq: number(0)?,
+            next_product_id: number(1)?,
+            product_ids_end: number(2)?,
+            ..ShopState::default()
+        })
+    }
+
+    fn next_block(&mut self) -> Result<u64, StoreError> {
+        let row = self.session.query_one(statements::NEXT_PRODUCT_IDS, &[])?;
+        Ok(get::<i64>(&row, 0)?.cast_unsigned())
+    }
+}
+
+impl Drop for PostgresRows<'_> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.session.roll_back();
+        }
+    }
+}
+
+impl RowWrites for PostgresRows<'_> {
+    fn next_product_id(&mut self, shop: ShopId) -> Result<ProductId, StoreError> {
+        let state = self.shop(shop)?;
+        if state.next_product_id >= state.product_ids_end {
+            // Larger than any block before it, and this shop's alone.
+            let block = self.next_block()?;
+            let state = self.shop(shop)?;
+            (state.next_product_id, state.product_ids_end) = (block, block + BLOCK);
+        }
+        let state = self.shop(shop)?;
+        let id = ProductId::new(state.next_product_id);
+        state.next_product_id += 1;
+        id.ok_or_else(|| StoreError::damaged("the product ids are used up"))
+    }
+
+    fn record(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        kind: ChangeKind,
+    ) -> Result<Seq, StoreError> {
+        let state = self.shop(shop)?;
+        state.last_seq += 1;
+        let seq = Seq(state.last_seq);
+        state.changes.push((seq, product, kind));
+        Ok(seq)
+    }
+
+    fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
+        if let Some(changed) = self.shop(shop)?.rows.get(&id) {
+            return Ok(changed.clone());
+        }
+        let (shop, ids) = (shop.get().cast_signed(), vec![id.get().cast_signed()]);
+        let found = self.session.query_opt(statements::PRODUCTS, &[&shop, &ids])?;
+        found.map(|row| rows::read(&row, 0)).transpose()
+    }
+
+    fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
+        self.update_product(product)
+    }
+
+    fn update_product(&mut self, product: &Product) -> Result<(), StoreError> {
+        self.shop(product.shop)?.rows.insert(product.id, Some(product.clone()));
+        Ok(())
+    }
+
+    fn delete_product(&mut self, shop: ShopId, id: ProductId) -> Result<(), StoreError> {
+        let state = self.shop(shop)?;
+        state.rows.insert(id, None);
+        state.vectors.remove(&id);
+        Ok(())
+    }
+
+    fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError> {
+        let state = self.shop(shop)?;
+        state.products += products;
+        state.visible += visible;
+        Ok(())
+    }
+
+    fn begin_vector(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        version: Seq,
+        first: Option<&VectorRow>,
+    ) -> Result<(), StoreError> {
+        self.shop(shop)?.vectors.insert(product, (version, first.cloned()));
+        Ok(())
+    }
+
+    fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
+        let state = self.shop(row.shop)?;
+        if let Some((version, vector)) = state.vectors.get_mut(&row.product) {
+            let fits = *version == row.version;
+            if fits {
+                *vector = Some(row.clone());
+            }
+            return Ok(fits);
+        }
+        if state.rows.get(&row.product).is_some_and(Option::is_none) {
+            return Ok(false);
+        }
+        let changed = self.session.execute(
+            statements::PUT_VECTOR,
+            &[
+                &row.shop.get().cast_signed(),
+                &row.product.get().cast_signed(),
+                &row.version.0.cast_signed(),
+                &row.model.as_str(),
+                &row.encoder.as_str(),
+                &row.vector.scale(),
+                &rows::vector_text(&row.vector),
+            ],
+        )?;
+        Ok(changed > 0)
+    }
+
+    fn recall(
+        &mut self,
+        shop: ShopId,
+        key: &str,
+        not_before: Timestamp,
+    ) -> Result<Option<Remembered>, StoreError> {
+        // Under the shop's lock: of two nodes with the same key, the second sees the first's.
+        self.shop(shop)?;
+        let found = self.session.query_opt(
+            statements::RECALL,
+            &[&shop.get().cast_signed(), &key, &not_before.as_microsecond()],
+        )?;
+        let read = |row| Ok(Remembered { fingerprint: get(&row, 0)?, answer: get(&row, 1)? });
+        found.map(read).transpose()
+    }
+
+    fn remember(
+        &mut self,
+        shop: ShopId,
+        key: &str,
+        what: &Remembered,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.shop(shop)?;
+        self.session.execute(
+            statements::REMEMBER,
+            &[
+                &shop.get().cast_signed(),
+                &key,
+                &what.fingerprint,
+                &what.answer,
+                &at.as_microsecond(),
+            ],
+        )?;
+        Ok(())
+    }
+
+    fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError> {
+        let keep = keep_changes.min(KEEP_CHANGES).cast_signed();
+        self.session.execute(statements::TIDY_KEYS, &[&before.as_microsecond()])?;
+        self.session.execute(statements::TIDY_CHANGES, &[&keep])?;
+        Ok(())
+    }
+
+    fn insert_token(
+        &mut self,
+        shop: ShopId,
+        role: Role,
+        name: &str,
+        secret_hash: &[u8],
+        created_at: Timestamp,
+        expires_at: Option<Timestamp>,
+    ) -> Result<u64, StoreError> {
+        let row = self.session.query_one(statements::NEXT_TOKEN_ID, &[])?;
+        let id: i64 = get(&row, 0)?;
+        self.session.execute(
+            statements::INSERT_TOKEN,
+            &[
+                &id,
+                &shop.get().cast_signed(),
+                &role.as_str(),
+                &name,
+                &secret_hash,
+                &created_at.as_microsecond(),
+                &expires_at.map(Timestamp::as_microsecond),
+            ],
+        )?;
+        Ok(id.cast_unsigned())
+    }
+
+    fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError> {
+        let Ok(id) = i64::try_from(id) else { return Ok(false) };
+        let shop = shop.get().cast_signed();
+        let values: [super::session::Value<'_>; 3] = [&id, &shop, &at.as_microsecond()];
+        Ok(self.session.execute(statements::REVOKE_TOKEN, &values)? > 0)
+    }
+
+    fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
+        let shops = std::mem::take(&mut self.shops);
+        let all: Vec<_> =
+            shops.iter().flat_map(|(shop, state)| flush::statements_for(*shop, state)).collect();
+        if !all.is_empty() {
+            self.session.execute_all(&all)?;
+        }
+        let committed = self.session.commit();
+        self.is_done = true;
+        if committed.is_err() {
+            // Whether it happened is not known here; the next transaction begins elsewhere.
+            self.session.give_up();
+        }
+        committed
+    }
+}
+
+/// The columns of the media of products.
+pub(super) fn media(product: &Product) -> String {
+    columns::media_column(&product.media)
+}
