@@ -17,6 +17,7 @@ from .encoders import Deep, Instant, between, load_arctic, load_minilm
 from .gather import Store
 from .measured import Blend, Encoder, FloatDeep, Int8Deep, TableInstant
 from .phrasebook import write_phrasebook
+from .phrases import read_phrasebook
 from .student import Ensemble, first_student, train_student
 from .student import Recipe as StudentRecipe
 from .wording import Wording, read_vocab
@@ -89,7 +90,6 @@ def export_all(args: argparse.Namespace) -> None:
     int8 = Int8Deep(args.models / "deep.onnx", wording, args.threads)
     quick = TableInstant(args.models / "instant.bin", wording)
     phrases = evaluate.read_phrases(args.data / "shopper-phrases.tsv", args.limit)
-    export.write_words(phrases, vocab, args.models / "words.txt")
     both = Blend(int8, quick, export.INSTANT_SHARE)
     cuts = {"deep": evaluate.thresholds(phrases, both), "instant": evaluate.thresholds(phrases, quick)}
     export.write_manifest(args.models / "model.json", MODEL, model.shape.dims, model.shape.layers, len(numbers) - len(vocab), cuts)
@@ -105,7 +105,9 @@ def phrasebook(args: argparse.Namespace) -> None:
     """With the finished encoders, as the service has them."""
     wording = Wording(read_vocab(args.models / "vocab.txt"), 0)
     both = Blend(Int8Deep(args.models / "deep.onnx", wording, args.threads), TableInstant(args.models / "instant.bin", wording), export.INSTANT_SHARE)
-    said, things = write_phrasebook(evaluate.read_phrases(args.data / "shopper-phrases.tsv", args.limit), both, args.models / "phrases.bin")
+    phrases = read_phrasebook(args.data / "shopper-phrases.tsv", args.limit)
+    said, things = write_phrasebook(phrases, both, args.models / "phrases.bin")
+    export.write_words(phrases, read_vocab(args.models / "vocab.txt"), args.models / "words.txt")
     print(f"{said:,} phrases for {things:,} things")
 
 

@@ -34,6 +34,10 @@ OBJECTS = "everyday-objects.tsv"
 """More phrases beside the first file, all for training: nothing in them is held out, and nothing held out is in them."""
 
 
+PLAIN = "plain-phrases.tsv"
+"""Common things in plain words, for the phrase book: written without a look at any request they are measured with."""
+
+
 @dataclass(frozen=True)
 class Phrase:
     type: str
@@ -90,6 +94,13 @@ def read_phrases(path: Path, limit_types: int | None = None) -> list[Phrase]:
     if more.exists() and not limit_types:
         phrases += [Phrase(row["type"], KINDS[row["kind"]], row["text"], Split.TRAIN) for row in _rows(more) if plain(row["text"]) not in kept_words]
     return phrases
+
+
+def read_phrasebook(path: Path, limit_types: int | None = None) -> list[Phrase]:
+    """What goes into the phrase book: the first file and the plain words beside it. The everyday objects stay out: their
+    writer had seen some of the requests that the book is measured with."""
+    phrases = [phrase for phrase in read_phrases(path, limit_types) if not is_object(phrase.type)]
+    return phrases + [Phrase(row["type"], KINDS[row["kind"]], row["text"], Split.TRAIN) for row in _rows(path.with_name(PLAIN))]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
