@@ -1,1 +1,58 @@
-//! Does looking at signs first lose anything worth finding? Real vectors of real phrases.
+//! Does looking at signs first lose anything worth finding? Real vectors of real phrases, those
+//! that the built-in model was taught with, compared with a scan of the unrounded vectors.
+
+use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
+
+use super::{
+    QueryVector,
+    bits::{BLOCK, ones},
+    vectors::Vectors,
+};
+
+const PHRASES: &str = include_str!("../../../../training/data/shopper-phrases.tsv");
+const TITLES: usize = 1500;
+const QUERIES: usize = 100;
+/// How many of the best are looked at.
+const FIRST: usize = 10;
+
+/// So many phrases of a kind, evenly from the whole file.
+fn phrases(kind: &str, most: usize) -> Vec<&'static str> {
+    let of_kind = |line: &'static str| {
+        let mut fields = line.split('\t').skip(1);
+        let is_kind = fields.next() == Some(kind);
+        fields.next().filter(|_| is_kind)
+    };
+    let all: Vec<_> = PHRASES.lines().filter_map(of_kind).collect();
+    all.iter().step_by(all.len() / most).take(most).copied().collect()
+}
+
+#[test]
+fn the_nearest_by_float_are_found_by_signs_and_bytes() {
+    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+    let embed = |text| model.instant(text).unwrap().vector;
+    let product = |title| embed(Text::Product { title, description: "" });
+    let products: Vec<Vector> = phrases("T", TITLES).into_iter().map(product).collect();
+    let stored: Vec<_> = products.iter().map(Vector::stored).collect();
+    let vectors = Vectors::of(stored.iter().map(|vector| Some(vector.numbers())));
+    let mut kept = 0;
+    for query in phrases("N", QUERIES) {
+        let query = embed(Text::Query(query));
+        let wanted = QueryVector::of(&query).unwrap();
+        let mut found: Vec<(f32, usize)> = Vec::new();
+        for block in 0..TITLES.div_ceil(BLOCK) {
+            let near = vectors.near(block, &wanted);
+            let mut cosines = [0.0; BLOCK];
+            vectors.cosines(block, &wanted, near, &mut cosines);
+            found.extend(ones(near).map(|at| (cosines[at], block * BLOCK + at)));
+        }
+        let mut exact: Vec<_> =
+            products.iter().map(|product| query.cosine(product)).zip(0..).collect();
+        for list in [&mut found, &mut exact] {
+            list.sort_by(|one, other| other.0.total_cmp(&one.0));
+            list.truncate(FIRST);
+        }
+        kept += exact.iter().filter(|(_, at)| found.iter().any(|(_, other)| other == at)).count();
+    }
+    let recall = kept as f64 / (QUERIES * FIRST) as f64;
+    assert!(recall >= 0.99, "{recall} of the first {FIRST}");
+}
