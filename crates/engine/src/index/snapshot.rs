@@ -132,5 +132,6 @@ pub(super) fn plan_of(
         sight,
         offset,
         limit,
+        explain: false,
     }
 }
