@@ -412,6 +412,11 @@ impl Engine {
         }
     }
 
+    /// Whether a model tells what texts mean.
+    pub fn has_model(&self) -> bool {
+        self.embedder.is_some()
+    }
+
     /// How many products still wait for the best vector that the model can make of them; none
     /// without a model.
     pub fn waiting_for_vectors(&self) -> Result<usize, StoreError> {
