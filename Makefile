@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test browser-test screenshots readme-test training-test eval eval-model bench-write bench-embed bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit api-test browser-test screenshots readme-test training-test eval eval-model bench-write bench-search bench-embed bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ eval-model: ## Measure the model by itself (needs the judged queries; not part o
 
 bench-write: build ## Measure writes, memory and restart (not part of `make test`)
 	target/release/bench-write --server target/release/shopkeeper
+
+bench-search: build ## Measure searches, memory and restart; PRODUCTS=1000000 for a million (not part of `make test`)
+	target/release/bench-search --server target/release/shopkeeper $(if $(PRODUCTS),--products $(PRODUCTS))
 
 bench-embed: build ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed

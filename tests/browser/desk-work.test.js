@@ -161,6 +161,7 @@ test("figures follow what happens", async () => {
   const page = await open("/admin#/figures", { token: shop.token });
   await says(page, "#view", "1 visible, 1 hidden");
   await says(page, "#view", "0 since the start");
+  await says(page, "#view", "Up to date");
   await shop.call("POST", "/search", { query: "sofa" });
   await shop.call("POST", "/search", { query: "sofa" });
   await until(page, "two searches are counted", () => [...document.querySelectorAll(".tile")].some((tile) => tile.textContent.includes("Searches") && tile.textContent.includes("2 since the start")));

@@ -7,6 +7,8 @@
 //! to say, and how far the shop's own words cover it. This is the one place with the formula and
 //! its numbers.
 
+use crate::explanation::{Bonus, Explanation, MeaningPart, TermPart, WordsPart};
+
 /// What speaks for one product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evidence {
@@ -205,6 +207,26 @@ impl Fusion {
         self.words.unwrap_or(1.0)
     }
 
+    /// The parts of [`Self::score`], with what the words part is made of.
+    pub fn explain(
+        &self,
+        evidence: Evidence,
+        terms: Vec<TermPart>,
+        bonuses: Vec<Bonus>,
+    ) -> Explanation {
+        let (score, weight) = match self.words {
+            None => (evidence.words, 1.0),
+            Some(weight) => (evidence.worth_of_words(), weight),
+        };
+        let words = WordsPart { matched: evidence.words, score, weight, terms, bonuses };
+        let similarity = evidence.similarity.filter(|_| self.words.is_some());
+        let meaning = similarity.map(|similarity| {
+            let score = evidence.worth_of_meaning();
+            MeaningPart { similarity, score, weight: 1.0 - weight }
+        });
+        Explanation { score: self.score(evidence), words, meaning }
+    }
+
     /// What is too little to be relevant.
     pub fn cut(&self) -> Cut {
         self.cut
@@ -261,6 +283,16 @@ mod tests {
             ];
             for better in better {
                 prop_assert!(fusion.score(better) >= fusion.score(evidence));
+            }
+        }
+
+        #[test]
+        fn the_parts_of_a_score_add_up_to_it(evidence in evidence(), (_, fusion) in fusion()) {
+            for fusion in [fusion, Fusion::of_words(&WEIGHTS)] {
+                let explanation = fusion.explain(evidence, Vec::new(), Vec::new());
+                prop_assert_eq!(explanation.score, fusion.score(evidence));
+                let difference = explanation.sum() - explanation.score;
+                prop_assert!(difference.abs() < 1e-6, "{:?}", explanation);
             }
         }
 

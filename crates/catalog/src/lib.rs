@@ -8,6 +8,7 @@
 pub mod access;
 pub mod change;
 pub mod currency;
+pub mod explanation;
 pub mod fusion;
 pub mod judging;
 pub mod media;

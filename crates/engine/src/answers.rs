@@ -6,7 +6,13 @@
 
 use std::{mem, sync::Arc};
 
-use catalog::{access::Sight, product::Product, query::QueryText, understanding::Understand};
+use catalog::{
+    access::Sight,
+    explanation::{Explanation, TermPart},
+    product::Product,
+    query::QueryText,
+    understanding::Understand,
+};
 use quick_cache::{Weighter, sync::Cache};
 
 use crate::{
@@ -33,13 +39,15 @@ pub(crate) struct Question {
     limit: usize,
     offset: usize,
     understand: Understand,
+    explain: bool,
 }
 
 impl Question {
     pub(crate) fn new(snapshot: SnapshotId, sight: Sight, request: &SearchRequest) -> Self {
-        let SearchRequest { query, limit, offset, understand } = request;
+        let SearchRequest { query, limit, offset, understand, explain } = request;
         let (query, limit, offset) = (query.clone(), *limit, *offset);
-        Self { snapshot, sight, query, limit, offset, understand: *understand }
+        let (understand, explain) = (*understand, *explain);
+        Self { snapshot, sight, query, limit, offset, understand, explain }
     }
 }
 
@@ -99,11 +107,19 @@ fn bytes_of(answer: &SearchResults) -> usize {
             + media
     };
     let products: usize = answer.products.iter().map(texts).sum();
-    mem::size_of_val(answer.products.as_slice()) + products + 2 * answer.understood.residual.len()
+    let words = |explanation: &Explanation| {
+        let term = |term: &TermPart| mem::size_of_val(term) + term.term.len() + term.found_as.len();
+        mem::size_of_val(explanation) + explanation.words.terms.iter().map(term).sum::<usize>()
+    };
+    let explanations: usize = answer.explanations.values().map(words).sum();
+    let read = 2 * answer.understood.residual.len();
+    mem::size_of_val(answer.products.as_slice()) + products + explanations + read
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use catalog::{change::Seq, understanding::Understanding};
 
     use super::*;
@@ -114,6 +130,7 @@ mod tests {
             limit: 10,
             offset: 0,
             understand: Understand::default(),
+            explain: false,
         };
         Question::new(SnapshotId::next(), Sight::VisibleOnly, &request)
     }
@@ -121,6 +138,7 @@ mod tests {
     fn answer() -> Arc<SearchResults> {
         Arc::new(SearchResults {
             products: Vec::new(),
+            explanations: HashMap::new(),
             total: 0,
             encoder: None,
             understood: Understanding::default(),

@@ -49,6 +49,9 @@ pub struct Settings {
     pub answer_memory: usize,
     /// What turns texts into vectors; without it, products are found by their words alone.
     pub embedder: Option<Arc<dyn Embedder>>,
+    /// Whether products get the best vectors that it can make in the background, or keep those
+    /// made at once.
+    pub background: bool,
     /// Searches under way or waiting beyond which queries are embedded by the instant encoder.
     pub query_budget: usize,
     /// Tells the time.
@@ -176,7 +179,8 @@ impl Engine {
             let (readers, embedder) = (Arc::clone(&readers), Arc::clone(embedder));
             Background::start(embedder, readers, writer.entrance(), writer.bell())
         };
-        let embedding = settings.embedder.as_ref().map(background).transpose()?;
+        let improving = settings.embedder.as_ref().filter(|_| settings.background);
+        let embedding = improving.map(background).transpose()?;
         let encoder = |embedder: &Arc<dyn Embedder>| {
             Arc::new(QueryEncoder::new(Arc::clone(embedder), settings.query_budget))
         };
@@ -398,6 +402,11 @@ impl Engine {
             answer_bytes: self.answers.bytes(),
             writes_waiting: self.writer.waiting(),
         }
+    }
+
+    /// Whether a model tells what texts mean.
+    pub fn has_model(&self) -> bool {
+        self.embedder.is_some()
     }
 
     /// How many products still wait for the best vector that the model can make of them; none

@@ -17,6 +17,7 @@ mod embedding;
 mod engine;
 pub mod index;
 mod meaning;
+mod onlooker;
 mod search;
 mod shops;
 pub mod store;
@@ -26,4 +27,5 @@ pub mod writer;
 pub mod writes;
 
 pub use engine::{Engine, EngineError, Figures, OpenError, Settings};
+pub use onlooker::Onlooker;
 pub use search::{SearchRequest, SearchResults};

@@ -128,7 +128,10 @@ impl QueryEncoder {
         let said = count(&understood.sentence).max(1.0);
         // Numbers and sizes are no evidence that somebody knows what he says.
         let words = QueryWords::of(&understood.residual);
-        let telling = words.iter().filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
+        let as_written = words.terms().iter().filter_map(|term| term.alternatives.first());
+        let telling = as_written
+            .flat_map(|way| way.words.iter())
+            .filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
         let (mut all, mut recognised) = (0.0, 0.0);
         for word in telling {
             all += 1.0;

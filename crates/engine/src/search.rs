@@ -1,8 +1,11 @@
 //! Which products answer a query? The shop's index scores them, the store hands out their rows.
 
+use std::{collections::HashMap, mem, time::Instant};
+
 use catalog::{
     access::ReadPass,
     change::Seq,
+    explanation::Explanation,
     product::{Product, ProductId},
     query::QueryText,
     understanding::{Understand, Understanding},
@@ -26,6 +29,8 @@ pub struct SearchRequest {
     pub offset: usize,
     /// What is read in the query besides words.
     pub understand: Understand,
+    /// Whether to say why each product stands where it stands.
+    pub explain: bool,
 }
 
 /// What was found.
@@ -33,6 +38,8 @@ pub struct SearchRequest {
 pub struct SearchResults {
     /// The asked-for part, best first.
     pub products: Vec<Product>,
+    /// Why each of them stands where it stands, where that was asked and there is anything to say.
+    pub explanations: HashMap<ProductId, Explanation>,
     /// How many there are in all.
     pub total: usize,
     /// How the query was read.
@@ -50,6 +57,7 @@ pub(crate) fn search(
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
+    let mut stage = Stages::start();
     let knows = |word: &str| snapshot.knows(word);
     let query = request.query.as_str();
     let mut understood = request.understand.read(query, &knows);
@@ -57,15 +65,19 @@ pub(crate) fn search(
         snapshot.correct(query, &|word| queries.recognises(word), &mut understood);
     }
     let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
+    plan.explain = request.explain;
+    stage.ends("understand");
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
     let meaning = if has_words { queries.meaning(&understood, &knows) } else { None };
     plan.meant = meaning.as_ref().and_then(meant);
     let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
+    stage.ends("encode");
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
         readers.refused(pass.shop(), in_doubt, &allowed)
     })?;
+    stage.ends("score");
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
     let mut products = readers.products(pass, &ids)?;
     // A write that commits between scoring and reading may take a product out of sight, or
@@ -76,7 +88,23 @@ pub(crate) fn search(
     });
     let gone = ids.len() - products.len();
     let total = matches.total - gone;
-    Ok(SearchResults { products, total, seq: snapshot.seq(), encoder, understood })
+    let explanations = matches.explanations;
+    stage.ends("fetch");
+    Ok(SearchResults { products, explanations, total, seq: snapshot.seq(), encoder, understood })
+}
+
+/// Tells how long each step of a search takes.
+struct Stages(Instant);
+
+impl Stages {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    fn ends(&mut self, stage: &'static str) {
+        let elapsed = mem::replace(&mut self.0, Instant::now()).elapsed().as_secs_f64();
+        metrics::histogram!("shopkeeper_search_stage_seconds", "stage" => stage).record(elapsed);
+    }
 }
 
 /// A query's meaning as the index looks for it.

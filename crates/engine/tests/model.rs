@@ -159,6 +159,7 @@ impl Bench {
             index_memory: INDEX_MEMORY,
             answer_memory: 1 << 20,
             embedder: None,
+            background: true,
             query_budget: 0,
             clock: Arc::new(move || time(ticks.fetch_add(1, Ordering::SeqCst) + 1)),
             random: Arc::new(|bytes| bytes.fill(1)),
@@ -224,6 +225,7 @@ impl Bench {
             offset,
             // The model says which words match, not which are near.
             understand: Understand { corrections: false, ..Understand::default() },
+            explain: false,
         };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
         (found.products.clone(), found.total)

@@ -24,6 +24,7 @@ pub struct Installation {
     binary: PathBuf,
     folder: PathBuf,
     environment: Vec<(&'static str, OsString)>,
+    settings: Vec<(&'static str, &'static str)>,
     token: Arc<str>,
 }
 
@@ -52,7 +53,13 @@ impl Installation {
             bail!("no token was issued: {}", String::from_utf8_lossy(&issued.stderr));
         }
         let token = String::from_utf8(issued.stdout)?.trim().into();
-        Ok(Self { binary: binary.to_owned(), folder, environment, token })
+        let settings = Vec::new();
+        Ok(Self { binary: binary.to_owned(), folder, environment, settings, token })
+    }
+
+    /// Has the service started with these settings, as variables of its environment, from now on.
+    pub fn configure(&mut self, settings: &[(&'static str, &'static str)]) {
+        self.settings = settings.to_vec();
     }
 
     /// Starts the service; returns once it listens, which is before it is ready.
@@ -62,6 +69,7 @@ impl Installation {
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(&self.folder)
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .envs(self.settings.iter().copied())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()

@@ -4,6 +4,7 @@ mod eval;
 mod export;
 mod import;
 mod remote;
+mod search;
 mod target;
 mod token;
 
@@ -50,6 +51,8 @@ enum Command {
     /// Issue, list and revoke access tokens, whether or not a server runs
     #[command(subcommand)]
     Token(token::TokenCommand),
+    /// Search a shop and show what was understood and why each product was found
+    Search(Box<search::SearchCommand>),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
     Eval(eval::EvalCommand),
     /// Import products from a file into a data folder or a running server
@@ -90,6 +93,7 @@ pub fn run(
         Command::Token(command) => {
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }
+        Command::Search(command) => command.run(load, &environment),
         Command::Eval(command) => {
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }

@@ -28,6 +28,7 @@ fn describe() {
     metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
+    metrics::describe_histogram!("shopkeeper_search_stage_seconds", "Time of a search's steps.");
     metrics::describe_gauge!("shopkeeper_search_cache_bytes", "Memory of kept answers.");
     metrics::describe_counter!(
         "shopkeeper_search_cache_total",

@@ -63,6 +63,7 @@ impl Bench {
             index_memory: 1 << 24,
             answer_memory: 1 << 20,
             embedder,
+            background: true,
             query_budget: 8,
             clock: Arc::new(Timestamp::now),
             random: Arc::new(|bytes| bytes.fill(1)),
@@ -201,7 +202,7 @@ fn writes_do_not_wait_for_an_outside_model_that_is_down() {
     let pass = Caller::new(shop(), Role::Shopper).may_read();
     let query = QueryText::parse("lamp").unwrap();
     let understand = Understand::default();
-    let request = SearchRequest { query, limit: 5, offset: 0, understand };
+    let request = SearchRequest { query, limit: 5, offset: 0, understand, explain: false };
     let search = bench.engine().search(pass, request);
     assert_eq!(bench.runtime.block_on(search).unwrap().total, 1, "found by its words");
     assert_eq!(bench.vectors(), BTreeMap::new());

@@ -38,8 +38,7 @@ pub(super) fn gather<'a>(
     meant: Option<&Meant>,
     conditions: &Conditions<'_>,
 ) -> Vec<Candidate> {
-    let most = asked.maximum();
-    let share = if most > 0.0 { most.recip() } else { 0.0 };
+    let share = asked.share();
     let has_hope = |evidence| meant.is_none_or(|meant| WEIGHTS.has_hope(meant.manner, evidence));
     let mut gathered = Vec::new();
     Board::lend(|board| {

@@ -3,6 +3,8 @@
 //! Term by term, the postings of a segment are added up in a dense array of scores. Of several
 //! ways to say a term, the best counts.
 
+mod explained;
+
 use std::cmp::Ordering;
 
 use catalog::{
@@ -32,6 +34,8 @@ pub(super) struct Asked<'a> {
 
 /// Something asked for, in the ways that products of the shop say it.
 struct KnownTerm {
+    /// Its place in the query.
+    number: usize,
     ways: Vec<Way>,
 }
 
@@ -50,9 +54,7 @@ struct Way {
 impl<'a> Asked<'a> {
     /// Looks the words up.
     pub(super) fn of(segments: &'a [LiveSegment], corpus: &Corpus, query: &QueryWords) -> Self {
-        let mut words: Vec<&str> = query.iter().collect();
-        words.sort_unstable();
-        words.dedup();
+        let words = looked_up(query);
         let found: Vec<Vec<Option<Postings<'_>>>> = segments
             .iter()
             .map(|live| words.iter().map(|word| live.segment.products_with(word)).collect())
@@ -66,8 +68,8 @@ impl<'a> Asked<'a> {
         let products: Vec<u64> = (0..words.len()).map(with_word).collect();
         let rarities: Vec<f32> = products.iter().map(|with| corpus.rarity(*with)).collect();
         let number = |word: &str| words.binary_search(&word).ok().filter(|at| products[*at] > 0);
-        let known = |term: &Term| KnownTerm::of(term, &rarities, &number);
-        let terms: Vec<KnownTerm> = query.terms().iter().filter_map(known).collect();
+        let known = |(at, term)| KnownTerm::of(at, term, &rarities, &number);
+        let terms: Vec<KnownTerm> = query.terms().iter().enumerate().filter_map(known).collect();
         let unknown = query.terms().len() - terms.len();
         let mut asked = Self {
             scorer: Scorer::new(&WEIGHTS, corpus),
@@ -84,6 +86,12 @@ impl<'a> Asked<'a> {
     /// greater. What no product says counts as much as the rarest word.
     pub(super) fn maximum(&self) -> f32 {
         self.scorer.most(self.information)
+    }
+
+    /// What turns a score into a part of the most there could be.
+    pub(super) fn share(&self) -> f32 {
+        let most = self.maximum();
+        if most > 0.0 { most.recip() } else { 0.0 }
     }
 
     fn known_rarity(&self) -> f32 {
@@ -160,7 +168,12 @@ impl<'a> Asked<'a> {
 
 impl KnownTerm {
     /// The ways that have a known word, or all words known. The best of them counts in full.
-    fn of(term: &Term, rarities: &[f32], number: &impl Fn(&str) -> Option<usize>) -> Option<Self> {
+    fn of(
+        place: usize,
+        term: &Term,
+        rarities: &[f32],
+        number: &impl Fn(&str) -> Option<usize>,
+    ) -> Option<Self> {
         let mut ways: Vec<Way> = term
             .alternatives
             .iter()
@@ -190,8 +203,16 @@ impl KnownTerm {
                 }
             }
         }
-        (!ways.is_empty()).then_some(Self { ways })
+        (!ways.is_empty()).then_some(Self { number: place, ways })
     }
+}
+
+/// The words that a query is looked up by: a word's number is its place here.
+fn looked_up(query: &QueryWords) -> Vec<&str> {
+    let mut words: Vec<&str> = query.iter().collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// Products in ascending order, each with a score.

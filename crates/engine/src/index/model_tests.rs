@@ -21,7 +21,7 @@ use proptest::prelude::*;
 
 use super::{
     Entry, IndexBuilder, IndexChange, Matches, Meaning, Meant, Plan, QueryVector, ShopIndex,
-    dense::factor, merge::merge, snapshot::plan_of, tiers::Policy,
+    Snapshot, dense::factor, merge::merge, snapshot::plan_of, tiers::Policy,
 };
 use crate::embed::{StoredVector, Vector};
 
@@ -282,13 +282,30 @@ fn check(index: &ShopIndex, model: &Model) {
                     manner: MANNER,
                 });
                 let plan = Plan { meant, ..plan_of(&words, sight, offset, limit) };
+                let found = snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new())).unwrap();
                 assert_eq!(
-                    snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new())).unwrap(),
-                    Matches { total: expected.len(), hits },
+                    found,
+                    Matches { total: expected.len(), hits, ..Matches::default() },
                     "{query:?} {sight:?} {offset} {limit}"
                 );
+                check_explained(&snapshot, plan, &found);
             }
         }
+    }
+}
+
+/// The parts of the scores that ordered a page are there, and add up to them.
+fn check_explained(snapshot: &Snapshot, plan: Plan<'_>, found: &Matches) {
+    let plan = Plan { explain: true, ..plan };
+    let explained = snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new())).unwrap();
+    assert_eq!((explained.total, &explained.hits), (found.total, &found.hits));
+    assert_eq!(explained.explanations.len(), found.hits.len());
+    for hit in &found.hits {
+        let explanation = &explained.explanations[&hit.product];
+        assert_eq!(explanation.score, hit.score.0);
+        assert!((explanation.sum() - explanation.score).abs() < 1e-5, "{explanation:?}");
+        let words = &explanation.words;
+        assert!((words.sum() - words.matched).abs() < 1e-5, "{explanation:?}");
     }
 }
 

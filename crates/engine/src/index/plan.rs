@@ -29,6 +29,8 @@ pub struct Plan<'a> {
     pub offset: usize,
     /// How many of the next to return.
     pub limit: usize,
+    /// Whether to say why each product stands where it stands.
+    pub explain: bool,
 }
 
 /// What a product must be about.
@@ -68,6 +70,7 @@ impl<'a> Plan<'a> {
             sight,
             offset,
             limit,
+            explain: false,
         }
     }
 

@@ -3,9 +3,10 @@
 //! Every product that may be relevant is looked at, by word and by meaning, before any is left
 //! out: totals are exact and pages stable.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use catalog::{
+    explanation::Explanation,
     fusion::{Coverage, Fusion, WEIGHTS},
     product::ProductId,
     ranking::{Corpus, Hit},
@@ -29,6 +30,9 @@ pub struct Matches {
     pub total: usize,
     /// The products of the page, best first.
     pub hits: Vec<Hit>,
+    /// Why each of them stands where it stands, if that was asked; where nothing was scored,
+    /// nothing can be said.
+    pub explanations: HashMap<ProductId, Explanation>,
 }
 
 /// The products that satisfy a plan, in its order and from its `offset`. `judge` is asked at most
@@ -68,7 +72,7 @@ fn everything<E>(
             ones(passing).for_each(|at| first.offer(segment, block * BLOCK + at, 0.0));
         }
     }
-    Ok(Matches { total, hits: first.into_page(plan.offset) })
+    Ok(Matches { total, hits: first.into_page(plan.offset), ..Matches::default() })
 }
 
 /// What is relevant to the words and to what they mean.
@@ -106,7 +110,38 @@ fn relevant<E>(
             first.offer(segment, usize::from(candidate.doc), *score);
         }
     }
-    Ok(Matches { total, hits: first.into_page(plan.offset) })
+    let hits = first.into_page(plan.offset);
+    let explanations = match plan.explain {
+        true => explain(segments, &asked, words, &fusion, &candidates, &hits),
+        false => HashMap::new(),
+    };
+    Ok(Matches { total, hits, explanations })
+}
+
+/// The parts of the scores of a page.
+fn explain(
+    segments: &[LiveSegment],
+    asked: &Asked<'_>,
+    words: &QueryWords,
+    fusion: &Fusion,
+    candidates: &[Candidate],
+    hits: &[Hit],
+) -> HashMap<ProductId, Explanation> {
+    let shown: HashSet<ProductId> = hits.iter().map(|hit| hit.product).collect();
+    let of_shown = candidates.iter().filter_map(|candidate| {
+        let id = product_of(segments, candidate);
+        shown.contains(&id).then_some((id, candidate))
+    });
+    let explained = of_shown.map(|(id, candidate)| {
+        let mut terms = asked.said(words, candidate.segment as usize, candidate.doc);
+        terms.iter_mut().for_each(|term| term.score *= asked.share());
+        (id, fusion.explain(candidate.evidence(), terms, Vec::new()))
+    });
+    explained.collect()
+}
+
+fn product_of(segments: &[LiveSegment], candidate: &Candidate) -> ProductId {
+    segments[candidate.segment as usize].segment.ids[usize::from(candidate.doc)]
 }
 
 /// Takes out the candidates that may break an exclusion and do.
@@ -116,9 +151,7 @@ fn take_out_refused<E>(
     candidates: &mut Vec<Candidate>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<(), E> {
-    let id = |candidate: &Candidate| {
-        segments[candidate.segment as usize].segment.ids[usize::from(candidate.doc)]
-    };
+    let id = |candidate: &Candidate| product_of(segments, candidate);
     let is_in_doubt = |candidate: &&Candidate| {
         let said = said.get(candidate.segment as usize);
         said.is_some_and(|said| said.perhaps.get(usize::from(candidate.doc)))

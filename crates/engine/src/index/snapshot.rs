@@ -138,5 +138,6 @@ pub(super) fn plan_of(
         sight,
         offset,
         limit,
+        explain: false,
     }
 }

@@ -55,6 +55,14 @@ impl Remote {
         Ok(Self { http, base: base.trim_end_matches('/').to_owned(), token })
     }
 
+    /// Sends a request that somebody waits for: it is answered at once or not at all.
+    pub(super) fn ask(&self, path: &str, body: &Value) -> anyhow::Result<Answer> {
+        let request = self.http.post(format!("{}{path}", self.base)).bearer_auth(&self.token);
+        let response = request.json(body).send();
+        let response = response.with_context(|| format!("{} cannot be reached", self.base))?;
+        Ok(Answer::read(response)?)
+    }
+
     /// Sends a request until it is answered for good. Requests must be safe to repeat: creates by
     /// their key, all others by what they are.
     pub(super) fn send(

@@ -6,14 +6,16 @@ use std::{
     fs,
     io::{self, Read},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use anyhow::{Context, bail};
 use catalog::product::ShopId;
 use clap::Args;
+use engine::store::{CatalogReads, Postgres, SqliteReaders, SqliteStore};
 
 use super::remote::Remote;
-use crate::config::Flags;
+use crate::config::{Config, Flags};
 
 /// Where the products are.
 #[derive(Args, Debug)]
@@ -81,4 +83,28 @@ impl Target {
         }
         Ok(token.to_owned())
     }
+}
+
+/// What to call the store that the configuration names.
+pub(super) fn name_of_store(config: &Config) -> String {
+    match &config.database {
+        Some(database) => format!("the database {}", database.settings.address),
+        None => format!("the data folder {}", config.data.display()),
+    }
+}
+
+/// The store that the configuration names, for reading, whether or not a server runs on it.
+pub(super) fn readers(config: &Config) -> anyhow::Result<Arc<dyn CatalogReads>> {
+    let in_store = || name_of_store(config);
+    if let Some(database) = &config.database {
+        let postgres = Postgres::new(&database.settings).with_context(in_store)?;
+        postgres.check_schema().with_context(in_store)?;
+        return Ok(Arc::new(postgres.readers()));
+    }
+    if !SqliteStore::is_in(&config.data) {
+        bail!("there is no catalog in {}", in_store());
+    }
+    // Brings the schema up to date, as a server would.
+    drop(SqliteStore::open(&config.data).with_context(in_store)?);
+    Ok(Arc::new(SqliteReaders::new(config.data.clone())))
 }

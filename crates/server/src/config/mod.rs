@@ -72,6 +72,8 @@ pub struct Config {
     pub model: ModelConfig,
     /// Searches beyond which a query is read by the instant encoder.
     pub query_budget: usize,
+    /// Whether products get better vectors in the background.
+    pub embed_in_background: bool,
     /// What is written to standard error.
     pub log: Log,
     /// Where traces are sent.
@@ -146,6 +148,7 @@ impl Config {
         let rate_limit = rate_limit.map(|settings| resolve_rate_limit(&settings, resolver));
         let query_budget = model.as_ref().map(|settings| settings.query_budget);
         let database = database.map(|settings| database::resolve(settings, resolver, &read_file));
+        let embed_in_background = model.as_ref().map(|settings| settings.background);
         let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
 
@@ -162,6 +165,7 @@ impl Config {
             database: database?,
             model: model?,
             query_budget: query_budget?,
+            embed_in_background: embed_in_background?,
             log: log?,
             telemetry: telemetry?,
             metrics: metrics?,

@@ -172,6 +172,8 @@ section! {
         folder: Option<PathBuf> = "", Optional(FilePath);
         /// Threads that may run the built-in model; `0` means half of the cores.
         threads: usize = "0", Count { min: 0, max: 1024 };
+        /// Whether products get the deep encoder's vectors in the background; with `false` they keep those made at once.
+        background: bool = "true", Switch;
         /// Searches under way or waiting beyond which a query is read by the instant encoder instead of the deep one; `0` means always.
         query_budget: usize = "8", Count { min: 0, max: MOST_AT_ONCE };
         /// Address of the outside model before `/embeddings`; required with `http`.

@@ -1,5 +1,7 @@
 //! How is this shop doing? Its products and its traffic, for the desk.
 
+use std::sync::Arc;
+
 use axum::{Json, extract::State};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -88,6 +90,10 @@ pub(crate) struct ProcessFigures {
     index_bytes: usize,
     /// Writes waiting to be stored.
     writes_waiting: usize,
+    /// Products that still wait for the best vector the model can make of them; `null` without a
+    /// model.
+    #[schema(required)]
+    vectors_waiting: Option<usize>,
 }
 
 impl From<&Tally> for WorkFigures {
@@ -140,16 +146,26 @@ pub(crate) async fn figures(
         },
         searches: WorkFigures::from(&traffic.searches),
         writes: WorkFigures::from(&traffic.writes),
-        process: sees_process.then(|| process(&app)),
+        process: match sees_process {
+            true => Some(process(&app).await?),
+            false => None,
+        },
     }))
 }
 
-fn process(app: &App) -> ProcessFigures {
+async fn process(app: &App) -> Result<ProcessFigures, ApiError> {
     let held = app.engine.figures();
-    ProcessFigures {
+    let engine = Arc::clone(&app.engine);
+    // Counting many rows takes a while.
+    let waiting = tokio::task::spawn_blocking(move || match engine.has_model() {
+        true => engine.waiting_for_vectors().map(Some),
+        false => Ok(None),
+    });
+    Ok(ProcessFigures {
+        vectors_waiting: waiting.await.map_err(|_| ApiError::Internal)??,
         uptime_seconds: app.started.elapsed().as_secs(),
         memory_bytes: metrics::resident_bytes(),
         index_bytes: held.index_bytes,
         writes_waiting: held.writes_waiting,
-    }
+    })
 }

@@ -11,6 +11,7 @@ pub(crate) mod auth;
 mod cors;
 mod demo;
 pub(crate) mod docs;
+pub mod explained;
 pub(crate) mod fields;
 pub(crate) mod figures;
 pub(crate) mod guard;

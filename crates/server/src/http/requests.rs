@@ -148,6 +148,7 @@ pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
     let offset = fields.optional("offset", integer(0, query::MAX_OFFSET as u64));
     fields.optional("include_hidden", boolean);
     let understand = fields.optional("understand", object(understand));
+    let explain = fields.optional("explain", boolean);
     fields.finish()?;
     let Some(query) = query else { unreachable!("a required field is there or a fault") };
     Ok(SearchRequest {
@@ -155,6 +156,7 @@ pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
         limit: limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize),
         offset: offset.unwrap_or(0) as usize,
         understand: understand.unwrap_or_default(),
+        explain: explain.unwrap_or(false),
     })
 }
 

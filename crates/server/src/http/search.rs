@@ -2,8 +2,6 @@
 
 use axum::{Json, body::Body, extract::State, http::HeaderMap};
 
-use engine::embed::Encoder;
-
 use super::{
     App,
     auth::Bearer,
@@ -16,8 +14,7 @@ use super::{
     },
     problem::ApiError,
     requests,
-    understood::Understood,
-    wire::{ProductBody, SearchAnswer},
+    wire::SearchAnswer,
 };
 
 /// Search products
@@ -51,11 +48,5 @@ pub(crate) async fn search(
     let request = requests::search(&body).map_err(ApiError::Validation)?;
     let query = request.query.as_str().to_owned();
     let found = app.engine.search(pass, request).await?;
-    Ok(Json(SearchAnswer {
-        products: found.products.iter().map(ProductBody::from).collect(),
-        total: found.total,
-        understood: Understood::of(&query, &found.understood),
-        encoder: found.encoder.map(Encoder::as_str),
-        query,
-    }))
+    Ok(Json(SearchAnswer::of(&query, &found)))
 }

@@ -1,12 +1,14 @@
 //! What do answers look like? The bodies of the contract, written from the domain's types.
 
 use catalog::product::Product;
-use engine::{store::TokenRow, tokens::IssuedToken, writes::Refusal};
+use engine::{
+    SearchResults, embed::Encoder, store::TokenRow, tokens::IssuedToken, writes::Refusal,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{openapi, problem::Fault, understood::Understood};
+use super::{explained::ExplanationBody, openapi, problem::Fault, understood::Understood};
 
 /// A product.
 #[derive(Debug, Serialize, ToSchema)]
@@ -34,6 +36,10 @@ pub struct ProductBody {
     /// When it was last written.
     #[schema(format = DateTime)]
     updated_at: String,
+    /// Why it was found; in answers to searches that ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    explanation: Option<ExplanationBody>,
 }
 
 /// A picture of a product.
@@ -65,6 +71,7 @@ impl From<&Product> for ProductBody {
             shop_id: product.shop.get(),
             created_at: time(product.created_at),
             updated_at: time(product.updated_at),
+            explanation: None,
         }
     }
 }
@@ -151,6 +158,23 @@ pub struct SearchAnswer {
     /// Which encoder told what the query means.
     #[schema(schema_with = openapi::encoder, required)]
     pub encoder: Option<&'static str>,
+}
+
+impl SearchAnswer {
+    /// The answer to a query.
+    pub fn of(query: &str, found: &SearchResults) -> Self {
+        let product = |product: &Product| ProductBody {
+            explanation: found.explanations.get(&product.id).map(ExplanationBody::from),
+            ..ProductBody::from(product)
+        };
+        Self {
+            products: found.products.iter().map(product).collect(),
+            total: found.total,
+            understood: Understood::of(query, &found.understood),
+            encoder: found.encoder.map(Encoder::as_str),
+            query: query.to_owned(),
+        }
+    }
 }
 
 /// A token that was just issued.

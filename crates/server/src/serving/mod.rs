@@ -172,6 +172,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
         index_memory: config.index.memory_bytes,
         answer_memory: config.index.answer_bytes,
         embedder,
+        background: config.embed_in_background,
         query_budget: config.query_budget,
         clock: Arc::new(Timestamp::now),
         random: random_source(),

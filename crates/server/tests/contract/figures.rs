@@ -33,6 +33,15 @@ fn products_searches_and_writes_are_counted() {
         assert_eq!(work["p99_ms"].as_f64(), Some(longest));
     }
     assert!(figures["process"]["memory_bytes"].as_u64().unwrap() > 1 << 20);
+    assert_eq!(figures["process"]["vectors_waiting"], json!(null), "there is no model");
+}
+
+#[test]
+fn what_waits_for_the_model_is_counted() {
+    let server = Server::start(&["--model-kind", "built-in"]);
+    let editor = server.shop().as_role(Role::Editor);
+    editor.create(plain("Sofa"));
+    assert!(figures(&editor)["process"]["vectors_waiting"].as_u64().unwrap() <= 1);
 }
 
 #[test]

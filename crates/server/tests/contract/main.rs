@@ -12,6 +12,7 @@ mod constraints;
 mod demo;
 mod errors;
 mod evaluation;
+mod explaining;
 mod figures;
 mod limits;
 mod listing;

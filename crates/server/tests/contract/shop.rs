@@ -229,9 +229,14 @@ impl Server {
 
     /// Runs `shopkeeper token …` on the server's folder.
     pub(crate) fn token_command(&self, arguments: &[&str]) -> Output {
+        self.command(&[&["token"], arguments].concat())
+    }
+
+    /// Runs the binary on what the server keeps, beside it.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Output {
         let home = self.home.as_ref().unwrap();
         let folder = data(home.folder.path());
-        let arguments = [&["token"], arguments, &["--data", folder.to_str().unwrap()]].concat();
+        let arguments = [arguments, &["--data", folder.to_str().unwrap()]].concat();
         run(&arguments, &home.environment())
     }
 

@@ -17,11 +17,7 @@ use catalog::{
     product::{Draft, ProductId, ShopId},
 };
 use clap::ValueEnum;
-use engine::{
-    Engine, SearchResults,
-    embed::{EmbedError, Embedder, Embedding, Hint, ModelId, Text, Turn, Vector},
-    writes::Created,
-};
+use engine::{Engine, SearchResults, Settings, embed::Embedder, writes::Created};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tempfile::TempDir;
@@ -250,11 +246,8 @@ impl Filling<'_> {
     }
 
     fn open(&self, deep: bool) -> anyhow::Result<Engine> {
-        let embedder = self.embedder.clone().map(|embedder| match deep {
-            true => embedder,
-            false => Arc::new(NeverDeep(embedder)),
-        });
-        let settings = serving::engine_settings(self.config, embedder);
+        let settings = serving::engine_settings(self.config, self.embedder.clone());
+        let settings = Settings { background: deep, ..settings };
         Ok(Engine::open(&self.folder.data(), settings)?)
     }
 
@@ -306,39 +299,5 @@ fn wait_for_vectors(engine: &Engine, products: usize) -> anyhow::Result<()> {
             bail!("{waiting} products have no vector, and none came for {PATIENCE:?}");
         }
         thread::sleep(LOOK_EVERY);
-    }
-}
-
-/// A model whose deep encoder has no time for products: they keep what was made at once.
-struct NeverDeep(Arc<dyn Embedder>);
-
-impl Embedder for NeverDeep {
-    fn model(&self) -> &ModelId {
-        self.0.model()
-    }
-
-    fn dims(&self) -> usize {
-        self.0.dims()
-    }
-
-    fn recognises(&self, text: &str) -> Option<bool> {
-        self.0.recognises(text)
-    }
-
-    fn hint(&self, query: &Vector) -> Option<Hint> {
-        self.0.hint(query)
-    }
-
-    fn instant(&self, text: Text<'_>) -> Option<Embedding> {
-        self.0.instant(text)
-    }
-
-    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
-        match turn {
-            Turn::Search => self.0.deep(texts, turn),
-            Turn::Background => {
-                Err(EmbedError::LeftAlone { retry_after: Duration::from_hours(24) })
-            }
-        }
     }
 }

@@ -17,7 +17,6 @@ use std::{
 use anyhow::{Context, bail};
 use catalog::access::{Caller, Role};
 use clap::Args;
-use engine::store::{CatalogReads, Postgres, SqliteReaders, SqliteStore};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use self::{
@@ -25,7 +24,7 @@ use self::{
     packing::{Output, Packing},
     product::Exported,
 };
-use super::target::{Environment, Target};
+use super::target::{self, Environment, Target};
 use crate::config::{Config, Flags};
 
 #[derive(Args, Debug)]
@@ -93,11 +92,8 @@ impl ExportCommand {
         tally: &mut Tally,
     ) -> anyhow::Result<Products> {
         let shop = self.target.shop()?;
-        let in_folder = || match &config.database {
-            Some(database) => format!("the database {}", database.settings.address),
-            None => format!("the data folder {}", config.data.display()),
-        };
-        let readers = readers(config, in_folder)?;
+        let in_folder = || target::name_of_store(config);
+        let readers = target::readers(config)?;
         let total = readers.counts(shop).with_context(in_folder)?.products as u64;
         let mut products = open()?;
         let pass = Caller::new(shop, Role::Viewer).may_read();
@@ -112,24 +108,6 @@ impl ExportCommand {
         written?;
         Ok(products)
     }
-}
-
-/// The store that the configuration names.
-fn readers(
-    config: &Config,
-    in_folder: impl Fn() -> String,
-) -> anyhow::Result<Box<dyn CatalogReads>> {
-    if let Some(database) = &config.database {
-        let postgres = Postgres::new(&database.settings).with_context(&in_folder)?;
-        postgres.check_schema().with_context(in_folder)?;
-        return Ok(Box::new(postgres.readers()));
-    }
-    if !SqliteStore::is_in(&config.data) {
-        bail!("there is no catalog in {}", in_folder());
-    }
-    // Brings the schema up to date, as a server would.
-    drop(SqliteStore::open(&config.data).with_context(in_folder)?);
-    Ok(Box::new(SqliteReaders::new(config.data.clone())))
 }
 
 /// Counts products, and shows the count where somebody looks.

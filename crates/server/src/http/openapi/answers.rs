@@ -202,7 +202,7 @@ answers!(
             "writes": {"count": 0, "failed": 0, "p50_ms": null, "p95_ms": null, "p99_ms": null,
                 "times": []},
             "process": {"uptime_seconds": 3600, "memory_bytes": 73400320, "index_bytes": 2097152,
-                "writes_waiting": 0}}),
+                "writes_waiting": 0, "vectors_waiting": 0}}),
         &[],
     )
 );

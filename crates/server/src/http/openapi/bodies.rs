@@ -140,6 +140,10 @@ request_body!(
             boolean("Whether hidden products are searched too; needs the role VIEWER.", false)
         )
         .property("understand", schema_named("Understand"))
+        .property(
+            "explain",
+            boolean("Whether each product comes with the parts of its score.", false)
+        )
         .required("query")
         .examples([json!({"query": "a linen sofa under $900", "limit": 10})])
 );

@@ -30,6 +30,7 @@ use self::bodies::{
     SearchRequest, TokenRequest, Understand,
 };
 use super::{
+    explained::{ExplainedBonus, ExplainedMeaning, ExplainedTerm, ExplainedWords, ExplanationBody},
     figures::{ProcessFigures, ProductFigures, ShopFigures, TimeFigure, WorkFigures},
     health::Health,
     problem::{Fault, Problem},
@@ -134,6 +135,11 @@ fn components() -> Components {
         .schema_from::<UnderstoodCorrection>()
         .schema_from::<UnderstoodSort>()
         .schema_from::<CharacterSpan>()
+        .schema_from::<ExplanationBody>()
+        .schema_from::<ExplainedWords>()
+        .schema_from::<ExplainedTerm>()
+        .schema_from::<ExplainedBonus>()
+        .schema_from::<ExplainedMeaning>()
         .schema_from::<NewToken>()
         .schema_from::<TokenBody>()
         .schema_from::<Health>()

@@ -78,11 +78,11 @@ export class FiguresView {
   }
 
   #draw(figures) {
-    const { products, searches, writes, process, vectors } = figures;
+    const { products, searches, writes, process } = figures;
     const all = products.visible + products.hidden;
     fill(this.plain,
       tile("Products", number(all), `${number(products.visible)} visible, ${number(products.hidden)} hidden`),
-      vectors ? this.#indexing(vectors, all) : undefined,
+      process && process.vectors_waiting !== null ? indexing(process.vectors_waiting) : undefined,
       process ? tile("Running for", duration(process.uptime_seconds * 1000), `${counted(process.writes_waiting, "write")} waiting`) : undefined);
     fill(this.body,
       this.#rates("Searches", "searches", searches),
@@ -119,13 +119,6 @@ export class FiguresView {
     return tile("Memory", memory === null ? "–" : bytes(memory), `${bytes(index)} of it for indexes`,
       lineChart({ series: [{ kind: "main", values }], label: `Memory over the last minutes, now ${memory === null ? "unknown" : bytes(memory)}`, places: PLACES }));
   }
-
-  #indexing(vectors, all) {
-    const done = all - vectors.waiting;
-    return tile("Indexed by meaning", vectors.waiting === 0 ? "All" : `${number(done)} of ${number(all)}`,
-      vectors.waiting === 0 ? "Nothing waits for the model" : `${counted(vectors.waiting, "product")} waiting for the model`,
-      h("progress", { class: "progress", max: String(Math.max(all, 1)), value: done, "aria-label": "Products indexed by meaning" }));
-  }
 }
 
 function tile(title, value, detail, ...more) {
@@ -134,6 +127,12 @@ function tile(title, value, detail, ...more) {
     h("p", { class: "tile-value" }, value),
     h("p", { class: "tile-detail" }, detail),
     more);
+}
+
+function indexing(waiting) {
+  return waiting === 0
+    ? tile("Indexing", "Up to date", "Every product has its best vector")
+    : tile("Indexing", `${number(waiting)} waiting`, "Found at once; the model reads them more closely yet");
 }
 
 function legend() {

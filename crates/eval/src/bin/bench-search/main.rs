@@ -1,0 +1,92 @@
+//! `bench-search`: how fast are searches, and what does a catalog cost while it is searched?
+
+mod phases;
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use anyhow::Context;
+use clap::Parser;
+use eval::{
+    disk,
+    machine::{self, Machine},
+    report::Report,
+};
+
+use crate::phases::{Bench, Encoder};
+
+/// Measure a release build of shopkeeper: searches alone, at saturation and beside writes, time
+/// by stage, memory and restart.
+///
+/// Filling takes about 20 s for each 100,000 products and measuring about 1 minute for each size;
+/// with `deep` products every product takes a few milliseconds more (7 minutes for 100,000).
+#[derive(Parser)]
+#[command(name = "bench-search")]
+struct Arguments {
+    /// The `shopkeeper` binary to measure
+    #[arg(long, value_name = "FILE")]
+    server: PathBuf,
+    /// Folder on the disk to measure; what is written there is removed again
+    #[arg(long, value_name = "FOLDER", default_value = "target/bench-search")]
+    data: PathBuf,
+    /// Catalogs of so many products, one after the other
+    #[arg(long, value_delimiter = ',', default_value = "10000,100000")]
+    products: Vec<u32>,
+    /// Which encoder says what queries mean
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "instant,deep")]
+    encoders: Vec<Encoder>,
+    /// Seconds for each measurement
+    #[arg(long, default_value_t = 5)]
+    seconds: u64,
+    /// Where the made-up products begin
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Take the products from this file, one JSON object a line, instead of making them up
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
+    /// Write the numbers to this file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Show beside each number what it was in this file, written by `--json` before
+    #[arg(long, value_name = "FILE")]
+    before: Option<PathBuf>,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let before: Option<Report> = arguments
+        .before
+        .as_ref()
+        .map(|file| anyhow::Ok(serde_json::from_slice(&fs::read(file)?)?))
+        .transpose()
+        .context("the earlier numbers cannot be read")?;
+    let load_before = machine::load_average();
+    fs::create_dir_all(&arguments.data)?;
+    let folder = tempfile::tempdir_in(&arguments.data)?;
+    let machine = Machine::here(disk::file_system(folder.path())?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut figures = Vec::new();
+    for count in &arguments.products {
+        let bench = Bench {
+            binary: arguments.server.clone(),
+            folder: folder.path().to_owned(),
+            count: *count as usize,
+            seed: arguments.seed,
+            catalog: arguments.catalog.clone(),
+            encoders: arguments.encoders.clone(),
+            time: Duration::from_secs(arguments.seconds),
+        };
+        figures.extend(runtime.block_on(bench.run())?);
+    }
+    let load_average = (load_before, machine::load_average());
+    let report = Report { machine, load_average, figures };
+    write!(io::stdout().lock(), "{}", report.table(before.as_ref()))?;
+    if let Some(file) = &arguments.json {
+        fs::write(file, serde_json::to_string_pretty(&report)?)?;
+    }
+    Ok(())
+}

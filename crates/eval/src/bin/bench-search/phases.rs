@@ -1,0 +1,371 @@
+//! What is measured, in which order? A catalog of one size is written, and searched by each
+//! encoder: alone, at saturation, beside writes, and with the same queries over and over.
+
+use std::{
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use eval::{
+    client::{Connection, Target},
+    load::{Kind, Measured, drive},
+    products::Products,
+    report::{Aim, Figure},
+    service::Installation,
+};
+use hyper::StatusCode;
+
+const BULK_CREATE: Kind = Kind { path: "/api/v1/products/bulk", status: StatusCode::CREATED };
+const SEARCH: Kind = Kind { path: "/api/v1/search", status: StatusCode::OK };
+
+/// Products in one bulk request: as many as the service takes.
+const BULK: usize = 100;
+/// Connections that fill the catalog.
+const FILLING_CONNECTIONS: usize = 4;
+/// Connections that search at once: more than there are cores to answer them.
+const SATURATION: usize = 8;
+/// Searches that are all different: more than any measurement gets through.
+const DIFFERENT: usize = 200_000;
+/// Searches that come over and over.
+const REPEATED: usize = 100;
+/// Between two looks at whether the service is ready.
+const READY_LOOK: Duration = Duration::from_millis(2);
+/// A service that takes longer to be ready is broken.
+const READY_PATIENCE: Duration = Duration::from_secs(180);
+/// What the service calls the steps of a search.
+const STAGES: [&str; 4] = ["understand", "encode", "score", "fetch"];
+
+/// The size of catalog that the aims for memory and restart are set for.
+const AIMED_AT: usize = 1_000_000;
+const MOST_BYTES_PER_PRODUCT: f64 = 1_600.0;
+const MOST_RESTART_SECONDS: f64 = 15.0;
+
+/// Which encoder says what queries mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Encoder {
+    /// A table look-up
+    Instant,
+    /// The transformer
+    Deep,
+    /// None: words alone
+    Off,
+}
+
+impl Encoder {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Instant => "instant",
+            Self::Deep => "deep",
+            Self::Off => "words alone",
+        }
+    }
+
+    /// The settings that make the service use it. Products keep the vectors made at once: the
+    /// deep ones look the same to a search, and making them is `bench-embed`'s matter.
+    fn settings(self) -> Vec<(&'static str, &'static str)> {
+        let (kind, budget) = match self {
+            Self::Instant => ("built-in", "0"),
+            Self::Deep => ("built-in", "1000000"),
+            Self::Off => ("off", "0"),
+        };
+        vec![
+            ("SHOPKEEPER_MODEL_KIND", kind),
+            ("SHOPKEEPER_MODEL_QUERY_BUDGET", budget),
+            ("SHOPKEEPER_MODEL_BACKGROUND", "false"),
+        ]
+    }
+}
+
+/// One size of catalog.
+pub(crate) struct Bench {
+    pub(crate) binary: PathBuf,
+    pub(crate) folder: PathBuf,
+    pub(crate) count: usize,
+    pub(crate) seed: u64,
+    pub(crate) catalog: Option<PathBuf>,
+    pub(crate) encoders: Vec<Encoder>,
+    pub(crate) time: Duration,
+}
+
+impl Bench {
+    pub(crate) async fn run(&self) -> anyhow::Result<Vec<Figure>> {
+        let products = Arc::new(match &self.catalog {
+            None => Products::make(self.count, self.seed),
+            Some(file) => Products::read(file, self.count)?,
+        });
+        let mut installation = Installation::new(
+            &self.binary,
+            &self.folder,
+            &format!("shop-{}", self.count),
+            Duration::ZERO,
+        )?;
+        let mut figures = Vec::new();
+        for (at, encoder) in self.encoders.iter().enumerate() {
+            installation.configure(&encoder.settings());
+            if at == 0 {
+                figures.extend(self.fill(&installation, &products).await?);
+            }
+            figures.extend(self.search(&installation, &products, *encoder).await?);
+        }
+        Ok(figures)
+    }
+
+    /// The name of a figure: it is looked for by it in earlier reports.
+    fn named(&self, what: &str) -> String {
+        format!("{} products: {what}", self.count)
+    }
+
+    /// Writes the catalog, and starts again on it.
+    async fn fill(
+        &self,
+        installation: &Installation,
+        products: &Arc<Products>,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let service = installation.start()?;
+        ready(&service.target).await?;
+        let empty = service.resident_bytes()?;
+        let (source, next, last) = (Arc::clone(products), AtomicUsize::new(0), self.count);
+        let body = move || {
+            let from = next.fetch_add(BULK, Ordering::Relaxed);
+            (from < last).then(|| source.bulk(from, BULK.min(last - from)))
+        };
+        let time = Duration::MAX / 4;
+        let written = drive(&service.target, BULK_CREATE, FILLING_CONNECTIONS, time, body).await?;
+        service.stop()?;
+
+        let started = Instant::now();
+        let service = installation.start()?;
+        ready(&service.target).await?;
+        let restart = started.elapsed();
+        self.one_search(&service.target, products).await?;
+        let resident = service.resident_bytes()?.saturating_sub(empty) as f64;
+        let index = metric(&service.target, "shopkeeper_index_bytes").await?;
+        let count = self.count as f64;
+        let restart = Figure::new(
+            self.named("restart"),
+            restart.as_secs_f64(),
+            "s",
+            "from its start to GET /health/ready",
+        );
+        let memory = Figure::new(
+            self.named("memory"),
+            resident / count,
+            "B/product",
+            "VmRSS after the restart, above the empty service's",
+        );
+        let (restart, memory) = match self.count < AIMED_AT {
+            true => (restart, memory),
+            false => (
+                restart.with_aim(Aim::AtMost(MOST_RESTART_SECONDS)),
+                memory.with_aim(Aim::AtMost(MOST_BYTES_PER_PRODUCT)),
+            ),
+        };
+        let written = Figure::new(
+            self.named("written"),
+            count / written.elapsed.as_secs_f64(),
+            "products/s",
+            format!("{BULK} a request, {FILLING_CONNECTIONS} connections"),
+        );
+        let index =
+            Figure::new(self.named("index"), index / count, "B/product", "shopkeeper_index_bytes");
+        let figures = vec![written, restart, memory, index];
+        service.stop()?;
+        Ok(figures)
+    }
+
+    /// All searches with one encoder.
+    async fn search(
+        &self,
+        installation: &Installation,
+        products: &Arc<Products>,
+        encoder: Encoder,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let service = installation.start()?;
+        let target = &service.target;
+        ready(target).await?;
+        self.one_search(target, products).await?;
+        let queries = Queries::new(products, DIFFERENT, self.seed + 1);
+
+        let before = Stages::read(target).await?;
+        let alone = self.drive(target, 1, &queries).await?;
+        let stages = Stages::read(target).await?.since(&before);
+        let name = |what: &str| self.named(&format!("{}, {what}", encoder.name()));
+        let mut figures = vec![
+            Figure::new(
+                name("alone"),
+                milliseconds(alone.percentile(0.5)),
+                "ms p50",
+                format!("1 connection, {} searches, all different", alone.requests),
+            )
+            .with_latency(&alone),
+        ];
+        if let Some(aim) = self.aim(encoder) {
+            let inside = Figure::new(
+                name("alone, inside the server"),
+                stages.mean_milliseconds(),
+                "ms mean",
+                "shopkeeper_search_stage_seconds, all stages",
+            );
+            figures.push(inside.with_aim(Aim::AtMost(aim)));
+        }
+        figures.extend(stages.figures(name));
+
+        let together = self.drive(target, SATURATION, &queries).await?;
+        figures.push(
+            Figure::new(
+                name("saturated"),
+                together.per_second(),
+                "searches/s",
+                format!("{SATURATION} connections, all different"),
+            )
+            .with_latency(&together),
+        );
+
+        let (source, next) = (Arc::clone(products), AtomicUsize::new(0));
+        let body = move || Some(source.bulk(next.fetch_add(BULK, Ordering::Relaxed), BULK));
+        let writes = drive(target, BULK_CREATE, 1, self.time, body);
+        let (beside, writes) = tokio::try_join!(self.drive(target, 1, &queries), writes)?;
+        figures.push(
+            Figure::new(
+                name("beside writes"),
+                milliseconds(beside.percentile(0.5)),
+                "ms p50",
+                format!(
+                    "1 connection, while another creates {:.0} products/s",
+                    writes.per_second() * BULK as f64
+                ),
+            )
+            .with_latency(&beside),
+        );
+
+        let repeated = self.drive(target, 1, &Queries::new(products, REPEATED, 7)).await?;
+        figures.push(
+            Figure::new(
+                name("repeated"),
+                milliseconds(repeated.percentile(0.5)),
+                "ms p50",
+                format!("1 connection, {REPEATED} queries over and over"),
+            )
+            .with_latency(&repeated),
+        );
+        service.stop()?;
+        Ok(figures)
+    }
+
+    /// What we want of the median search inside the server, in milliseconds.
+    fn aim(&self, encoder: Encoder) -> Option<f64> {
+        match (encoder, self.count) {
+            (Encoder::Instant, ..=100_000) => Some(1.0),
+            (Encoder::Instant, ..=1_000_000) => Some(8.0),
+            _ => None,
+        }
+    }
+
+    async fn drive(
+        &self,
+        target: &Target,
+        connections: usize,
+        queries: &Queries,
+    ) -> anyhow::Result<Measured> {
+        let queries = queries.clone();
+        drive(target, SEARCH, connections, self.time, move || Some(queries.next())).await
+    }
+
+    /// The first search loads the shop.
+    async fn one_search(&self, target: &Target, products: &Products) -> anyhow::Result<()> {
+        let search = products.searches(1, 1).pop().context("there is nothing to search for")?;
+        Connection::open(target).await?.post(SEARCH.path, search).await?.expect(SEARCH.status)?;
+        Ok(())
+    }
+}
+
+/// Bodies of searches, one after the other, from the first again after the last.
+#[derive(Clone)]
+struct Queries {
+    bodies: Arc<Vec<hyper::body::Bytes>>,
+    next: Arc<AtomicUsize>,
+}
+
+impl Queries {
+    fn new(products: &Products, count: usize, seed: u64) -> Self {
+        Self { bodies: Arc::new(products.searches(count, seed)), next: Arc::default() }
+    }
+
+    fn next(&self) -> hyper::body::Bytes {
+        let at = self.next.fetch_add(1, Ordering::Relaxed);
+        self.bodies[at % self.bodies.len()].clone()
+    }
+}
+
+/// What the service says of the steps of its searches: seconds and how often, each.
+struct Stages([(f64, f64); STAGES.len()]);
+
+impl Stages {
+    async fn read(target: &Target) -> anyhow::Result<Self> {
+        let mut stages = [(0.0, 0.0); STAGES.len()];
+        for (stage, read) in STAGES.iter().zip(&mut stages) {
+            let name =
+                |part| format!("shopkeeper_search_stage_seconds_{part}{{stage=\"{stage}\"}}");
+            // A stage that never came is not there yet.
+            let sum = metric(target, &name("sum")).await.unwrap_or(0.0);
+            *read = (sum, metric(target, &name("count")).await.unwrap_or(0.0));
+        }
+        Ok(Self(stages))
+    }
+
+    fn since(mut self, before: &Self) -> Self {
+        for (now, before) in self.0.iter_mut().zip(before.0) {
+            *now = (now.0 - before.0, now.1 - before.1);
+        }
+        self
+    }
+
+    fn mean(&self, at: usize) -> f64 {
+        let searches = self.0.iter().map(|(_, count)| *count).fold(1.0, f64::max);
+        self.0[at].0 / searches * 1000.0
+    }
+
+    fn mean_milliseconds(&self) -> f64 {
+        (0..STAGES.len()).map(|at| self.mean(at)).sum()
+    }
+
+    fn figures(&self, name: impl Fn(&str) -> String) -> Vec<Figure> {
+        let figure = |(at, stage): (usize, &&str)| {
+            let how = "mean, shopkeeper_search_stage_seconds";
+            Figure::new(name(&format!("stage {stage}")), self.mean(at), "ms", how)
+        };
+        STAGES.iter().enumerate().map(figure).collect()
+    }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// Waits until the service says it is ready.
+async fn ready(target: &Target) -> anyhow::Result<()> {
+    let mut connection = Connection::open(target).await?;
+    let started = Instant::now();
+    while connection.get("/health/ready").await?.status != StatusCode::OK {
+        if started.elapsed() > READY_PATIENCE {
+            bail!("the service does not become ready");
+        }
+        tokio::time::sleep(READY_LOOK).await;
+    }
+    Ok(())
+}
+
+/// One figure of the service's own.
+async fn metric(target: &Target, name: &str) -> anyhow::Result<f64> {
+    let page = Connection::open(target).await?.get("/metrics").await?.expect(StatusCode::OK)?;
+    let page = String::from_utf8_lossy(&page);
+    page.lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+        .with_context(|| format!("the service does not keep {name}"))
+}

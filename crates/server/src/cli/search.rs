@@ -1,0 +1,102 @@
+//! `shopkeeper search`: what does a query find, and why? Asked of a running server, or of a data
+//! folder, whether or not a server runs on it.
+
+mod page;
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use catalog::{
+    access::{Caller, Role},
+    query,
+};
+use clap::Args;
+use engine::Onlooker;
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use self::page::{Answer, Page};
+use super::{
+    remote::Remote,
+    target::{self, Environment, Target},
+};
+use crate::{
+    config::{Config, Flags},
+    http::{requests, wire::SearchAnswer},
+    serving,
+};
+
+#[derive(Args)]
+pub(super) struct SearchCommand {
+    /// What a shopper would type
+    query: String,
+    /// How many products to show, at most 50
+    #[arg(long, value_name = "NUMBER", default_value_t = query::DEFAULT_LIMIT)]
+    limit: usize,
+    /// How many of the first to skip
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    offset: usize,
+    /// Look among hidden products too
+    #[arg(long)]
+    include_hidden: bool,
+    /// Show the parts of each score
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl SearchCommand {
+    pub(super) fn run(
+        &self,
+        load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
+        environment: &Environment,
+    ) -> anyhow::Result<ExitCode> {
+        let mut body = json!({"query": self.query, "limit": self.limit, "offset": self.offset});
+        for (name, asked) in [("include_hidden", self.include_hidden), ("explain", self.explain)] {
+            if asked {
+                body[name] = true.into();
+            }
+        }
+        let (answer, elapsed) = match self.target.remote(environment)? {
+            Some(server) => ask(&server, &body)?,
+            None => self.look(&load(&self.target.flags)?, &body)?,
+        };
+        let answer: Answer = serde_json::from_value(answer).context("the answer is strange")?;
+        let mut out = io::stdout().lock();
+        let plain = environment.iter().any(|(name, value)| name == "NO_COLOR" && !value.is_empty());
+        let colours = out.is_terminal() && !plain;
+        write!(out, "{}", Page { answer: &answer, first: self.offset + 1, elapsed, colours })?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// The answer that a server on the data folder would give.
+    fn look(&self, config: &Config, body: &Value) -> anyhow::Result<(Value, Duration)> {
+        let request = requests::search(body).map_err(|faults| {
+            let lines: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
+            anyhow::anyhow!("the query {}", lines.join(", "))
+        })?;
+        let in_folder = || target::name_of_store(config);
+        let embedder = serving::embedder(&config.model)?;
+        let onlooker = Onlooker::new(target::readers(config)?, embedder);
+        let pass =
+            Caller::new(self.target.shop()?, Role::Viewer).may_search(self.include_hidden)?;
+        // Loading the shop is not the query's time.
+        onlooker.search(pass, &request).with_context(in_folder)?;
+        let started = Instant::now();
+        let found = onlooker.search(pass, &request).with_context(in_folder)?;
+        let elapsed = started.elapsed();
+        Ok((serde_json::to_value(SearchAnswer::of(&self.query, &found))?, elapsed))
+    }
+}
+
+/// What a running server answers.
+fn ask(server: &Remote, body: &Value) -> anyhow::Result<(Value, Duration)> {
+    let started = Instant::now();
+    let answer = server.ask("/api/v1/search", body)?.expect(StatusCode::OK)?;
+    Ok((answer.body, started.elapsed()))
+}

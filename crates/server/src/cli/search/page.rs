@@ -1,0 +1,292 @@
+//! How does an answer look in a terminal? What was understood, then the products, each with the
+//! parts of its score where they were asked for.
+
+use std::{
+    fmt::{self, Display, Formatter},
+    time::Duration,
+};
+
+use serde::Deserialize;
+
+/// Letters of a title that are shown; prices stand behind them.
+const TITLE_WIDTH: usize = 64;
+/// Letters of a whole bar.
+const BAR_WIDTH: usize = 10;
+
+/// The parts of an answer that are shown.
+#[derive(Debug, Deserialize)]
+pub(super) struct Answer {
+    products: Vec<Found>,
+    total: usize,
+    understood: Understood,
+    encoder: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Found {
+    id: u64,
+    title: String,
+    price: String,
+    hidden: bool,
+    explanation: Option<Explanation>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Understood {
+    constraints: Vec<Constraint>,
+    exclusions: Vec<Exclusion>,
+    sort: Option<Sort>,
+    #[serde(default)]
+    corrections: Vec<Correction>,
+    residual: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Constraint {
+    operation: String,
+    value: Option<String>,
+    min: Option<String>,
+    max: Option<String>,
+    currency: Option<String>,
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Exclusion {
+    words: String,
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sort {
+    order: String,
+    text: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Correction {
+    from: String,
+    to: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct Explanation {
+    score: f64,
+    words: WordsPart,
+    meaning: Option<MeaningPart>,
+}
+
+#[derive(Debug, Deserialize)]
+struct WordsPart {
+    matched: f64,
+    score: f64,
+    weight: f64,
+    terms: Vec<Term>,
+    bonuses: Vec<Bonus>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Term {
+    term: String,
+    #[serde(rename = "as")]
+    found_as: String,
+    title: u32,
+    description: u32,
+    score: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Bonus {
+    name: String,
+    score: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct MeaningPart {
+    similarity: f64,
+    score: f64,
+    weight: f64,
+}
+
+/// An answer as it is printed.
+pub(super) struct Page<'a> {
+    pub(super) answer: &'a Answer,
+    /// The place of the first product.
+    pub(super) first: usize,
+    pub(super) elapsed: Duration,
+    pub(super) colours: bool,
+}
+
+impl Display for Page<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Answer { products, total, understood, encoder } = self.answer;
+        self.understood(f, understood)?;
+        let meaning = match encoder {
+            Some(encoder) => format!(", meaning by the {encoder} encoder"),
+            None => String::new(),
+        };
+        let milliseconds = self.elapsed.as_secs_f64() * 1e3;
+        let found = format!("{total} found in {milliseconds:.1} ms{meaning}");
+        writeln!(f, "{}", self.faint(&found))?;
+        for (place, found) in (self.first..).zip(products) {
+            self.product(f, place, found)?;
+        }
+        Ok(())
+    }
+}
+
+impl Page<'_> {
+    fn understood(&self, f: &mut Formatter<'_>, understood: &Understood) -> fmt::Result {
+        let Understood { constraints, exclusions, sort, corrections, residual } = understood;
+        let mut line = |name: &str, value: &str, text: &str| {
+            let said = if text.is_empty() { String::new() } else { format!("  \"{text}\"") };
+            writeln!(f, "{}{value}{}", self.faint(&format!("{name:<14}")), self.faint(&said))
+        };
+        if !residual.is_empty() {
+            line("searched for", residual, "")?;
+        }
+        for Correction { from, to } in corrections {
+            line("corrected", &format!("{from} → {to}"), "")?;
+        }
+        for constraint in constraints {
+            line("price", &constraint.to_string(), &constraint.text)?;
+        }
+        for Exclusion { words, text } in exclusions {
+            line("without", words, text)?;
+        }
+        if let Some(Sort { order, text }) = sort {
+            line("order", &order.replace('_', " "), text)?;
+        }
+        Ok(())
+    }
+
+    fn product(&self, f: &mut Formatter<'_>, place: usize, found: &Found) -> fmt::Result {
+        let title = shortened(&found.title);
+        let gap = " ".repeat(TITLE_WIDTH.saturating_sub(title.chars().count()));
+        let hidden = if found.hidden { "  hidden" } else { "" };
+        let behind = self.faint(&format!("#{}{hidden}", found.id));
+        writeln!(f, "{place:>4}  {}{gap}  {}  {behind}", self.strong(&title), found.price)?;
+        let Some(Explanation { score, words, meaning }) = &found.explanation else { return Ok(()) };
+        writeln!(f, "      score    {} {score:.3}", bar(*score))?;
+        let WordsPart { matched, score, weight, terms, bonuses } = words;
+        let terms = terms.iter().map(Term::to_string);
+        let bonuses = bonuses.iter().map(|bonus| format!("{} {:.2}", bonus.name, bonus.score));
+        let parts: Vec<String> = terms.chain(bonuses).collect();
+        let how = self.faint(&format!("match {matched:.2}: {}", parts.join(", ")));
+        writeln!(f, "      words    {} {score:.3} × {weight:.2}  {how}", bar(*score))?;
+        if let Some(MeaningPart { similarity, score, weight }) = meaning {
+            let how = self.faint(&format!("similarity {similarity:.2}"));
+            writeln!(f, "      meaning  {} {score:.3} × {weight:.2}  {how}", bar(*score))?;
+        }
+        Ok(())
+    }
+
+    fn strong(&self, text: &str) -> String {
+        self.painted("1", text)
+    }
+
+    fn faint(&self, text: &str) -> String {
+        self.painted("2", text)
+    }
+
+    fn painted(&self, code: &str, text: &str) -> String {
+        match self.colours && !text.is_empty() {
+            true => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            false => text.to_owned(),
+        }
+    }
+}
+
+impl Display for Constraint {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let operation = self.operation.replace('_', " ");
+        match (&self.value, &self.min, &self.max) {
+            (Some(value), ..) => write!(f, "{operation} {value}")?,
+            (None, Some(min), Some(max)) => write!(f, "{operation} {min} to {max}")?,
+            _ => write!(f, "{operation}")?,
+        }
+        match &self.currency {
+            Some(currency) => write!(f, " {currency}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Term {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { term, found_as, title, description, score } = self;
+        write!(f, "{term}")?;
+        if found_as != term {
+            write!(f, " as {found_as}")?;
+        }
+        write!(f, " {score:.2} (title {title}, description {description})")
+    }
+}
+
+/// A share of 1 as a bar.
+fn bar(share: f64) -> String {
+    let full = (share.clamp(0.0, 1.0) * BAR_WIDTH as f64).round() as usize;
+    format!("{}{}", "█".repeat(full), "░".repeat(BAR_WIDTH - full))
+}
+
+/// A title that fits its column. A catalog's texts are others': nothing in them may steer the
+/// terminal, and line breaks become spaces.
+fn shortened(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match plain.char_indices().nth(TITLE_WIDTH) {
+        Some(_) => format!("{}…", plain.chars().take(TITLE_WIDTH - 1).collect::<String>()),
+        None => plain,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_shows_what_was_understood_and_the_parts_of_each_score() {
+        let answer = serde_json::from_value(json!({
+            "products": [{
+                "id": 17, "title": format!("Linen sofa\u{1b}[31m {}", "x".repeat(80)), "price": "$899.00", "hidden": true,
+                "explanation": {
+                    "score": 0.63,
+                    "words": {"matched": 0.65, "score": 0.42, "weight": 0.7, "bonuses": [{"name": "phrase", "score": 0.05}], "terms": [
+                        {"term": "sofas", "as": "sofa", "title": 1, "description": 2, "score": 0.6}]},
+                    "meaning": {"similarity": 0.58, "score": 0.58, "weight": 0.3}
+                }
+            }],
+            "query": "sofas about $900 no lether", "total": 41, "encoder": "deep",
+            "understood": {
+                "constraints": [{"field": "price", "operation": "about", "min": "720", "max": "1080",
+                    "currency": "USD", "text": "about $900"}],
+                "exclusions": [{"words": "leather", "text": "no lether"}],
+                "corrections": [{"from": "lether", "to": "leather"}],
+                "sort": {"order": "price_ascending", "text": "cheapest"},
+                "residual": "sofas"
+            }
+        }))
+        .unwrap();
+        let page = Page {
+            answer: &answer,
+            first: 11,
+            elapsed: Duration::from_micros(1250),
+            colours: false,
+        };
+        insta::assert_snapshot!(page, @r#"
+        searched for  sofas
+        corrected     lether → leather
+        price         about 720 to 1080 USD  "about $900"
+        without       leather  "no lether"
+        order         price ascending  "cheapest"
+        41 found in 1.2 ms, meaning by the deep encoder
+          11  Linen sofa [31m xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  $899.00  #17  hidden
+              score    ██████░░░░ 0.630
+              words    ████░░░░░░ 0.420 × 0.70  match 0.65: sofas as sofa 0.60 (title 1, description 2), phrase 0.05
+              meaning  ██████░░░░ 0.580 × 0.30  similarity 0.58
+        "#);
+        let coloured = Page { colours: true, ..page };
+        assert!(coloured.to_string().contains("\u{1b}[1mLinen sofa"));
+    }
+}
