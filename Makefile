@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit api-test browser-test screenshots readme-test training-test eval eval-model bench-write bench-search bench-embed bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-faults api-test browser-test screenshots readme-test training-test eval eval-model bench-write bench-search bench-embed bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,9 @@ docs: ## The code's documentation, without warnings
 unit: ## Unit, property, contract, durability and model tests; the contract on both stores
 	cargo test --workspace --locked
 	TEST_STORE=postgres cargo test --locked -p server --test contract
+
+test-faults: ## Nodes killed and paused, the database away, many times over (not part of `make test`)
+	TEST_ROUNDS=10 cargo test --locked -p server --test nodes -- --nocapture --test-threads 1
 
 api-test: ## Random requests by schemathesis against the OpenAPI document
 	scripts/schemathesis.sh

@@ -48,6 +48,10 @@ await take("desk", "/admin", {}, async (page) => {
   await page.locator("tbody tr").first().waitFor();
   for (const place of [1, 2]) await page.locator("tbody tr input").nth(place).check();
 });
+await take("search-lab", "/admin#/search", {}, async (page) => {
+  await page.fill("#lab-query", "warm scarf for running under $40");
+  await page.locator(".score-bar").first().waitFor();
+});
 await take("figures", "/admin#/figures", {}, async (page) => {
   for (let reading = 0; reading < READINGS; reading += 1) {
     const read = page.waitForResponse((response) => response.url().endsWith("/figures"));

@@ -135,19 +135,19 @@ pub struct Weights {
 /// The numbers in force, tuned on judged queries: see `docs/relevance.md`.
 pub const WEIGHTS: Weights = Weights {
     literal: Literal {
-        bias: 10.4,
-        function_words: -5.8,
-        likeness: -12.5,
-        usual_likeness: 0.72,
-        coverage: 0.7,
+        bias: 9.8,
+        function_words: -8.9,
+        likeness: -11.6,
+        usual_likeness: 0.76,
+        coverage: 1.0,
     },
     words: 0.9,
-    lean: 0.8,
-    cut_of_words: Cut { absolute: 0.01, relative: 0.2 },
-    cut_of_meaning: Cut { absolute: 0.36, relative: 0.7 },
+    lean: 1.0,
+    cut_of_words: Cut { absolute: 0.01, relative: 0.3 },
+    cut_of_meaning: Cut { absolute: 0.42, relative: 0.68 },
     words_alone: Cut { absolute: 0.0, relative: 0.0 },
     recognised: 0.5,
-    nonsense: 0.6,
+    nonsense: 0.55,
     similar: 0.5,
 };
 

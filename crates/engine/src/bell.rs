@@ -45,6 +45,19 @@ impl Bell {
         !state.stopping
     }
 
+    /// Waits for a ring, but not longer than this; `false` if it is time to stop instead.
+    pub(crate) fn wait_at_most(&self, time: Duration) -> bool {
+        let end = Instant::now() + time;
+        let mut state = self.state.lock();
+        while !state.rung && !state.stopping {
+            if self.changed.wait_until(&mut state, end).timed_out() {
+                break;
+            }
+        }
+        state.rung = false;
+        !state.stopping
+    }
+
     /// Lets time pass; `false` if it is time to stop instead. Rings are kept for later.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let end = Instant::now() + time;

@@ -4,19 +4,23 @@
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
+    time::{Duration, Instant},
 };
 
 use catalog::{
     access::{AdminPass, Caller, ReadPass, Role, WritePass},
-    product::{Draft, Product, ProductId},
+    change::Seq,
+    product::{Draft, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 use thiserror::Error;
+use tokio::time::timeout_at;
 
 use crate::{
     answers::{Answers, Question},
     embed::{Embedder, Embedding, Encoder, Text},
     embedding::Background,
+    follower::Follower,
     meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
@@ -34,6 +38,9 @@ use crate::{
 
 /// Products whose instant vectors are made without a trip to another thread.
 const EMBEDDED_AT_ONCE: usize = 4;
+
+/// How long to wait for news of a shop before the store is asked again.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What an engine is told when it opens.
 pub struct Settings {
@@ -129,6 +136,8 @@ pub struct Engine {
     workers: Workers,
     clock: Clock,
     random: RandomSource,
+    /// Follows other nodes, where there are any.
+    follower: Option<Follower>,
     // Last, so that the folder is let go only after the writer has finished.
     _folder: Option<DataFolder>,
 }
@@ -157,7 +166,10 @@ impl Engine {
             source,
         })?;
         let readers = Arc::new(postgres.readers());
-        Self::on(Box::new(postgres.store()), readers, None, settings)
+        let mut engine = Self::on(Box::new(postgres.store()), readers, None, settings)?;
+        let (readers, shops) = (Arc::clone(&engine.readers), Arc::clone(&engine.shops));
+        engine.follower = Some(Follower::start(postgres, readers, shops)?);
+        Ok(engine)
     }
 
     fn on(
@@ -195,6 +207,7 @@ impl Engine {
             workers: Workers::new(settings.reader_threads, settings.reader_queue),
             clock: settings.clock,
             random: settings.random,
+            follower: None,
             _folder: folder,
         })
     }
@@ -223,6 +236,53 @@ impl Engine {
         let readers = Arc::clone(&self.readers);
         let answered = tokio::task::spawn_blocking(move || question(&*readers)).await;
         answered.unwrap_or_else(|_| Err(StoreError::damaged("a read panicked")))
+    }
+
+    /// The last change of a shop that answers from now on show at the least.
+    pub async fn seen(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        if self.shops.seen(shop).is_none() {
+            self.look(shop).await?;
+        }
+        Ok(self.shops.seen(shop).unwrap_or_default())
+    }
+
+    /// Waits until answers show this change of the shop; `false` if they do not in time.
+    pub async fn wait_for(
+        &self,
+        shop: ShopId,
+        seq: Seq,
+        patience: Duration,
+    ) -> Result<bool, StoreError> {
+        let deadline = Instant::now() + patience;
+        let mut progress = self.shops.progress();
+        let is_seen = || self.shops.seen(shop) >= Some(seq);
+        while !is_seen() {
+            self.look(shop).await?;
+            let again = Instant::now() + LOOK_AGAIN;
+            while !is_seen()
+                && timeout_at(again.min(deadline).into(), progress.changed()).await.is_ok()
+            {
+            }
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        Ok(is_seen())
+    }
+
+    /// Asks the store how far a shop has come.
+    async fn look(&self, shop: ShopId) -> Result<(), StoreError> {
+        let shops = Arc::clone(&self.shops);
+        if self.readers.is_near() {
+            return shops.look(shop);
+        }
+        let looked = tokio::task::spawn_blocking(move || shops.look(shop)).await;
+        looked.unwrap_or_else(|_| Err(StoreError::damaged("a read panicked")))
+    }
+
+    /// How old answers may be, where the database does not confirm that they are up to date.
+    pub fn age(&self) -> Option<Duration> {
+        self.follower.as_ref()?.age()
     }
 
     /// Creates products, all or none.

@@ -15,6 +15,7 @@ mod bell;
 pub mod embed;
 mod embedding;
 mod engine;
+mod follower;
 pub mod index;
 mod meaning;
 mod onlooker;

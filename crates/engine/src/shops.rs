@@ -17,6 +17,7 @@ use catalog::{
     product::{Product, ShopId},
 };
 use parking_lot::{Condvar, Mutex};
+use tokio::sync::watch;
 
 use crate::{
     embed::ModelId,
@@ -32,6 +33,11 @@ pub(crate) struct Shops {
     memory_budget: usize,
     slots: Mutex<Slots>,
     loaded: Condvar,
+    /// Held by whoever shows changes to the indexes: the writer, and where other processes write
+    /// too, those who follow them. So no later change is overtaken by an earlier one.
+    applying: Mutex<()>,
+    /// Sent whenever more of some shop can be seen.
+    progress: watch::Sender<()>,
 }
 
 #[derive(Default)]
@@ -41,6 +47,8 @@ struct Slots {
     uses: u64,
     /// What the shops that are ready take together.
     bytes: usize,
+    /// The last change known of shops, in memory or not.
+    known: HashMap<ShopId, Seq>,
 }
 
 enum Slot {
@@ -61,9 +69,16 @@ impl Slots {
     }
 
     fn remove(&mut self, shop: ShopId) {
-        if let Some(Slot::Ready { bytes, .. }) = self.by_shop.remove(&shop) {
+        if let Some(Slot::Ready { index, bytes, .. }) = self.by_shop.remove(&shop) {
             self.bytes -= bytes;
+            self.know(shop, index.snapshot().seq());
         }
+    }
+
+    /// Takes note of a change that the store shows from now on.
+    fn know(&mut self, shop: ShopId, seq: Seq) {
+        let known = self.known.entry(shop).or_default();
+        *known = seq.max(*known);
     }
 
     /// Removes a shop unless it has left memory, or is on its way back, without this index.
@@ -119,7 +134,15 @@ impl Shops {
         model: Option<ModelId>,
         memory_budget: usize,
     ) -> Self {
-        Self { readers, model, memory_budget, slots: Mutex::default(), loaded: Condvar::new() }
+        Self {
+            readers,
+            model,
+            memory_budget,
+            slots: Mutex::default(),
+            loaded: Condvar::new(),
+            applying: Mutex::default(),
+            progress: watch::Sender::default(),
+        }
     }
 
     /// The shop's index, loaded now if it is not in memory. Blocks while it loads.
@@ -144,7 +167,7 @@ impl Shops {
         }
         let mut loading = Loading { shops: self, shop, is_finished: false };
         let index = self.load(shop)?;
-        Ok(loading.finish(index))
+        loading.finish(index)
     }
 
     /// The shop's index if it is in memory. Never waits for one that loads.
@@ -159,6 +182,7 @@ impl Shops {
 
     /// Follows a committed group, in order.
     pub(crate) fn apply(&self, touched: &[Touched]) {
+        let _turn = self.applying.lock();
         let mut by_shop: HashMap<ShopId, Vec<&Touched>> = HashMap::new();
         for change in touched {
             by_shop.entry(change.shop()).or_default().push(change);
@@ -175,10 +199,119 @@ impl Shops {
                 }
                 None => None,
             };
-            if let Some(index) = ready {
-                self.apply_to(shop, &index, &changes, seq);
+            self.slots.lock().know(shop, seq);
+            match ready {
+                Some(index) if self.readers.is_shared() => {
+                    self.apply_in_order(shop, &index, &changes, seq);
+                }
+                Some(index) => self.apply_to(shop, &index, &changes, seq),
+                None => {}
             }
         }
+        self.progress.send_replace(());
+    }
+
+    /// Applies changes of a store that others write to as well: theirs may lie in between.
+    fn apply_in_order(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], seq: Seq) {
+        let shown = index.snapshot().seq();
+        if seq <= shown {
+            return;
+        }
+        let first = changes.iter().map(|change| change.seq()).min().unwrap_or_default();
+        if first.0 <= shown.0 + 1 {
+            let new: Vec<_> =
+                changes.iter().filter(|change| change.seq() > shown).copied().collect();
+            self.apply_to(shop, index, &new, seq);
+        } else if let Err(error) = self.catch_up(shop, index) {
+            // What is durable must not stay unseen: the shop comes again from the store.
+            tracing::warn!(%shop, %error, "a shop index could not follow other nodes and left memory");
+            self.slots.lock().remove_if(shop, index);
+        }
+    }
+
+    /// Brings an index to where the store is. To be called by whoever holds the turn.
+    fn catch_up(&self, shop: ShopId, index: &Arc<ShopIndex>) -> Result<(), StoreError> {
+        let shown = index.snapshot().seq();
+        match self.readers.changes_since(shop, self.model.as_ref(), shown)? {
+            Some((touched, seq)) if seq > shown => {
+                self.apply_to(shop, index, &touched.iter().collect::<Vec<_>>(), seq);
+            }
+            Some(_) => {}
+            None => {
+                tracing::info!(%shop, "a shop index was too far behind and left memory");
+                self.slots.lock().remove_if(shop, index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Follows a change that another node made.
+    pub(crate) fn hear(&self, shop: ShopId, seq: Seq) -> Result<(), StoreError> {
+        let _turn = self.applying.lock();
+        let ready = {
+            let mut slots = self.slots.lock();
+            slots.know(shop, seq);
+            match slots.by_shop.get_mut(&shop) {
+                Some(Slot::Ready { index, .. }) => Some(Arc::clone(index)),
+                Some(Slot::Loading { missed }) => {
+                    missed.push((seq, Vec::new()));
+                    None
+                }
+                None => None,
+            }
+        };
+        if let Some(index) = ready
+            && index.snapshot().seq() < seq
+        {
+            self.catch_up(shop, &index)?;
+        }
+        self.progress.send_replace(());
+        Ok(())
+    }
+
+    /// Looks how far the shops in memory have come, and follows.
+    pub(crate) fn follow_all(&self) -> Result<(), StoreError> {
+        let in_memory: HashMap<ShopId, Seq> = {
+            let slots = self.slots.lock();
+            let ready = slots.by_shop.iter().filter_map(|(shop, slot)| match slot {
+                Slot::Ready { index, .. } => Some((*shop, index.snapshot().seq())),
+                Slot::Loading { .. } => None,
+            });
+            ready.collect()
+        };
+        let shops: Vec<_> = in_memory.keys().copied().collect();
+        for (shop, seq) in self.readers.last_changes(&shops)? {
+            if in_memory.get(&shop).is_some_and(|shown| *shown < seq) {
+                self.hear(shop, seq)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The last change of a shop that every answer from now on shows, as far as it is known.
+    pub(crate) fn seen(&self, shop: ShopId) -> Option<Seq> {
+        let slots = self.slots.lock();
+        match slots.by_shop.get(&shop) {
+            Some(Slot::Ready { index, .. }) => Some(index.snapshot().seq()),
+            _ => slots.known.get(&shop).copied(),
+        }
+    }
+
+    /// Asks the store how far a shop has come, and follows.
+    pub(crate) fn look(&self, shop: ShopId) -> Result<(), StoreError> {
+        let seq = self.readers.last_change(shop)?;
+        match self.readers.is_shared() {
+            true => self.hear(shop, seq),
+            false => {
+                self.slots.lock().know(shop, seq);
+                Ok(())
+            }
+        }
+    }
+
+    /// Tells whenever more can be seen.
+    pub(crate) fn progress(&self) -> watch::Receiver<()> {
+        self.progress.subscribe()
     }
 
     /// The group is durable: whatever happens here, it must not stay unseen.
@@ -239,10 +372,24 @@ struct Loading<'a> {
 }
 
 impl Loading<'_> {
-    fn finish(&mut self, index: ShopIndex) -> Arc<ShopIndex> {
+    fn finish(&mut self, index: ShopIndex) -> Result<Arc<ShopIndex>, StoreError> {
         let index = Arc::new(index);
-        let read_at = index.snapshot().seq();
         let mut slots = self.shops.slots.lock();
+        while self.shops.readers.is_shared()
+            && let Some(Slot::Loading { missed }) = slots.by_shop.get(&self.shop)
+            && missed.iter().any(|(seq, _)| *seq > index.snapshot().seq())
+        {
+            // Others' changes may lie between those that were missed: the store has them all.
+            drop(slots);
+            let shown = index.snapshot().seq();
+            let model = self.shops.model.as_ref();
+            let news = self.shops.readers.changes_since(self.shop, model, shown)?;
+            let (touched, seq) =
+                news.ok_or_else(|| StoreError::damaged("changes were swept out too early"))?;
+            index.apply(&touched.iter().map(as_index_change).collect::<Vec<_>>(), seq);
+            slots = self.shops.slots.lock();
+        }
+        let read_at = index.snapshot().seq();
         self.is_finished = true;
         if let Some(Slot::Loading { missed }) = slots.by_shop.remove(&self.shop) {
             // What the rows showed already would only take newer rows back for a moment.
@@ -256,7 +403,7 @@ impl Loading<'_> {
         slots.put(self.shop, Arc::clone(&index));
         slots.keep_within(self.shops.memory_budget);
         drop(slots);
-        index
+        Ok(index)
     }
 }
 
@@ -415,7 +562,7 @@ mod tests {
         let renamed = bench.rename(renamed, "new");
         bench.write(|transaction| transaction.delete(&gone));
         let made = bench.create(shop, "new");
-        let index = loading.finish(index);
+        let index = loading.finish(index).unwrap();
         assert_eq!(index.snapshot().seq(), made.version);
         assert_eq!(bench.find(shop, "old"), [kept.id]);
         assert_eq!(bench.find(shop, "new"), [renamed.id, made.id]);
@@ -431,7 +578,7 @@ mod tests {
         // The third change is committed and read, but the indexes have not been told of it yet.
         let ((), touched) = bench.store(|transaction| transaction.delete(&product));
         let index = bench.shops.load(shop).unwrap();
-        loading.finish(index);
+        loading.finish(index).unwrap();
         assert_eq!(bench.find(shop, "second"), []);
         bench.shops.apply(&touched);
         assert_eq!(bench.find(shop, "second"), []);
@@ -442,14 +589,14 @@ mod tests {
         let bench = Bench::new(usize::MAX);
         let shop = shop(1);
         let mut first = bench.begin_loading(shop);
-        first.finish(bench.shops.load(shop).unwrap());
+        first.finish(bench.shops.load(shop).unwrap()).unwrap();
         // Before the first has let go, the shop leaves memory and is loaded again.
         bench.shops.slots.lock().remove(shop);
         let mut second = bench.begin_loading(shop);
         let index = bench.shops.load(shop).unwrap();
         drop(first);
         let made = bench.create(shop, "lamp");
-        second.finish(index);
+        second.finish(index).unwrap();
         assert_eq!(bench.find(shop, "lamp"), [made.id]);
     }
 
@@ -463,7 +610,7 @@ mod tests {
             let waiting: Vec<_> =
                 (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
             let index = bench.shops.load(shop).unwrap();
-            loading.finish(index);
+            loading.finish(index).unwrap();
             drop(loading);
             for found in waiting {
                 assert_eq!(found.join().unwrap(), [made.id]);

@@ -19,8 +19,8 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    CatalogReads, CatalogStore, Postgres, PostgresSettings, Remembered, ShopCounts, SqliteReaders,
-    SqliteStore, StoreError, Touched, Trouble, VectorRow, WriteTransaction,
+    CatalogReads, CatalogStore, Meaning, Postgres, PostgresSettings, Remembered, ShopCounts,
+    SqliteReaders, SqliteStore, StoreError, Touched, Trouble, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId, Vector};
 
@@ -105,6 +105,7 @@ on_every_store! {
     counts_follow_every_kind_of_change,
     a_scan_hands_out_the_shops_own_products_by_id_with_the_last_change,
     every_product_in_sight_is_handed_out_until_the_visitor_has_seen_enough,
+    what_changed_since_is_told_as_it_is_now,
     numbers_grow_and_are_never_used_again,
     a_transaction_sees_what_it_did,
     a_transaction_that_is_dropped_never_happened,
@@ -287,6 +288,55 @@ fn every_product_in_sight_is_handed_out_until_the_visitor_has_seen_enough(subjec
     assert_eq!(seen(Role::Shopper, 9), [first, last]);
     // The connection of a visitor who left early is not used again half read.
     assert_eq!(readers.counts(shop(1)).unwrap().products, 3);
+}
+
+fn what_changed_since_is_told_as_it_is_now(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let made: Vec<_> = ["a", "b", "c"].map(|title| create(&mut *store, 1, title, false)).into();
+    let elsewhere = create(&mut *store, 2, "d", false);
+    let model = ModelId::new("m");
+    let since = |seq| {
+        let found = readers.changes_since(shop(1), Some(&model), seq).unwrap();
+        let (touched, upto) = found.unwrap();
+        let shown = touched.into_iter().map(|touched| match touched {
+            Touched::Upserted { product, meaning } => match meaning {
+                Meaning::Known(vector) => (product.id, Some((product, Some(vector)))),
+                _ => (product.id, Some((product, None))),
+            },
+            Touched::Deleted { id, .. } => (id, None),
+            other => panic!("{other:?}"),
+        });
+        (shown.collect::<Vec<_>>(), upto)
+    };
+    let last = readers.last_change(shop(1)).unwrap();
+    let all: Vec<_> =
+        made.iter().map(|product| (product.id, Some((product.clone(), None)))).collect();
+    assert_eq!(since(Seq(0)), (all.clone(), last));
+    assert_eq!(since(made[1].version), (all[2..].to_vec(), last));
+    assert_eq!(since(last), (vec![], last));
+    // However often a product changed, it is told once, as it is, after those that changed before.
+    let hide = Patch { hidden: Some(true), ..Patch::default() };
+    let hidden = write(&mut *store, |transaction| {
+        let hidden = transaction.update(made[0].clone(), hide.clone(), NOW)?;
+        transaction.delete(&made[1])?;
+        transaction.update(hidden, hide.clone(), NOW)
+    })
+    .0;
+    let row = vector_of(&made[2], "m", 1);
+    assert!(put(&mut *store, &row));
+    let last = readers.last_change(shop(1)).unwrap();
+    let with_vector = Some((made[2].clone(), Some(row.vector)));
+    let expected =
+        vec![(made[1].id, None), (hidden.id, Some((hidden, None))), (made[2].id, with_vector)];
+    assert_eq!(since(made[2].version), (expected, last));
+    let mut known = readers.last_changes(&[shop(1), shop(2)]).unwrap();
+    known.sort_unstable();
+    assert_eq!(known[0], (shop(1), last));
+    assert!(known[1].1 >= elsewhere.version);
+    // What was swept out cannot be told.
+    write(&mut *store, |transaction| transaction.tidy(NOW, 1));
+    assert!(readers.changes_since(shop(1), None, Seq(0)).unwrap().is_none());
+    assert_eq!(since(last), (vec![], last));
 }
 
 fn numbers_grow_and_are_never_used_again(subject: &impl Subject) {

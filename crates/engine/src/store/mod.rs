@@ -15,7 +15,7 @@ mod transaction;
 
 pub use error::{StoreError, Trouble};
 pub use postgres::{
-    BadAddress, DatabaseAddress, Postgres, PostgresReaders, PostgresSettings, PostgresStore,
+    BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings, PostgresStore,
 };
 pub use records::{
     Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,

@@ -11,7 +11,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    Page, Remembered, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
+    Page, Remembered, Scanned, ShopCounts, StoreError, TokenRow, Touched, Unembedded, VectorRow,
     WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
@@ -64,6 +64,21 @@ pub trait CatalogReads: Send + Sync {
         pass: &ReadPass,
         visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
+
+    /// Whether other processes write products to this store too.
+    fn is_shared(&self) -> bool;
+
+    /// What the products that changed after `since` are now, with their vectors of this model, and
+    /// the change that was read at; `None` if the record of changes does not go back so far.
+    fn changes_since(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        since: Seq,
+    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError>;
+
+    /// The last change of each of these shops that has any.
+    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError>;
 
     /// The last change that was committed, as far as it can concern this shop.
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;

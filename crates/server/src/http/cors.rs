@@ -6,6 +6,7 @@ use axum::http::{HeaderValue, Method, header};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use super::{
+    freshness::{CATALOG_AGE, CATALOG_SEQ},
     observe::REQUEST_ID,
     products::{IDEMPOTENCY_KEY, TOTAL_COUNT},
 };
@@ -43,6 +44,8 @@ pub(crate) fn layer(config: &Cors) -> Option<CorsLayer> {
             header::RETRY_AFTER,
             header::HeaderName::from_static("ratelimit"),
             header::HeaderName::from_static("ratelimit-policy"),
+            CATALOG_AGE,
+            CATALOG_SEQ,
             REQUEST_ID,
             TOTAL_COUNT,
         ])

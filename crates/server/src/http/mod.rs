@@ -14,6 +14,7 @@ pub(crate) mod docs;
 pub mod explained;
 pub(crate) mod fields;
 pub(crate) mod figures;
+mod freshness;
 pub(crate) mod guard;
 pub(crate) mod health;
 pub mod json;
@@ -134,6 +135,7 @@ impl Parts {
 /// The whole service.
 pub fn router(app: App, config: &Config) -> Router {
     let guarded = api()
+        .route_layer(from_fn_with_state(Arc::clone(&app), freshness::layer))
         .route_layer(from_fn_with_state(Arc::clone(&app), auth::authenticate))
         .layer(from_fn_with_state(Arc::clone(&app), guard::guard));
     let demo = app.demo.as_ref().map(|_| demo::routes()).unwrap_or_default();

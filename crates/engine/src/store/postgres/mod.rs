@@ -19,6 +19,8 @@ mod transaction;
 
 use std::{sync::Arc, time::Duration};
 
+use catalog::{change::Seq, product::ShopId};
+
 pub use address::{BadAddress, DatabaseAddress};
 pub use reader::PostgresReaders;
 
@@ -65,6 +67,21 @@ impl Postgres {
         schema::check(&mut self.connector.connect()?)
     }
 
+    /// Hears of every change of any shop, from any node, until the returned ear is dropped or the
+    /// connection is lost.
+    pub fn listen(
+        &self,
+        mut hear: impl FnMut(ShopId, Seq) + Send + 'static,
+    ) -> Result<Ear, StoreError> {
+        let mut session = self.connector.connect_and_hear(Box::new(move |notification| {
+            if let Some((shop, seq)) = read_notification(notification.payload()) {
+                hear(shop, seq);
+            }
+        }))?;
+        session.control("LISTEN shopkeeper_changes")?;
+        Ok(Ear { session })
+    }
+
     /// The side that writes.
     pub fn store(&self) -> PostgresStore {
         PostgresStore { connector: Arc::clone(&self.connector), session: None }
@@ -74,6 +91,24 @@ impl Postgres {
     pub fn readers(&self) -> PostgresReaders {
         PostgresReaders::new(Arc::clone(&self.connector), self.connections)
     }
+}
+
+/// A connection that listens.
+pub struct Ear {
+    session: Session,
+}
+
+impl Ear {
+    /// Whether it still hears.
+    pub fn hears(&self) -> bool {
+        self.session.is_usable()
+    }
+}
+
+/// The shop and change that a notification names.
+fn read_notification(payload: &str) -> Option<(ShopId, Seq)> {
+    let (shop, seq) = payload.split_once(':')?;
+    Some((ShopId::new(shop.parse().ok()?)?, Seq(seq.parse().ok()?)))
 }
 
 /// The connection that writes. It is made anew when it was lost.

@@ -11,8 +11,8 @@ use catalog::{
 
 use super::{
     super::{
-        CatalogReads, Page, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
-        columns,
+        CatalogReads, Meaning, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched,
+        Unembedded, VectorRow, columns,
     },
     connector::Connector,
     pool::Pool,
@@ -145,6 +145,45 @@ impl CatalogReads for PostgresReaders {
         })
     }
 
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn changes_since(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        since: Seq,
+    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
+        let (model, after) = (model.map(ModelId::as_str), since.0.cast_signed());
+        let (last, found) = self.in_one_state(|session| {
+            let last = last_change(session, shop)?;
+            let values: [super::session::Value<'_>; 3] = [&number(shop), &after, &model];
+            Ok((last, session.query(statements::CHANGES_SINCE, &values)?))
+        })?;
+        // A shop's changes have no gaps: if the next one is not there, it was swept out.
+        let first = found
+            .iter()
+            .map(|row| get::<i64>(row, 1))
+            .min_by_key(|seq| seq.as_ref().copied().unwrap_or(i64::MIN));
+        match first.transpose()? {
+            None if last > since => return Ok(None),
+            Some(first) if first > after + 1 => return Ok(None),
+            _ => {}
+        }
+        let touched = found.iter().map(|row| read_touched(row, shop));
+        Ok(Some((touched.collect::<Result<_, _>>()?, last)))
+    }
+
+    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
+        let asked: Vec<i64> = shops.iter().map(|shop| number(*shop)).collect();
+        let found = self.pool.with(|session| session.query(statements::LAST_CHANGES, &[&asked]))?;
+        let read = |row: &tokio_postgres::Row| {
+            Ok((columns::read_shop_id(get(row, 0)?)?, rows::read_seq(get(row, 1)?)))
+        };
+        found.iter().map(read).collect()
+    }
+
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
         self.pool.with(|session| last_change(session, shop))
     }
@@ -233,6 +272,21 @@ impl CatalogReads for PostgresReaders {
             })
         })
     }
+}
+
+/// What became of a product that changed.
+fn read_touched(row: &tokio_postgres::Row, shop: ShopId) -> Result<Touched, StoreError> {
+    Ok(match get::<Option<i64>>(row, 5)? {
+        None => Touched::Deleted {
+            shop,
+            id: columns::read_product_id(get(row, 0)?)?,
+            seq: rows::read_seq(get(row, 2)?),
+        },
+        Some(_) => Touched::Upserted {
+            product: rows::read(row, 5)?,
+            meaning: rows::read_stored(row, 3)?.map_or(Meaning::Unknown, Meaning::Known),
+        },
+    })
 }
 
 fn last_change(session: &mut Session, shop: ShopId) -> Result<Seq, StoreError> {

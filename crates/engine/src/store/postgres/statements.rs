@@ -112,6 +112,16 @@ statements! {
     INSERT_CHANGES =
         "INSERT INTO changes (shop_id, seq, product_id, deleted)
          SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::boolean[])";
+    /// What the products that changed lately are now, with the first change of each.
+    CHANGES_SINCE = concat!("SELECT c.product_id, c.first_seq, c.last_seq, v.scale, v.vector, ",
+        product_columns!(), "
+        FROM (SELECT product_id, min(seq) AS first_seq, max(seq) AS last_seq
+              FROM changes WHERE shop_id = $1 AND seq > $2 GROUP BY product_id) c
+        LEFT JOIN products p ON p.shop_id = $1 AND p.id = c.product_id
+        LEFT JOIN vectors v ON v.shop_id = $1 AND v.product_id = c.product_id AND v.model = $3
+        ORDER BY c.last_seq");
+    /// How far the shops in memory have come.
+    LAST_CHANGES = "SELECT shop_id, last_seq FROM shops WHERE shop_id = ANY($1)";
     /// Wakes the nodes that hold the shop in memory, once the commit is done.
     NOTIFY = "SELECT pg_notify('shopkeeper_changes', $1::bigint || ':' || $2::bigint)
               FROM shops WHERE shop_id = $1";
@@ -218,7 +228,9 @@ mod tests {
 
     /// Whether the statement is about the one shop that its first value names.
     fn names_the_shop(text: &str) -> bool {
-        let reads_one_shop = text.contains("shop_id = $1") || text.contains("shop_id = $2");
+        let reads_one_shop = ["shop_id = $1", "shop_id = $2", "shop_id = ANY($1)"]
+            .iter()
+            .any(|names| text.contains(names));
         let writes_one_shop = text.starts_with("INSERT INTO")
             && text.contains("(shop_id")
             && (text.contains("VALUES ($1") || text.contains("SELECT $1,"));
@@ -248,7 +260,10 @@ mod tests {
                         + text.matches(&format!("UPDATE {table} ")).count()
                 })
                 .sum();
-            let named = text.matches("shop_id = $1").count() + text.matches("shop_id = $2").count();
+            let named = ["shop_id = $1", "shop_id = $2", "shop_id = ANY($1)"]
+                .iter()
+                .map(|names| text.matches(names).count())
+                .sum::<usize>();
             assert!(named >= asked, "{}: {asked} tables, {named} shops: {text}", sql.name());
         }
     }

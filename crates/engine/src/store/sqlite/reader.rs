@@ -13,8 +13,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     super::{
-        CatalogReads, Page, Scanned, ShopCounts, StoreError, TokenRow, Unembedded, VectorRow,
-        columns,
+        CatalogReads, Meaning, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched,
+        Unembedded, VectorRow, columns,
     },
     SqliteStore, rows, vectors,
 };
@@ -194,6 +194,45 @@ impl CatalogReads for SqliteReaders {
         })
     }
 
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn changes_since(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        since: Seq,
+    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
+        self.read(|connection| {
+            let last = last_change_of(connection)?;
+            let kept: Option<i64> = connection
+                .prepare_cached("SELECT min(seq) FROM changes")?
+                .query_row([], |row| row.get(0))?;
+            let first = kept.map_or(last.0 + 1, i64::cast_unsigned);
+            if since.0 + 1 < first {
+                return Ok(None);
+            }
+            let mut changed = connection.prepare_cached(
+                "SELECT product_id, max(seq) FROM changes WHERE shop_id = ?1 AND seq > ?2
+                 GROUP BY product_id ORDER BY max(seq)",
+            )?;
+            let mut found = changed.query(params![shop.get(), since.0])?;
+            let mut touched = Vec::new();
+            while let Some(row) = found.next()? {
+                let id = columns::read_product_id(row.get(0)?)?;
+                let seq = Seq(row.get::<_, i64>(1)?.cast_unsigned());
+                touched.push(touched_now(connection, shop, id, seq, model)?);
+            }
+            Ok(Some((touched, last)))
+        })
+    }
+
+    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
+        let last = self.read(last_change_of)?;
+        Ok(shops.iter().map(|shop| (*shop, last)).collect())
+    }
+
     fn last_change(&self, _: ShopId) -> Result<Seq, StoreError> {
         self.read(last_change_of)
     }
@@ -269,6 +308,29 @@ impl CatalogReads for SqliteReaders {
     ) -> Result<(), StoreError> {
         self.read(|connection| vectors::scan(connection, shop, visit))
     }
+}
+
+/// What became of a product that a change touched.
+fn touched_now(
+    connection: &Connection,
+    shop: ShopId,
+    id: ProductId,
+    seq: Seq,
+    model: Option<&ModelId>,
+) -> Result<Touched, StoreError> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {columns}, (SELECT vector FROM vectors WHERE product_id = id AND model = ?3)
+         FROM products WHERE id = ?1 AND shop_id = ?2",
+        columns = rows::COLUMNS
+    ))?;
+    let mut found = statement.query(params![id.get(), shop.get(), model.map(ModelId::as_str)])?;
+    Ok(match found.next()? {
+        None => Touched::Deleted { shop, id, seq },
+        Some(row) => Touched::Upserted {
+            product: rows::read(row)?,
+            meaning: rows::read_vector(row, 10)?.map_or(Meaning::Unknown, Meaning::Known),
+        },
+    })
 }
 
 fn last_change_of(connection: &Connection) -> Result<Seq, StoreError> {

@@ -15,8 +15,8 @@ use utoipa::{
 
 use super::{
     headers::{
-        CACHE_CONTROL, ETAG, LOCATION, RATE_LIMIT, RATE_LIMIT_POLICY, REQUEST_ID, TOTAL_COUNT,
-        carrying,
+        CACHE_CONTROL, CATALOG_AGE, CATALOG_SEQ, ETAG, LOCATION, RATE_LIMIT, RATE_LIMIT_POLICY,
+        REQUEST_ID, TOTAL_COUNT, carrying,
     },
     problems::problem_example,
     vocabulary::schema_named,
@@ -253,7 +253,7 @@ fn api(
     headers: &[&str],
 ) -> ResponseBuilder {
     let response = open(description, JSON, schema, example, headers);
-    carrying(response, &[RATE_LIMIT, RATE_LIMIT_POLICY])
+    carrying(response, &[CATALOG_AGE, CATALOG_SEQ, RATE_LIMIT, RATE_LIMIT_POLICY])
 }
 
 /// An answer outside the API: no rate limit.
@@ -290,7 +290,7 @@ fn unwell(description: &str, status: &str) -> ResponseBuilder {
 
 fn empty(description: &str) -> ResponseBuilder {
     let response = ResponseBuilder::new().description(description);
-    carrying(response, &[REQUEST_ID, RATE_LIMIT, RATE_LIMIT_POLICY])
+    carrying(response, &[CATALOG_AGE, CATALOG_SEQ, REQUEST_ID, RATE_LIMIT, RATE_LIMIT_POLICY])
 }
 
 fn unchanged() -> ResponseBuilder {

@@ -12,6 +12,8 @@ use super::vocabulary::{integer, string};
 
 pub(super) const ALLOW: &str = "Allow";
 pub(super) const CACHE_CONTROL: &str = "Cache-Control";
+pub(super) const CATALOG_AGE: &str = "X-Catalog-Age";
+pub(super) const CATALOG_SEQ: &str = "X-Catalog-Seq";
 pub(super) const ETAG: &str = "ETag";
 pub(super) const LOCATION: &str = "Location";
 pub(super) const RATE_LIMIT: &str = "RateLimit";
@@ -28,6 +30,19 @@ pub(super) fn all() -> Vec<(&'static str, Header)> {
     vec![
         (ALLOW, always(text(), "The methods that this path takes.")),
         (CACHE_CONTROL, always(text(), "How long a copy may be used without asking again.")),
+        (
+            CATALOG_AGE,
+            sometimes(
+                "How many seconds old the answer may be, while the database cannot be asked.",
+            ),
+        ),
+        (
+            CATALOG_SEQ,
+            sometimes(
+                "The last change of the shop that the answer shows at the least. Sent as \
+                 `X-Min-Catalog-Seq`, it makes any node wait until it has seen it.",
+            ),
+        ),
         (
             ETAG,
             always(

@@ -76,6 +76,10 @@ A known path with a method it does not take answers 405, one that does not exist
 Every answer has the header `X-Request-Id`, by which logs know the request. Send your own in the same \
 header: up to 128 letters, digits and `-_.:+/=`; anything else is replaced.
 
+Every answer to a token has the header `X-Catalog-Seq`: the last change of the shop that it shows at the \
+least. Send the number back as `X-Min-Catalog-Seq`, and the answer shows that change too, whichever node \
+gives it; a node that does not see it within 5 seconds answers 503.
+
 Answers may grow new fields; those described here stay.";
 
 /// The document before any operation has joined it.

@@ -64,7 +64,7 @@ export class SearchView {
       fill(this.readings);
       return fill(this.results);
     }
-    const request = { query, limit: FOUND, include_hidden: this.hidden.checked, understand: Object.fromEntries(off.map((name) => [name, false])) };
+    const request = { query, limit: FOUND, include_hidden: this.hidden.checked, understand: Object.fromEntries(off.map((name) => [name, false])), explain: true };
     return soon ? this.finder.askSoon(request) : this.finder.ask(request);
   }
 

@@ -1,0 +1,9 @@
+//! Do many nodes on one database behave like one service? Real servers, a real PostgreSQL, and
+//! what can happen to them: a node killed, a node paused, the database gone and back.
+//!
+//! `TEST_SEED=<seed>` repeats a run; `TEST_ROUNDS=<number>` makes the faults longer.
+#![allow(clippy::unwrap_used)]
+
+mod faults;
+mod node;
+mod visibility;

@@ -1,0 +1,114 @@
+//! When does a node show what another wrote? At once if it is asked to, and soon if not.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testbed::postgres;
+
+use crate::node::{NONE, Node, ids, seq, token};
+
+/// Without the header, another node is behind by at most this.
+const SOON: Duration = Duration::from_secs(1);
+
+#[test]
+fn with_the_header_a_client_reads_its_own_writes_through_any_node() {
+    let url = postgres().database();
+    let token = token(&url, "EDITOR");
+    let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
+    for round in 0..30 {
+        let (writer, reader) = (&nodes[round % 2], &nodes[(round + 1) % 2]);
+        let word = format!("lamp{round}");
+        let (id, seq_made) = writer.create(&word);
+        let asked = reader.search(&word).header("x-min-catalog-seq", seq_made).send().unwrap();
+        assert!(seq(&asked) >= seq_made);
+        assert_eq!(ids(asked), [id]);
+        let renamed = writer.update(id, &json!({"title": format!("rug{round}")}));
+        let seq_renamed = seq(&renamed.error_for_status().unwrap());
+        assert!(seq_renamed > seq_made);
+        let asked = reader.search(&word).header("x-min-catalog-seq", seq_renamed).send().unwrap();
+        assert_eq!(ids(asked), NONE);
+        let gone = writer.request("DELETE", &format!("/products/{id}")).send().unwrap();
+        let seq_gone = seq(&gone.error_for_status().unwrap());
+        let asked = reader.search(&format!("rug{round}"));
+        assert_eq!(ids(asked.header("x-min-catalog-seq", seq_gone).send().unwrap()), NONE);
+    }
+}
+
+#[test]
+fn without_the_header_another_node_is_behind_by_less_than_a_second() {
+    let url = postgres().database();
+    let token = token(&url, "EDITOR");
+    let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
+    nodes[1].find("warm");
+    let mut delays: Vec<_> = (0..40)
+        .map(|round| {
+            let word = format!("sofa{round}");
+            let (id, _) = nodes[0].create(&word);
+            let written = Instant::now();
+            while nodes[1].find(&word) != [id] {
+                assert!(written.elapsed() < Duration::from_secs(20), "it is never shown");
+            }
+            written.elapsed()
+        })
+        .collect();
+    delays.sort_unstable();
+    eprintln!("shown by the other node after {:?}, at most {:?}", delays[20], delays[39]);
+    assert!(delays[39] < SOON, "{delays:?}");
+}
+
+#[test]
+fn a_change_that_never_comes_is_not_waited_for_for_ever() {
+    let url = postgres().database();
+    let token = token(&url, "EDITOR");
+    let node = Node::start(&url, &token);
+    let (_, seq_made) = node.create("lamp");
+    let started = Instant::now();
+    let asked = node.search("lamp").header("x-min-catalog-seq", seq_made + 1).send().unwrap();
+    assert_eq!(asked.status(), 503);
+    assert!(asked.headers().contains_key("retry-after"));
+    assert!((4..20).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    let bad = node.search("lamp").header("x-min-catalog-seq", "soon").send().unwrap();
+    assert_eq!(bad.status(), 422);
+}
+
+/// Two nodes that change different fields of one product, and two that both want it unchanged.
+#[test]
+fn two_nodes_that_write_one_product_lose_nothing() {
+    let url = postgres().database();
+    let token = token(&url, "EDITOR");
+    let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
+    let (id, _) = nodes[0].create("start");
+    for round in 0..15 {
+        let bodies = [
+            json!({"title": format!("title {round}")}),
+            json!({"description": format!("description {round}"), "price": format!("${round}")}),
+        ];
+        std::thread::scope(|scope| {
+            for (node, body) in nodes.iter().zip(&bodies) {
+                scope.spawn(|| node.update(id, body).error_for_status().unwrap());
+            }
+        });
+        let now = nodes[round % 2].get(id);
+        assert_eq!(now["title"], format!("title {round}"));
+        assert_eq!(now["description"], format!("description {round}"));
+        assert_eq!(now["price"], format!("${round}"));
+    }
+    for round in 0..15 {
+        let read = nodes[0].request("GET", &format!("/products/{id}")).send().unwrap();
+        let etag = read.headers()["etag"].to_str().unwrap().to_owned();
+        let statuses = std::thread::scope(|scope| {
+            let writers = nodes.each_ref().map(|node| {
+                let etag = etag.clone();
+                scope.spawn(move || {
+                    let path = format!("/products/{id}");
+                    let put = node.request("PUT", &path).header("if-match", etag);
+                    put.json(&json!({"title": format!("won {round}")})).send().unwrap().status()
+                })
+            });
+            let mut statuses = writers.map(|writer| writer.join().unwrap().as_u16());
+            statuses.sort_unstable();
+            statuses
+        });
+        assert_eq!(statuses, [200, 412]);
+    }
+}
