@@ -24,6 +24,7 @@ use crate::{
     meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
+    similar::{self, SimilarRequest},
     store::{
         CatalogReads, CatalogStore, DataFolder, FolderInUse, Page, Postgres, PostgresSettings,
         ShopCounts, SqliteReaders, SqliteStore, StoreError, TokenRow,
@@ -403,6 +404,20 @@ impl Engine {
                 answers.put(Question::new(snapshot.id(), pass.sight(), &request), &answer);
             }
             Ok(answer)
+        })
+        .await
+    }
+
+    /// The products that are like another one, nearest first; `None` if there is no such product
+    /// or the reader does not get to see it.
+    pub async fn similar(
+        &self,
+        pass: ReadPass,
+        request: SimilarRequest,
+    ) -> Result<Option<Vec<Product>>, EngineError> {
+        self.read(move |readers, shops| {
+            let snapshot = shops.index(pass.shop())?.snapshot();
+            similar::similar(&snapshot, readers, &pass, &request)
         })
         .await
     }

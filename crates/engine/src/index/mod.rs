@@ -33,6 +33,7 @@ mod model_tests;
 mod plan;
 mod search;
 mod segment;
+mod similar;
 mod snapshot;
 mod tiers;
 mod vectors;

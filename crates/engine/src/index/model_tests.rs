@@ -236,6 +236,22 @@ impl Model {
         hits.sort_by(Hit::rank);
         hits
     }
+
+    /// Every product that is like this one, nearest first.
+    fn similar(&self, number: u64, sight: Sight) -> Vec<Hit> {
+        let own = self.0.get(&number).and_then(|known| known.item.meaning);
+        let others = self.0.iter().filter(|(other, known)| {
+            **other != number && (sight == Sight::Everything || !known.item.hidden)
+        });
+        let near = others.filter_map(|(other, known)| {
+            let cosine = nearness(own?, known.item.meaning?)?;
+            let hit = Hit { product: id(*other), version: known.version, score: Score(cosine) };
+            (cosine >= fusion::WEIGHTS.similar).then_some(hit)
+        });
+        let mut near: Vec<_> = near.collect();
+        near.sort_by(Hit::rank);
+        near
+    }
 }
 
 /// How the queries are put.
@@ -266,6 +282,7 @@ fn check(index: &ShopIndex, model: &Model) {
     assert_eq!(snapshot.product_count(), model.0.len());
     let visible = model.0.values().filter(|known| !known.item.hidden).count();
     assert_eq!(snapshot.visible_count(), visible);
+    check_similar(&snapshot, model);
     for query in ["red", "red sofa", "wd-40", "the", "lamp blue green chair red", "nothing"] {
         let words = QueryWords::of(query);
         for (sight, meant) in [
@@ -289,6 +306,20 @@ fn check(index: &ShopIndex, model: &Model) {
                     "{query:?} {sight:?} {offset} {limit}"
                 );
                 check_explained(&snapshot, plan, &found);
+            }
+        }
+    }
+}
+
+/// The products like any other, known or not, are those of a plain look at all of them.
+fn check_similar(snapshot: &Snapshot, model: &Model) {
+    for number in 1..40 {
+        for sight in [Sight::VisibleOnly, Sight::Everything] {
+            let expected = model.similar(number, sight);
+            for limit in [2, 50] {
+                let first = &expected[..expected.len().min(limit)];
+                let found = snapshot.similar(id(number), sight, limit);
+                assert_eq!(found, first, "{number} {sight:?} {limit}");
             }
         }
     }

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
-use catalog::{access::Sight, words::QueryWords};
+use catalog::words::QueryWords;
 use catalog::{
+    access::Sight,
     change::Seq,
     product::ProductId,
-    ranking::Corpus,
+    ranking::{Corpus, Hit},
     understanding::{Knows, Understanding},
 };
 
@@ -17,7 +18,7 @@ use super::{
     Plan,
     live::LiveSegment,
     search::{self, Matches},
-    vocabulary,
+    similar, vocabulary,
 };
 
 /// Tells a snapshot from every other of this process, of whatever shop.
@@ -104,6 +105,12 @@ impl Snapshot {
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
         search::search(&self.segments, &self.corpus, plan, judge)
+    }
+
+    /// The products in sight that are nearest to this one, nearest first and without itself.
+    /// Whether it is in sight too makes no difference.
+    pub fn similar(&self, id: ProductId, sight: Sight, limit: usize) -> Vec<Hit> {
+        similar::similar(&self.segments, id, sight, limit)
     }
 
     /// The products that say at least one of the words, best first.

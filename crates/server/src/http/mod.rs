@@ -1,8 +1,8 @@
 //! Which address does what? The router, from the outermost layer to the handlers.
 //!
 //! A request passes [`observe`] (id, figures, error bodies), [`guard`] (room), [`auth`] (token
-//! and rate limit), then its handler in [`products`], [`search`] or [`tokens`], which reads it
-//! with [`json`], [`fields`] and [`requests`] and answers with [`wire`].
+//! and rate limit), then its handler in [`products`], [`search`], [`similar`] or [`tokens`], which
+//! reads it with [`json`], [`fields`] and [`requests`] and answers with [`wire`].
 //!
 //! An address is registered together with its description or not at all, so that [`openapi`]
 //! has every one of them and [`docs`] shows them. [`pages`] has those for people.
@@ -28,6 +28,7 @@ pub(crate) mod products;
 pub(crate) mod rate;
 pub mod requests;
 pub(crate) mod search;
+pub(crate) mod similar;
 pub(crate) mod tokens;
 pub(crate) mod traffic;
 pub mod understood;
@@ -177,6 +178,7 @@ fn api() -> OpenApiRouter<App> {
         .routes(routes!(products::bulk_create, products::bulk_update, products::bulk_delete))
         .routes(routes!(products::get, products::update, products::delete))
         .routes(routes!(search::search))
+        .routes(routes!(similar::similar))
         .routes(routes!(tokens::list, tokens::issue))
         .routes(routes!(tokens::revoke))
         .routes(routes!(figures::figures))

@@ -399,7 +399,8 @@ fn id_in(answer: &[u8]) -> Result<u64, ApiError> {
     body.get("id").and_then(Value::as_u64).ok_or(ApiError::Internal)
 }
 
-fn product_id(raw: &str) -> Result<ProductId, ApiError> {
+/// The product that a path names.
+pub(super) fn product_id(raw: &str) -> Result<ProductId, ApiError> {
     match raw.parse() {
         Ok(id) => Ok(id),
         // A whole number that no product can have is just unknown.

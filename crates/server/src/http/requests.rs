@@ -269,38 +269,45 @@ pub struct ListRequest {
 /// Reads the parameters of a list.
 pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, Vec<Fault>> {
     let mut request = ListRequest { ids: None, limit: None, offset: 0 };
+    each_parameter(query, &["ids", "limit", "offset"], |name, value| {
+        match name {
+            "ids" => request.ids = Some(ids_parameter(value)?),
+            "limit" => {
+                request.limit = Some(integer_parameter(name, value, 1, MAX_PAGE as u64)? as usize);
+            }
+            _ => request.offset = integer_parameter(name, value, 0, i64::MAX as u64)? as usize,
+        }
+        Ok(())
+    })?;
+    Ok(request)
+}
+
+/// Hands the parameters that are known to `read`, in order and each once; what is unknown or
+/// repeated is a fault.
+pub(crate) fn each_parameter(
+    query: Option<&str>,
+    known: &[&str],
+    mut read: impl FnMut(&str, &str) -> Result<(), Fault>,
+) -> Result<(), Vec<Fault>> {
     let mut faults = Vec::new();
     let mut seen = Vec::new();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        if seen.contains(&name) {
-            faults.push(Fault::new(name.as_ref(), "repeated", "must be given once"));
-            continue;
-        }
-        match name.as_ref() {
-            "ids" => match ids_parameter(&value) {
-                Ok(ids) => request.ids = Some(ids),
-                Err(fault) => faults.push(fault),
-            },
-            "limit" => match integer_parameter("limit", &value, 1, MAX_PAGE as u64) {
-                Ok(limit) => request.limit = Some(limit as usize),
-                Err(fault) => faults.push(fault),
-            },
-            "offset" => match integer_parameter("offset", &value, 0, i64::MAX as u64) {
-                Ok(offset) => request.offset = offset as usize,
-                Err(fault) => faults.push(fault),
-            },
-            other => faults.push(Fault::new(
-                other,
-                "unknown_parameter",
-                "is not a parameter here; known are ids, limit, offset",
-            )),
-        }
+        let done = if seen.contains(&name) {
+            Err(Fault::new(name.as_ref(), "repeated", "must be given once"))
+        } else if known.contains(&name.as_ref()) {
+            read(&name, &value)
+        } else {
+            let known = known.join(", ");
+            let message = format!("is not a parameter here; known are {known}");
+            Err(Fault::new(name.as_ref(), "unknown_parameter", message))
+        };
+        faults.extend(done.err());
         seen.push(name);
     }
-    if faults.is_empty() { Ok(request) } else { Err(faults) }
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-fn integer_parameter(name: &str, raw: &str, min: u64, max: u64) -> Result<u64, Fault> {
+pub(crate) fn integer_parameter(name: &str, raw: &str, min: u64, max: u64) -> Result<u64, Fault> {
     match raw.parse::<u64>() {
         Ok(number) if (min..=max).contains(&number) => Ok(number),
         _ if is_integer(raw) => {

@@ -177,6 +177,13 @@ impl SearchAnswer {
     }
 }
 
+/// Products like another one.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SimilarProducts {
+    /// The products, nearest first.
+    pub products: Vec<ProductBody>,
+}
+
 /// A token that was just issued.
 #[derive(Serialize, ToSchema)]
 pub struct NewToken {

@@ -29,13 +29,14 @@ fn documented(server: &Server) -> BTreeMap<(String, String), String> {
 
 /// What each route answers to a good request without a token, then by role, weakest first.
 #[rustfmt::skip]
-const EXPECTED: [(Route, [u16; 5]); 22] = [
+const EXPECTED: [(Route, [u16; 5]); 23] = [
     (("GET",    "/api/v1/products"),              [401, 200, 200, 200, 200]),
     (("POST",   "/api/v1/products"),              [401, 403, 403, 201, 201]),
     (("POST",   "/api/v1/products/bulk"),         [401, 403, 403, 201, 201]),
     (("PUT",    "/api/v1/products/bulk"),         [401, 403, 403, 200, 200]),
     (("DELETE", "/api/v1/products/bulk"),         [401, 403, 403, 200, 200]),
     (("GET",    "/api/v1/products/{product_id}"), [401, 200, 200, 200, 200]),
+    (("GET",    "/api/v1/products/{product_id}/similar"), [401, 200, 200, 200, 200]),
     (("PUT",    "/api/v1/products/{product_id}"), [401, 403, 403, 200, 200]),
     (("DELETE", "/api/v1/products/{product_id}"), [401, 403, 403, 204, 204]),
     (("POST",   "/api/v1/search"),                [401, 200, 200, 200, 200]),
@@ -79,6 +80,7 @@ fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
             format!("{TOKENS}/{}", token.id())
         }
         "/api/v1/products/{product_id}" => product(id),
+        "/api/v1/products/{product_id}/similar" => format!("{}/similar", product(id)),
         "/assets/{version}/{file}" => script_of(&admin.get("/preview").expect(200)),
         fixed => {
             assert!(!fixed.contains('{'), "say what {fixed} is to be asked for");

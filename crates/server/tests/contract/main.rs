@@ -25,6 +25,7 @@ mod retries;
 mod searching;
 mod shop;
 mod signed;
+mod similar;
 mod socket;
 mod spelling;
 mod tokens;

@@ -42,7 +42,7 @@ answers!(
     ProductCreated,
     "201" => linked(
         api("The product as it was created.", schema_named("Product"), product(), &[LOCATION]),
-        &["get_product", "update_product", "delete_product"],
+        &["get_product", "similar_products", "update_product", "delete_product"],
         "product_id",
     )
 );
@@ -129,6 +129,16 @@ answers!(
                 "exclusions": [], "sort": null,
                 "corrections": [{"from": "linnen", "to": "linen", "span": {"start": 2, "end": 8}}],
                 "residual": "linen sofa"}}),
+        &[],
+    )
+);
+
+answers!(
+    SimilarFound,
+    "200" => api(
+        "The products like this one, nearest first.",
+        schema_named("SimilarProducts"),
+        json!({"products": [product()]}),
         &[],
     )
 );

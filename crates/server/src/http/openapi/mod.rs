@@ -40,7 +40,7 @@ use super::{
     },
     wire::{
         BulkCreated, BulkDeleted, BulkUpdated, ElementFault, MediaBody, NewToken, ProductBody,
-        SearchAnswer, TokenBody,
+        SearchAnswer, SimilarProducts, TokenBody,
     },
 };
 
@@ -95,7 +95,7 @@ pub(crate) fn document_without_operations() -> OpenApi {
         .info(info)
         .tags(Some([
             tag(PRODUCTS, "The shop's catalog."),
-            tag(SEARCH, "Products by what a shopper says."),
+            tag(SEARCH, "Products by what a shopper says, and what is like them."),
             tag(TOKENS, "Who may call the service for this shop."),
             tag(OPERATION, "Is it alive, how is it doing, and what can it do?"),
             tag(PAGES, "What people look at, in a browser."),
@@ -133,6 +133,7 @@ fn components() -> Components {
         .schema_from::<BulkUpdated>()
         .schema_from::<BulkDeleted>()
         .schema_from::<SearchAnswer>()
+        .schema_from::<SimilarProducts>()
         .schema_from::<Understood>()
         .schema_from::<UnderstoodConstraint>()
         .schema_from::<UnderstoodExclusion>()

@@ -1,5 +1,6 @@
 //! What may stand in an address or a header? The parameters that operations share.
 
+use catalog::query::{DEFAULT_LIMIT, MAX_LIMIT};
 use serde_json::{Value, json};
 use utoipa::{
     IntoParams,
@@ -10,7 +11,7 @@ use utoipa::{
     },
 };
 
-use super::vocabulary::{comma_separated, formatted, header_text, id, integer, string};
+use super::vocabulary::{boolean, comma_separated, formatted, header_text, id, integer, string};
 use crate::http::{
     products::MAX_KEY_BYTES,
     requests::{DEFAULT_PAGE, MAX_BULK, MAX_PAGE},
@@ -65,6 +66,22 @@ parameters!(
         "How many products to skip.",
         integer("", 0, i64::MAX as usize).default(Some(0.into())),
         json!(0),
+    ),
+);
+
+parameters!(
+    SimilarParameters,
+    query(
+        "limit",
+        "How many products to return at most.",
+        integer("", 1, MAX_LIMIT).default(Some(DEFAULT_LIMIT.into())),
+        json!(4),
+    ),
+    query(
+        "include_hidden",
+        "Whether hidden products are looked at too; needs the role VIEWER.",
+        boolean("", false),
+        json!(false),
     ),
 );
 

@@ -159,6 +159,9 @@ fn documented_limits_are_those_that_are_checked() {
     let list = &document["paths"]["/api/v1/products"]["get"]["parameters"];
     assert_eq!(list[1]["schema"]["maximum"], requests::MAX_PAGE);
     assert_eq!(list[1]["schema"]["default"], requests::DEFAULT_PAGE);
+    let similar = &document["paths"]["/api/v1/products/{product_id}/similar"]["get"]["parameters"];
+    assert_eq!(similar[1]["schema"]["maximum"], query::MAX_LIMIT);
+    assert_eq!(similar[1]["schema"]["default"], query::DEFAULT_LIMIT);
     let key = &document["paths"]["/api/v1/products"]["post"]["parameters"][0];
     assert_eq!(key["schema"]["maxLength"], MAX_KEY_BYTES);
 }
