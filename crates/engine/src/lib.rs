@@ -18,6 +18,7 @@ mod engine;
 mod follower;
 pub mod index;
 mod meaning;
+pub mod moving;
 mod onlooker;
 mod search;
 mod shops;

@@ -12,11 +12,17 @@ use std::{
     ffi::OsString,
     fs,
     io::{self, Write},
+    path::{Path, PathBuf},
     process::ExitCode,
+    time::{Duration, Instant},
 };
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+use engine::{
+    moving::{Moved, move_store},
+    store::{DatabaseAddress, PostgresSettings},
+};
 
 use crate::{
     config::{Config, Flags},
@@ -59,6 +65,17 @@ enum Command {
     Import(Box<import::ImportCommand>),
     /// Export all products of a shop to a file, whether or not a server runs
     Export(Box<export::ExportCommand>),
+    /// Move a data folder's catalog into an empty database: numbers, times, vectors, tokens and all
+    MigrateStore {
+        /// The data folder; no server may run on it
+        #[arg(long, value_name = "FOLDER")]
+        from: PathBuf,
+        /// The database; database.url if left out, which others on the machine do not see
+        #[arg(long, value_name = "URL")]
+        to: Option<DatabaseAddress>,
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Bring the tables of the database up to date; nodes need not stop
     Migrate {
         #[command(flatten)]
@@ -99,6 +116,9 @@ pub fn run(
         }
         Command::Import(command) => command.run(load, &environment),
         Command::Export(command) => command.run(load, &environment),
+        Command::MigrateStore { from, to, flags } => {
+            load(&flags).and_then(|config| migrate_store(&from, to, &config)).map(well)
+        }
         Command::Migrate { flags } => load(&flags).and_then(|config| migrate(&config)).map(well),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
@@ -113,6 +133,35 @@ pub fn run(
             ExitCode::FAILURE
         }
     }
+}
+
+fn migrate_store(from: &Path, to: Option<DatabaseAddress>, config: &Config) -> anyhow::Result<()> {
+    let configured = config.database.as_ref().map(|database| database.settings.clone());
+    let database = match to {
+        Some(address) => PostgresSettings {
+            address,
+            connections: 2,
+            connect_time: Duration::from_secs(10),
+            statement_time: Duration::from_secs(600),
+            lock_time: Duration::from_secs(60),
+        },
+        None => configured.context("--to is missing")?,
+    };
+    let started = Instant::now();
+    let moved = move_store(from, &database, &mut |shop, products| {
+        // Nobody may be looking.
+        let _ = writeln!(io::stderr(), "shop {shop} has arrived, {products} products by now");
+    });
+    let moved =
+        moved.with_context(|| format!("from {} to {}", from.display(), database.address))?;
+    let Moved { shops, products, vectors, tokens, keys } = moved;
+    let seconds = started.elapsed().as_secs_f64();
+    writeln!(
+        io::stdout(),
+        "{products} products of {shops} shops, {vectors} vectors, {tokens} tokens and {keys} \
+         idempotency keys moved in {seconds:.1} s; counts and checksums agree"
+    )?;
+    Ok(())
 }
 
 fn migrate(config: &Config) -> anyhow::Result<()> {

@@ -15,7 +15,8 @@ mod transaction;
 
 pub use error::{StoreError, Trouble};
 pub use postgres::{
-    BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings, PostgresStore,
+    Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
+    PostgresStore,
 };
 pub use records::{
     Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,

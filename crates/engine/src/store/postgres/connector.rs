@@ -22,9 +22,11 @@ use super::{
     tls::Tls,
 };
 
-/// After a failure nobody tries again for so long: while the database is away, all are told so
-/// at once instead of waiting in turn.
-const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(250);
+/// After failures in a row nobody tries again for so long: while the database is away, all are
+/// told so at once instead of waiting in turn.
+const PAUSE_AFTER_FAILURES: Duration = Duration::from_millis(250);
+/// One failure may be bad luck.
+const FAILURES_IN_A_ROW: u32 = 2;
 /// A node that stops in the middle of a transaction gives up its locks after this.
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(10);
 /// What the network may take on top of what the database is given.
@@ -37,7 +39,8 @@ pub(super) struct Connector {
     connect_time: Duration,
     statement_time: Duration,
     limits: String,
-    failed_at: Mutex<Option<Instant>>,
+    /// How often in a row no connection could be made, and when last.
+    failures: Mutex<(u32, Option<Instant>)>,
     runtime: Option<Runtime>,
 }
 
@@ -69,7 +72,7 @@ impl Connector {
                 settings.lock_time.as_millis(),
                 IDLE_IN_TRANSACTION.as_millis(),
             ),
-            failed_at: Mutex::new(None),
+            failures: Mutex::new((0, None)),
             runtime: Some(runtime),
         })
     }
@@ -86,15 +89,18 @@ impl Connector {
 
     /// A new connection whose notifications go to `hear`. Blocks.
     pub(super) fn connect_and_hear(&self, hear: OnNotification) -> Result<Session, StoreError> {
-        let failed_lately =
-            self.failed_at.lock().is_some_and(|at| at.elapsed() < PAUSE_AFTER_FAILURE);
-        if failed_lately {
+        let (count, last) = *self.failures.lock();
+        let is_recent = last.is_some_and(|at| at.elapsed() < PAUSE_AFTER_FAILURES);
+        if count >= FAILURES_IN_A_ROW && is_recent {
             return Err(StoreError::away("it could not be reached a moment ago"));
         }
         let made = self.try_connect(hear);
-        *self.failed_at.lock() = match &made {
-            Err(error) if error.trouble() == Trouble::Away => Some(Instant::now()),
-            _ => None,
+        let mut failures = self.failures.lock();
+        *failures = match &made {
+            Err(error) if error.trouble() == Trouble::Away => {
+                (failures.0.saturating_add(1), Some(Instant::now()))
+            }
+            _ => (0, None),
         };
         made
     }

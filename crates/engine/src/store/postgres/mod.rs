@@ -6,6 +6,7 @@
 //! without gaps and become visible in the order of their numbers, whichever node made them.
 
 mod address;
+mod arrival;
 mod connector;
 mod flush;
 mod pool;
@@ -22,6 +23,7 @@ use std::{sync::Arc, time::Duration};
 use catalog::{change::Seq, product::ShopId};
 
 pub use address::{BadAddress, DatabaseAddress};
+pub use arrival::Arrival;
 pub use reader::PostgresReaders;
 
 use self::{connector::Connector, session::Session};
@@ -64,7 +66,12 @@ impl Postgres {
 
     /// Refuses tables that this program does not know, or not any more.
     pub fn check_schema(&self) -> Result<(), StoreError> {
-        schema::check(&mut self.connector.connect()?)
+        let mut session = self.connector.connect()?;
+        schema::check(&mut session)?;
+        match arrival::is_under_way(&mut session)? {
+            true => Err(StoreError::damaged("a move into it is not finished; run it again")),
+            false => Ok(()),
+        }
     }
 
     /// Hears of every change of any shop, from any node, until the returned ear is dropped or the
@@ -80,6 +87,11 @@ impl Postgres {
         }))?;
         session.control("LISTEN shopkeeper_changes")?;
         Ok(Ear { session })
+    }
+
+    /// Begins to move a catalog in, or goes on; `None` if the database is in use already.
+    pub fn begin_move(&self) -> Result<Option<Arrival>, StoreError> {
+        Arrival::begin(self.connector.connect()?)
     }
 
     /// The side that writes.

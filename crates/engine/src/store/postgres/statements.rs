@@ -198,6 +198,19 @@ statements! {
     ALL_TOKENS = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
                   FROM tokens ORDER BY id";
 
+    /// How far a shop that moves in has come.
+    LAST_PRODUCT = "SELECT max(id) FROM products WHERE shop_id = $1";
+    /// A shop that has moved in.
+    ARRIVED_SHOP =
+        "INSERT INTO shops (shop_id, product_count, visible_count, last_seq)
+         VALUES ($1, $2, $3, $4)
+         ON CONFLICT (shop_id) DO UPDATE SET product_count = excluded.product_count,
+             visible_count = excluded.visible_count, last_seq = excluded.last_seq";
+    /// A token that has moved in.
+    ARRIVED_TOKEN =
+        "INSERT INTO tokens (id, shop_id, role, name, secret_hash, created_at, expires_at,
+                             revoked_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (id) DO NOTHING";
     /// Whether the database answers.
     CHECK = "SELECT version FROM schema_version";
 }

@@ -17,9 +17,11 @@ use std::{
     time::Duration,
 };
 
+use catalog::{change::Seq, product::ShopId};
+use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{CatalogStore, StoreError, WriteTransaction};
+use super::{CatalogStore, Remembered, StoreError, WriteTransaction, columns};
 pub use folder::{DataFolder, FolderInUse};
 pub use reader::SqliteReaders;
 
@@ -82,6 +84,29 @@ impl SqliteStore {
         folder.join(FILE_NAME).is_file()
     }
 
+    /// The last product number and change number given out.
+    pub fn counters(&self) -> Result<(u64, Seq), StoreError> {
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
+        let (id, seq) =
+            self.connection.query_row("SELECT product_id, seq FROM counters", [], read)?;
+        Ok((id.cast_unsigned(), Seq(seq.cast_unsigned())))
+    }
+
+    /// All answers to idempotency keys, with their shop, key and time.
+    pub fn remembered(&self) -> Result<Vec<(ShopId, String, Remembered, Timestamp)>, StoreError> {
+        let mut statement = self.connection.prepare(
+            "SELECT shop_id, key, fingerprint, answer, created_at FROM idempotency_keys",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            let said = Remembered { fingerprint: row.get(2)?, answer: row.get(3)? };
+            let at = columns::read_time(row.get(4)?)?;
+            all.push((columns::read_shop_id(row.get(0)?)?, row.get(1)?, said, at));
+        }
+        Ok(all)
+    }
+
     /// Begins the log anew if it has grown too long. SQLite does so by itself whenever nobody
     /// reads, but under a steady load somebody always does.
     fn keep_log_short(&mut self) {
@@ -139,9 +164,8 @@ mod tests {
     use catalog::{
         access::{Caller, Role},
         price::Price,
-        product::{Description, Draft, Product, ShopId, Title},
+        product::{Description, Draft, Product, Title},
     };
-    use jiff::Timestamp;
 
     use super::*;
     use crate::store::CatalogReads;

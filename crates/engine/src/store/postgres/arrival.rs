@@ -1,0 +1,143 @@
+//! How does a whole catalog arrive in an empty database? In chunks, each a transaction, so that a
+//! move that was cut off can go on.
+
+use std::collections::HashMap;
+
+use catalog::{
+    change::Seq,
+    product::{Product, ProductId, ShopId},
+};
+use jiff::Timestamp;
+
+use super::{
+    super::{Remembered, ShopCounts, StoreError, TokenRow, VectorRow, columns},
+    flush,
+    rows::get,
+    session::{Session, Value},
+    statements,
+    transaction::ShopState,
+};
+
+/// While this table is there, the catalog is not.
+const MARK: &str = "CREATE TABLE move_in_progress ()";
+const UNMARK: &str = "DROP TABLE move_in_progress";
+const IS_MARKED: &str = "SELECT to_regclass('move_in_progress')";
+const IS_USED: &str = "SELECT 1 FROM shops UNION ALL SELECT 1 FROM tokens LIMIT 1";
+
+/// A catalog on its way in.
+pub struct Arrival {
+    session: Session,
+}
+
+/// Whether a move into the database was begun and not finished.
+pub(super) fn is_under_way(session: &mut Session) -> Result<bool, StoreError> {
+    Ok(session.simple(IS_MARKED)?.is_some())
+}
+
+impl Arrival {
+    /// Begins a move, or goes on with one; `None` if the database is in use.
+    pub(super) fn begin(mut session: Session) -> Result<Option<Self>, StoreError> {
+        if !is_under_way(&mut session)? {
+            if session.simple(IS_USED)?.is_some() {
+                return Ok(None);
+            }
+            session.control(MARK)?;
+        }
+        Ok(Some(Self { session }))
+    }
+
+    /// The last product of a shop that has arrived. They come by ascending number.
+    pub(crate) fn last_product(&mut self, shop: ShopId) -> Result<Option<ProductId>, StoreError> {
+        let row = self.session.query_one(statements::LAST_PRODUCT, &[&number(shop)])?;
+        get::<Option<i64>>(&row, 0)?.map(columns::read_product_id).transpose()
+    }
+
+    /// Keeps products with their vectors.
+    pub(crate) fn put(
+        &mut self,
+        shop: ShopId,
+        products: &[Product],
+        vectors: &HashMap<ProductId, VectorRow>,
+    ) -> Result<(), StoreError> {
+        let mut state = ShopState::default();
+        for product in products {
+            let vector = vectors.get(&product.id);
+            let version = vector.map_or(product.version, |row| row.version);
+            state.vectors.insert(product.id, (version, vector.cloned()));
+            state.rows.insert(product.id, Some(product.clone()));
+        }
+        self.session.begin()?;
+        let sent = self.session.execute_all(&flush::statements_for(shop, &state));
+        match sent {
+            Ok(()) => self.session.commit(),
+            Err(error) => {
+                self.session.roll_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Keeps the numbers of a shop whose products are all there.
+    pub(crate) fn finish_shop(&mut self, counts: ShopCounts, last: Seq) -> Result<(), StoreError> {
+        let values: [Value<'_>; 4] = [
+            &number(counts.shop),
+            &(counts.products as i64),
+            &(counts.visible as i64),
+            &last.0.cast_signed(),
+        ];
+        self.session.execute(statements::ARRIVED_SHOP, &values).map(drop)
+    }
+
+    /// Keeps tokens under their numbers.
+    pub(crate) fn put_tokens(&mut self, tokens: &[TokenRow]) -> Result<(), StoreError> {
+        for row in tokens {
+            let values: [Value<'_>; 8] = [
+                &row.id.cast_signed(),
+                &number(row.shop),
+                &row.role.as_str(),
+                &row.name,
+                &row.secret_hash,
+                &row.created_at.as_microsecond(),
+                &row.expires_at.map(Timestamp::as_microsecond),
+                &row.revoked_at.map(Timestamp::as_microsecond),
+            ];
+            self.session.execute(statements::ARRIVED_TOKEN, &values)?;
+        }
+        let last = tokens.iter().map(|row| row.id).max().unwrap_or_default();
+        self.raise("token_ids", last)
+    }
+
+    /// Keeps answers to idempotency keys.
+    pub(crate) fn put_keys(
+        &mut self,
+        keys: &[(ShopId, String, Remembered, Timestamp)],
+    ) -> Result<(), StoreError> {
+        for (shop, key, said, at) in keys {
+            let values: [Value<'_>; 5] =
+                [&number(*shop), key, &said.fingerprint, &said.answer, &at.as_microsecond()];
+            self.session.execute(statements::REMEMBER, &values)?;
+        }
+        Ok(())
+    }
+
+    /// Sees to it that no product number up to this one is given out again.
+    pub(crate) fn reserve_numbers(&mut self, last: u64) -> Result<(), StoreError> {
+        self.raise("product_id_blocks", last)
+    }
+
+    /// Everything is there.
+    pub(crate) fn finish(mut self) -> Result<(), StoreError> {
+        self.session.control(UNMARK)
+    }
+
+    fn raise(&mut self, sequence: &str, last: u64) -> Result<(), StoreError> {
+        let raise = format!(
+            "SELECT setval('{sequence}', greatest({last}, (SELECT last_value FROM {sequence})))"
+        );
+        self.session.simple(&raise).map(drop)
+    }
+}
+
+fn number(shop: ShopId) -> i64 {
+    shop.get().cast_signed()
+}
