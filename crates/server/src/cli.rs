@@ -5,6 +5,7 @@ mod export;
 mod import;
 mod remote;
 mod search;
+mod status;
 mod target;
 mod token;
 
@@ -59,6 +60,8 @@ enum Command {
     Token(token::TokenCommand),
     /// Search a shop and show what was understood and why each product was found
     Search(Box<search::SearchCommand>),
+    /// Tell what is in a data folder, whether or not a server runs: shops, products, vectors, size
+    Status(status::StatusCommand),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
     Eval(eval::EvalCommand),
     /// Import products from a file into a data folder or a running server
@@ -111,6 +114,9 @@ pub fn run(
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }
         Command::Search(command) => command.run(load, &environment),
+        Command::Status(command) => {
+            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+        }
         Command::Eval(command) => {
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }

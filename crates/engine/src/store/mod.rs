@@ -22,5 +22,5 @@ pub use records::{
     Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,
 };
 pub use seam::{CatalogReads, CatalogStore, RowWrites};
-pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
+pub use sqlite::{DataFolder, FolderInUse, FolderState, SqliteReaders, SqliteStore, VectorCount};
 pub use transaction::WriteTransaction;

@@ -28,5 +28,6 @@ mod signed;
 mod similar;
 mod socket;
 mod spelling;
+mod status;
 mod tokens;
 mod versions;

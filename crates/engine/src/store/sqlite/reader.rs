@@ -1,6 +1,9 @@
 //! What is in the store? Reads, each from a consistent snapshot, never waiting for the writer.
 
-use std::{ops::ControlFlow, path::PathBuf};
+use std::{
+    ops::ControlFlow,
+    path::{Path, PathBuf},
+};
 
 use catalog::{
     access::{ReadPass, Sight},
@@ -39,8 +42,13 @@ impl SqliteReaders {
         Self { folder, idle: Mutex::new(Vec::new()) }
     }
 
+    /// Where the database is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Runs `work` in one read transaction: whatever it asks, it sees one state.
-    fn read<T>(
+    pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {

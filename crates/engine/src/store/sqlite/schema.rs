@@ -85,6 +85,9 @@ const STEPS: &[&str] = &[
     ",
 ];
 
+/// The version of the tables that this program knows.
+pub(super) const KNOWN: usize = STEPS.len();
+
 /// Brings the database to the version this program knows, or refuses a newer one.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let known = STEPS.len();
@@ -108,7 +111,8 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn version(connection: &Connection) -> Result<usize, StoreError> {
+/// The version of the tables.
+pub(super) fn version(connection: &Connection) -> Result<usize, StoreError> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     usize::try_from(found).map_err(|_| StoreError::damaged("a negative schema version"))
 }

@@ -1,0 +1,68 @@
+//! How is a data folder doing? Figures for its operator, read without changing anything.
+
+use std::{cmp::Ordering, fs};
+
+use rusqlite::Connection;
+
+use super::{
+    super::{CatalogReads, ShopCounts, StoreError},
+    FILE_NAME, LOG_FILE_NAME, SqliteReaders, schema,
+};
+
+/// A data folder at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderState {
+    /// The version of its tables.
+    pub schema: usize,
+    /// The version that this program knows.
+    pub known_schema: usize,
+    /// Bytes of the database and its log.
+    pub bytes: u64,
+    /// Every shop with products, largest first.
+    pub shops: Vec<ShopCounts>,
+    /// Vectors by model and encoder; none of tables that know of none.
+    pub vectors: Vec<VectorCount>,
+}
+
+/// The vectors that one encoder of one model has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorCount {
+    /// The model.
+    pub model: String,
+    /// The encoder.
+    pub encoder: String,
+    /// How many.
+    pub products: usize,
+}
+
+impl SqliteReaders {
+    /// How the folder is doing.
+    pub fn state(&self) -> Result<FolderState, StoreError> {
+        let (schema, vectors) = self.read(|connection| {
+            let schema = schema::version(connection)?;
+            match schema.cmp(&schema::KNOWN) {
+                Ordering::Less => Ok((schema, Vec::new())),
+                Ordering::Equal => Ok((schema, count(connection)?)),
+                Ordering::Greater => Err(StoreError::too_new()),
+            }
+        })?;
+        let shops = self.shops()?;
+        let size = |name| fs::metadata(self.folder().join(name)).map_or(0, |file| file.len());
+        let bytes = size(FILE_NAME) + size(LOG_FILE_NAME);
+        Ok(FolderState { schema, known_schema: schema::KNOWN, bytes, shops, vectors })
+    }
+}
+
+fn count(connection: &Connection) -> Result<Vec<VectorCount>, StoreError> {
+    let mut statement = connection.prepare(
+        "SELECT model, encoder, count(*) FROM vectors WHERE model IS NOT NULL
+         GROUP BY model, encoder ORDER BY model, encoder",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut counts = Vec::new();
+    while let Some(row) = rows.next()? {
+        let products = row.get::<_, u32>(2)? as usize;
+        counts.push(VectorCount { model: row.get(0)?, encoder: row.get(1)?, products });
+    }
+    Ok(counts)
+}
