@@ -18,6 +18,8 @@ pub struct Evidence {
     /// The cosine between query and product; `None` for a product that is too far away, or whose
     /// meaning is not known.
     pub similarity: Option<f32>,
+    /// Whether the query is its title, word by word.
+    pub is_title: bool,
 }
 
 impl Evidence {
@@ -198,6 +200,9 @@ impl Fusion {
     /// How relevant a product is, from 0 to 1.
     #[inline]
     pub fn score(&self, evidence: Evidence) -> f32 {
+        if evidence.is_title {
+            return 1.0;
+        }
         let Some(words) = self.words else { return evidence.words };
         words * evidence.worth_of_words() + (1.0 - words) * evidence.worth_of_meaning()
     }
@@ -208,17 +213,19 @@ impl Fusion {
     }
 
     /// The parts of [`Self::score`], with what the words part is made of.
-    pub fn explain(
-        &self,
-        evidence: Evidence,
-        terms: Vec<TermPart>,
-        bonuses: Vec<Bonus>,
-    ) -> Explanation {
+    pub fn explain(&self, evidence: Evidence, terms: Vec<TermPart>) -> Explanation {
         let (score, weight) = match self.words {
+            _ if evidence.is_title => (1.0, 1.0),
             None => (evidence.words, 1.0),
             Some(weight) => (evidence.worth_of_words(), weight),
         };
-        let words = WordsPart { matched: evidence.words, score, weight, terms, bonuses };
+        let mut matched = evidence.words;
+        let mut bonuses = Vec::new();
+        if evidence.is_title {
+            bonuses.push(Bonus { name: "exact_title", score: 1.0 - matched });
+            matched = 1.0;
+        }
+        let words = WordsPart { matched, score, weight, terms, bonuses };
         let similarity = evidence.similarity.filter(|_| self.words.is_some());
         let meaning = similarity.map(|similarity| {
             let score = evidence.worth_of_meaning();
@@ -240,8 +247,11 @@ mod tests {
     use super::*;
 
     fn evidence() -> impl Strategy<Value = Evidence> {
-        (0.0_f32..=1.0, prop::option::of(-1.0_f32..=1.0))
-            .prop_map(|(words, similarity)| Evidence { words, similarity })
+        (0.0_f32..=1.0, prop::option::of(-1.0_f32..=1.0)).prop_map(|(words, similarity)| Evidence {
+            words,
+            similarity,
+            is_title: words > 0.9,
+        })
     }
 
     fn manner() -> impl Strategy<Value = Manner> {
@@ -289,7 +299,7 @@ mod tests {
         #[test]
         fn the_parts_of_a_score_add_up_to_it(evidence in evidence(), (_, fusion) in fusion()) {
             for fusion in [fusion, Fusion::of_words(&WEIGHTS)] {
-                let explanation = fusion.explain(evidence, Vec::new(), Vec::new());
+                let explanation = fusion.explain(evidence, Vec::new());
                 prop_assert_eq!(explanation.score, fusion.score(evidence));
                 let difference = explanation.sum() - explanation.score;
                 prop_assert!(difference.abs() < 1e-6, "{:?}", explanation);
@@ -336,7 +346,7 @@ mod tests {
     fn a_product_that_says_every_word_is_relevant_whatever_it_means() {
         let number = Manner { likeness: Some(0.4), ..Manner::UNKNOWN };
         let fusion = Fusion::of_both(&WEIGHTS, number, Coverage { best_words: 1.0 });
-        let score = fusion.score(Evidence { words: 1.0, similarity: None });
+        let score = fusion.score(Evidence { words: 1.0, similarity: None, is_title: false });
         assert!(score >= fusion.cut().at(score), "{score}");
     }
 
@@ -344,7 +354,7 @@ mod tests {
     fn nonsense_has_to_be_very_near() {
         let word = Manner { likeness: Some(0.5), ..Manner::UNKNOWN };
         let nonsense = Manner { recognised: 0.0, ..word };
-        let guess = Evidence { words: 0.0, similarity: Some(0.5) };
+        let guess = Evidence { words: 0.0, similarity: Some(0.5), is_title: false };
         assert!(WEIGHTS.has_hope(word, guess));
         assert!(!WEIGHTS.has_hope(nonsense, guess));
     }

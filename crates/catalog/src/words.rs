@@ -29,6 +29,19 @@ pub const MAX_WORD_BYTES: usize = 64;
 /// Longer compounds are sentences with hyphens; only their parts count.
 const MAX_COMPOUND_BYTES: usize = 32;
 
+/// A number that texts with the same words in the same order share, and hardly any others do.
+pub fn fingerprint(text: &str) -> u32 {
+    const OFFSET: u32 = 0x811c_9dc5;
+    const PRIME: u32 = 0x0100_0193;
+    let mut hash = OFFSET;
+    for_each_word(text, |word| {
+        for byte in word.bytes().chain([0]) {
+            hash = (hash ^ u32::from(byte)).wrapping_mul(PRIME);
+        }
+    });
+    hash
+}
+
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
     for_each_said(text, |said| match said {

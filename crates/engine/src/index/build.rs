@@ -42,6 +42,7 @@ pub(super) struct SegmentBuilder {
     versions: Vec<Seq>,
     lengths: Vec<Lengths>,
     prices: Vec<Money>,
+    titles: Vec<u32>,
     hidden: Vec<usize>,
     vectors: Vec<Option<Box<[i8]>>>,
 }
@@ -80,6 +81,7 @@ impl SegmentBuilder {
         self.ids.push(entry.id);
         self.versions.push(entry.version);
         self.prices.push(entry.price);
+        self.titles.push(words::fingerprint(entry.title));
         self.vectors.push(vector.map(|vector| vector.numbers().into()));
         self.lengths.push(Lengths {
             title: FieldLength::of(title),
@@ -167,6 +169,7 @@ impl SegmentBuilder {
             versions: self.versions.into_boxed_slice(),
             lengths: self.lengths.into_boxed_slice(),
             prices: self.prices.into_boxed_slice(),
+            titles: self.titles.into_boxed_slice(),
             words: dictionary.finish(),
             ends: next.into_boxed_slice(),
             docs,

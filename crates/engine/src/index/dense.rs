@@ -13,7 +13,7 @@ use crate::embed::Vector;
 /// Vectors of which more than this share of the signs differ are strangers. So wide because
 /// signs tell little of the built-in model's vectors: at 0.42, half of the ten nearest products
 /// were lost (`dense_tests`).
-const RADIUS: f32 = 0.52;
+pub(super) const RADIUS: f32 = 0.52;
 
 /// What a query means, as products are compared with it.
 #[derive(Clone, Debug, PartialEq)]

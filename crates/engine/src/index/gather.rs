@@ -20,6 +20,7 @@ pub(super) struct Candidate {
     words: f32,
     /// Not a number for a product that is not near.
     similarity: f32,
+    pub(super) is_title: bool,
 }
 
 impl Candidate {
@@ -27,7 +28,7 @@ impl Candidate {
     #[inline]
     pub(super) fn evidence(&self) -> Evidence {
         let similarity = Some(self.similarity).filter(|similarity| !similarity.is_nan());
-        Evidence { words: self.words, similarity }
+        Evidence { words: self.words, similarity, is_title: self.is_title }
     }
 }
 
@@ -36,6 +37,7 @@ pub(super) fn gather<'a>(
     sources: impl Iterator<Item = Source<'a>>,
     asked: &Asked<'_>,
     meant: Option<&Meant>,
+    title: u32,
     conditions: &Conditions<'_>,
 ) -> Vec<Candidate> {
     let share = asked.share();
@@ -45,6 +47,7 @@ pub(super) fn gather<'a>(
         for (at, source) in sources.enumerate() {
             let len = source.live.segment.len();
             let vectors = source.live.vectors();
+            let titles = &source.live.segment.titles;
             board.write(asked, at, len);
             let mut similarities = [f32::NAN; BLOCK];
             for block in 0..len.div_ceil(BLOCK) {
@@ -63,6 +66,7 @@ pub(super) fn gather<'a>(
                             doc: (block * BLOCK + place) as Doc,
                             words: scores[place] * share,
                             similarity,
+                            is_title: titles[block * BLOCK + place] == title,
                         };
                         if has_hope(candidate.evidence()) {
                             gathered.push(candidate);

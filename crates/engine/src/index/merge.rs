@@ -27,6 +27,7 @@ pub(super) fn merge(sources: &[LiveSegment]) -> LiveSegment {
         versions: all.clone().map(|at| column(at).versions[order[at].1]).collect(),
         lengths: all.clone().map(|at| column(at).lengths[order[at].1]).collect(),
         prices: all.clone().map(|at| column(at).prices[order[at].1]).collect(),
+        titles: all.clone().map(|at| column(at).titles[order[at].1]).collect(),
         hidden: Bits::with(order.len(), all.filter(|&at| column(at).hidden.get(order[at].1))),
         words: merged.words.finish(),
         ends: merged.ends.into_boxed_slice(),

@@ -218,7 +218,7 @@ impl Model {
                 let both = meant.zip(known.item.meaning);
                 let similarity = both.and_then(|(query, product)| nearness(query, product));
                 let words = if score > 0.0 { score * share } else { 0.0 };
-                (id(*number), known.version, Evidence { words, similarity })
+                (id(*number), known.version, Evidence { words, similarity, is_title: false })
             })
             .collect();
         let fusion = match meant {

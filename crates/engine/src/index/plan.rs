@@ -5,7 +5,7 @@ use catalog::{
     fusion::Manner,
     price::Money,
     understanding::{Exclusion, PriceRange, SortOrder, Understanding},
-    words::QueryWords,
+    words::{QueryWords, fingerprint},
 };
 
 use super::QueryVector;
@@ -17,6 +17,8 @@ pub struct Plan<'a> {
     pub wanted: Wanted,
     /// What that means, if somebody knows.
     pub meant: Option<Meant>,
+    /// The fingerprint of a title that is the query, word by word.
+    pub title: u32,
     /// Conditions that its price satisfies, all of them.
     pub prices: Vec<PriceRange<'a>>,
     /// What its texts do not say.
@@ -64,6 +66,7 @@ impl<'a> Plan<'a> {
         Self {
             wanted,
             meant: None,
+            title: fingerprint(&understood.sentence),
             prices: understood.constraints.iter().map(PriceRange::of).collect(),
             exclusions: &understood.exclusions,
             order,

@@ -86,7 +86,8 @@ fn relevant<E>(
 ) -> Result<Matches, E> {
     let asked = Asked::of(segments, corpus, words);
     let meant = plan.meant.as_ref();
-    let mut candidates = gather(sources(segments, said), &asked, meant, &Conditions::of(plan));
+    let mut candidates =
+        gather(sources(segments, said), &asked, meant, plan.title, &Conditions::of(plan));
     take_out_refused(segments, said, &mut candidates, judge)?;
 
     let fusion = match meant {
@@ -99,7 +100,9 @@ fn relevant<E>(
     };
     let scores: Vec<f32> =
         candidates.iter().map(|candidate| fusion.score(candidate.evidence())).collect();
-    let best = scores.iter().copied().fold(0.0, f32::max);
+    // A title that is the query says nothing about how good the others could be.
+    let others = candidates.iter().zip(&scores).filter(|(candidate, _)| !candidate.is_title);
+    let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
     let cut = fusion.cut().at(best);
     let mut first = First::of(plan);
     let mut total = 0;
@@ -135,7 +138,7 @@ fn explain(
     let explained = of_shown.map(|(id, candidate)| {
         let mut terms = asked.said(words, candidate.segment as usize, candidate.doc);
         terms.iter_mut().for_each(|term| term.score *= asked.share());
-        (id, fusion.explain(candidate.evidence(), terms, Vec::new()))
+        (id, fusion.explain(candidate.evidence(), terms))
     });
     explained.collect()
 }

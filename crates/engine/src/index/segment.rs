@@ -28,6 +28,8 @@ pub(super) struct Segment {
     pub(super) versions: Box<[Seq]>,
     pub(super) lengths: Box<[Lengths]>,
     pub(super) prices: Box<[Money]>,
+    /// A fingerprint of each title.
+    pub(super) titles: Box<[u32]>,
     pub(super) hidden: Bits,
     pub(super) words: Dictionary,
     /// Where each word's postings end; they begin where those of the word before end.
@@ -78,6 +80,7 @@ impl Segment {
             + size_of_val(&*self.versions)
             + size_of_val(&*self.lengths)
             + size_of_val(&*self.prices)
+            + size_of_val(&*self.titles)
             + self.hidden.memory_bytes()
             + self.words.memory_bytes()
             + size_of_val(&*self.ends)

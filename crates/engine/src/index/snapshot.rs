@@ -139,6 +139,7 @@ pub(super) fn plan_of(
     Plan {
         wanted: Wanted::Words(words.clone()),
         meant: None,
+        title: 0,
         prices: Vec::new(),
         exclusions: &[],
         order: None,

@@ -169,14 +169,15 @@ impl Chunk {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::dense::RADIUS, *};
     use crate::embed::Vector;
 
     /// How near two vectors are by definition.
     fn naive(query: &[i8], product: &[i8]) -> Option<f32> {
         let signs = query.iter().zip(product).filter(|(a, b)| (**a < 0) != (**b < 0)).count();
         let dot: i32 = query.iter().zip(product).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
-        let near = signs <= (query.len() as f32 * 0.52) as usize && product.iter().any(|x| *x != 0);
+        let near =
+            signs <= (query.len() as f32 * RADIUS) as usize && product.iter().any(|x| *x != 0);
         near.then(|| dot as f32 * (factor(product) * factor(query)))
     }
 

@@ -204,8 +204,7 @@ fn a_product_of_another_shop_does_not_exist() {
 #[test]
 fn an_unknown_address_is_not_found() {
     let (_shop, editor) = editor();
-    for path in ["/", "/api", "/api/v1", "/api/v2/products", "/v1/", "/products", "/api/v1/product"]
-    {
+    for path in ["/api", "/api/v1", "/api/v2/products", "/v1/", "/products", "/api/v1/product"] {
         editor.get(path).refused(404, "not_found");
     }
     for path in [format!("{PRODUCTS}/"), format!("{PRODUCTS}/1/media"), format!("{TOKENS}/1/2")] {
