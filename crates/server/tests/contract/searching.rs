@@ -133,7 +133,9 @@ fn hidden_products_are_found_only_if_asked_for() {
 
 #[test]
 fn the_best_match_comes_first() {
-    let (_shop, editor) = editor();
+    // By words alone: what is near in meaning would stand between.
+    let shop = Server::start(&[]).shop();
+    let editor = shop.as_role(Role::Editor);
     let create = |title: &str, description: &str| {
         editor.create(json!({"title": title, "description": description, "price": "$5"}))
     };
@@ -144,7 +146,7 @@ fn the_best_match_comes_first() {
     let found = editor.find("red wool scarf");
     assert_eq!(found[0], both);
     assert!(!found.contains(&other));
-    assert_ne!(editor.find("scarf")[0], aside, "a title says more than a description");
+    assert_eq!(editor.find("scarf").last(), Some(&aside), "a title says more than a description");
     assert_eq!(editor.find("green scarf")[0], part);
     assert_eq!(editor.find("TEAPOTS"), [other]);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::shop::{Client, SEARCH, editor, product};
+use crate::shop::{Client, Role, SEARCH, Server, editor, product};
 
 fn create(client: &Client, title: &str) -> u64 {
     client.create(json!({"title": title, "price": "$10"}))
@@ -33,6 +33,15 @@ fn a_slip_is_corrected_from_the_words_of_the_shop_and_reported() {
     let off = json!({"query": "runing", "understand": {"corrections": false}});
     let answer = editor.post(SEARCH, off).expect(200);
     assert_eq!(answer.body["understood"]["corrections"], json!([]));
+}
+
+#[test]
+fn a_slip_that_is_not_corrected_finds_nothing_by_words() {
+    let shop = Server::start(&[]).shop();
+    let editor = shop.as_role(Role::Editor);
+    create(&editor, "Running shoes");
+    let off = json!({"query": "runing", "understand": {"corrections": false}});
+    assert_eq!(editor.post(SEARCH, off).expect(200).body["total"], 0);
 }
 
 #[test]
