@@ -1,0 +1,252 @@
+//! Do shops come into memory, stay up to date and leave as they should?
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    thread,
+};
+
+use catalog::{
+    access::Sight,
+    price::Price,
+    product::{Description, Draft, Patch, ProductId, Title},
+    words::QueryWords,
+};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use tempfile::TempDir;
+
+use super::*;
+use crate::store::{CatalogStore, SqliteReaders, SqliteStore, WriteTransaction};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+struct Bench {
+    _folder: TempDir,
+    store: Mutex<SqliteStore>,
+    shops: Shops,
+}
+
+impl Bench {
+    fn new(memory_budget: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Mutex::new(SqliteStore::open(folder.path()).unwrap());
+        let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+        Self { _folder: folder, store, shops: Shops::new(readers, None, memory_budget) }
+    }
+
+    /// Stores something; the indexes are not told of it yet.
+    fn store<T>(
+        &self,
+        work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
+    ) -> (T, Vec<Touched>) {
+        let mut store = self.store.lock();
+        let mut transaction = store.begin().unwrap();
+        let outcome = work(&mut transaction).unwrap();
+        let touched = transaction.commit().unwrap();
+        (outcome, touched)
+    }
+
+    /// Stores something and shows it to the indexes, as the writer does.
+    fn write<T>(&self, work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>) -> T {
+        let (outcome, touched) = self.store(work);
+        self.shops.apply(&touched);
+        outcome
+    }
+
+    fn create(&self, shop: ShopId, title: &str) -> Product {
+        self.write(|transaction| transaction.create(shop, draft(title), NOW))
+    }
+
+    fn rename(&self, product: Product, title: &str) -> Product {
+        let title = Some(Title::parse(title).unwrap());
+        let patch = Patch { title, ..Patch::default() };
+        self.write(|transaction| transaction.update(product, patch, NOW))
+    }
+
+    /// Begins to load a shop, as the first search of it does.
+    fn begin_loading(&self, shop: ShopId) -> Loading<'_> {
+        let slot = Slot::Loading { missed: Vec::new() };
+        self.shops.slots.lock().by_shop.insert(shop, slot);
+        Loading { shops: &self.shops, shop, is_finished: false }
+    }
+
+    /// The ids that a word finds, ascending.
+    fn find(&self, shop: ShopId, word: &str) -> Vec<ProductId> {
+        let snapshot = self.shops.index(shop).unwrap().snapshot();
+        let found = snapshot.search_words(&QueryWords::of(word), Sight::Everything, 0, 100_000);
+        assert_eq!(found.total, found.hits.len());
+        let mut ids: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
+        ids.sort_unstable();
+        ids
+    }
+}
+
+fn draft(title: &str) -> Draft {
+    Draft {
+        title: Title::parse(title).unwrap(),
+        description: Description::default(),
+        price: Price::parse("$1").unwrap(),
+        hidden: false,
+        media: vec![],
+    }
+}
+
+fn shop(number: u64) -> ShopId {
+    ShopId::new(number).unwrap()
+}
+
+#[test]
+fn a_shop_that_loads_while_its_products_change_misses_nothing() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let kept = bench.create(shop, "old");
+    let renamed = bench.create(shop, "old");
+    let gone = bench.create(shop, "old");
+    // Reads the rows, then waits before it is ready, while the products change.
+    let mut loading = bench.begin_loading(shop);
+    let index = bench.shops.load(shop).unwrap();
+    let renamed = bench.rename(renamed, "new");
+    bench.write(|transaction| transaction.delete(&gone));
+    let made = bench.create(shop, "new");
+    let index = loading.finish(index).unwrap();
+    assert_eq!(index.snapshot().seq(), made.version);
+    assert_eq!(bench.find(shop, "old"), [kept.id]);
+    assert_eq!(bench.find(shop, "new"), [renamed.id, made.id]);
+}
+
+#[test]
+fn a_shop_does_not_go_back_to_before_its_rows_were_read() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let product = bench.create(shop, "first");
+    let mut loading = bench.begin_loading(shop);
+    let product = bench.rename(product, "second");
+    // The third change is committed and read, but the indexes have not been told of it yet.
+    let ((), touched) = bench.store(|transaction| transaction.delete(&product));
+    let index = bench.shops.load(shop).unwrap();
+    loading.finish(index).unwrap();
+    assert_eq!(bench.find(shop, "second"), []);
+    bench.shops.apply(&touched);
+    assert_eq!(bench.find(shop, "second"), []);
+}
+
+#[test]
+fn a_load_that_ends_leaves_the_next_load_of_its_shop_alone() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let mut first = bench.begin_loading(shop);
+    first.finish(bench.shops.load(shop).unwrap()).unwrap();
+    // Before the first has let go, the shop leaves memory and is loaded again.
+    bench.shops.slots.lock().remove(shop);
+    let mut second = bench.begin_loading(shop);
+    let index = bench.shops.load(shop).unwrap();
+    drop(first);
+    let made = bench.create(shop, "lamp");
+    second.finish(index).unwrap();
+    assert_eq!(bench.find(shop, "lamp"), [made.id]);
+}
+
+#[test]
+fn whoever_waits_for_a_shop_gets_it_when_it_is_loaded() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let made = bench.create(shop, "lamp");
+    let mut loading = bench.begin_loading(shop);
+    thread::scope(|scope| {
+        let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
+        let index = bench.shops.load(shop).unwrap();
+        loading.finish(index).unwrap();
+        drop(loading);
+        for found in waiting {
+            assert_eq!(found.join().unwrap(), [made.id]);
+        }
+    });
+}
+
+#[test]
+fn whoever_waits_for_a_load_that_fails_loads_it_again() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let made = bench.create(shop, "lamp");
+    let loading = bench.begin_loading(shop);
+    thread::scope(|scope| {
+        let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
+        drop(loading);
+        for found in waiting {
+            assert_eq!(found.join().unwrap(), [made.id]);
+        }
+    });
+}
+
+/// Searches of several shops force each other out of memory all the while.
+#[test]
+fn what_was_answered_is_found_however_often_shops_come_and_go() {
+    const WRITES: u64 = 300;
+    let bench = Bench::new(1);
+    let answered = AtomicU64::new(0);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Acquire) {
+                    let at_least = answered.load(Ordering::Acquire) as usize;
+                    let found = bench.find(shop(1), "lamp").len();
+                    assert!(found >= at_least, "{found} found of {at_least} answered");
+                }
+            });
+        }
+        scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                bench.find(shop(2), "rug");
+            }
+        });
+        let mut last = None;
+        for _ in 0..WRITES {
+            let made = bench.create(shop(1), "lamp");
+            answered.fetch_add(1, Ordering::Release);
+            last = Some(made);
+            bench.create(shop(2), "rug");
+        }
+        done.store(true, Ordering::Release);
+        let last = last.unwrap();
+        assert_eq!(bench.find(shop(1), "lamp").last(), Some(&last.id));
+    });
+    assert_eq!(bench.find(shop(1), "lamp").len() as u64, WRITES);
+}
+
+#[test]
+fn the_shop_unused_for_longest_leaves_first() {
+    let bench = Bench::new(usize::MAX);
+    for number in 1..=3 {
+        bench.create(shop(number), "lamp");
+        bench.find(shop(number), "lamp");
+    }
+    bench.find(shop(1), "lamp");
+    let one = bench.shops.holdings().bytes / 3;
+    let mut slots = bench.shops.slots.lock();
+    slots.keep_within(one * 2);
+    let mut left: Vec<_> = slots.by_shop.keys().copied().collect();
+    left.sort_unstable();
+    assert_eq!(left, [shop(1), shop(3)]);
+    slots.keep_within(0);
+    assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
+    assert!(slots.bytes > 0);
+}
+
+#[test]
+fn shops_that_grow_by_writes_stay_within_the_budget() {
+    let bench = Bench::new(20_000);
+    for number in 1..=4 {
+        bench.create(shop(number), "lamp");
+        bench.find(shop(number), "lamp");
+    }
+    assert_eq!(bench.shops.holdings().shops, 4);
+    for n in 0..200 {
+        bench.create(shop(n % 4 + 1), &format!("lamp number{n} of many{n} words{n} new{n}"));
+        let held = bench.shops.holdings();
+        assert!(held.shops == 1 || held.bytes <= 20_000, "{held:?}");
+    }
+    for number in 1..=4 {
+        assert_eq!(bench.find(shop(number), "lamp").len(), 51);
+    }
+}
