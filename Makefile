@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-faults api-test browser-test screenshots readme-test training-test eval eval-model bench-write bench-search bench-embed bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-faults api-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -12,7 +12,7 @@ run: ## Build and start the service with a demo shop, and tokens to use it
 build: ## Build target/release/shopkeeper
 	cargo build --release --locked
 
-test: lint docs unit api-test browser-test readme-test training-test ## Install what the tests need and run them all
+test: lint docs unit api-test browser-test docs-test guide training-test ## Install what the tests need and run them all
 
 lint: ## Formatting and clippy
 	cargo fmt --all --check
@@ -37,8 +37,11 @@ browser-test: ## The pages in a real browser; screenshots go to target/browser
 screenshots: ## Make the pictures of the documentation anew, from the demo
 	scripts/screenshots.sh
 
-readme-test: ## The commands in README.md, as a newcomer would paste them
-	scripts/readme-test.sh
+docs-test: ## What README.md and the guide say, run as a newcomer would paste it; PAGES=docs/import.md for some
+	scripts/docs-test.sh $(PAGES)
+
+guide: ## Build the guide into target/guide; every link is checked
+	scripts/guide.sh
 
 training-test: ## The model's recipe, all steps on a tiny corpus
 	scripts/training.sh test

@@ -2,9 +2,7 @@
 # `scratch_command` may name another command than `serve` to start it with, such as `demo`.
 # Sets `scratch` (the folder), `address` (http://…) and `token` (ADMIN of shop 1).
 
-# Builds the binary as the tests do, so that nothing is compiled twice.
-cargo test --workspace --no-run --locked --quiet
-binary=${CARGO_TARGET_DIR:-target}/debug/shopkeeper
+source scripts/test-binary.sh
 
 scratch=$(mktemp -d)
 server=

@@ -5,7 +5,6 @@
 #[allow(dead_code)]
 #[path = "../durability/client.rs"]
 mod client;
-mod docs;
 mod export;
 mod formats;
 mod keys;
