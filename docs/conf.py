@@ -12,7 +12,7 @@ root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**.md", "demo/README.md", "models/README.md", "training/README.md"]
 exclude_patterns = [".*", "target", "crates", "fuzz", "scripts", "shop-data", "tests"]
 
-# The order of the pages, under their captions, by their own titles or others. A page that is missing here stops the build.
+# The order of the pages, under their captions, by their own titles or others. What is missing here is at the end.
 NAVIGATION = {
     "Start": ["docs/install", "docs/concepts", "docs/tokens"],
     "Use": ["docs/search", "docs/import", "docs/pages"],
@@ -57,15 +57,22 @@ pygments_style = "default"
 pygments_dark_style = "github-dark"
 
 
+def unlisted(names):
+    """The pages that nobody has given a place."""
+    listed = " ".join(page for pages in NAVIGATION.values() for page in pages)
+    others = sorted(names - {root_doc})
+    return [name for name in others if name not in listed and not name.startswith("docs/adr/")]
+
+
 def add_navigation(app, name, source):
     """Sphinx wants trees of contents in the pages; there they would be noise to everyone else."""
     trees = []
     if name == root_doc:
-        trees = [(caption, pages) for caption, pages in NAVIGATION.items()]
+        trees = [*NAVIGATION.items(), ("More", unlisted(app.project.docnames))]
     elif name == "docs/adr/README":
         pages = sorted(name for name in app.project.docnames if name.startswith("docs/adr/0"))
         trees = [("", pages)]
-    for caption, pages in trees:
+    for caption, pages in filter(lambda tree: tree[1], trees):
         lines = [":hidden:", f":caption: {caption}" if caption else "", ""]
         lines += [page if page.endswith(">") else f"/{page}" for page in pages]
         source[0] += "\n\n```{toctree}\n" + "\n".join(lines) + "\n```\n"

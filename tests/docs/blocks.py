@@ -9,6 +9,7 @@ A fence says it in its info string, after the language:
     json                  must parse; a piece of an object may leave out the braces
     toml                  a configuration that the service takes
     text                  shown, and nothing else
+    (any) file: NAME      saved under that name, for the commands below
     (any) not-run: WHY    cannot run in a test, for the reason given
 
 What a page takes for granted is in comments, which readers do not see: `<!-- sh` or `<!-- sh server`, with the commands
@@ -19,10 +20,11 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-SHELL, SERVER, POSTGRES, TEXT_OUTPUT, JSON_OUTPUT, JSON, TOML, SHOWN, NOT_RUN = (
+SHELL, SERVER, POSTGRES, FILE, TEXT_OUTPUT, JSON_OUTPUT, JSON, TOML, SHOWN, NOT_RUN = (
     "sh",
     "sh server",
     "postgres",
+    "file",
     "text output",
     "json output",
     "json",
@@ -32,6 +34,8 @@ SHELL, SERVER, POSTGRES, TEXT_OUTPUT, JSON_OUTPUT, JSON, TOML, SHOWN, NOT_RUN = 
 )
 KINDS = (SHELL, SERVER, TEXT_OUTPUT, JSON_OUTPUT, JSON, TOML, SHOWN)
 
+INFO = re.compile(r"^(?P<kind>.*?)(?: *\b(?P<what>file|not-run):(?P<detail>.*))?$")
+FILE_NAME = re.compile(r"[\w.-]+")
 OPENING = re.compile(r"^( *)(`{3,}|~{3,})(.*)$")
 HIDDEN = re.compile(rf"^<!-- ({SHELL}|{SERVER})$")
 
@@ -42,13 +46,13 @@ class BadPage(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """One block of a page."""
+    """One block of a page; `detail` is the name of a file, or the reason why the block is not run."""
 
     page: Path
     line: int
     kind: str
     text: str
-    reason: str = ""
+    detail: str = ""
 
     @property
     def place(self) -> str:
@@ -82,15 +86,19 @@ def _until(lines, end: str, indent: str, place: str) -> str:
 
 
 def _classified(page: Path, line: int, info: str, body: str) -> Block:
-    kind, marked, reason = info.partition("not-run:")
-    kind, reason = kind.strip(), reason.strip()
     place = f"{page}:{line}"
+    kind, what, detail = INFO.match(info).groups(default="")
+    detail = detail.strip()
     if not kind:
         raise BadPage(f"{place}: the block has no language; write `text` where there is none")
-    if marked and not reason:
-        raise BadPage(f"{place}: not-run without a reason")
-    if marked:
-        return Block(page, line, NOT_RUN, body, reason)
+    if what == NOT_RUN:
+        if not detail:
+            raise BadPage(f"{place}: not-run without a reason")
+        return Block(page, line, NOT_RUN, body, detail)
+    if what == FILE:
+        if not FILE_NAME.fullmatch(detail):
+            raise BadPage(f"{place}: `{detail}` is no name for a file")
+        return Block(page, line, FILE, body, detail)
     if kind not in KINDS:
         raise BadPage(f"{place}: nobody knows how to test `{kind}`; if it cannot be, add `not-run: WHY`")
     return Block(page, line, kind, body)

@@ -13,7 +13,7 @@ from pathlib import Path
 import compare
 import database
 import terminals
-from blocks import JSON, JSON_OUTPUT, NOT_RUN, POSTGRES, SERVER, SHELL, TEXT_OUTPUT, TOML, BadPage, Block, blocks
+from blocks import FILE, JSON, JSON_OUTPUT, NOT_RUN, POSTGRES, SERVER, SHELL, TEXT_OUTPUT, TOML, BadPage, Block, blocks
 from database import Database
 from terminals import Failed, Server, Shell
 
@@ -48,6 +48,8 @@ class Page:
         elif block.kind == POSTGRES:
             self.database = Database(self.scratch)
             self._paste(f"PATH='{self.database.programs}':$PATH")
+        elif block.kind == FILE:
+            (self.folder / block.detail).write_text(block.text)
         elif block.kind in (TEXT_OUTPUT, JSON_OUTPUT):
             self._compare(block)
         elif block.kind == JSON and not compare.is_json(block.text):
@@ -127,7 +129,7 @@ def main(program: Path, paths: list[Path]) -> int:
     not_run = [block for block in seen if block.kind == NOT_RUN]
     print(f"\n{len(not_run)} blocks cannot run here:")
     for block in not_run:
-        print(f"  {block.place}: {block.reason}")
+        print(f"  {block.place}: {block.detail}")
     ran = sum(block.kind in (SHELL, SERVER) for block in seen)
     checked = sum(block.kind in (TEXT_OUTPUT, JSON_OUTPUT, JSON, TOML) for block in seen)
     print(f"\n{ran} blocks run, {checked} compared or parsed, {len(not_run)} not run")

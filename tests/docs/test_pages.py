@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 import compare
-from blocks import NOT_RUN, BadPage, blocks
+from blocks import FILE, NOT_RUN, BadPage, blocks
 from run import run
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs/_guide"))
@@ -28,9 +28,15 @@ class Blocks(unittest.TestCase):
 
     def test_what_is_not_run_has_a_reason(self):
         (block,) = blocks(PAGE, "```ini not-run: needs systemd\n[Unit]\n```\n")
-        self.assertEqual((block.kind, block.reason), (NOT_RUN, "needs systemd"))
+        self.assertEqual((block.kind, block.detail), (NOT_RUN, "needs systemd"))
         with self.assertRaisesRegex(BadPage, "without a reason"):
             kinds("```sh not-run:\na\n```\n")
+
+    def test_what_is_a_file_has_a_name_and_no_path(self):
+        (block,) = blocks(PAGE, "```python file: shop.py\nprint(1)\n```\n")
+        self.assertEqual((block.kind, block.detail, block.text), (FILE, "shop.py", "print(1)\n"))
+        with self.assertRaisesRegex(BadPage, "no name for a file"):
+            kinds("```python file: ../shop.py\na\n```\n")
 
     def test_no_block_slips_through(self):
         for text, complaint in [
@@ -71,6 +77,7 @@ class Runs(unittest.TestCase):
             run(Path("/nonexistent/shopkeeper"), page)
 
     def test_variables_and_files_last_for_the_page(self):
+        self.check("```c file: b.c\nint\n```\n\n```sh\ncat b.c\n```\n\n```text output\nint\n```\n")
         self.check("```sh\nexport A=1 && echo 2 >b\n```\n\n```sh\necho $A; cat b\n```\n\n```text output\n1\n2\n```\n")
 
     def test_a_failure_is_reported_with_its_place(self):
