@@ -9,7 +9,7 @@ html_title = "Shopkeeper"
 extensions = ["myst_parser"]
 
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/**.md", "demo/README.md", "models/README.md", "training/README.md"]
+include_patterns = ["*.md", "docs/**.md", "*/README.md", "clients/*/README.md"]
 exclude_patterns = [".*", "target", "crates", "fuzz", "scripts", "shop-data", "tests"]
 
 # The order of the pages, under their captions, by their own titles or others. What is missing here is at the end.

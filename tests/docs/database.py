@@ -27,7 +27,8 @@ class Database:
         if os.geteuid() == 0:
             for path in (self.folder, password):
                 os.chown(path, NOBODY, NOBODY)
-        initdb = self._unprivileged("initdb", "-D", data, "-U", USER, "--pwfile", password, "--auth=scram-sha-256")
+        options = ["--pwfile", password, "--auth=scram-sha-256", "--no-sync"]
+        initdb = self._unprivileged("initdb", "-D", data, "-U", USER, *options)
         made = subprocess.run(**initdb, capture_output=True, text=True)
         if made.returncode != 0:
             raise Failed(made.stderr)
@@ -37,7 +38,11 @@ class Database:
         options = [part for setting in settings for part in ("-c", setting)]
         postgres = self._unprivileged("postgres", "-D", data, "-k", "", *options)
         self.process = subprocess.Popen(
-            **postgres, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+            **postgres,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
         try:
             while said := line(self.process.stdout, "PostgreSQL does not start"):

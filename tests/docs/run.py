@@ -49,7 +49,7 @@ class Page:
             self.database = Database(self.scratch)
             self._paste(f"PATH='{self.database.programs}':$PATH")
         elif block.kind == FILE:
-            (self.folder / block.detail).write_text(block.text)
+            (self.folder / block.detail).write_text(self._here(block.text))
         elif block.kind in (TEXT_OUTPUT, JSON_OUTPUT):
             self._compare(block)
         elif block.kind == JSON and not compare.is_json(block.text):
@@ -68,10 +68,13 @@ class Page:
             here[database.DOCUMENTED] = self.database.address
         return here
 
-    def _paste(self, commands: str) -> str:
+    def _here(self, text: str) -> str:
         for documented, address in self._addresses().items():
-            commands = commands.replace(documented, address)
-        printed = self.shell.run(commands)
+            text = text.replace(documented, address)
+        return text
+
+    def _paste(self, commands: str) -> str:
+        printed = self.shell.run(self._here(commands))
         for documented, address in self._addresses().items():
             printed = printed.replace(address, documented)
         return printed
@@ -80,9 +83,7 @@ class Page:
         if self.server:
             self.server.close()
             self.server = None
-        for documented, address in self._addresses().items():
-            command = command.replace(documented, address)
-        self.server = Server(command, self.folder, self.scratch, self.programs)
+        self.server = Server(self._here(command), self.folder, self.scratch, self.programs)
         self._paste(self.server.to_paste)
         self.printed = None
 
