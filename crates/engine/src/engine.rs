@@ -26,14 +26,16 @@ use crate::{
     shops::Shops,
     similar::{self, SimilarRequest},
     store::{
-        CatalogReads, CatalogStore, DataFolder, FolderInUse, Page, Postgres, PostgresSettings,
-        ShopCounts, SqliteReaders, SqliteStore, StoreError, TokenRow,
+        CatalogReads, CatalogStore, DataFolder, FolderInUse, Outlook, Page, Postgres,
+        PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, TOKEN_LEASE,
+        TokenRow,
     },
     tokens::{self, BadToken, IssuedToken, RandomSource, Secret},
     workers::{Overloaded, Workers},
     writer::{Clock, WriteError, Writer, WriterSettings},
     writes::{
-        Create, Created, Delete, Edit, IssueToken, Once, Precondition, Refusal, RevokeToken, Update,
+        Create, Created, Delete, Edit, IssueToken, Once, Precondition, Refusal, RevokeToken,
+        Update, Write,
     },
 };
 
@@ -138,7 +140,9 @@ pub struct Engine {
     clock: Clock,
     random: RandomSource,
     /// Follows other nodes, where there are any.
-    follower: Option<Follower>,
+    _follower: Option<Follower>,
+    /// What is believed of the database, where there is one.
+    outlook: Option<Arc<Outlook>>,
     // Last, so that the folder is let go only after the writer has finished.
     _folder: Option<DataFolder>,
 }
@@ -166,10 +170,10 @@ impl Engine {
             address: database.address.to_string(),
             source,
         })?;
-        let readers = Arc::new(postgres.readers());
+        let readers = Arc::new(postgres.steady_readers(&database.scratch));
         let mut engine = Self::on(Box::new(postgres.store()), readers, None, settings)?;
-        let (readers, shops) = (Arc::clone(&engine.readers), Arc::clone(&engine.shops));
-        engine.follower = Some(Follower::start(postgres, readers, shops)?);
+        engine.outlook = Some(postgres.outlook());
+        engine._follower = Some(Follower::start(postgres, Arc::clone(&engine.shops))?);
         Ok(engine)
     }
 
@@ -208,15 +212,16 @@ impl Engine {
             workers: Workers::new(settings.reader_threads, settings.reader_queue),
             clock: settings.clock,
             random: settings.random,
-            follower: None,
+            _follower: None,
+            outlook: None,
             _folder: folder,
         })
     }
 
     /// Who bears this opaque token, and the token's number.
     ///
-    /// The store is asked each time, so that a token revoked by another process stops working
-    /// at once.
+    /// The store is asked each time, or has answered so short a while ago that whoever revokes a
+    /// token in another process still waits for it to stop working.
     pub async fn authenticate(
         &self,
         token: &str,
@@ -258,7 +263,13 @@ impl Engine {
         let mut progress = self.shops.progress();
         let is_seen = || self.shops.seen(shop) >= Some(seq);
         while !is_seen() {
-            self.look(shop).await?;
+            match timeout_at(deadline.into(), self.look(shop)).await {
+                // One question that fails is no reason to give up: others ask too.
+                Ok(Err(error)) if self.is_away() || !error.trouble().may_pass() => {
+                    return Err(error);
+                }
+                _ => {}
+            }
             let again = Instant::now() + LOOK_AGAIN;
             while !is_seen()
                 && timeout_at(again.min(deadline).into(), progress.changed()).await.is_ok()
@@ -281,9 +292,14 @@ impl Engine {
         looked.unwrap_or_else(|_| Err(StoreError::damaged("a read panicked")))
     }
 
+    /// Whether there is a database that does not answer.
+    pub fn is_away(&self) -> bool {
+        self.outlook.as_ref().is_some_and(|outlook| outlook.is_lost())
+    }
+
     /// How old answers may be, where the database does not confirm that they are up to date.
     pub fn age(&self) -> Option<Duration> {
-        self.follower.as_ref()?.age()
+        self.outlook.as_ref()?.age()
     }
 
     /// Creates products, all or none.
@@ -294,7 +310,7 @@ impl Engine {
         once: Option<Once>,
     ) -> Result<Created, EngineError> {
         let drafts = self.embedded(drafts).await?;
-        Ok(self.writer.submit(Create { pass, drafts, once }).await?)
+        self.write(Create { pass, drafts, once }).await
     }
 
     /// Makes the products' instant vectors here, so that the one writer need not.
@@ -333,7 +349,7 @@ impl Engine {
         pass: WritePass,
         edits: Vec<Edit>,
     ) -> Result<Vec<Result<Product, Refusal>>, EngineError> {
-        Ok(self.writer.submit(Update { pass, edits }).await?)
+        self.write(Update { pass, edits }).await
     }
 
     /// Deletes products; each succeeds or is refused on its own.
@@ -343,7 +359,7 @@ impl Engine {
         ids: Vec<ProductId>,
         precondition: Precondition,
     ) -> Result<Vec<Result<(), Refusal>>, EngineError> {
-        Ok(self.writer.submit(Delete { pass, ids, precondition }).await?)
+        self.write(Delete { pass, ids, precondition }).await
     }
 
     /// One product.
@@ -431,7 +447,7 @@ impl Engine {
         expires_at: Option<Timestamp>,
     ) -> Result<IssuedToken, EngineError> {
         let secret = Secret::generate(&self.random);
-        Ok(self.writer.submit(IssueToken { pass, role, name, expires_at, secret }).await?)
+        self.write(IssueToken { pass, role, name, expires_at, secret }).await
     }
 
     /// The tokens of the administered shop.
@@ -441,7 +457,20 @@ impl Engine {
 
     /// Revokes a token of the administered shop; `false` if there is none that still works.
     pub async fn revoke_token(&self, pass: AdminPass, id: u64) -> Result<bool, EngineError> {
-        Ok(self.writer.submit(RevokeToken { pass, id }).await?)
+        let revoked = self.write(RevokeToken { pass, id }).await?;
+        if self.readers.is_shared() {
+            // Until then nodes may go by what they know of it.
+            tokio::time::sleep(TOKEN_LEASE).await;
+        }
+        Ok(revoked)
+    }
+
+    /// Has something written. While the database is away nobody waits for it in vain.
+    async fn write<W: Write>(&self, write: W) -> Result<W::Outcome, EngineError> {
+        if self.is_away() {
+            return Err(WriteError::Store(StoreError::away("it does not answer")).into());
+        }
+        Ok(self.writer.submit(write).await?)
     }
 
     /// Loads shops, largest first, until all are in memory or the memory budget is used.

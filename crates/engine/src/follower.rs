@@ -18,14 +18,11 @@ use parking_lot::Mutex;
 use crate::{
     bell::Bell,
     shops::Shops,
-    store::{CatalogReads, Ear, Postgres, StoreError},
+    store::{Ear, Outlook, Postgres, StoreError},
 };
 
 /// How often the database is asked, at the least.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// Without a word from the database for so long, answers say how old they are.
-const OLD_AFTER: Duration = Duration::from_secs(3);
-
 /// How long the end of the process waits for a question that is under way.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
@@ -40,22 +37,17 @@ struct Shared {
     bell: Bell,
     /// The last change that was announced of each shop, since somebody looked.
     heard: Mutex<HashMap<ShopId, Seq>>,
-    /// When the indexes were last known to be as new as the database.
-    confirmed: Mutex<Option<Instant>>,
 }
 
 impl Follower {
     /// Starts to follow.
-    pub(crate) fn start(
-        postgres: Postgres,
-        readers: Arc<dyn CatalogReads>,
-        shops: Arc<Shops>,
-    ) -> io::Result<Self> {
+    pub(crate) fn start(postgres: Postgres, shops: Arc<Shops>) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
-        *shared.confirmed.lock() = Some(Instant::now());
+        let outlook = postgres.outlook();
+        outlook.confirm(Instant::now());
         let desk = Desk {
             postgres,
-            readers,
+            outlook,
             shops,
             shared: Arc::clone(&shared),
             ear: None,
@@ -64,12 +56,6 @@ impl Follower {
         let thread = thread::Builder::new().name("follower".to_owned());
         let thread = thread.spawn(move || desk.run())?;
         Ok(Self { shared, thread: Some(thread) })
-    }
-
-    /// How old the indexes may be, if it is not known that they are up to date.
-    pub(crate) fn age(&self) -> Option<Duration> {
-        let since = self.shared.confirmed.lock().map(|at| at.elapsed());
-        since.filter(|age| *age > OLD_AFTER)
     }
 }
 
@@ -92,7 +78,7 @@ impl Drop for Follower {
 /// The following thread's own things.
 struct Desk {
     postgres: Postgres,
-    readers: Arc<dyn CatalogReads>,
+    outlook: Arc<Outlook>,
     shops: Arc<Shops>,
     shared: Arc<Shared>,
     ear: Option<Ear>,
@@ -103,7 +89,8 @@ impl Desk {
     fn run(mut self) {
         let mut asked = None::<Instant>;
         loop {
-            let is_time = asked.is_none_or(|at| at.elapsed() >= ASK_EVERY);
+            let is_deaf = !self.ear.as_ref().is_some_and(Ear::hears) && !self.is_lost;
+            let is_time = is_deaf || asked.is_none_or(|at| at.elapsed() >= ASK_EVERY);
             let done = if is_time { self.ask() } else { self.follow_what_was_heard() };
             if is_time {
                 asked = Some(Instant::now());
@@ -119,20 +106,20 @@ impl Desk {
     /// Listens, if nobody does, and then asks: what was announced before is not missed.
     fn ask(&mut self) -> Result<(), StoreError> {
         if !self.ear.as_ref().is_some_and(Ear::hears) {
-            let shared = Arc::clone(&self.shared);
-            self.ear = Some(self.postgres.listen(move |shop, seq| {
+            let (shared, silenced) = (Arc::clone(&self.shared), Arc::clone(&self.shared));
+            let hear = move |shop, seq: Seq| {
                 let mut heard = shared.heard.lock();
                 let last = heard.entry(shop).or_default();
                 *last = seq.max(*last);
                 drop(heard);
                 shared.bell.ring();
-            })?);
+            };
+            self.ear = Some(self.postgres.listen(hear, move || silenced.bell.ring())?);
         }
         let asked_at = Instant::now();
-        self.readers.check()?;
         self.shops.follow_all()?;
         self.follow_what_was_heard()?;
-        *self.shared.confirmed.lock() = Some(asked_at);
+        self.outlook.confirm(asked_at);
         Ok(())
     }
 

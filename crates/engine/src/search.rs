@@ -79,7 +79,7 @@ pub(crate) fn search(
     })?;
     stage.ends("score");
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
-    let mut products = readers.products(pass, &ids)?;
+    let mut products = readers.found(pass, &ids)?;
     // A write that commits between scoring and reading may take a product out of sight, or
     // change it so that it breaks a condition: it is not shown, and not counted.
     products.retain(|product| {

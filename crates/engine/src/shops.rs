@@ -82,11 +82,12 @@ impl Slots {
     }
 
     /// Removes a shop unless it has left memory, or is on its way back, without this index.
-    fn remove_if(&mut self, shop: ShopId, failed: &Arc<ShopIndex>) {
+    fn remove_if(&mut self, shop: ShopId, failed: &Arc<ShopIndex>, readers: &dyn CatalogReads) {
         if let Some(Slot::Ready { index, .. }) = self.by_shop.get(&shop)
             && Arc::ptr_eq(index, failed)
         {
             self.remove(shop);
+            readers.let_go(shop);
         }
     }
 
@@ -103,7 +104,7 @@ impl Slots {
 
     /// Lets the longest unused shops go while there are too many bytes. The one used last
     /// stays, however large: somebody searches it.
-    fn keep_within(&mut self, budget: usize) {
+    fn keep_within(&mut self, budget: usize, readers: &dyn CatalogReads) {
         while self.bytes > budget {
             let ready = self.by_shop.iter().filter_map(|(shop, slot)| match slot {
                 Slot::Loading { .. } => None,
@@ -112,6 +113,7 @@ impl Slots {
             match ready.min() {
                 Some((last_use, shop, freed_bytes)) if last_use < self.uses => {
                     self.remove(shop);
+                    readers.let_go(shop);
                     tracing::info!(%shop, freed_bytes, "a shop index left memory");
                 }
                 _ => break,
@@ -225,7 +227,7 @@ impl Shops {
         } else if let Err(error) = self.catch_up(shop, index) {
             // What is durable must not stay unseen: the shop comes again from the store.
             tracing::warn!(%shop, %error, "a shop index could not follow other nodes and left memory");
-            self.slots.lock().remove_if(shop, index);
+            self.slots.lock().remove_if(shop, index, &*self.readers);
         }
     }
 
@@ -239,7 +241,7 @@ impl Shops {
             Some(_) => {}
             None => {
                 tracing::info!(%shop, "a shop index was too far behind and left memory");
-                self.slots.lock().remove_if(shop, index);
+                self.slots.lock().remove_if(shop, index, &*self.readers);
             }
         }
         Ok(())
@@ -317,6 +319,7 @@ impl Shops {
     /// The group is durable: whatever happens here, it must not stay unseen.
     fn apply_to(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], seq: Seq) {
         let applied = catch_unwind(AssertUnwindSafe(|| {
+            self.readers.keep_up(shop, changes);
             let changes: Vec<_> = changes.iter().map(|change| as_index_change(change)).collect();
             index.apply(&changes, seq);
         }));
@@ -324,10 +327,10 @@ impl Shops {
         if applied.is_err() {
             // The panic hook has said why. The shop comes again from the store.
             tracing::error!(%shop, "a shop index could not follow a write and left memory");
-            slots.remove_if(shop, index);
+            slots.remove_if(shop, index, &*self.readers);
         }
         slots.measure(shop, index);
-        slots.keep_within(self.memory_budget);
+        slots.keep_within(self.memory_budget, &*self.readers);
     }
 
     /// How much is in memory right now.
@@ -386,6 +389,7 @@ impl Loading<'_> {
             let news = self.shops.readers.changes_since(self.shop, model, shown)?;
             let (touched, seq) =
                 news.ok_or_else(|| StoreError::damaged("changes were swept out too early"))?;
+            self.shops.readers.keep_up(self.shop, &touched.iter().collect::<Vec<_>>());
             index.apply(&touched.iter().map(as_index_change).collect::<Vec<_>>(), seq);
             slots = self.shops.slots.lock();
         }
@@ -395,13 +399,14 @@ impl Loading<'_> {
             // What the rows showed already would only take newer rows back for a moment.
             let unseen = || missed.iter().filter(|(seq, _)| *seq > read_at);
             if let Some((last, _)) = unseen().next_back() {
-                let touched = unseen().flat_map(|(_, touched)| touched);
-                let changes: Vec<_> = touched.map(as_index_change).collect();
+                let touched: Vec<_> = unseen().flat_map(|(_, touched)| touched).collect();
+                self.shops.readers.keep_up(self.shop, &touched);
+                let changes: Vec<_> = touched.into_iter().map(as_index_change).collect();
                 index.apply(&changes, *last);
             }
         }
         slots.put(self.shop, Arc::clone(&index));
-        slots.keep_within(self.shops.memory_budget);
+        slots.keep_within(self.shops.memory_budget, &*self.shops.readers);
         drop(slots);
         Ok(index)
     }
@@ -414,6 +419,7 @@ impl Drop for Loading<'_> {
         // memory already and be on its way back.
         if !self.is_finished {
             slots.by_shop.remove(&self.shop);
+            self.shops.readers.let_go(self.shop);
         }
         self.shops.loaded.notify_all();
     }

@@ -36,7 +36,7 @@ pub(crate) fn similar(
     // index has seen.
     let others = hits.iter().map(|hit| hit.product);
     let ids: Vec<ProductId> = std::iter::once(product).chain(others).collect();
-    let mut products = readers.products(pass, &ids)?;
+    let mut products = readers.found(pass, &ids)?;
     if products.first().is_none_or(|first| first.id != product) {
         return Ok(None);
     }

@@ -4,7 +4,7 @@
 //! bits of which the store keeps only a SHA-256 digest. The digest of a secret with that much
 //! entropy cannot be searched backwards, so no slow password hash is needed.
 
-use std::{fmt, path::Path, sync::Arc};
+use std::{fmt, path::Path, sync::Arc, thread};
 
 use aws_lc_rs::{constant_time, digest};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use crate::{
     store::{
         CatalogReads, CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings,
-        SqliteReaders, SqliteStore, StoreError, TokenRow,
+        SqliteReaders, SqliteStore, StoreError, TOKEN_LEASE, TokenRow,
     },
     writes::{IssueToken, Moment, RevokeToken, Write},
 };
@@ -184,7 +184,12 @@ impl TokenDesk {
     /// Revokes a token of any shop; `false` if there is none that still works.
     pub fn revoke(&mut self, id: u64, now: Timestamp) -> Result<bool, StoreError> {
         let Some(row) = self.readers.token(id)? else { return Ok(false) };
-        self.run(&RevokeToken { pass: AdminPass::of_operator(row.shop), id }, now)
+        let revoked = self.run(&RevokeToken { pass: AdminPass::of_operator(row.shop), id }, now)?;
+        if self.readers.is_shared() {
+            // Until then nodes may go by what they know of it.
+            thread::sleep(TOKEN_LEASE);
+        }
+        Ok(revoked)
     }
 
     fn run<W: Write>(&mut self, write: &W, now: Timestamp) -> Result<W::Outcome, StoreError> {

@@ -150,6 +150,7 @@ fn migrate_store(from: &Path, to: Option<DatabaseAddress>, config: &Config) -> a
             connect_time: Duration::from_secs(10),
             statement_time: Duration::from_secs(600),
             lock_time: Duration::from_secs(60),
+            scratch: std::env::temp_dir(),
         },
         None => configured.context("--to is missing")?,
     };

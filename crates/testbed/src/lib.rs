@@ -4,6 +4,9 @@
 //! `scripts/postgres.sh` installs it where it is missing; a test that cannot have it fails.
 #![allow(clippy::unwrap_used, reason = "a test that cannot have its database fails")]
 
+mod certified;
+mod wire;
+
 use std::{
     fs::{self, File, Permissions},
     io::{BufRead, BufReader, Write},
@@ -24,6 +27,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
+
+pub use certified::{Authority, Certified};
+pub use wire::Wire;
 
 /// How long anything may take that is certain to happen.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -66,20 +72,11 @@ pub fn postgres() -> &'static Postgres {
 impl Postgres {
     /// Starts a server with no databases of ours.
     pub fn start() -> Self {
-        let folder = TempDir::new().unwrap();
-        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
-        let programs = reachable(install(), folder.path());
+        let (folder, programs) = place();
         let secret = folder.path().join("password");
         fs::write(&secret, PASSWORD).unwrap();
-        let data = folder.path().join("data");
-        fs::create_dir(&data).unwrap();
-        if geteuid().is_root() {
-            for path in [folder.path(), &secret, &data] {
-                chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
-            }
-        }
         let mut initdb = unprivileged(&programs.join("bin/initdb"), folder.path());
-        initdb.arg("-D").arg(&data).arg("--pwfile").arg(&secret).args([
+        initdb.arg("-D").arg(folder.path().join("data")).arg("--pwfile").arg(&secret).args([
             "-U",
             USER,
             "--auth=scram-sha-256",
@@ -87,7 +84,34 @@ impl Postgres {
             "--locale=C",
             "--no-sync",
         ]);
-        let made = initdb.output().unwrap();
+        Self::run_on(folder, programs, initdb)
+    }
+
+    /// Starts a server that follows this one, which from now on commits nothing without it.
+    pub fn replica(&self) -> Self {
+        let (folder, programs) = place();
+        let mut copy = unprivileged(&programs.join("bin/pg_basebackup"), folder.path());
+        copy.env("PGPASSWORD", PASSWORD)
+            .args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER])
+            .args(["-R", "-X", "stream", "--checkpoint=fast", "--no-sync", "-D"])
+            .arg(folder.path().join("data"));
+        let replica = Self::run_on(folder, programs, copy);
+        self.psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.psql("postgres", "SELECT pg_reload_conf()");
+        until("a replica that is waited for", || {
+            self.psql("postgres", "SELECT sync_state FROM pg_stat_replication") == "sync"
+        });
+        replica
+    }
+
+    /// Makes a replica take writes.
+    pub fn promote(&self) {
+        assert_eq!(self.psql("postgres", "SELECT pg_promote()"), "t");
+    }
+
+    /// Runs a server on what this command makes of the data folder.
+    fn run_on(folder: TempDir, programs: PathBuf, mut make: Command) -> Self {
+        let made = make.output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let server = Self {
@@ -128,7 +152,7 @@ impl Postgres {
             let mut copy = File::options().create(true).append(true).open(copy).unwrap();
             for line in BufReader::new(log).lines().map_while(Result::ok) {
                 let _ = writeln!(copy, "{line}");
-                if line.contains("ready to accept connections") {
+                if line.contains("ready to accept") {
                     let _ = ready.send(());
                 }
             }
@@ -160,7 +184,17 @@ impl Postgres {
 
     /// The address of a database of this name.
     pub fn url(&self, name: &str) -> String {
-        format!("postgres://{USER}:{PASSWORD}@127.0.0.1:{}/{name}", self.port)
+        self.url_at(&format!("127.0.0.1:{}", self.port), name)
+    }
+
+    /// The address of a database as it is reached by other ways, such as a [`Wire`].
+    pub fn url_at(&self, hosts: &str, name: &str) -> String {
+        format!("postgres://{USER}:{PASSWORD}@{hosts}/{name}")
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// What `psql` prints for these statements.
@@ -189,6 +223,17 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// A folder for a server, and the programs that whoever runs it can reach.
+fn place() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+    let programs = reachable(install(), folder.path());
+    if geteuid().is_root() {
+        chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    (folder, programs)
 }
 
 /// A program that runs as somebody who is not root.

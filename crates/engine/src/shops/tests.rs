@@ -224,11 +224,11 @@ fn the_shop_unused_for_longest_leaves_first() {
     bench.find(shop(1), "lamp");
     let one = bench.shops.holdings().bytes / 3;
     let mut slots = bench.shops.slots.lock();
-    slots.keep_within(one * 2);
+    slots.keep_within(one * 2, &*bench.shops.readers);
     let mut left: Vec<_> = slots.by_shop.keys().copied().collect();
     left.sort_unstable();
     assert_eq!(left, [shop(1), shop(3)]);
-    slots.keep_within(0);
+    slots.keep_within(0, &*bench.shops.readers);
     assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
     assert!(slots.bytes > 0);
 }

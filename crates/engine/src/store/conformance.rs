@@ -20,7 +20,8 @@ use tempfile::TempDir;
 
 use super::{
     CatalogReads, CatalogStore, Meaning, Postgres, PostgresSettings, Remembered, ShopCounts,
-    SqliteReaders, SqliteStore, StoreError, Touched, Trouble, VectorRow, WriteTransaction,
+    SqliteReaders, SqliteStore, StoreError, TOKEN_LEASE, Touched, Trouble, VectorRow,
+    WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId, Vector};
 
@@ -31,6 +32,9 @@ trait Subject: Sync {
     fn new() -> Self;
     fn store(&self) -> Box<dyn CatalogStore>;
     fn readers(&self) -> Arc<dyn CatalogReads>;
+
+    /// Waits as long as whoever revokes a token does before it is called revoked.
+    fn wait_for_revocation(&self) {}
 }
 
 struct OnSqlite(TempDir);
@@ -68,6 +72,30 @@ impl Subject for OnPostgres {
     }
 }
 
+/// Readers that keep a copy are held to the same promises.
+struct OnPostgresSteadily {
+    postgres: Postgres,
+    scratch: TempDir,
+}
+
+impl Subject for OnPostgresSteadily {
+    fn new() -> Self {
+        Self { postgres: OnPostgres::new().0, scratch: tempfile::tempdir().unwrap() }
+    }
+
+    fn store(&self) -> Box<dyn CatalogStore> {
+        Box::new(self.postgres.store())
+    }
+
+    fn readers(&self) -> Arc<dyn CatalogReads> {
+        Arc::new(self.postgres.steady_readers(self.scratch.path()))
+    }
+
+    fn wait_for_revocation(&self) {
+        thread::sleep(TOKEN_LEASE);
+    }
+}
+
 /// How tests reach a database.
 pub(crate) fn settings(url: &str) -> PostgresSettings {
     PostgresSettings {
@@ -76,6 +104,7 @@ pub(crate) fn settings(url: &str) -> PostgresSettings {
         connect_time: Duration::from_secs(5),
         statement_time: Duration::from_secs(20),
         lock_time: Duration::from_secs(10),
+        scratch: std::env::temp_dir(),
     }
 }
 
@@ -92,6 +121,13 @@ macro_rules! on_every_store {
             $(#[test]
             fn $test() {
                 super::$test(&<super::OnPostgres as super::Subject>::new());
+            })+
+        }
+
+        mod postgres_steadily {
+            $(#[test]
+            fn $test() {
+                super::$test(&<super::OnPostgresSteadily as super::Subject>::new());
             })+
         }
     };
@@ -468,6 +504,7 @@ fn tokens_live_and_are_revoked(subject: &impl Subject) {
     assert!(revoke(1, first));
     assert!(!revoke(1, first));
     assert!(!revoke(1, u64::MAX));
+    subject.wait_for_revocation();
     assert_eq!(readers.token(first).unwrap().unwrap().revoked_at, Some(at(5)));
 }
 

@@ -80,7 +80,7 @@ impl StoreError {
         Self::new(Trouble::Damaged, what.into())
     }
 
-    pub(super) fn away(why: &str) -> Self {
+    pub(crate) fn away(why: &str) -> Self {
         Self::new(Trouble::Away, why)
     }
 

@@ -14,9 +14,10 @@ mod sqlite;
 mod transaction;
 
 pub use error::{StoreError, Trouble};
+pub(crate) use postgres::Outlook;
 pub use postgres::{
     Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
-    PostgresStore,
+    PostgresStore, SteadyReaders, TOKEN_LEASE,
 };
 pub use records::{
     Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,

@@ -35,6 +35,11 @@ pub trait CatalogReads: Send + Sync {
     /// The products with these ids, in this order; unknown and unseen ones are left out.
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError>;
 
+    /// The products that a shop's index found: as it shows them, or as they are by now.
+    fn found(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.products(pass, ids)
+    }
+
     /// Those of the products with these ids whose title and description are not `allowed`. What
     /// is gone meanwhile is not among them.
     fn refused(
@@ -56,6 +61,13 @@ pub trait CatalogReads: Send + Sync {
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>),
     ) -> Result<Seq, StoreError>;
+
+    /// A shop that was scanned for an index is about to show these changes, in this order: what is
+    /// kept of its rows must show them first.
+    fn keep_up(&self, _shop: ShopId, _changes: &[&Touched]) {}
+
+    /// A shop that was scanned for an index has left memory: nothing of it need be kept.
+    fn let_go(&self, _shop: ShopId) {}
 
     /// Hands every product in sight to `visit`, by ascending id and all of one state, until it has
     /// seen enough. A store cannot tidy up meanwhile, so a visitor should not dawdle.

@@ -1,6 +1,6 @@
 //! Which database, if any, and how is it reached?
 
-use std::{io, path::Path};
+use std::{env, io, path::Path};
 
 use engine::store::{DatabaseAddress, PostgresSettings};
 
@@ -41,6 +41,7 @@ pub(super) fn resolve(
             connect_time: settings.connect_time,
             statement_time: settings.statement_time,
             lock_time: settings.lock_time,
+            scratch: settings.scratch.unwrap_or_else(env::temp_dir),
         },
         migrate: settings.migrate,
     })

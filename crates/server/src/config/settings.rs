@@ -158,6 +158,8 @@ section! {
         statement_time: Duration = "30s", REQUEST_TIME;
         /// Longest time that a write waits for other nodes that write to the same shop.
         lock_time: Duration = "10s", REQUEST_TIME;
+        /// Folder for a copy of the products of the shops in memory, which reads go on from while the database is away; the system's folder for temporary files if left out.
+        scratch: Option<PathBuf> = "", Optional(FilePath);
         /// Whether a node brings the tables up to date when it starts; with `false`, run `shopkeeper migrate` first.
         migrate: bool = "true", Switch;
     }

@@ -21,12 +21,13 @@ use super::{
 };
 use crate::{metrics, serving::Readiness};
 
+const DATABASE_AWAY: &str = "the database is away; what is in memory is shown";
 const WRITER_DOWN: &str = "the writer is down; restart the server";
 
 /// How the service is.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
-    /// `ok`, or what it is waiting for.
+    /// `ok`, or what is amiss.
     status: &'static str,
 }
 
@@ -52,7 +53,8 @@ pub(crate) async fn live(State(app): State<App>) -> Response {
 /// Is the service ready?
 ///
 /// Yes when the store can be read, the writer is there, shops are in memory, and the server is
-/// not stopping. Send requests elsewhere while it is not.
+/// not stopping. Send requests elsewhere while it is not. A node whose database is away stays
+/// ready, and says so, while it has shops in memory to show: elsewhere it is likely away too.
 #[utoipa::path(
     get,
     path = "/health/ready",
@@ -65,6 +67,9 @@ pub(crate) async fn live(State(app): State<App>) -> Response {
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
         Readiness::Ready => match app.engine.check().await {
+            Ok(()) if app.engine.is_away() => {
+                return Json(Health { status: DATABASE_AWAY }).into_response();
+            }
             Ok(()) => return Json(Health { status: "ok" }).into_response(),
             Err(EngineError::Write(_)) => WRITER_DOWN,
             Err(_) => "the store cannot be read",

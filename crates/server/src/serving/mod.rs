@@ -163,11 +163,9 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             remember_for: SignedDuration::try_from(config.store.idempotency_time)
                 .unwrap_or(SignedDuration::MAX),
         },
-        // Who waits for a database does not keep a processor busy.
-        reader_threads: config
-            .database
-            .as_ref()
-            .map_or(threads, |database| threads.max(database.settings.connections)),
+        // Who waits for a database does not keep a processor busy, nor others from what is in memory.
+        reader_threads: threads
+            + config.database.as_ref().map_or(0, |database| database.settings.connections),
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
         answer_memory: config.index.answer_bytes,

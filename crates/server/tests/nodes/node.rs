@@ -7,7 +7,10 @@ use std::{
     time::Duration,
 };
 
-use reqwest::blocking::{Client, RequestBuilder, Response};
+use reqwest::{
+    blocking::{Client, RequestBuilder, Response},
+    header::{AUTHORIZATION, HeaderMap},
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -29,7 +32,13 @@ pub(crate) struct Node {
 
 /// A token of this role for shop 1 of a database.
 pub(crate) fn token(url: &str, role: &str) -> String {
-    let issued = binary(url).args(["token", "create", "--shop", "1", "--role", role]).output();
+    token_of(url, 1, role)
+}
+
+/// A token of this role for any shop.
+pub(crate) fn token_of(url: &str, shop: u64, role: &str) -> String {
+    let shop = shop.to_string();
+    let issued = binary(url).args(["token", "create", "--shop", &shop, "--role", role]).output();
     let issued = issued.unwrap();
     assert!(issued.status.success(), "{}", String::from_utf8_lossy(&issued.stderr));
     String::from_utf8(issued.stdout).unwrap().trim_end().to_owned()
@@ -42,12 +51,36 @@ pub(crate) fn binary(url: &str) -> Command {
     command
 }
 
+/// The seed of this run, said so that it can be repeated.
+pub(crate) fn seed() -> u64 {
+    let given = std::env::var("TEST_SEED").ok().map(|seed| seed.parse().unwrap());
+    let seed = given.unwrap_or_else(|| fastrand::u64(..));
+    eprintln!("TEST_SEED={seed}");
+    seed
+}
+
+/// How often a fault happens: few times in `make test`, many in `make test-faults`.
+pub(crate) fn rounds() -> usize {
+    std::env::var("TEST_ROUNDS").ok().map_or(2, |rounds| rounds.parse().unwrap())
+}
+
+/// How long the database stays away.
+pub(crate) fn outage() -> Duration {
+    Duration::from_secs(if rounds() > 2 { 10 } else { 5 })
+}
+
 impl Node {
     pub(crate) fn start(url: &str, token: &str) -> Self {
+        Self::start_with(url, token, &[])
+    }
+
+    /// Starts a node with more settings than most need.
+    pub(crate) fn start_with(url: &str, token: &str, flags: &[&str]) -> Self {
         let folder = TempDir::new().unwrap();
         let log = folder.path().join("log");
         let mut process = binary(url)
             .args(["serve", "--listen", "127.0.0.1:0"])
+            .args(flags)
             .current_dir(folder.path())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
@@ -87,7 +120,14 @@ impl Node {
 
     pub(crate) fn get(&self, id: u64) -> Value {
         let found = self.request("GET", &format!("/products/{id}")).send().unwrap();
-        found.error_for_status().unwrap().json().unwrap()
+        assert_eq!(found.status(), 200, "{}", self.log());
+        found.json().unwrap()
+    }
+
+    /// The status of its readiness.
+    pub(crate) fn readiness(&self) -> Response {
+        let base = self.base.strip_suffix("/api/v1").unwrap();
+        self.http.get(format!("{base}/health/ready")).send().unwrap()
     }
 
     pub(crate) fn search(&self, query: &str) -> RequestBuilder {
@@ -139,6 +179,17 @@ impl Drop for Node {
 /// The last change that an answer shows.
 pub(crate) fn seq(answer: &Response) -> u64 {
     answer.headers()[SEQ].to_str().unwrap().parse().unwrap()
+}
+
+/// The header of another token, in place of the node's own.
+pub(crate) fn bearer(token: &str) -> HeaderMap {
+    let value = format!("Bearer {token}").parse().unwrap();
+    [(AUTHORIZATION, value)].into_iter().collect()
+}
+
+/// How many seconds old an answer may be, if it says so.
+pub(crate) fn age(answer: &Response) -> Option<u64> {
+    answer.headers().get("x-catalog-age").map(|age| age.to_str().unwrap().parse().unwrap())
 }
 
 /// The ids of what was found.

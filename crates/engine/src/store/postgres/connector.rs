@@ -3,6 +3,7 @@
 
 use std::{
     io,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -11,6 +12,7 @@ use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::{Builder, Runtime},
+    task::JoinHandle,
 };
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Notification, config::Config};
 
@@ -18,6 +20,8 @@ use super::{
     super::{StoreError, Trouble},
     PostgresSettings,
     address::Encryption,
+    outlook::Outlook,
+    pulse,
     session::Session,
     tls::Tls,
 };
@@ -41,6 +45,7 @@ pub(super) struct Connector {
     limits: String,
     /// How often in a row no connection could be made, and when last.
     failures: Mutex<(u32, Option<Instant>)>,
+    outlook: Arc<Outlook>,
     runtime: Option<Runtime>,
 }
 
@@ -59,7 +64,9 @@ impl Connector {
             .enable_all()
             .build()?;
         let mut config = settings.address.config.clone();
-        config.connect_timeout(settings.connect_time);
+        // A machine that does not answer must leave time for the next one in the address.
+        let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX).max(1);
+        config.connect_timeout(settings.connect_time / hosts);
         Ok(Self {
             config,
             tls,
@@ -73,6 +80,7 @@ impl Connector {
                 IDLE_IN_TRANSACTION.as_millis(),
             ),
             failures: Mutex::new((0, None)),
+            outlook: Arc::new(Outlook::new()),
             runtime: Some(runtime),
         })
     }
@@ -82,19 +90,31 @@ impl Connector {
         self.connect_time
     }
 
-    /// A new connection. Blocks.
-    pub(super) fn connect(&self) -> Result<Session, StoreError> {
-        self.connect_and_hear(Box::new(|_| {}))
+    /// What is believed of the database.
+    pub(super) fn outlook(&self) -> &Arc<Outlook> {
+        &self.outlook
     }
 
-    /// A new connection whose notifications go to `hear`. Blocks.
-    pub(super) fn connect_and_hear(&self, hear: OnNotification) -> Result<Session, StoreError> {
+    /// A new connection. Blocks, but not while the database is known to be away.
+    pub(super) fn connect(&self) -> Result<Session, StoreError> {
+        if self.outlook.is_lost() {
+            return Err(StoreError::away("it does not answer"));
+        }
         let (count, last) = *self.failures.lock();
         let is_recent = last.is_some_and(|at| at.elapsed() < PAUSE_AFTER_FAILURES);
         if count >= FAILURES_IN_A_ROW && is_recent {
             return Err(StoreError::away("it could not be reached a moment ago"));
         }
-        let made = self.try_connect(hear);
+        let made = self.runtime().block_on(async {
+            let mut lost = self.outlook.watch();
+            tokio::select! {
+                biased;
+                made = self.make(Box::new(|_| {})) => made,
+                Ok(_) = lost.wait_for(|is_lost| *is_lost) => {
+                    Err(StoreError::away("it does not answer"))
+                }
+            }
+        });
         let mut failures = self.failures.lock();
         *failures = match &made {
             Err(error) if error.trouble() == Trouble::Away => {
@@ -102,19 +122,36 @@ impl Connector {
             }
             _ => (0, None),
         };
-        made
+        let handle = self.runtime().handle().clone();
+        let limit = self.statement_time + NETWORK_TIME;
+        Ok(Session::new(made?, handle, limit, self.outlook.watch()))
     }
 
-    fn try_connect(&self, hear: OnNotification) -> Result<Session, StoreError> {
-        let runtime = self.runtime();
-        let limit = self.connect_time;
-        let client = runtime.block_on(async {
-            tokio::time::timeout(limit, self.handshake(hear))
+    /// A new connection whose notifications go to `hear`, and which finds out whether the database
+    /// still answers. Blocks.
+    pub(super) fn connect_and_hear(
+        &self,
+        channel: &str,
+        hear: OnNotification,
+        on_silence: impl FnOnce() + Send + 'static,
+    ) -> Result<JoinHandle<()>, StoreError> {
+        let listen = format!("LISTEN {channel}");
+        let client = self.runtime().block_on(async {
+            let client = self.make(hear).await?;
+            tokio::time::timeout(self.connect_time, client.batch_execute(&listen))
                 .await
-                .map_err(|_| StoreError::away("it took too long to connect"))?
+                .map_err(|_| StoreError::away("it did not answer in time"))??;
+            Ok::<_, StoreError>(client)
         })?;
-        let handle = runtime.handle().clone();
-        Ok(Session::new(client, handle, self.statement_time + NETWORK_TIME))
+        self.outlook.answered();
+        let asking = pulse::keep_asking(client, Arc::clone(&self.outlook), on_silence);
+        Ok(self.runtime().spawn(asking))
+    }
+
+    async fn make(&self, hear: OnNotification) -> Result<Client, StoreError> {
+        tokio::time::timeout(self.connect_time, self.handshake(hear))
+            .await
+            .map_err(|_| StoreError::away("it took too long to connect"))?
     }
 
     async fn handshake(&self, hear: OnNotification) -> Result<Client, StoreError> {

@@ -9,22 +9,34 @@ mod address;
 mod arrival;
 mod connector;
 mod flush;
+mod known;
+mod nearby;
+mod outlook;
 mod pool;
+mod pulse;
 mod reader;
 mod rows;
 mod schema;
 mod session;
 mod statements;
+mod steady;
 mod tls;
 mod transaction;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use catalog::{change::Seq, product::ShopId};
 
 pub use address::{BadAddress, DatabaseAddress};
 pub use arrival::Arrival;
+pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
+pub use steady::{SteadyReaders, TOKEN_LEASE};
+use tokio::task::JoinHandle;
 
 use self::{connector::Connector, session::Session};
 use super::{CatalogStore, StoreError, Trouble, WriteTransaction};
@@ -42,6 +54,8 @@ pub struct PostgresSettings {
     pub statement_time: Duration,
     /// Longest time to wait for another node that writes to the same shop.
     pub lock_time: Duration,
+    /// Where a node keeps a copy of the products of the shops in memory.
+    pub scratch: PathBuf,
 }
 
 /// The way into one database, shared by all who use it.
@@ -75,18 +89,24 @@ impl Postgres {
     }
 
     /// Hears of every change of any shop, from any node, until the returned ear is dropped or the
-    /// connection is lost.
+    /// database falls silent.
     pub fn listen(
         &self,
         mut hear: impl FnMut(ShopId, Seq) + Send + 'static,
+        on_silence: impl FnOnce() + Send + 'static,
     ) -> Result<Ear, StoreError> {
-        let mut session = self.connector.connect_and_hear(Box::new(move |notification| {
+        let hear = Box::new(move |notification: tokio_postgres::Notification| {
             if let Some((shop, seq)) = read_notification(notification.payload()) {
                 hear(shop, seq);
             }
-        }))?;
-        session.control("LISTEN shopkeeper_changes")?;
-        Ok(Ear { session })
+        });
+        let asking = self.connector.connect_and_hear("shopkeeper_changes", hear, on_silence)?;
+        Ok(Ear { asking })
+    }
+
+    /// What this process believes of the database.
+    pub(crate) fn outlook(&self) -> Arc<Outlook> {
+        Arc::clone(self.connector.outlook())
     }
 
     /// Begins to move a catalog in, or goes on; `None` if the database is in use already.
@@ -103,17 +123,28 @@ impl Postgres {
     pub fn readers(&self) -> PostgresReaders {
         PostgresReaders::new(Arc::clone(&self.connector), self.connections)
     }
+
+    /// The side that reads and goes on while the database is away, with what it keeps in `scratch`.
+    pub fn steady_readers(&self, scratch: &Path) -> SteadyReaders {
+        SteadyReaders::new(self.readers(), self.outlook(), scratch, self.connections)
+    }
 }
 
 /// A connection that listens.
 pub struct Ear {
-    session: Session,
+    asking: JoinHandle<()>,
 }
 
 impl Ear {
     /// Whether it still hears.
     pub fn hears(&self) -> bool {
-        self.session.is_usable()
+        !self.asking.is_finished()
+    }
+}
+
+impl Drop for Ear {
+    fn drop(&mut self) {
+        self.asking.abort();
     }
 }
 

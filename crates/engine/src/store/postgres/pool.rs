@@ -22,6 +22,8 @@ pub(super) struct Pool {
 struct State {
     idle: Vec<Session>,
     open: usize,
+    /// Somebody waited in vain, and no connection has become free since.
+    is_stuck: bool,
 }
 
 impl Pool {
@@ -76,7 +78,9 @@ impl Pool {
                 state.open += 1;
                 return Ok(Place { pool: self, session: None });
             }
-            if self.freed.wait_until(&mut state, until).timed_out() {
+            // Where one waited in vain, the others in line need not.
+            if state.is_stuck || self.freed.wait_until(&mut state, until).timed_out() {
+                state.is_stuck = true;
                 return Err(StoreError::new(
                     Trouble::Busy,
                     "no connection to the database is free",
@@ -96,6 +100,7 @@ impl Drop for Place<'_> {
     fn drop(&mut self) {
         let kept = self.session.take().filter(Session::is_usable);
         let mut state = self.pool.state.lock();
+        state.is_stuck = false;
         match kept {
             Some(session) => state.idle.push(session),
             None => state.open -= 1,

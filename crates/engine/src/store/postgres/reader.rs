@@ -43,6 +43,33 @@ impl PostgresReaders {
             answer
         })
     }
+
+    /// Scans a shop and hands out the rows too.
+    pub(super) fn scan_rows(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>, &tokio_postgres::Row) -> Result<(), StoreError>,
+    ) -> Result<Seq, StoreError> {
+        self.in_one_state(|session| {
+            let seq = last_change(session, shop)?;
+            session.control("SET LOCAL statement_timeout = 0")?;
+            let model = model.map(ModelId::as_str);
+            session.for_each(statements::SCAN, &[&number(shop), &model], |row| {
+                let scanned = Scanned {
+                    id: columns::read_product_id(get(row, 0)?)?,
+                    version: rows::read_seq(get(row, 1)?),
+                    hidden: get(row, 2)?,
+                    price: Money::parse(get(row, 3)?).map_err(columns::unexpected)?,
+                    title: get(row, 4)?,
+                    description: get(row, 5)?,
+                    vector: rows::read_stored(row, 6)?,
+                };
+                visit(scanned, row)
+            })?;
+            Ok(seq)
+        })
+    }
 }
 
 impl CatalogReads for PostgresReaders {
@@ -105,23 +132,9 @@ impl CatalogReads for PostgresReaders {
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>),
     ) -> Result<Seq, StoreError> {
-        self.in_one_state(|session| {
-            let seq = last_change(session, shop)?;
-            session.control("SET LOCAL statement_timeout = 0")?;
-            let model = model.map(ModelId::as_str);
-            session.for_each(statements::SCAN, &[&number(shop), &model], |row| {
-                visit(Scanned {
-                    id: columns::read_product_id(get(row, 0)?)?,
-                    version: rows::read_seq(get(row, 1)?),
-                    hidden: get(row, 2)?,
-                    price: Money::parse(get(row, 3)?).map_err(columns::unexpected)?,
-                    title: get(row, 4)?,
-                    description: get(row, 5)?,
-                    vector: rows::read_stored(row, 6)?,
-                });
-                Ok(())
-            })?;
-            Ok(seq)
+        self.scan_rows(shop, model, &mut |scanned, _| {
+            visit(scanned);
+            Ok(())
         })
     }
 

@@ -12,9 +12,12 @@ use tokio_postgres::{
     types::{FromSql, Type},
 };
 
-use super::super::{
-    ShopCounts, StoreError, TokenRow, VectorRow,
-    columns::{media_from_column, read_product_id, read_shop_id, read_time, unexpected},
+use super::{
+    super::{
+        ShopCounts, StoreError, TokenRow, VectorRow,
+        columns::{media_from_column, read_product_id, read_shop_id, read_time, unexpected},
+    },
+    nearby::RawRow,
 };
 use crate::embed::{Encoder, ModelId, StoredVector};
 
@@ -43,6 +46,21 @@ pub(super) fn read(row: &Row, first: usize) -> Result<Product, StoreError> {
 
 pub(super) fn read_seq(number: i64) -> Seq {
     Seq(number.cast_unsigned())
+}
+
+/// A row of a scan, for a copy of it.
+pub(super) fn read_raw(row: &Row) -> Result<RawRow, StoreError> {
+    Ok(RawRow {
+        id: get(row, 0)?,
+        version: get(row, 1)?,
+        hidden: get(row, 2)?,
+        price: get(row, 3)?,
+        title: get(row, 4)?,
+        description: get(row, 5)?,
+        media: get(row, 8)?,
+        created_at: get(row, 9)?,
+        updated_at: get(row, 10)?,
+    })
 }
 
 /// A shop's number and counts, in this order.

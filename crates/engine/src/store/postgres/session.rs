@@ -4,7 +4,7 @@
 use std::{collections::HashMap, pin::pin, time::Duration};
 
 use futures_util::{TryStreamExt, future::try_join_all};
-use tokio::{runtime::Handle, time::timeout};
+use tokio::{runtime::Handle, sync::watch, time::timeout};
 use tokio_postgres::{
     Client, Row, SimpleQueryMessage, Statement,
     types::{BorrowToSql, ToSql},
@@ -23,13 +23,20 @@ pub(super) struct Session {
     prepared: HashMap<Sql, Statement>,
     handle: Handle,
     limit: Duration,
+    /// Told when the database is lost: there is no use in waiting any longer.
+    lost: watch::Receiver<bool>,
     /// What was asked may still be under way: nobody may ask again.
     is_broken: bool,
 }
 
 impl Session {
-    pub(super) fn new(client: Client, handle: Handle, limit: Duration) -> Self {
-        Self { client, prepared: HashMap::new(), handle, limit, is_broken: false }
+    pub(super) fn new(
+        client: Client,
+        handle: Handle,
+        limit: Duration,
+        lost: watch::Receiver<bool>,
+    ) -> Self {
+        Self { client, prepared: HashMap::new(), handle, limit, lost, is_broken: false }
     }
 
     /// Whether it can be used again.
@@ -52,9 +59,12 @@ impl Session {
         self.control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     }
 
-    /// Makes the transaction durable.
+    /// Makes the transaction durable. However bad it looks, the answer is waited for: nobody else
+    /// knows whether it happened.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
-        self.control("COMMIT")
+        let Self { client, handle, limit, is_broken, .. } = self;
+        let done = handle.block_on(async { timeout(*limit, client.batch_execute("COMMIT")).await });
+        settle(done.map_err(|_| Unanswered), is_broken)
     }
 
     /// Takes the transaction back.
@@ -66,15 +76,15 @@ impl Session {
 
     /// Something that is neither prepared nor about a shop: transactions, settings, migrations.
     pub(super) fn control(&mut self, text: &str) -> Result<(), StoreError> {
-        let Self { client, handle, limit, is_broken, .. } = self;
-        let done = handle.block_on(async { timeout(*limit, client.batch_execute(text)).await });
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
+        let done = handle.block_on(within(*limit, lost, client.batch_execute(text)));
         settle(done, is_broken)
     }
 
     /// The first value that an unprepared question is answered with, as text.
     pub(super) fn simple(&mut self, text: &str) -> Result<Option<String>, StoreError> {
-        let Self { client, handle, limit, is_broken, .. } = self;
-        let answer = handle.block_on(async { timeout(*limit, client.simple_query(text)).await });
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
+        let answer = handle.block_on(within(*limit, lost, client.simple_query(text)));
         let messages = settle(answer, is_broken)?;
         Ok(messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
@@ -85,9 +95,8 @@ impl Session {
     /// The rows that a statement finds.
     pub(super) fn query(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let statement = self.prepare(sql)?;
-        let Self { client, handle, limit, is_broken, .. } = self;
-        let found =
-            handle.block_on(async { timeout(*limit, client.query(&statement, values)).await });
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
+        let found = handle.block_on(within(*limit, lost, client.query(&statement, values)));
         settle(found, is_broken)
     }
 
@@ -109,9 +118,8 @@ impl Session {
     /// How many rows a statement changed.
     pub(super) fn execute(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let statement = self.prepare(sql)?;
-        let Self { client, handle, limit, is_broken, .. } = self;
-        let changed =
-            handle.block_on(async { timeout(*limit, client.execute(&statement, values)).await });
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
+        let changed = handle.block_on(within(*limit, lost, client.execute(&statement, values)));
         settle(changed, is_broken)
     }
 
@@ -119,12 +127,12 @@ impl Session {
     pub(super) fn execute_all(&mut self, all: &[(Sql, Vec<OwnedValue>)]) -> Result<(), StoreError> {
         let statements =
             all.iter().map(|(sql, _)| self.prepare(*sql)).collect::<Result<Vec<_>, _>>()?;
-        let Self { client, handle, limit, is_broken, .. } = self;
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
         let sent = all.iter().zip(&statements).map(|((_, values), statement)| {
             let values = values.iter().map(|value| &**value as &(dyn ToSql + Sync));
             client.execute_raw(statement, values.collect::<Vec<_>>())
         });
-        let done = handle.block_on(async { timeout(*limit, try_join_all(sent)).await });
+        let done = handle.block_on(within(*limit, lost, try_join_all(sent)));
         settle(done, is_broken).map(drop)
     }
 
@@ -136,12 +144,12 @@ impl Session {
         mut visit: impl FnMut(&Row) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let statement = self.prepare(sql)?;
-        let Self { client, handle, limit, is_broken, .. } = self;
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
         let values = values.iter().map(|value| value.borrow_to_sql());
         let visited = handle.block_on(async {
             let rows = client.query_raw(&statement, values);
-            let mut rows = pin!(settle(timeout(*limit, rows).await, is_broken)?);
-            while let Some(row) = settle(timeout(*limit, rows.try_next()).await, is_broken)? {
+            let mut rows = pin!(settle(within(*limit, lost, rows).await, is_broken)?);
+            while let Some(row) = settle(within(*limit, lost, rows.try_next()).await, is_broken)? {
                 visit(&row)?;
             }
             Ok(())
@@ -157,22 +165,39 @@ impl Session {
         if let Some(statement) = self.prepared.get(&sql) {
             return Ok(statement.clone());
         }
-        let Self { client, handle, limit, is_broken, .. } = self;
-        let prepared = handle.block_on(async { timeout(*limit, client.prepare(sql.text())).await });
+        let Self { client, handle, limit, lost, is_broken, .. } = self;
+        let prepared = handle.block_on(within(*limit, lost, client.prepare(sql.text())));
         let statement = settle(prepared, is_broken)?;
         self.prepared.insert(sql, statement.clone());
         Ok(statement)
     }
 }
 
+/// No answer came in time, or none will.
+struct Unanswered;
+
+/// Waits for an answer for so long, and no longer than anybody believes in one.
+async fn within<T>(
+    limit: Duration,
+    lost: &mut watch::Receiver<bool>,
+    answer: impl Future<Output = T>,
+) -> Result<T, Unanswered> {
+    tokio::select! {
+        // What has come has come.
+        biased;
+        answered = timeout(limit, answer) => answered.map_err(|_| Unanswered),
+        Ok(_) = lost.wait_for(|is_lost| *is_lost) => Err(Unanswered),
+    }
+}
+
 /// Tells what came back from what came too late.
 fn settle<T>(
-    done: Result<Result<T, tokio_postgres::Error>, tokio::time::error::Elapsed>,
+    done: Result<Result<T, tokio_postgres::Error>, Unanswered>,
     is_broken: &mut bool,
 ) -> Result<T, StoreError> {
     match done {
         Ok(done) => Ok(done?),
-        Err(_) => {
+        Err(Unanswered) => {
             *is_broken = true;
             Err(StoreError::away("it did not answer in time"))
         }

@@ -87,8 +87,9 @@ statements! {
     PAGE = page!("");
     /// A page of what is not hidden.
     VISIBLE_PAGE = page!("AND NOT hidden");
-    /// All that an index needs to know, with the vectors of one model.
-    SCAN = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector
+    /// All that an index needs to know, with the vectors of one model, and what else a copy needs.
+    SCAN = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector,
+                p.media, p.created_at, p.updated_at
             FROM products p LEFT JOIN vectors v
                 ON v.shop_id = $1 AND v.product_id = p.id AND v.model = $2
             WHERE p.shop_id = $1 ORDER BY p.id";

@@ -6,7 +6,7 @@
 
 mod folder;
 mod reader;
-mod rows;
+pub(super) mod rows;
 mod schema;
 mod state;
 mod transaction;

@@ -15,11 +15,11 @@ use super::super::{
 use crate::embed::StoredVector;
 
 /// The columns of a product, in the order [`read`] expects them.
-pub(super) const COLUMNS: &str =
+pub(in crate::store) const COLUMNS: &str =
     "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
 
 /// The product in a row of [`COLUMNS`].
-pub(super) fn read(row: &Row<'_>) -> Result<Product, StoreError> {
+pub(in crate::store) fn read(row: &Row<'_>) -> Result<Product, StoreError> {
     Ok(Product {
         id: read_product_id(row.get(0)?)?,
         shop: read_shop_id(row.get(1)?)?,
@@ -46,6 +46,9 @@ pub(super) fn read_vector(
 }
 
 /// The text in a column.
-pub(super) fn read_text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str, StoreError> {
+pub(in crate::store) fn read_text<'row>(
+    row: &'row Row<'_>,
+    column: usize,
+) -> Result<&'row str, StoreError> {
     row.get_ref(column)?.as_str().map_err(unexpected)
 }

@@ -1,0 +1,235 @@
+//! What is in the database, whether or not it is there? Reads that go on while it is away, from
+//! what was kept of it: the rows of the shops in memory, and the tokens of late.
+//!
+//! Lists and single products come from the database for as long as it answers, so that they show
+//! the last commit. What an index found is shown as the index knows it, from nearby.
+
+use std::{ops::ControlFlow, path::Path, sync::Arc, time::Instant};
+
+use catalog::{
+    access::ReadPass,
+    change::Seq,
+    product::{Product, ProductId, ShopId},
+};
+
+pub use super::known::TOKEN_LEASE;
+use super::{
+    super::{
+        CatalogReads, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched, Trouble,
+        Unembedded, VectorRow,
+    },
+    known::KnownTokens,
+    nearby::Nearby,
+    outlook::Outlook,
+    reader::PostgresReaders,
+    rows,
+};
+use crate::embed::{Encoder, ModelId};
+
+/// Readers that do not depend on the database from one moment to the next.
+pub struct SteadyReaders {
+    database: PostgresReaders,
+    outlook: Arc<Outlook>,
+    /// Missing where the scratch folder cannot be written.
+    nearby: Option<Nearby>,
+    tokens: KnownTokens,
+}
+
+impl SteadyReaders {
+    pub(super) fn new(
+        database: PostgresReaders,
+        outlook: Arc<Outlook>,
+        scratch: &Path,
+        readers: usize,
+    ) -> Self {
+        let nearby = Nearby::new(scratch, readers).inspect_err(|error| {
+            let cause = std::error::Error::source(error).map(ToString::to_string);
+            tracing::warn!(folder = %scratch.display(), %error, cause,
+                "no products can be kept nearby; searches will fail while the database is away");
+        });
+        Self { database, outlook, nearby: nearby.ok(), tokens: KnownTokens::new() }
+    }
+
+    /// What is nearby. Trouble with it is no trouble as long as there is a database.
+    fn at_hand<T>(&self, ask: impl FnOnce(&Nearby) -> Result<Option<T>, StoreError>) -> Option<T> {
+        ask(self.nearby.as_ref()?).unwrap_or_else(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            tracing::warn!(%error, cause, "what is kept nearby cannot be read");
+            None
+        })
+    }
+
+    /// What the database says or, while it does not, what is at hand.
+    fn newest<T>(
+        &self,
+        ask: impl FnOnce(&PostgresReaders) -> Result<T, StoreError>,
+        at_hand: impl Fn() -> Option<T>,
+    ) -> Result<T, StoreError> {
+        if self.outlook.is_doubtful()
+            && let Some(kept) = at_hand()
+        {
+            return Ok(kept);
+        }
+        match ask(&self.database) {
+            Err(error) if is_silence(&error) => {
+                self.outlook.doubt();
+                at_hand().ok_or(error)
+            }
+            answered => answered,
+        }
+    }
+}
+
+/// Whether there was no answer, rather than a bad one.
+fn is_silence(error: &StoreError) -> bool {
+    matches!(error.trouble(), Trouble::Away | Trouble::Busy | Trouble::Contended)
+}
+
+impl CatalogReads for SteadyReaders {
+    fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.newest(
+            |database| database.products(pass, ids),
+            || self.at_hand(|nearby| nearby.products(pass, ids)),
+        )
+    }
+
+    fn found(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        match self.at_hand(|nearby| nearby.products(pass, ids)) {
+            Some(kept) => Ok(kept),
+            None => self.database.products(pass, ids),
+        }
+    }
+
+    fn refused(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        match self.at_hand(|nearby| nearby.refused(shop, ids, allowed)) {
+            Some(refused) => Ok(refused),
+            None => self.database.refused(shop, ids, allowed),
+        }
+    }
+
+    fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
+        self.newest(
+            |database| database.page(pass, limit, offset),
+            || self.at_hand(|nearby| nearby.page(pass, limit, offset)),
+        )
+    }
+
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Seq, StoreError> {
+        let Some(nearby) = &self.nearby else { return self.database.scan(shop, model, visit) };
+        let mut filling = nearby.fill(shop);
+        let seq = self.database.scan_rows(shop, model, &mut |scanned, row| {
+            filling.add(rows::read_raw(row)?);
+            visit(scanned);
+            Ok(())
+        })?;
+        filling.finish();
+        Ok(seq)
+    }
+
+    fn keep_up(&self, shop: ShopId, changes: &[&Touched]) {
+        if let Some(nearby) = &self.nearby {
+            nearby.keep_up(shop, changes);
+        }
+    }
+
+    fn let_go(&self, shop: ShopId) {
+        if let Some(nearby) = &self.nearby {
+            nearby.let_go(shop);
+        }
+    }
+
+    fn every_product(
+        &self,
+        pass: &ReadPass,
+        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.database.every_product(pass, visit)
+    }
+
+    fn is_shared(&self) -> bool {
+        self.database.is_shared()
+    }
+
+    fn changes_since(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        since: Seq,
+    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
+        self.database.changes_since(shop, model, since)
+    }
+
+    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
+        self.database.last_changes(shops)
+    }
+
+    fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        self.database.last_change(shop)
+    }
+
+    fn is_near(&self) -> bool {
+        self.database.is_near()
+    }
+
+    /// While the database is away, this is good enough as long as there is something to show.
+    fn check(&self) -> Result<(), StoreError> {
+        let something = || self.nearby.as_ref().is_some_and(Nearby::holds_any).then_some(());
+        self.newest(CatalogReads::check, something)
+    }
+
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+        self.database.shops()
+    }
+
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+        self.newest(|database| database.counts(shop), || self.at_hand(|nearby| nearby.counts(shop)))
+    }
+
+    fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
+        if let Some(row) = self.tokens.get(id) {
+            return Ok(Some(row));
+        }
+        let ask = |database: &PostgresReaders| {
+            let asked = Instant::now();
+            let row = database.token(id)?;
+            self.tokens.learn(id, row.as_ref(), asked);
+            Ok(row)
+        };
+        self.newest(ask, || self.tokens.get_in_need(id).map(Some))
+    }
+
+    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
+        self.database.tokens(shop)
+    }
+
+    fn unembedded(
+        &self,
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.database.unembedded(model, encoder, limit)
+    }
+
+    fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
+        self.database.unembedded_count(model, encoder)
+    }
+
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError> {
+        self.database.scan_vectors(shop, visit)
+    }
+}

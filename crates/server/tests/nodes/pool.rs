@@ -1,0 +1,71 @@
+//! What happens when more is asked than there are connections? Some wait, for so long and no
+//! longer, and nothing is stuck afterwards.
+
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+use testbed::{postgres, until};
+
+use crate::node::{Node, token};
+
+/// How many ask at the same time.
+const CLIENTS: usize = 24;
+
+#[test]
+fn a_full_pool_turns_away_and_recovers() {
+    let url = postgres().database();
+    let name = url.rsplit_once('/').unwrap().1.to_owned();
+    let token = token(&url, "EDITOR");
+    let flags = ["--database-connections", "2", "--database-connect-time", "1s"];
+    let node = Node::start_with(&url, &token, &flags);
+    let (id, _) = node.create("lamp");
+    until("readiness", || node.readiness().status() == 200);
+    let ask = |path: &str| node.request("GET", path).send().unwrap();
+    // Many more than connections, all answered.
+    let path = format!("/products/{id}");
+    thread::scope(|scope| {
+        let asking: Vec<_> = (0..CLIENTS)
+            .map(|_| scope.spawn(|| (0..10).all(|_| ask(&path).status() == 200)))
+            .collect();
+        assert!(asking.into_iter().all(|answered| answered.join().unwrap()));
+    });
+    // Now nobody gets to read products, so that whoever has a connection keeps it. The list of
+    // another shop is nowhere else.
+    let elsewhere = crate::node::token_of(&url, 2, "VIEWER");
+    let list = || {
+        let asked = node.request("GET", "/products").headers(crate::node::bearer(&elsewhere));
+        asked.send().unwrap()
+    };
+    assert_eq!(list().status(), 200);
+    thread::scope(|scope| {
+        let lock = "BEGIN; LOCK TABLE products; SELECT pg_sleep(6)";
+        scope.spawn(|| postgres().psql(&name, lock));
+        let held = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
+                    AND relation = 'products'::regclass";
+        until("the lock", || postgres().psql(&name, held) == "1");
+        let started = Instant::now();
+        let asking: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(list)).collect();
+        // What is in memory is shown without any connection.
+        assert_eq!(node.find("lamp"), [id]);
+        let mut turned_away = 0;
+        for answer in asking {
+            let answer = answer.join().unwrap();
+            if answer.status() == 503 {
+                assert!(answer.headers().contains_key("retry-after"));
+                turned_away += 1;
+            } else {
+                assert_eq!(answer.status(), 200);
+            }
+        }
+        assert!(turned_away >= CLIENTS / 2, "{turned_away} of {CLIENTS}");
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    });
+    until("an answer", || list().status() == 200);
+    until("a write", || node.try_create("sofa").status() == 201);
+    thread::scope(|scope| {
+        let asking: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(list)).collect();
+        assert!(asking.into_iter().all(|answer| answer.join().unwrap().status() == 200));
+    });
+}
