@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-faults api-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-faults api-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-load bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,9 @@ bench-search: build ## Measure searches, memory and restart; PRODUCTS=1000000 fo
 
 bench-embed: build ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed
+
+bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part of `make test`)
+	cargo run --release --locked -p eval --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
 
 bench-import: build ## Time and memory of imports (not part of `make test`)
 	scripts/import-memory.sh target/release/shopkeeper

@@ -47,6 +47,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const MOST_PASSED_OVER: usize = 1000;
 /// Batches between two counts of all that is left.
 const COUNT_EVERY: u32 = 16;
+/// How often a store that other processes write to is looked at when there was nothing to do.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// How long the end of the process waits for a batch that is under way.
 const STOP_TIME: Duration = Duration::from_secs(2);
 
@@ -126,6 +128,12 @@ impl Desk {
                 return;
             }
             match self.batch_or_panic() {
+                // Other processes are not heard, neither when they write nor when they die.
+                Ok(0) if self.readers.is_shared() => {
+                    if !bell.wait_at_most(LOOK_AGAIN) {
+                        return;
+                    }
+                }
                 Ok(0) => {
                     if !bell.wait() {
                         return;
@@ -168,7 +176,7 @@ impl Desk {
         }
         let model = self.embedder.model().as_str();
         let most = BATCH + self.passed_over.len();
-        let left = self.readers.unembedded(model, Encoder::Deep, most);
+        let left = self.readers.claim_unembedded(model, Encoder::Deep, most);
         let mut products = left.map_err(Trouble::Store)?;
         products.retain(|product| !self.passed_over.contains(&as_seen(product)));
         products.truncate(BATCH);
@@ -188,7 +196,7 @@ impl Desk {
     /// and says how many.
     fn instant_batch(&mut self) -> Result<usize, Trouble> {
         let model = self.embedder.model().as_str();
-        let left = self.readers.unembedded(model, Encoder::Instant, INSTANT_BATCH);
+        let left = self.readers.claim_unembedded(model, Encoder::Instant, INSTANT_BATCH);
         let products = left.map_err(Trouble::Store)?;
         let embed = |product| Some(row((product, self.embedder.instant(text(product))?)));
         let vectors: Vec<_> = products.iter().filter_map(embed).collect();

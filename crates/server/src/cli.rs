@@ -60,7 +60,7 @@ enum Command {
     Token(token::TokenCommand),
     /// Search a shop and show what was understood and why each product was found
     Search(Box<search::SearchCommand>),
-    /// Tell what is in a data folder, whether or not a server runs: shops, products, vectors, size
+    /// Tell what is in a data folder or database, whether or not a server runs: shops, products, vectors, size
     Status(status::StatusCommand),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
     Eval(eval::EvalCommand),

@@ -20,8 +20,9 @@ pub use postgres::{
     PostgresStore, SteadyReaders, TOKEN_LEASE,
 };
 pub use records::{
-    Meaning, Page, Remembered, Scanned, ShopCounts, TokenRow, Touched, Unembedded, VectorRow,
+    Meaning, Page, Remembered, Scanned, ShopCounts, StoreState, TokenRow, Touched, Unembedded,
+    VectorCount, VectorRow,
 };
 pub use seam::{CatalogReads, CatalogStore, RowWrites};
-pub use sqlite::{DataFolder, FolderInUse, FolderState, SqliteReaders, SqliteStore, VectorCount};
+pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
 pub use transaction::WriteTransaction;

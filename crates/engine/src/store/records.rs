@@ -171,3 +171,29 @@ pub struct Remembered {
     /// What it was answered.
     pub answer: Vec<u8>,
 }
+
+/// A store at one moment, for its operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreState {
+    /// The version of its tables.
+    pub schema: usize,
+    /// The version that this program knows.
+    pub known_schema: usize,
+    /// Bytes that everything takes.
+    pub bytes: u64,
+    /// Every shop with products, largest first.
+    pub shops: Vec<ShopCounts>,
+    /// Vectors by model and encoder; none of tables that know of none.
+    pub vectors: Vec<VectorCount>,
+}
+
+/// The vectors that one encoder of one model has made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VectorCount {
+    /// The model.
+    pub model: String,
+    /// The encoder.
+    pub encoder: String,
+    /// How many.
+    pub products: usize,
+}

@@ -121,6 +121,17 @@ pub trait CatalogReads: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Unembedded>, StoreError>;
 
+    /// As [`unembedded`](Self::unembedded), but products that this process has for itself: no other
+    /// is handed them until this one asks again.
+    fn claim_unembedded(
+        &self,
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.unembedded(model, encoder, limit)
+    }
+
     /// How many products have no vector of this model by this encoder or a better one.
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError>;
 

@@ -1,13 +1,16 @@
-//! `shopkeeper status`: how is a data folder doing? Read beside a running server or without one;
+//! `shopkeeper status`: how is a store doing? Read beside a running server or without one;
 //! nothing is written.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use engine::{
     embed::Encoder,
-    store::{CatalogReads, FolderState, SqliteReaders, SqliteStore},
+    store::{CatalogReads, Postgres, SqliteReaders, SqliteStore, StoreState},
 };
 use serde_json::{Value, json};
 
@@ -32,16 +35,21 @@ impl StatusCommand {
     }
 
     pub(super) fn run(&self, config: &Config) -> anyhow::Result<()> {
-        let in_folder = || target::name_of_store(config);
-        if config.database.is_some() {
-            bail!("status looks into a data folder; {} is not one", in_folder());
-        }
-        if !SqliteStore::is_in(&config.data) {
-            bail!("there is no catalog in {}", in_folder());
-        }
-        let readers = SqliteReaders::new(config.data.clone());
-        let state = readers.state().with_context(in_folder)?;
-        let waiting = waiting(config, &readers, &state).with_context(in_folder)?;
+        let in_store = || target::name_of_store(config);
+        let (state, readers): (_, Arc<dyn CatalogReads>) = match &config.database {
+            Some(database) => {
+                let postgres = Postgres::new(&database.settings).with_context(in_store)?;
+                (postgres.state().with_context(in_store)?, Arc::new(postgres.readers()))
+            }
+            None => {
+                if !SqliteStore::is_in(&config.data) {
+                    bail!("there is no catalog in {}", in_store());
+                }
+                let readers = SqliteReaders::new(config.data.clone());
+                (readers.state().with_context(in_store)?, Arc::new(readers))
+            }
+        };
+        let waiting = waiting(config, &*readers, &state).with_context(in_store)?;
         let mut out = io::stdout().lock();
         match self.json {
             true => writeln!(out, "{:#}", in_json(config, &state, waiting))?,
@@ -55,8 +63,8 @@ impl StatusCommand {
 /// tables know of no vectors yet.
 fn waiting(
     config: &Config,
-    readers: &SqliteReaders,
-    state: &FolderState,
+    readers: &dyn CatalogReads,
+    state: &StoreState,
 ) -> anyhow::Result<Option<usize>> {
     let Some(embedder) = serving::embedder(&config.model)? else { return Ok(None) };
     if state.schema < state.known_schema {
@@ -65,7 +73,15 @@ fn waiting(
     Ok(Some(readers.unembedded_count(embedder.model().as_str(), Encoder::Deep)?))
 }
 
-fn in_json(config: &Config, state: &FolderState, waiting: Option<usize>) -> Value {
+/// What kind of store it is, and where.
+fn place(config: &Config) -> (&'static str, String) {
+    match &config.database {
+        Some(database) => ("database", database.settings.address.to_string()),
+        None => ("data", config.data.display().to_string()),
+    }
+}
+
+fn in_json(config: &Config, state: &StoreState, waiting: Option<usize>) -> Value {
     let shops = state.shops.iter().map(|shop| {
         let hidden = shop.products - shop.visible;
         json!({"shop_id": shop.shop.get(), "visible": shop.visible, "hidden": hidden})
@@ -73,8 +89,9 @@ fn in_json(config: &Config, state: &FolderState, waiting: Option<usize>) -> Valu
     let vectors = state.vectors.iter().map(
         |made| json!({"model": made.model, "encoder": made.encoder, "products": made.products}),
     );
+    let (kind, place) = place(config);
     json!({
-        "data": config.data.display().to_string(),
+        kind: place,
         "schema": state.schema,
         "bytes": state.bytes,
         "shops": shops.collect::<Vec<_>>(),
@@ -86,11 +103,14 @@ fn in_json(config: &Config, state: &FolderState, waiting: Option<usize>) -> Valu
 fn in_words(
     out: &mut impl Write,
     config: &Config,
-    state: &FolderState,
+    state: &StoreState,
     waiting: Option<usize>,
 ) -> io::Result<()> {
     let (schema, known) = (state.schema, state.known_schema);
-    writeln!(out, "data folder  {}", config.data.display())?;
+    match &config.database {
+        Some(database) => writeln!(out, "database     {}", database.settings.address)?,
+        None => writeln!(out, "data folder  {}", config.data.display())?,
+    }
     match schema < known {
         true => writeln!(out, "schema       version {schema}; a server makes it {known}")?,
         false => writeln!(out, "schema       version {schema}")?,

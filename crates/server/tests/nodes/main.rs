@@ -5,6 +5,8 @@
 //! `TEST_SEED=<seed>` repeats a run; `TEST_ROUNDS=<number>` makes the faults longer.
 #![allow(clippy::unwrap_used)]
 
+mod commands;
+mod embedding;
 mod encryption;
 mod failover;
 mod faults;

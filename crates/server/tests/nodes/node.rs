@@ -124,10 +124,21 @@ impl Node {
         found.json().unwrap()
     }
 
-    /// The status of its readiness.
+    /// Whether it is ready.
     pub(crate) fn readiness(&self) -> Response {
+        self.operation("/health/ready")
+    }
+
+    /// The value of a figure; none is 0.
+    pub(crate) fn figure(&self, name: &str) -> f64 {
+        let text = self.operation("/metrics").text().unwrap();
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.map_or(0.0, |value| value.parse().unwrap())
+    }
+
+    fn operation(&self, path: &str) -> Response {
         let base = self.base.strip_suffix("/api/v1").unwrap();
-        self.http.get(format!("{base}/health/ready")).send().unwrap()
+        self.http.get(format!("{base}{path}")).send().unwrap()
     }
 
     pub(crate) fn search(&self, query: &str) -> RequestBuilder {

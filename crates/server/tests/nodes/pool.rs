@@ -21,7 +21,7 @@ fn a_full_pool_turns_away_and_recovers() {
     let flags = ["--database-connections", "2", "--database-connect-time", "1s"];
     let node = Node::start_with(&url, &token, &flags);
     let (id, _) = node.create("lamp");
-    until("readiness", || node.readiness().status() == 200);
+    assert_eq!(node.find("lamp"), [id], "now the shop is in memory");
     let ask = |path: &str| node.request("GET", path).send().unwrap();
     // Many more than connections, all answered.
     let path = format!("/products/{id}");

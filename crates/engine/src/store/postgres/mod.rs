@@ -7,6 +7,7 @@
 
 mod address;
 mod arrival;
+mod claims;
 mod connector;
 mod flush;
 mod known;
@@ -18,6 +19,7 @@ mod reader;
 mod rows;
 mod schema;
 mod session;
+mod state;
 mod statements;
 mod steady;
 mod tls;

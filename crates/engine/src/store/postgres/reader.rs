@@ -14,6 +14,7 @@ use super::{
         CatalogReads, Meaning, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched,
         Unembedded, VectorRow, columns,
     },
+    claims::Claims,
     connector::Connector,
     pool::Pool,
     rows::{self, get},
@@ -24,12 +25,14 @@ use crate::embed::{Encoder, ModelId};
 
 /// A pool of connections that read.
 pub struct PostgresReaders {
-    pool: Pool,
+    pub(super) pool: Pool,
+    claims: Claims,
 }
 
 impl PostgresReaders {
     pub(super) fn new(connector: Arc<Connector>, connections: usize) -> Self {
-        Self { pool: Pool::new(connector, connections) }
+        let claims = Claims::new(Arc::clone(&connector));
+        Self { pool: Pool::new(connector, connections), claims }
     }
 
     /// Runs `work` in one transaction: whatever it asks, it sees one state.
@@ -242,26 +245,16 @@ impl CatalogReads for PostgresReaders {
         encoder: Encoder,
         limit: usize,
     ) -> Result<Vec<Unembedded>, StoreError> {
-        let lesser = lesser(encoder);
-        let found = self.in_one_state(|session| {
-            let mut found = session.query(statements::UNEMBEDDED, &[&as_bigint(limit)])?;
-            let room = as_bigint(limit - found.len());
-            if room > 0 {
-                let values: [super::session::Value<'_>; 3] = [&model, &lesser, &room];
-                found.extend(session.query(statements::EMBEDDED_OTHERWISE, &values)?);
-            }
-            Ok(found)
-        })?;
-        let read = |row: &tokio_postgres::Row| {
-            Ok(Unembedded {
-                shop: columns::read_shop_id(get(row, 0)?)?,
-                id: columns::read_product_id(get(row, 1)?)?,
-                version: rows::read_seq(get(row, 2)?),
-                title: get(row, 3)?,
-                description: get(row, 4)?,
-            })
-        };
-        found.iter().map(read).collect()
+        self.in_one_state(|session| unembedded(session, model, encoder, limit))
+    }
+
+    fn claim_unembedded(
+        &self,
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.claims.take(model, encoder, limit)
     }
 
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
@@ -285,6 +278,32 @@ impl CatalogReads for PostgresReaders {
             })
         })
     }
+}
+
+/// The newest products without such a vector.
+pub(super) fn unembedded(
+    session: &mut Session,
+    model: &str,
+    encoder: Encoder,
+    limit: usize,
+) -> Result<Vec<Unembedded>, StoreError> {
+    let lesser = lesser(encoder);
+    let mut found = session.query(statements::UNEMBEDDED, &[&as_bigint(limit)])?;
+    let room = as_bigint(limit - found.len());
+    if room > 0 {
+        let values: [super::session::Value<'_>; 3] = [&model, &lesser, &room];
+        found.extend(session.query(statements::EMBEDDED_OTHERWISE, &values)?);
+    }
+    let read = |row: &tokio_postgres::Row| {
+        Ok(Unembedded {
+            shop: columns::read_shop_id(get(row, 0)?)?,
+            id: columns::read_product_id(get(row, 1)?)?,
+            version: rows::read_seq(get(row, 2)?),
+            title: get(row, 3)?,
+            description: get(row, 4)?,
+        })
+    };
+    found.iter().map(read).collect()
 }
 
 /// What became of a product that changed.

@@ -130,6 +130,11 @@ pub(super) fn check(session: &mut Session) -> Result<(), StoreError> {
     }
 }
 
+/// The version of the tables, none of them being 0, and the version that this program knows.
+pub(super) fn versions(session: &mut Session) -> Result<(usize, usize), StoreError> {
+    Ok((version(session)?.unwrap_or_default(), STEPS.len()))
+}
+
 /// The version of the tables, if there are any.
 fn version(session: &mut Session) -> Result<Option<usize>, StoreError> {
     let found = session.simple("SELECT to_regclass('schema_version')")?;

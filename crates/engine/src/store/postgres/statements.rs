@@ -165,6 +165,18 @@ statements! {
               + (SELECT count(*) FROM vectors WHERE model > $1)
               + (SELECT count(*) FROM vectors WHERE model = $1 AND encoder = ANY($2))";
 
+    /// Of texts that wait, those that no other node works on, by their places in the list. Who is
+    /// first has them until the end of its transaction.
+    CLAIM =
+        "SELECT place FROM unnest($1::int[]) WITH ORDINALITY AS waiting (key, place)
+         WHERE pg_try_advisory_xact_lock(1397247056, key) LIMIT $2";
+    /// Vectors by who made them, for the operator.
+    VECTOR_COUNTS =
+        "SELECT model, encoder, count(*) FROM vectors WHERE model IS NOT NULL
+         GROUP BY model, encoder ORDER BY model, encoder";
+    /// How large everything is, for the operator.
+    SIZE = "SELECT pg_database_size(current_database())";
+
     /// The answer to a key.
     RECALL = "SELECT fingerprint, answer FROM idempotency_keys
               WHERE shop_id = $1 AND key = $2 AND created_at >= $3";
@@ -228,6 +240,9 @@ mod tests {
         (UNEMBEDDED, "background: whichever shop has work"),
         (EMBEDDED_OTHERWISE, "background: whichever shop has work"),
         (UNEMBEDDED_COUNT, "background: a figure over all shops"),
+        (CLAIM, "locks on numbers, no tables"),
+        (VECTOR_COUNTS, "the operator's figures"),
+        (SIZE, "the operator's figures"),
         (TIDY_KEYS, "every ten minutes: all shops"),
         (TIDY_CHANGES, "every ten minutes: all shops, each by its own row"),
         (TOKEN, "tokens are small and on every machine; the shop is the answer"),

@@ -221,6 +221,15 @@ impl CatalogReads for SteadyReaders {
         self.database.unembedded(model, encoder, limit)
     }
 
+    fn claim_unembedded(
+        &self,
+        model: &str,
+        encoder: Encoder,
+        limit: usize,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        self.database.claim_unembedded(model, encoder, limit)
+    }
+
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
         self.database.unembedded_count(model, encoder)
     }

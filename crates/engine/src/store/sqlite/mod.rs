@@ -25,7 +25,6 @@ use rusqlite::{Connection, OpenFlags};
 use super::{CatalogStore, Remembered, StoreError, WriteTransaction, columns};
 pub use folder::{DataFolder, FolderInUse};
 pub use reader::SqliteReaders;
-pub use state::{FolderState, VectorCount};
 
 /// The database's file name inside the data folder.
 const FILE_NAME: &str = "shopkeeper.db";

@@ -5,39 +5,13 @@ use std::{cmp::Ordering, fs};
 use rusqlite::Connection;
 
 use super::{
-    super::{CatalogReads, ShopCounts, StoreError},
+    super::{CatalogReads, StoreError, StoreState, VectorCount},
     FILE_NAME, LOG_FILE_NAME, SqliteReaders, schema,
 };
 
-/// A data folder at one moment.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FolderState {
-    /// The version of its tables.
-    pub schema: usize,
-    /// The version that this program knows.
-    pub known_schema: usize,
-    /// Bytes of the database and its log.
-    pub bytes: u64,
-    /// Every shop with products, largest first.
-    pub shops: Vec<ShopCounts>,
-    /// Vectors by model and encoder; none of tables that know of none.
-    pub vectors: Vec<VectorCount>,
-}
-
-/// The vectors that one encoder of one model has made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VectorCount {
-    /// The model.
-    pub model: String,
-    /// The encoder.
-    pub encoder: String,
-    /// How many.
-    pub products: usize,
-}
-
 impl SqliteReaders {
     /// How the folder is doing.
-    pub fn state(&self) -> Result<FolderState, StoreError> {
+    pub fn state(&self) -> Result<StoreState, StoreError> {
         let (schema, vectors) = self.read(|connection| {
             let schema = schema::version(connection)?;
             match schema.cmp(&schema::KNOWN) {
@@ -49,7 +23,7 @@ impl SqliteReaders {
         let shops = self.shops()?;
         let size = |name| fs::metadata(self.folder().join(name)).map_or(0, |file| file.len());
         let bytes = size(FILE_NAME) + size(LOG_FILE_NAME);
-        Ok(FolderState { schema, known_schema: schema::KNOWN, bytes, shops, vectors })
+        Ok(StoreState { schema, known_schema: schema::KNOWN, bytes, shops, vectors })
     }
 }
 

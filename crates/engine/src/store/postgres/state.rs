@@ -1,0 +1,37 @@
+//! How is a database doing? Figures for its operator, read without changing anything.
+
+use super::{
+    super::{CatalogReads, StoreError, StoreState, VectorCount, columns::unexpected},
+    Postgres,
+    rows::get,
+    schema, statements,
+};
+
+impl Postgres {
+    /// How the catalog in it is doing. Tables that are not up to date are told of no further.
+    pub fn state(&self) -> Result<StoreState, StoreError> {
+        let mut session = self.connector.connect()?;
+        let (schema, known_schema) = schema::versions(&mut session)?;
+        if schema > known_schema {
+            return Err(StoreError::too_new());
+        }
+        let number = |count: i64| usize::try_from(count).map_err(unexpected);
+        let size: i64 = get(&session.query_one(statements::SIZE, &[])?, 0)?;
+        let mut state = StoreState {
+            schema,
+            known_schema,
+            bytes: size.cast_unsigned(),
+            shops: Vec::new(),
+            vectors: Vec::new(),
+        };
+        if schema == known_schema {
+            state.shops = self.readers().shops()?;
+            for row in session.query(statements::VECTOR_COUNTS, &[])? {
+                let products = number(get(&row, 2)?)?;
+                let (model, encoder) = (get(&row, 0)?, get(&row, 1)?);
+                state.vectors.push(VectorCount { model, encoder, products });
+            }
+        }
+        Ok(state)
+    }
+}

@@ -1,0 +1,112 @@
+//! How long does a node take to load a shop from PostgreSQL? Rows, vectors and words, into the
+//! index and the copy beside it, as at the start of a node.
+#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use catalog::{
+    access::{Caller, Role},
+    price::Price,
+    product::{Description, Draft, ShopId, Title},
+};
+use clap::Parser;
+use engine::{
+    Engine, Settings,
+    embed::{BuiltIn, Embedder, Weights},
+    store::{Postgres, PostgresSettings},
+    writer::WriterSettings,
+};
+use eval::products::Products;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+/// Products that are created together.
+const BULK: usize = 1000;
+
+/// Times the loading of a shop from a PostgreSQL of its own.
+#[derive(Parser)]
+struct Arguments {
+    /// Products of the shop.
+    #[arg(long, default_value_t = 100_000)]
+    products: usize,
+    /// How often it is loaded.
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// Seed of the products.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let database = PostgresSettings {
+        address: testbed::postgres().database().parse()?,
+        connections: 4,
+        connect_time: Duration::from_secs(5),
+        statement_time: Duration::from_secs(60),
+        lock_time: Duration::from_secs(10),
+        scratch: std::env::temp_dir(),
+    };
+    Postgres::new(&database)?.migrate()?;
+    let model: Arc<dyn Embedder> = Arc::new(BuiltIn::new(Weights::embedded(), 1)?);
+    let open = || Engine::open_database(&database, settings(Arc::clone(&model)));
+    fill(&open()?, &Products::make(arguments.products, arguments.seed))?;
+    let mut times = Vec::new();
+    for _ in 0..arguments.rounds {
+        let engine = open()?;
+        let started = Instant::now();
+        engine.warm_up()?;
+        times.push(started.elapsed());
+        anyhow::ensure!(engine.figures().products == arguments.products, "not all were loaded");
+    }
+    times.sort_unstable();
+    let (first, median) = (times[0], times[times.len() / 2]);
+    println!("{} products: {first:.2?} at best, {median:.2?} in the middle", arguments.products);
+    Ok(())
+}
+
+fn fill(engine: &Engine, products: &Products) -> anyhow::Result<()> {
+    let pass = Caller::new(ShopId::new(1).context("a shop")?, Role::Editor).may_write()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    for from in (0..products.len()).step_by(BULK) {
+        let drafts = (from..products.len().min(from + BULK)).map(|n| draft(&products.single(n)));
+        runtime.block_on(engine.create(pass, drafts.collect::<Result<_, _>>()?, None))?;
+    }
+    Ok(())
+}
+
+fn draft(body: &[u8]) -> anyhow::Result<Draft> {
+    let body: Value = serde_json::from_slice(body)?;
+    let text = |name: &str| body[name].as_str().unwrap_or_default();
+    Ok(Draft {
+        title: Title::parse(text("title"))?,
+        description: Description::parse(text("description"))?,
+        price: Price::parse(text("price"))?,
+        hidden: false,
+        media: Vec::new(),
+    })
+}
+
+fn settings(model: Arc<dyn Embedder>) -> Settings {
+    Settings {
+        writer: WriterSettings {
+            queue: 100,
+            group_products: 4096,
+            remember_for: SignedDuration::from_hours(1),
+        },
+        reader_threads: 4,
+        reader_queue: 100,
+        index_memory: usize::MAX,
+        answer_memory: 0,
+        embedder: Some(model),
+        background: false,
+        query_budget: 0,
+        clock: Arc::new(Timestamp::now),
+        random: Arc::new(|bytes| bytes.fill(7)),
+    }
+}

@@ -1,0 +1,48 @@
+//! Do nodes share the work of embedding? Each product is embedded by one of them, and if that one
+//! dies, by another.
+
+use serde_json::json;
+use testbed::{postgres, until};
+
+use crate::node::{Node, token};
+
+/// Few enough to be embedded soon by an unoptimised build, and too many for one node alone.
+const PRODUCTS: usize = 300;
+/// Products that a node works on at once.
+const BATCH: usize = 16;
+
+fn stored(node: &Node) -> usize {
+    node.figure("shopkeeper_vectors_stored_total") as usize
+}
+
+#[test]
+fn nodes_share_what_waits_for_vectors() {
+    let url = postgres().database();
+    let name = url.rsplit_once('/').unwrap().1;
+    let token = token(&url, "EDITOR");
+    let with_model = ["--model-kind", "built-in", "--model-threads", "1"];
+    let mut nodes = [(); 3].map(|()| Node::start_with(&url, &token, &with_model));
+    // This one has no model and so leaves all the work to the others.
+    let writer = Node::start(&url, &token);
+    for from in (0..PRODUCTS).step_by(100) {
+        let products: Vec<_> = (from..from + 100)
+            .map(|n| json!({"title": format!("Lamp {n}"), "price": "$5"}))
+            .collect();
+        let made = writer.request("POST", "/products/bulk").json(&json!({"products": products}));
+        assert_eq!(made.send().unwrap().status(), 201);
+    }
+    until("two nodes at work", || nodes.iter().filter(|node| stored(node) > 0).count() > 1);
+    let by_the_dead = stored(&nodes[2]);
+    nodes[2].kill();
+    let count = |encoder: &str| {
+        let count = format!("SELECT count(*) FROM vectors WHERE encoder = '{encoder}'");
+        postgres().psql(name, &count).parse::<usize>().unwrap()
+    };
+    until("all vectors", || count("deep") == PRODUCTS);
+    let by_each = [stored(&nodes[0]), stored(&nodes[1]), by_the_dead];
+    eprintln!("{by_each:?} vectors were stored by the nodes");
+    // Instant ones first and then deep ones, and hardly any twice: who reads the list of what
+    // waits just before another is done may do a few again.
+    let most = 2 * PRODUCTS + 4 * BATCH;
+    assert!(by_each.iter().sum::<usize>() <= most, "{by_each:?}, at most {most}");
+}
