@@ -129,11 +129,11 @@ impl Node {
         self.operation("/health/ready")
     }
 
-    /// The value of a figure; none is 0.
-    pub(crate) fn figure(&self, name: &str) -> f64 {
+    /// The value of a figure, if there is one yet.
+    pub(crate) fn figure(&self, name: &str) -> Option<f64> {
         let text = self.operation("/metrics").text().unwrap();
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.map_or(0.0, |value| value.parse().unwrap())
+        line.map(|value| value.parse().unwrap())
     }
 
     fn operation(&self, path: &str) -> Response {
