@@ -22,6 +22,7 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
 fn describe() {
     metrics::describe_counter!("shopkeeper_http_requests_total", "Requests answered.");
     metrics::describe_histogram!("shopkeeper_http_request_seconds", "Time to answer a request.");
+    metrics::describe_counter!("shopkeeper_mcp_calls_total", "Calls of tools by agents.");
     metrics::describe_counter!("shopkeeper_writes_total", "Writes stored, or failed.");
     metrics::describe_histogram!("shopkeeper_write_group_size", "Writes in one transaction.");
     metrics::describe_histogram!("shopkeeper_commit_seconds", "Time from begin to visible.");

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use super::{
     freshness::{CATALOG_AGE, CATALOG_SEQ},
     observe::REQUEST_ID,
+    problem::ApiError,
     products::{IDEMPOTENCY_KEY, TOTAL_COUNT},
 };
 use crate::config::Cors;
@@ -37,13 +38,16 @@ pub(crate) fn layer(config: &Cors) -> Option<CorsLayer> {
             header::IF_NONE_MATCH,
             IDEMPOTENCY_KEY,
             REQUEST_ID,
+            HeaderName::from_static("mcp-method"),
+            HeaderName::from_static("mcp-name"),
+            HeaderName::from_static("mcp-protocol-version"),
         ])
         .expose_headers([
             header::ETAG,
             header::LOCATION,
             header::RETRY_AFTER,
-            header::HeaderName::from_static("ratelimit"),
-            header::HeaderName::from_static("ratelimit-policy"),
+            HeaderName::from_static("ratelimit"),
+            HeaderName::from_static("ratelimit-policy"),
             CATALOG_AGE,
             CATALOG_SEQ,
             REQUEST_ID,
@@ -51,4 +55,48 @@ pub(crate) fn layer(config: &Cors) -> Option<CorsLayer> {
         ])
         .max_age(REMEMBER_FOR);
     Some(layer)
+}
+
+/// The configured origins, where the server itself must refuse others. A browser sends what a page
+/// asks for and only keeps the answer from it; and a page whose name was made to lead here (DNS
+/// rebinding) gets the answer too.
+pub(crate) struct Origins(Vec<String>);
+
+impl Origins {
+    pub(crate) fn new(config: &Cors) -> Self {
+        Self(config.origins.clone())
+    }
+
+    /// Lets in who is no web page, and pages of the configured origins.
+    pub(crate) fn let_in(&self, request: &HeaderMap) -> Result<(), ApiError> {
+        let known =
+            |origin: &HeaderValue| self.0.iter().any(|known| known == "*" || origin == known);
+        match request.get_all(header::ORIGIN).iter().all(known) {
+            true => Ok(()),
+            false => Err(ApiError::OriginNotAllowed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_pages_of_configured_origins_are_let_in() {
+        let check = |configured: &[&str], sent: &[&'static str]| {
+            let origins = configured.iter().map(|origin| (*origin).to_owned()).collect();
+            let sent = sent.iter().map(|origin| (header::ORIGIN, HeaderValue::from_static(origin)));
+            Origins(origins).let_in(&sent.collect()).is_ok()
+        };
+        let shop = "https://shop.example";
+        assert!(check(&[], &[]));
+        assert!(check(&[shop], &[]));
+        assert!(check(&[shop], &[shop]));
+        assert!(check(&["*"], &["https://evil.example"]));
+        assert!(!check(&[], &[shop]));
+        assert!(!check(&[], &["null"]));
+        assert!(!check(&[shop], &["https://shop.example:8443"]));
+        assert!(!check(&[shop], &["http://shop.example"]));
+    }
 }

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     http::{HeaderMap, header},
 };
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -27,6 +27,15 @@ pub(crate) async fn read(
     body: Body,
     limits: BodyLimits,
 ) -> Result<Value, ApiError> {
+    parse(&read_bytes(headers, body, limits).await?)
+}
+
+/// Reads the bytes of a body that says it is JSON.
+pub(crate) async fn read_bytes(
+    headers: &HeaderMap,
+    body: Body,
+    limits: BodyLimits,
+) -> Result<Bytes, ApiError> {
     if !says_json(headers) {
         return Err(ApiError::UnsupportedMediaType);
     }
@@ -35,13 +44,12 @@ pub(crate) async fn read(
         return Err(too_large);
     }
     let arriving = Limited::new(body, limits.bytes).collect();
-    let bytes = match tokio::time::timeout(limits.read_time, arriving).await {
-        Err(_) => return Err(ApiError::RequestTimeout),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(too_large),
-        Ok(Err(error)) => return Err(ApiError::MalformedJson(error.to_string())),
-        Ok(Ok(whole)) => whole.to_bytes(),
-    };
-    parse(&bytes)
+    match tokio::time::timeout(limits.read_time, arriving).await {
+        Err(_) => Err(ApiError::RequestTimeout),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large),
+        Ok(Err(error)) => Err(ApiError::MalformedJson(error.to_string())),
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+    }
 }
 
 /// Reads JSON in which no object names a field twice.

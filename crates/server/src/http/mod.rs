@@ -2,11 +2,14 @@
 //!
 //! A request passes [`observe`] (id, figures, error bodies), [`guard`] (room), [`auth`] (token
 //! and rate limit), then its handler in [`products`], [`search`], [`similar`] or [`tokens`], which
-//! reads it with [`json`], [`fields`] and [`requests`] and answers with [`wire`].
+//! reads it with [`json`], [`fields`] and [`requests`] and answers with [`wire`]. What those and
+//! the tools of [`mcp`] have in common is in [`actions`].
 //!
 //! An address is registered together with its description or not at all, so that [`openapi`]
-//! has every one of them and [`docs`] shows them. [`pages`] has those for people.
+//! has every one of them and [`docs`] shows them. [`pages`] has those for people. [`mcp`] describes
+//! itself, in the words of its own protocol.
 
+pub(crate) mod actions;
 pub(crate) mod auth;
 mod cors;
 mod demo;
@@ -19,6 +22,7 @@ pub(crate) mod guard;
 pub(crate) mod health;
 pub mod json;
 pub(crate) mod jwt;
+pub(crate) mod mcp;
 pub(crate) mod observe;
 pub(crate) mod openapi;
 pub(crate) mod pages;
@@ -53,8 +57,8 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
-    json::BodyLimits, jwt::SignedTokens, observe::RequestIds, pages::PagePolicy, problem::ApiError,
-    rate::RateLimits, traffic::Traffic,
+    cors::Origins, json::BodyLimits, jwt::SignedTokens, observe::RequestIds, pages::PagePolicy,
+    problem::ApiError, rate::RateLimits, traffic::Traffic,
 };
 use crate::{config::Config, demo::DemoShop, serving::ReadinessFlag};
 
@@ -82,6 +86,7 @@ pub struct Parts {
     /// The demo shop, where this is `shopkeeper demo`.
     pub(crate) demo: Option<DemoShop>,
     pub(crate) page_policy: PagePolicy,
+    pub(crate) origins: Origins,
     /// What each shop asks.
     pub(crate) traffic: Traffic,
     pub(crate) started: Instant,
@@ -122,6 +127,7 @@ impl Parts {
             public_metrics: config.metrics.public,
             demo: None,
             page_policy: PagePolicy::new(&config.pages),
+            origins: Origins::new(&config.cors),
             traffic: Traffic::default(),
             started: Instant::now(),
         })
@@ -135,13 +141,12 @@ impl Parts {
 
 /// The whole service.
 pub fn router(app: App, config: &Config) -> Router {
-    let guarded = api()
-        .route_layer(from_fn_with_state(Arc::clone(&app), freshness::layer))
-        .route_layer(from_fn_with_state(Arc::clone(&app), auth::authenticate))
-        .layer(from_fn_with_state(Arc::clone(&app), guard::guard));
+    let api = guarded(&app, api());
+    let agents = guarded(&app, mcp::routes());
     let demo = app.demo.as_ref().map(|_| demo::routes()).unwrap_or_default();
-    Router::from(described(guarded.clone()))
-        .nest(SAMPLES_PREFIX, guarded.into())
+    Router::from(described(api.clone()))
+        .nest(SAMPLES_PREFIX, api.into())
+        .merge(agents)
         .merge(demo)
         .fallback(async || ApiError::NotFound("such address"))
         .layer(map_response(name_refused_methods))
@@ -149,6 +154,14 @@ pub fn router(app: App, config: &Config) -> Router {
         .layer(option_layer(cors::layer(&config.cors)))
         .layer(from_fn_with_state(Arc::clone(&app), observe::observe))
         .with_state(app)
+}
+
+/// The layers around everything that needs a token.
+fn guarded(app: &App, routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    routes
+        .route_layer(from_fn_with_state(Arc::clone(app), freshness::layer))
+        .route_layer(from_fn_with_state(Arc::clone(app), auth::authenticate))
+        .layer(from_fn_with_state(Arc::clone(app), guard::guard))
 }
 
 /// The description of every address, as `/openapi.json` has it.

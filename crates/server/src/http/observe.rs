@@ -42,19 +42,24 @@ impl RequestIds {
     }
 }
 
+/// The id of a request, for those who answer it.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId(pub(crate) String);
+
 /// An id of the caller's that can go into logs and headers as it is.
 fn is_sane(id: &HeaderValue) -> bool {
     let sane = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:+/=".contains(byte);
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.as_bytes().iter().all(sane)
 }
 
-pub(crate) async fn observe(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
     let id = match request.headers().get(REQUEST_ID) {
         Some(id) if is_sane(id) => id.clone(),
         _ => app.request_ids.next(),
     };
     let request_id = id.to_str().unwrap_or_default().to_owned();
+    request.extensions_mut().insert(RequestId(request_id.clone()));
     let method = request.method().clone();
     let route = request
         .extensions()

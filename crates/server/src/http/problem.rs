@@ -70,6 +70,14 @@ pub enum ApiError {
     /// A role that is not enough.
     #[error(transparent)]
     InsufficientRole(#[from] Forbidden),
+    /// A web page that nobody lets in.
+    #[error("pages of this origin may not call the service; cors.origins lists those that may")]
+    OriginNotAllowed,
+    /// A version of the Model Context Protocol that nobody here speaks.
+    #[error(
+        "this version of the Model Context Protocol is not spoken here; initialize names one that is"
+    )]
+    UnsupportedProtocolVersion,
     /// No such thing for this caller.
     #[error("there is no {0} here")]
     NotFound(&'static str),
@@ -147,6 +155,10 @@ impl ApiError {
             Self::InvalidToken => (S::UNAUTHORIZED, "invalid_token", "Invalid token"),
             Self::ExpiredToken => (S::UNAUTHORIZED, "expired_token", "Expired token"),
             Self::InsufficientRole(_) => (S::FORBIDDEN, "insufficient_role", "Insufficient role"),
+            Self::OriginNotAllowed => (S::FORBIDDEN, "origin_not_allowed", "Origin not allowed"),
+            Self::UnsupportedProtocolVersion => {
+                (S::BAD_REQUEST, "unsupported_protocol_version", "Unsupported protocol version")
+            }
             Self::NotFound(_) => (S::NOT_FOUND, "not_found", "Not found"),
             Self::MethodNotAllowed => {
                 (S::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")

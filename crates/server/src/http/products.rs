@@ -1,7 +1,5 @@
 //! The catalog's endpoints: parse, get a pass, make one engine call, write the answer.
 
-use std::sync::Arc;
-
 use axum::{
     Json,
     body::Body,
@@ -13,11 +11,12 @@ use catalog::{
     change::Seq,
     product::{Product, ProductId},
 };
-use engine::writes::{Created, Edit, Once, Precondition, Refusal};
+use engine::writes::{Created, Edit, Precondition};
 use serde_json::Value;
 
 use super::{
     App,
+    actions::{self, CreatedProduct, to_json},
     auth::Bearer,
     json,
     openapi::{
@@ -37,16 +36,14 @@ use super::{
     },
     path::PathText,
     problem::{ApiError, Fault},
-    requests::{self, DEFAULT_PAGE},
-    wire::{BulkCreated, BulkDeleted, BulkUpdated, ElementFault, ProductBody},
+    requests,
+    wire::{BulkCreated, BulkDeleted, BulkUpdated, ElementFault, ProductBody, ProductPage},
 };
 
 /// How many products there are on all pages.
 pub(crate) const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 /// The caller's own name for a create, which makes it safe to repeat.
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
-/// The longest idempotency key.
-pub(crate) const MAX_KEY_BYTES: usize = 255;
 
 /// Create a product
 ///
@@ -72,18 +69,10 @@ pub(crate) async fn create(
     let pass = caller.may_write()?;
     let body = json::read(&headers, body, app.body_limits).await?;
     let draft = requests::draft(&body).map_err(ApiError::Validation)?;
-    let answer = |products: &[Product]| to_json(&products.first().map(ProductBody::from));
-    let once = once("create", &headers, &body, answer)?;
-    let (id, answer) = match app.engine.create(pass, vec![draft], once).await? {
-        Created::Now(products) => {
-            let id = products.first().ok_or(ApiError::Internal)?.id;
-            (id.get(), answer(&products))
-        }
-        Created::Before(answer) => (id_in(&answer)?, answer),
-        Created::KeyTaken => return Err(ApiError::KeyTaken),
-    };
+    let key = idempotency_key(&headers)?;
+    let CreatedProduct { id, text } = actions::create(&app, pass, draft, &body, key).await?;
     let location = format!("/api/v1/products/{id}");
-    Ok((StatusCode::CREATED, [(header::LOCATION, location)], JsonText(answer)).into_response())
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], JsonText(text)).into_response())
 }
 
 /// Create up to 100 products
@@ -117,7 +106,7 @@ pub(crate) async fn bulk_create(
             errors: errors.clone(),
         })
     };
-    let once = once("bulk_create", &headers, &body, answer.clone())?;
+    let once = actions::once("bulk_create", idempotency_key(&headers)?, &body, answer.clone());
     let answer = match app.engine.create(pass, drafts, once).await? {
         Created::Now(products) => answer(&products),
         Created::Before(answer) => answer,
@@ -153,9 +142,7 @@ pub(crate) async fn update(
     let body = json::read(&headers, body, app.body_limits).await?;
     let patch = requests::patch(&body).map_err(ApiError::Validation)?;
     let edit = Edit { id, patch, precondition: precondition(&headers) };
-    let outcome = app.engine.update(pass, vec![edit]).await?.pop();
-    let product = outcome.ok_or(ApiError::Internal)?.map_err(refused)?;
-    Ok(with_etag(&product))
+    Ok(with_etag(&actions::update(&app, pass, edit).await?))
 }
 
 /// Update up to 100 products
@@ -226,8 +213,7 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let pass = caller.may_write()?;
     let id = product_id(&id)?;
-    let outcome = app.engine.delete(pass, vec![id], precondition(&headers)).await?.pop();
-    outcome.ok_or(ApiError::Internal)?.map_err(refused)?;
+    actions::delete(&app, pass, id, precondition(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -279,20 +265,7 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let pass = caller.may_read();
     let request = requests::list_parameters(query.as_deref()).map_err(ApiError::Validation)?;
-    let (products, total) = match request.ids {
-        None => {
-            let limit = request.limit.unwrap_or(DEFAULT_PAGE);
-            let page = app.engine.page(pass, limit, request.offset).await?;
-            (page.products, page.total)
-        }
-        Some(ids) => {
-            let found = app.engine.products(pass, ids).await?;
-            let total = found.len();
-            let limit = request.limit.unwrap_or(total);
-            (found.into_iter().skip(request.offset).take(limit).collect(), total)
-        }
-    };
-    let products: Vec<_> = products.iter().map(ProductBody::from).collect();
+    let ProductPage { products, total } = actions::list(&app, pass, request).await?;
     Ok(([(TOTAL_COUNT, total.to_string())], Json(products)).into_response())
 }
 
@@ -316,8 +289,7 @@ pub(crate) async fn get(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let pass = caller.may_read();
-    let found = app.engine.product(pass, product_id(&id)?).await?;
-    let product = found.ok_or(ApiError::NotFound("product"))?;
+    let product = actions::get(&app, pass, product_id(&id)?).await?;
     let known = headers
         .get_all(header::IF_NONE_MATCH)
         .iter()
@@ -339,10 +311,6 @@ impl IntoResponse for JsonText {
     }
 }
 
-fn to_json(value: &impl serde::Serialize) -> Vec<u8> {
-    serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("wire types always serialise"))
-}
-
 /// Good elements, and the faults of the others by their place.
 fn split<T>(
     elements: &[Value],
@@ -360,43 +328,13 @@ fn split<T>(
     (good, bad)
 }
 
-/// What makes this create safe to repeat, if its headers ask for that.
-fn once(
-    endpoint: &str,
-    headers: &HeaderMap,
-    body: &Value,
-    answer: impl Fn(&[Product]) -> Vec<u8> + Send + Sync + 'static,
-) -> Result<Option<Once>, ApiError> {
+/// The caller's name for a create, if its headers give one.
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    let key = match key.to_str() {
-        Ok(key) if (1..=MAX_KEY_BYTES).contains(&key.len()) && is_visible(key) => key,
-        _ => {
-            return Err(ApiError::Validation(vec![Fault::new(
-                "Idempotency-Key",
-                "invalid_key",
-                format_args!("must be 1 to {MAX_KEY_BYTES} visible ASCII characters"),
-            )]));
-        }
-    };
-    let said = format!("{endpoint}\n{body}");
-    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, said.as_bytes());
-    Ok(Some(Once {
-        key: key.to_owned(),
-        fingerprint: digest.as_ref().to_vec(),
-        answer: Arc::new(answer),
-    }))
-}
-
-/// Visible ASCII and spaces, not spaces alone.
-fn is_visible(text: &str) -> bool {
-    let visible = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
-    text.bytes().all(visible) && text.bytes().any(|byte| byte != b' ')
-}
-
-/// The id of the product in a remembered answer.
-fn id_in(answer: &[u8]) -> Result<u64, ApiError> {
-    let body: Value = serde_json::from_slice(answer).map_err(|_| ApiError::Internal)?;
-    body.get("id").and_then(Value::as_u64).ok_or(ApiError::Internal)
+    let key = requests::idempotency_key(key.to_str().unwrap_or_default());
+    key.map(Some).map_err(|refused| {
+        ApiError::Validation(vec![Fault::new("Idempotency-Key", refused.code, refused.message)])
+    })
 }
 
 /// The product that a path names.
@@ -406,13 +344,6 @@ pub(super) fn product_id(raw: &str) -> Result<ProductId, ApiError> {
         // A whole number that no product can have is just unknown.
         Err(_) if requests::is_integer(raw) => Err(ApiError::NotFound("product")),
         Err(why) => Err(ApiError::Validation(vec![Fault::new("product_id", "wrong_type", why)])),
-    }
-}
-
-fn refused(refusal: Refusal) -> ApiError {
-    match refusal {
-        Refusal::NotFound => ApiError::NotFound("product"),
-        Refusal::Changed => ApiError::PreconditionFailed,
     }
 }
 
@@ -458,28 +389,4 @@ fn versions(tags: &HeaderValue, weak: WeakTags) -> Vec<Seq> {
             tag.strip_prefix('"')?.strip_suffix('"')?.parse().ok().map(Seq)
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The documented pattern of a key: visible ASCII, with spaces inside at the most.
-    #[test]
-    fn a_key_is_visible_ascii() {
-        let longest = "k".repeat(MAX_KEY_BYTES);
-        for (key, good) in [
-            ("order 17", true),
-            (longest.as_str(), true),
-            (&format!("{longest}k"), false),
-            ("", false),
-            (" ", false),
-            ("a\tb", false),
-            ("\u{e9}", false),
-        ] {
-            let headers = [(IDEMPOTENCY_KEY, HeaderValue::from_bytes(key.as_bytes()).unwrap())];
-            let once = once("create", &headers.into_iter().collect(), &Value::Null, |_| Vec::new());
-            assert_eq!(once.is_ok(), good, "{key:?}");
-        }
-    }
 }

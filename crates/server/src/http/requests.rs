@@ -25,6 +25,8 @@ pub const MAX_BULK: usize = 100;
 pub const MAX_PAGE: usize = 100;
 /// Products on one page of the catalog when nothing is said.
 pub const DEFAULT_PAGE: usize = 50;
+/// The longest idempotency key.
+pub(crate) const MAX_KEY_BYTES: usize = 255;
 /// The longest life of a token that has an end, in seconds: ten years.
 pub const MAX_TOKEN_SECONDS: u64 = 10 * 365 * 24 * 60 * 60;
 
@@ -282,6 +284,42 @@ pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, Vec<Fault>> {
     Ok(request)
 }
 
+/// A part of the catalog to list, asked for by a JSON object.
+pub(crate) fn list_object(body: &Value) -> Result<ListRequest, Vec<Fault>> {
+    let mut fields = Fields::of(body)?;
+    let ids = fields.optional("ids", list(MAX_BULK, product_id));
+    let limit = fields.optional("limit", integer(1, MAX_PAGE as u64));
+    let offset = fields.optional("offset", integer(0, i64::MAX as u64));
+    fields.finish()?;
+    Ok(ListRequest {
+        ids: ids.map(each_once),
+        limit: limit.map(|limit| limit as usize),
+        offset: offset.unwrap_or(0) as usize,
+    })
+}
+
+/// The one product that a JSON object names, as `{"id": 17}`.
+pub(crate) fn sole_id(body: &Value) -> Result<ProductId, Vec<Fault>> {
+    let mut fields = Fields::of(body)?;
+    let id = fields.required("id", product_id);
+    fields.finish()?;
+    let Some(id) = id else { unreachable!("a required field is there or a fault") };
+    Ok(id)
+}
+
+/// The caller's own name for a create: visible ASCII with spaces, not spaces alone.
+pub(crate) fn idempotency_key(raw: &str) -> Result<&str, Refused> {
+    let visible = |byte: u8| byte == b' ' || byte.is_ascii_graphic();
+    let good = (1..=MAX_KEY_BYTES).contains(&raw.len())
+        && raw.bytes().all(visible)
+        && raw.bytes().any(|byte| byte != b' ');
+    if good {
+        return Ok(raw);
+    }
+    let message = format!("must be 1 to {MAX_KEY_BYTES} visible ASCII characters");
+    Err(Refused::new("invalid_key", message))
+}
+
 /// Hands the parameters that are known to `read`, in order and each once; what is unknown or
 /// repeated is a fault.
 pub(crate) fn each_parameter(
@@ -344,9 +382,13 @@ fn ids_parameter(raw: &str) -> Result<Vec<ProductId>, Fault> {
         let message = format!("must have at most {MAX_BULK} ids");
         return Err(Fault::new("ids", "too_many", message));
     }
+    Ok(each_once(ids))
+}
+
+fn each_once(mut ids: Vec<ProductId>) -> Vec<ProductId> {
     let mut seen = std::collections::HashSet::new();
     ids.retain(|id| seen.insert(*id));
-    Ok(ids)
+    ids
 }
 
 #[cfg(test)]
@@ -475,5 +517,47 @@ mod tests {
         let many =
             format!("ids={}", (1..=101).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
         assert_eq!(list(&many), Err(vec!["ids too_many".into()]));
+    }
+
+    #[test]
+    fn a_list_is_asked_for_by_an_object_too() {
+        let list = |body: Value| list_object(&body).map_err(|faults| codes(&faults));
+        let ids = |numbers: &[u64]| {
+            Some(numbers.iter().map(|n| ProductId::new(*n).unwrap()).collect::<Vec<_>>())
+        };
+        assert_eq!(list(json!({})), Ok(ListRequest { ids: None, limit: None, offset: 0 }));
+        assert_eq!(
+            list(json!({"ids": [3, 1, 3], "limit": 2, "offset": 4})),
+            Ok(ListRequest { ids: ids(&[3, 1]), limit: Some(2), offset: 4 })
+        );
+        assert_eq!(
+            list(json!({"ids": [0, "1"], "limit": 101, "offset": -1, "sort": "x"})),
+            Err([
+                "ids[0] out_of_range",
+                "ids[1] wrong_type",
+                "limit out_of_range",
+                "offset out_of_range",
+                "sort unknown_field",
+            ]
+            .map(str::to_owned)
+            .to_vec())
+        );
+    }
+
+    /// The documented pattern of a key: visible ASCII, with spaces inside at the most.
+    #[test]
+    fn a_key_is_visible_ascii() {
+        let longest = "k".repeat(MAX_KEY_BYTES);
+        for (key, good) in [
+            ("order 17", true),
+            (longest.as_str(), true),
+            (&format!("{longest}k"), false),
+            ("", false),
+            (" ", false),
+            ("a\tb", false),
+            ("\u{e9}", false),
+        ] {
+            assert_eq!(idempotency_key(key).is_ok(), good, "{key:?}");
+        }
     }
 }

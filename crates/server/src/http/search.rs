@@ -3,7 +3,7 @@
 use axum::{Json, body::Body, extract::State, http::HeaderMap};
 
 use super::{
-    App,
+    App, actions,
     auth::Bearer,
     json,
     openapi::{
@@ -13,7 +13,6 @@ use super::{
         problems::{ApiProblems, BodyProblems, RoleProblems},
     },
     problem::ApiError,
-    requests,
     wire::SearchAnswer,
 };
 
@@ -42,11 +41,5 @@ pub(crate) async fn search(
     body: Body,
 ) -> Result<Json<SearchAnswer>, ApiError> {
     let body = json::read(&headers, body, app.body_limits).await?;
-    // Asking for hidden products without the role is 403 even where other fields are at fault.
-    let asks_for_hidden = body.get("include_hidden") == Some(&true.into());
-    let pass = caller.may_search(asks_for_hidden)?;
-    let request = requests::search(&body).map_err(ApiError::Validation)?;
-    let query = request.query.as_str().to_owned();
-    let found = app.engine.search(pass, request).await?;
-    Ok(Json(SearchAnswer::of(&query, &found)))
+    Ok(Json(actions::search(&app, *caller, &body).await?))
 }

@@ -81,6 +81,25 @@ pub(crate) fn time(at: Timestamp) -> String {
     format!("{at:.6}")
 }
 
+/// A part of the catalog.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProductPage {
+    /// The products, by id or in the order that was asked for.
+    pub products: Vec<ProductBody>,
+    /// How many products there are on all pages.
+    pub total: usize,
+}
+
+/// A product that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ProductGone {
+    /// Its id, which is never used again.
+    #[schema(minimum = 1)]
+    pub id: u64,
+    /// `true`.
+    pub deleted: bool,
+}
+
 /// What became of a bulk create.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BulkCreated {

@@ -8,6 +8,10 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::{Log, LogFormat};
 
+/// The SDK of the Model Context Protocol tells of every message, and warns of every wrong one; the
+/// request's own line says as much.
+const QUIET: &str = "rmcp=error";
+
 /// Writes the lines that the configured level lets through; colours only on a terminal.
 pub(super) fn layer<S, W>(
     log: &Log,
@@ -18,7 +22,8 @@ where
     S: Subscriber + for<'s> LookupSpan<'s>,
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let filter = EnvFilter::builder().parse(&log.level)?;
+    // What the configuration says of the same target comes later, and so holds.
+    let filter = EnvFilter::builder().parse(format!("{QUIET},{}", log.level))?;
     let lines = fmt::layer().with_writer(writer);
     Ok(match log.format {
         LogFormat::Text if terminal => lines.with_filter(filter).boxed(),

@@ -31,6 +31,8 @@ const BATCH_SPANS: usize = 512;
 const BATCH_DELAY: Duration = Duration::from_secs(2);
 /// The libraries that carry the spans away, whose own spans would never end.
 const CARRIERS: [&str; 4] = ["h2", "hyper", "opentelemetry", "reqwest"];
+/// The SDK of the Model Context Protocol, whose spans say nothing that the request's does not.
+const TALKATIVE: &str = "rmcp";
 /// The name of the tracer that all spans come from.
 const TRACER: &str = "shopkeeper";
 
@@ -72,7 +74,8 @@ where
 {
     let ours = Targets::new()
         .with_default(LevelFilter::INFO)
-        .with_targets(CARRIERS.map(|carrier| (carrier, LevelFilter::OFF)));
+        .with_targets(CARRIERS.map(|carrier| (carrier, LevelFilter::OFF)))
+        .with_target(TALKATIVE, LevelFilter::OFF);
     tracing_opentelemetry::layer().with_tracer(provider.tracer(TRACER)).with_filter(ours).boxed()
 }
 

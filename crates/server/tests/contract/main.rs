@@ -16,6 +16,7 @@ mod explaining;
 mod figures;
 mod limits;
 mod listing;
+mod mcp;
 mod operation;
 mod pages;
 mod paging;

@@ -36,7 +36,10 @@ macro_rules! request_body {
 request_body!(
     NewProduct,
     ignoring(
-        settable(closed_object("A product to create.")).required("title").required("price"),
+        settable(closed_object("A product to create."))
+            .property("hidden", hidden().default(Some(false.into())))
+            .required("title")
+            .required("price"),
         &requests::READ_ONLY
     )
     .examples([new_product_example()])
@@ -119,11 +122,15 @@ request_body!(
     closed_object("What to search for.")
         .property(
             "query",
-            string("The shopper's words; not blank.")
-                .min_length(Some(1))
-                .max_length(Some(query::MAX_CHARS))
-                .pattern(Some(not_blank()))
-                .examples(["a linen sofa under $900"])
+            string(
+                "The shopper's words, in natural language, with any conditions in them: a price \
+                 (`under $50`, `20 to 30 euros`), what is not wanted (`without leather`), an order \
+                 (`cheapest first`). Not blank.",
+            )
+            .min_length(Some(1))
+            .max_length(Some(query::MAX_CHARS))
+            .pattern(Some(not_blank()))
+            .examples(["a linen sofa under $900"])
         )
         .property(
             "limit",
@@ -232,8 +239,13 @@ fn settable(product: ObjectBuilder) -> ObjectBuilder {
             .max_length(Some(price::MAX_CHARS))
             .examples(["$899.00"]),
         )
-        .property("hidden", boolean("Whether search leaves it out.", false))
+        .property("hidden", hidden())
         .property("media", pictures())
+}
+
+/// Without a default: a client that fills in defaults would show again what it changes.
+fn hidden() -> ObjectBuilder {
+    boolean("Whether search leaves it out.", false).default(None)
 }
 
 fn pictures() -> ArrayBuilder {

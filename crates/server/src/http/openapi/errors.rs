@@ -14,6 +14,8 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::InvalidToken,
         ApiError::ExpiredToken,
         ApiError::InsufficientRole(Forbidden { needed: Role::Editor, has: Role::Viewer }),
+        ApiError::OriginNotAllowed,
+        ApiError::UnsupportedProtocolVersion,
         ApiError::NotFound("product"),
         ApiError::MethodNotAllowed,
         ApiError::RequestTimeout,
@@ -55,6 +57,14 @@ pub(crate) fn advice(error: &ApiError) -> &'static str {
         ApiError::InsufficientRole(_) => {
             "The token is good but its role is not enough. The detail names the role that is \
              needed; each role includes the ones before: SHOPPER, VIEWER, EDITOR, ADMIN."
+        }
+        ApiError::OriginNotAllowed => {
+            "A web page of another origin has called `/mcp`. Where that is wanted, add the page's \
+             origin to `cors.origins`; programs send no `Origin` header."
+        }
+        ApiError::UnsupportedProtocolVersion => {
+            "The header `MCP-Protocol-Version` of a request to `/mcp` names a version that is not \
+             spoken here. Send the one that the answer to `initialize` named."
         }
         ApiError::NotFound(_) => {
             "There is no such product, token or address for this token: it never was, it was \

@@ -80,6 +80,9 @@ Every answer to a token has the header `X-Catalog-Seq`: the last change of the s
 least. Send the number back as `X-Min-Catalog-Seq`, and the answer shows that change too, whichever node \
 gives it; a node that does not see it within 5 seconds answers 503.
 
+Agents reach the same products with the same tokens by the Model Context Protocol, at `/mcp`; it lists \
+its own tools and is no part of this document.
+
 Answers may grow new fields; those described here stay.";
 
 /// The document before any operation has joined it.

@@ -12,10 +12,7 @@ use utoipa::{
 };
 
 use super::vocabulary::{boolean, comma_separated, formatted, header_text, id, integer, string};
-use crate::http::{
-    products::MAX_KEY_BYTES,
-    requests::{DEFAULT_PAGE, MAX_BULK, MAX_PAGE},
-};
+use crate::http::requests::{DEFAULT_PAGE, MAX_BULK, MAX_KEY_BYTES, MAX_PAGE};
 
 /// A set of parameters with the name of its type.
 macro_rules! parameters {

@@ -7,7 +7,10 @@ use serde_json::{Value, json};
 
 use super::vocabulary;
 use crate::http::{
-    document, openapi::bodies, products::MAX_KEY_BYTES, requests, requests::MAX_TOKEN_SECONDS,
+    document,
+    openapi::bodies,
+    requests,
+    requests::{MAX_KEY_BYTES, MAX_TOKEN_SECONDS},
 };
 
 fn document_json() -> Value {

@@ -1,0 +1,114 @@
+"""Does the official client get along with `/mcp`? A visit in each way that it can connect.
+
+The client itself checks every message against the protocol's types, and every structured result
+against the output schema of its tool.
+"""
+
+import asyncio
+import os
+import sys
+import traceback
+from contextlib import asynccontextmanager
+
+import httpx2
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+
+TARGET = os.environ["TARGET"]
+EDITOR, SHOPPER, STRANGER = (
+    os.environ[f"{role}_TOKEN"] for role in ("EDITOR", "SHOPPER", "STRANGER")
+)
+READING = ["search_products", "get_product", "list_products"]
+WRITING = ["create_product", "update_product", "delete_product"]
+# With a greeting first, and with the newest version, which has none.
+WAYS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
+
+
+@asynccontextmanager
+async def connected(token, way, statuses=None):
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+
+    async def note(response):
+        if statuses is not None:
+            statuses.append(response.status_code)
+
+    hooks = {"response": [note]}
+    async with httpx2.AsyncClient(headers=headers, event_hooks=hooks, timeout=60) as http:
+        async with Client(streamable_http_client(TARGET, http_client=http), mode=way) as client:
+            yield client
+
+
+async def done(client, tool, arguments):
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result
+    assert result.content[0].text, result
+    return result.structured_content
+
+
+async def refused(client, tool, arguments, code):
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error, result
+    assert code in result.content[0].text, result
+    assert result.meta["problem"]["code"] == code, result
+
+
+async def an_editor_keeps_the_catalog(way):
+    async with connected(EDITOR, way) as client:
+        assert client.protocol_version == WAYS[way], client.protocol_version
+        assert client.server_info.name == "shopkeeper"
+        assert "ADMIN" in client.instructions
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == READING + WRITING, tools
+        sofa = await done(client, "create_product", {
+            "title": "Linen sofa", "price": "$899.00", "description": "A comfy couch.",
+            "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
+        })
+        found = await done(client, "search_products", {"query": "a sofa under nine hundred dollars"})
+        assert sofa["id"] in [product["id"] for product in found["products"]], found
+        assert found["understood"]["constraints"][0]["operation"] == "below", found
+        changed = await done(client, "update_product", {"id": sofa["id"], "hidden": True})
+        assert await done(client, "get_product", {"id": sofa["id"]}) == changed
+        listed = await done(client, "list_products", {"ids": [sofa["id"]]})
+        assert listed == {"products": [changed], "total": 1}, listed
+        await refused(client, "create_product", {"title": "Stool", "price": 5}, "validation_failed")
+        async with connected(SHOPPER, way) as shopper:
+            await refused(shopper, "get_product", {"id": sofa["id"]}, "not_found")
+        async with connected(STRANGER, way) as stranger:
+            await refused(stranger, "delete_product", {"id": sofa["id"]}, "not_found")
+        await done(client, "delete_product", {"id": sofa["id"]})
+        await refused(client, "get_product", {"id": sofa["id"]}, "not_found")
+
+
+async def a_shopper_only_reads(way):
+    async with connected(SHOPPER, way) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == READING
+        assert (await done(client, "search_products", {"query": "sofa"}))["total"] == 0
+        await refused(client, "create_product", {"title": "Sofa", "price": "$5"}, "insufficient_role")
+
+
+async def nobody_gets_in_without_a_token(way):
+    statuses = []
+    try:
+        async with connected(None, way, statuses):
+            raise AssertionError("let in without a token")
+    except* MCPError:
+        assert set(statuses) == {401}, statuses
+
+
+async def main():
+    failed = 0
+    for way in WAYS:
+        for test in an_editor_keeps_the_catalog, a_shopper_only_reads, nobody_gets_in_without_a_token:
+            try:
+                await test(way)
+                print(f"{test.__name__} ({way}): ok")
+            except BaseException:
+                failed += 1
+                print(f"{test.__name__} ({way}): FAILED")
+                traceback.print_exc()
+    print(f"{len(WAYS) * 3 - failed} passed, {failed} failed")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(1 if asyncio.run(main()) else 0)
