@@ -15,7 +15,7 @@ exclude_patterns = [".*", "target", "crates", "fuzz", "scripts", "shop-data", "t
 # The order of the pages, under their captions, by their own titles or others. What is missing here is at the end.
 NAVIGATION = {
     "Start": ["docs/install", "docs/concepts", "docs/tokens"],
-    "Use": ["docs/search", "docs/import", "docs/pages"],
+    "Use": ["docs/search", "docs/import", "docs/pages", "docs/agents"],
     "Run": [
         "docs/operations",
         "docs/configuration",

@@ -6,6 +6,8 @@ against the output schema of its tool.
 
 import asyncio
 import os
+import pathlib
+import re
 import sys
 import traceback
 from contextlib import asynccontextmanager
@@ -95,18 +97,40 @@ async def nobody_gets_in_without_a_token(way):
         assert set(statuses) == {401}, statuses
 
 
+async def the_example_of_the_guide_runs(_way):
+    page = pathlib.Path("docs/agents.md").read_text()
+    example = re.search(r"^```python[^\n]*\n(.*?)^```$", page, re.M | re.S)[1]
+    address = TARGET.removesuffix("/mcp")
+    assert "http://127.0.0.1:7700" in example
+    example = example.replace("http://127.0.0.1:7700", address)
+    environment = {**os.environ, "TOKEN": SHOPPER}
+    command = [sys.executable, "-c", example]
+    process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=-1)
+    printed, _ = await process.communicate()
+    assert process.returncode == 0
+    assert b"Understood: kept exactly: under $40." in printed, printed
+
+
+TESTS = [
+    an_editor_keeps_the_catalog,
+    a_shopper_only_reads,
+    nobody_gets_in_without_a_token,
+]
+
+
 async def main():
+    runs = [(test, way) for way in WAYS for test in TESTS]
+    runs.append((the_example_of_the_guide_runs, "auto"))
     failed = 0
-    for way in WAYS:
-        for test in an_editor_keeps_the_catalog, a_shopper_only_reads, nobody_gets_in_without_a_token:
-            try:
-                await test(way)
-                print(f"{test.__name__} ({way}): ok")
-            except BaseException:
-                failed += 1
-                print(f"{test.__name__} ({way}): FAILED")
-                traceback.print_exc()
-    print(f"{len(WAYS) * 3 - failed} passed, {failed} failed")
+    for test, way in runs:
+        try:
+            await test(way)
+            print(f"{test.__name__} ({way}): ok")
+        except Exception:
+            failed += 1
+            print(f"{test.__name__} ({way}): FAILED")
+            traceback.print_exc()
+    print(f"{len(runs) - failed} passed, {failed} failed")
     return failed
 
 
