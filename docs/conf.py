@@ -12,9 +12,10 @@ root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**.md", "*/README.md", "clients/*/README.md"]
 exclude_patterns = [".*", "target", "crates", "fuzz", "scripts", "shop-data", "tests"]
 
-# The order of the pages, under their captions, by their own titles or others. What is missing here is at the end.
+# The order of the pages, under their captions, by their own titles or others. What is missing here is at the end, and what
+# is here but not in the repository is left out.
 NAVIGATION = {
-    "Start": ["docs/install", "docs/concepts", "docs/tokens"],
+    "Start": ["docs/install", "docs/quickstart", "docs/concepts", "docs/tokens"],
     "Use": ["docs/search", "docs/import", "docs/pages", "docs/agents"],
     "Run": [
         "docs/operations",
@@ -57,18 +58,24 @@ pygments_style = "default"
 pygments_dark_style = "github-dark"
 
 
+def path(page):
+    """Where a page of the navigation is: `docs/install`, or `Title </docs/install>`."""
+    return page.partition("</")[2].rstrip(">") or page
+
+
 def unlisted(names):
     """The pages that nobody has given a place."""
-    listed = " ".join(page for pages in NAVIGATION.values() for page in pages)
-    others = sorted(names - {root_doc})
-    return [name for name in others if name not in listed and not name.startswith("docs/adr/")]
+    listed = {path(page) for pages in NAVIGATION.values() for page in pages}
+    return [name for name in sorted(names - listed - {root_doc}) if not name.startswith("docs/adr/")]
 
 
 def add_navigation(app, name, source):
     """Sphinx wants trees of contents in the pages; there they would be noise to everyone else."""
     trees = []
     if name == root_doc:
-        trees = [*NAVIGATION.items(), ("More", unlisted(app.project.docnames))]
+        there = app.project.docnames
+        trees = [(caption, [page for page in pages if path(page) in there]) for caption, pages in NAVIGATION.items()]
+        trees.append(("More", unlisted(there)))
     elif name == "docs/adr/README":
         pages = sorted(name for name in app.project.docnames if name.startswith("docs/adr/0"))
         trees = [("", pages)]
