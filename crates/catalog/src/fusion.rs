@@ -7,7 +7,11 @@
 //! to say, and how far the shop's own words cover it. This is the one place with the formula and
 //! its numbers.
 
+mod hope;
+
 use crate::explanation::{Bonus, Explanation, MeaningPart, TermPart, WordsPart};
+
+pub use self::hope::Hope;
 
 /// What speaks for one product.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,14 +170,6 @@ impl Weights {
         }
         Cut { absolute: self.nonsense, ..self.cut_of_meaning }
     }
-
-    /// Whether a product could be relevant however words and meaning are weighted. Cheap: asked
-    /// of every product before the weight is known.
-    #[inline]
-    pub fn has_hope(&self, manner: Manner, evidence: Evidence) -> bool {
-        evidence.worth_of_words() >= self.cut_of_words.absolute
-            || evidence.worth_of_meaning() >= self.cut_of_meaning(manner).absolute
-    }
 }
 
 /// The formula for one query.
@@ -270,6 +266,11 @@ mod tests {
         })
     }
 
+    fn has_hope(manner: Manner, evidence: Evidence) -> bool {
+        let similarity = evidence.similarity.unwrap_or(0.0);
+        Hope::of_both(&WEIGHTS, manner).is_left(evidence.words, similarity)
+    }
+
     proptest! {
         #[test]
         fn scores_go_from_0_to_1(evidence in evidence(), (_, both) in fusion()) {
@@ -308,8 +309,9 @@ mod tests {
 
         #[test]
         fn what_is_relevant_had_hope(evidence in evidence(), (manner, fusion) in fusion()) {
-            let relevant = fusion.score(evidence) > fusion.cut().at(0.0) * 1.000_01;
-            prop_assert!(!relevant || WEIGHTS.has_hope(manner, evidence));
+            let evidence = Evidence { is_title: false, ..evidence };
+            let relevant = fusion.score(evidence) >= fusion.cut().at(0.0);
+            prop_assert!(!relevant || has_hope(manner, evidence));
         }
 
         #[test]
@@ -355,8 +357,8 @@ mod tests {
         let word = Manner { likeness: Some(0.5), ..Manner::UNKNOWN };
         let nonsense = Manner { recognised: 0.0, ..word };
         let guess = Evidence { words: 0.0, similarity: Some(0.5), is_title: false };
-        assert!(WEIGHTS.has_hope(word, guess));
-        assert!(!WEIGHTS.has_hope(nonsense, guess));
+        assert!(has_hope(word, guess));
+        assert!(!has_hope(nonsense, guess));
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use rten_simd::{Isa, SimdOp};
+use fearless_simd::{Level, dispatch};
 
 use super::wordpiece::{Pieces, WordPiece};
 
@@ -95,7 +95,8 @@ impl Instant {
         self.find_rows(vocabulary, &pieces.numbers, rows);
         let table = &self.bytes[HEADER_BYTES + 4 * self.scales.len()..];
         let mut sum = vec![0.0; self.dims];
-        Sum { table, scales: &self.scales, rows: &rows.numbers, sum: &mut sum }.dispatch();
+        let rows = Sum { table, scales: &self.scales, rows: &rows.numbers };
+        dispatch!(Level::new(), _ => rows.add_up(&mut sum));
         sum
     }
 
@@ -149,20 +150,18 @@ struct Sum<'a> {
     table: &'a [u8],
     scales: &'a [f32],
     rows: &'a [u32],
-    sum: &'a mut [f32],
 }
 
-impl SimdOp for Sum<'_> {
-    type Output = ();
-
+impl Sum<'_> {
+    /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
     #[inline(always)]
-    fn eval<I: Isa>(self, _: I) {
-        let dims = self.sum.len();
+    fn add_up(self, sum: &mut [f32]) {
+        let dims = sum.len();
         for row in self.rows {
             let row = *row as usize;
             let scale = self.scales[row];
             let numbers = &self.table[row * dims..(row + 1) * dims];
-            for (sum, number) in self.sum.iter_mut().zip(numbers) {
+            for (sum, number) in sum.iter_mut().zip(numbers) {
                 *sum += scale * f32::from(number.cast_signed());
             }
         }

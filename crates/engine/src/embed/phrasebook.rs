@@ -7,7 +7,7 @@
 
 use std::{borrow::Cow, sync::OnceLock};
 
-use rten_simd::{Isa, SimdOp};
+use fearless_simd::{Level, dispatch};
 
 use super::Vector;
 
@@ -19,6 +19,8 @@ const NUMBER_BYTES: usize = size_of::<u32>();
 const ASKED: usize = 5;
 /// How many are looked at closely, at least: those whose signs are nearest.
 const LOOKED_AT: usize = 256;
+/// Phrases whose signs are compared together.
+const BLOCK: usize = 64;
 /// A phrase so much further away than the nearest counts a third of it.
 const REACH: f32 = 0.04;
 
@@ -42,8 +44,9 @@ pub(super) struct PhraseBook {
 
 /// What is compared before the numbers are.
 struct Sketches {
-    /// Which numbers of each phrase are below zero, a bit each.
-    signs: Box<[u64]>,
+    /// Which numbers are below zero, a bit each: for each block of phrases, the first word of
+    /// each, then the second of each, and so on.
+    signs: Box<[[u64; BLOCK]]>,
     /// The reciprocal of each phrase's length.
     factors: Box<[f32]>,
 }
@@ -87,7 +90,7 @@ impl PhraseBook {
             .nearest_by_signs(wanted)
             .into_iter()
             .map(|phrase| {
-                let dot = Dot { query: wanted, phrase: self.phrase(phrase) }.dispatch();
+                let dot = dispatch!(Level::new(), _ => dot(wanted, self.phrase(phrase)));
                 (dot as f32 * length * self.sketches().factors[phrase], phrase)
             })
             .collect();
@@ -106,7 +109,9 @@ impl PhraseBook {
     /// The phrases whose signs differ least.
     fn nearest_by_signs(&self, wanted: &[i8]) -> Vec<usize> {
         let wanted: Vec<u64> = signs(wanted.iter().copied()).collect();
-        let distances = Distances { wanted: &wanted, signs: &self.sketches().signs }.dispatch();
+        let signs = &self.sketches().signs;
+        let mut distances = dispatch!(Level::new(), _ => distances(&wanted, signs));
+        distances.truncate(self.phrases);
         let mut at_distance = vec![0_usize; self.dims + 1];
         distances.iter().for_each(|distance| at_distance[usize::from(*distance)] += 1);
         let up_to = at_distance.iter().scan(0, |seen, count| {
@@ -120,9 +125,20 @@ impl PhraseBook {
 
     fn sketches(&self) -> &Sketches {
         self.sketches.get_or_init(|| Sketches {
-            signs: (0..self.phrases).flat_map(|at| signs(signed(self.phrase(at)))).collect(),
+            signs: (0..self.phrases).step_by(BLOCK).flat_map(|at| self.signs_from(at)).collect(),
             factors: (0..self.phrases).map(|at| factor(signed(self.phrase(at)))).collect(),
         })
+    }
+
+    /// The signs of a block of phrases from one on.
+    fn signs_from(&self, first: usize) -> Vec<[u64; BLOCK]> {
+        let mut block = vec![[0; BLOCK]; self.dims.div_ceil(BLOCK)];
+        for (at, phrase) in (first..self.phrases).take(BLOCK).enumerate() {
+            for (of_all, word) in block.iter_mut().zip(signs(signed(self.phrase(phrase)))) {
+                of_all[at] = word;
+            }
+        }
+        block
     }
 
     /// The number of the thing that a phrase stands for.
@@ -172,39 +188,28 @@ fn factor(numbers: impl Iterator<Item = i8>) -> f32 {
 }
 
 /// How many signs differ, for each phrase.
-struct Distances<'a> {
-    wanted: &'a [u64],
-    signs: &'a [u64],
-}
-
-impl SimdOp for Distances<'_> {
-    type Output = Vec<u16>;
-
-    /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
-    #[inline(always)]
-    fn eval<I: Isa>(self, _: I) -> Vec<u16> {
-        let differing = |signs: &[u64]| {
-            let words = signs.iter().zip(self.wanted);
-            words.map(|(sign, wanted)| (sign ^ wanted).count_ones() as u16).sum()
-        };
-        self.signs.chunks_exact(self.wanted.len()).map(differing).collect()
+///
+/// Plain code: compiled for each instruction set, it becomes the instructions of that set.
+#[inline(always)]
+fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
+    let mut all = Vec::with_capacity(signs.len() / wanted.len() * BLOCK);
+    for block in signs.chunks_exact(wanted.len()) {
+        let mut distances = [0_u64; BLOCK];
+        for (words, wanted) in block.iter().zip(wanted) {
+            for (distance, word) in distances.iter_mut().zip(words) {
+                *distance += u64::from((word ^ wanted).count_ones());
+            }
+        }
+        all.extend(distances.map(|distance| distance as u16));
     }
+    all
 }
 
 /// The product of a query and a phrase.
-struct Dot<'a> {
-    query: &'a [i8],
-    phrase: &'a [u8],
-}
-
-impl SimdOp for Dot<'_> {
-    type Output = i32;
-
-    #[inline(always)]
-    fn eval<I: Isa>(self, _: I) -> i32 {
-        let pairs = self.query.iter().zip(self.phrase);
-        pairs.map(|(a, b)| i32::from(i16::from(*a) * i16::from(b.cast_signed()))).sum()
-    }
+#[inline(always)]
+fn dot(query: &[i8], phrase: &[u8]) -> i32 {
+    let pairs = query.iter().zip(phrase);
+    pairs.map(|(a, b)| i32::from(i16::from(*a) * i16::from(b.cast_signed()))).sum()
 }
 
 #[cfg(test)]

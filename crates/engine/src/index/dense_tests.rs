@@ -1,4 +1,4 @@
-//! Does looking at signs first lose anything worth finding? Real vectors of real phrases, those
+//! Does looking at sketches first lose anything worth finding? Real vectors of real phrases, those
 //! that the built-in model was taught with, compared with a scan of the unrounded vectors.
 
 use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
@@ -29,34 +29,37 @@ fn phrases(kind: &str, most: usize) -> Vec<&'static str> {
 }
 
 #[test]
-fn the_nearest_by_float_are_found_by_signs_and_bytes() {
+fn the_nearest_by_float_are_found_by_sketch_and_bytes() {
     let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
     let embed = |text| model.instant(text).unwrap().vector;
     let product = |title| embed(Text::Product { title, description: "" });
     let products: Vec<Vector> = phrases("T", TITLES).into_iter().map(product).collect();
     let stored: Vec<_> = products.iter().map(Vector::stored).collect();
     let vectors = Vectors::of(stored.iter().map(|vector| Some(vector.numbers())));
-    let mut kept = 0;
+    let (mut kept, mut looked_at) = (0, 0);
     for query in phrases("N", QUERIES) {
         let query = embed(Text::Query(query));
         let wanted = QueryVector::of(&query).unwrap();
+        let mut exact: Vec<_> = products.iter().map(|product| query.cosine(product)).collect();
+        exact.sort_by(|one, other| other.total_cmp(one));
+        // One that is as near as the last of the first, but for the rounding to bytes, is as good.
+        let least = exact[FIRST - 1] - ROUNDING;
         let mut found: Vec<(f32, usize)> = Vec::new();
         for block in 0..TITLES.div_ceil(BLOCK) {
-            let near = vectors.near(block, &wanted);
-            let mut cosines = [0.0; BLOCK];
-            vectors.cosines(block, &wanted, near, &mut cosines);
-            found.extend(ones(near).map(|at| (cosines[at], block * BLOCK + at)));
+            let look = vectors.look(block, &wanted, false);
+            let may_be_near = |at: &usize| look.similarities[*at] + look.doubts[*at] >= least;
+            let near = ones(look.known).filter(may_be_near);
+            let mut near: Vec<_> = near.map(|at| (block * BLOCK + at, 0.0)).collect();
+            vectors.look_closely(&wanted, near.iter_mut().map(|(at, cosine)| (*at, cosine)));
+            looked_at += near.len();
+            found.extend(near.into_iter().map(|(at, cosine)| (cosine, at)));
         }
-        let mut exact: Vec<_> =
-            products.iter().map(|product| query.cosine(product)).zip(0..).collect();
-        for list in [&mut found, &mut exact] {
-            list.sort_by(|one, other| other.0.total_cmp(&one.0));
-            list.truncate(FIRST);
-        }
-        // One that is as near as the last of the first, but for the rounding to bytes, is as good.
-        let least = exact.last().map_or(0.0, |(cosine, _)| cosine - ROUNDING);
-        kept += found.iter().filter(|(_, at)| query.cosine(&products[*at]) >= least).count();
+        found.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let first = found.iter().take(FIRST);
+        kept += first.filter(|(_, at)| query.cosine(&products[*at]) >= least).count();
     }
     let recall = kept as f64 / (QUERIES * FIRST) as f64;
     assert!(recall >= 0.99, "{recall} of the first {FIRST}");
+    let share = looked_at as f64 / (QUERIES * TITLES) as f64;
+    assert!(share < 0.2, "a close look at {share}");
 }

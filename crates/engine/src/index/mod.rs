@@ -31,13 +31,16 @@ mod merger;
 #[cfg(test)]
 mod model_tests;
 mod plan;
+mod rotation;
 mod search;
 mod segment;
 mod similar;
+mod sketch;
 mod snapshot;
 mod tiers;
 mod vectors;
 mod vocabulary;
+mod weigh;
 
 use std::{collections::BTreeMap, sync::Arc};
 

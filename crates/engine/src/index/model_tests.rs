@@ -11,7 +11,7 @@ use std::{
 use catalog::{
     access::Sight,
     change::Seq,
-    fusion::{self, Coverage, Evidence, Fusion, Manner},
+    fusion::{self, Coverage, Evidence, Fusion, Hope, Manner},
     price::Money,
     product::ProductId,
     ranking::{Corpus, FieldLength, Hit, Lengths, Occurrences, Score, Scorer, WEIGHTS},
@@ -259,22 +259,22 @@ const MANNER: Manner = Manner { likeness: Some(0.8), ..Manner::UNKNOWN };
 
 /// Of products that could be relevant; the words of others do not cover anything.
 fn coverage(seen: &[(ProductId, Seq, Evidence)]) -> Coverage {
+    let hope = Hope::of_both(&fusion::WEIGHTS, MANNER);
     let hopeful = seen
         .iter()
         .map(|(_, _, evidence)| *evidence)
-        .filter(|evidence| fusion::WEIGHTS.has_hope(MANNER, *evidence));
+        .filter(|evidence| hope.is_left(evidence.words, evidence.similarity.unwrap_or(0.0)));
     let best_words = hopeful.map(|evidence| evidence.words).fold(0.0, f32::max);
     Coverage { best_words }
 }
 
-/// The cosine of two vectors as they are kept, unless too many of their signs differ.
+/// The cosine of two vectors as they are kept.
 fn nearness(query: Direction, product: Direction) -> Option<f32> {
     let (query, product) = (towards(query).stored(), towards(product).stored());
-    let pairs = || query.numbers().iter().zip(product.numbers());
-    let differ = pairs().filter(|(a, b)| (**a < 0) != (**b < 0)).count();
-    let dot: i32 = pairs().map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+    let pairs = query.numbers().iter().zip(product.numbers());
+    let dot: i32 = pairs.map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
     let factors = factor(product.numbers()) * factor(query.numbers());
-    (differ <= 1 && factors > 0.0).then_some(dot as f32 * factors)
+    (factors > 0.0).then_some(dot as f32 * factors)
 }
 
 fn check(index: &ShopIndex, model: &Model) {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use catalog::{
     explanation::Explanation,
-    fusion::{Coverage, Fusion, WEIGHTS},
+    fusion::{Evidence, Fusion, Hope, WEIGHTS},
     product::ProductId,
     ranking::{Corpus, Hit},
     words::QueryWords,
@@ -17,11 +17,16 @@ use super::{
     bits::{BLOCK, ones},
     collect::{Conditions, First, Source},
     exclude::{self, Said},
-    gather::{Candidate, gather},
+    gather::{Candidate, Search, gather},
     lexical::Asked,
     live::LiveSegment,
     plan::{Plan, Wanted},
+    weigh::{look_closely, weigh},
 };
+
+/// Shops of fewer products are looked at closely from the start: it takes no longer
+/// (`bench-scan`).
+pub(super) const SKETCHED_FROM: u64 = 2_000;
 
 /// A page of matching products.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,18 +90,16 @@ fn relevant<E>(
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let asked = Asked::of(segments, corpus, words);
-    let meant = plan.meant.as_ref();
-    let mut candidates =
-        gather(sources(segments, said), &asked, meant, plan.title, &Conditions::of(plan));
-    take_out_refused(segments, said, &mut candidates, judge)?;
+    let meant = plan.meant.as_ref().map(|meant| (meant, Hope::of_both(&WEIGHTS, meant.manner)));
+    let closely = corpus.products < SKETCHED_FROM;
+    let (title, conditions) = (plan.title, Conditions::of(plan));
+    let search = Search { asked: &asked, meant, closely, title, conditions };
+    let mut candidates = gather(sources(segments, said), &search);
+    take_out_refused(segments, said, &search, &mut candidates, judge)?;
 
     let fusion = match meant {
         None => Fusion::of_words(&WEIGHTS),
-        Some(meant) => {
-            let words = candidates.iter().map(|candidate| candidate.evidence().words);
-            let coverage = Coverage { best_words: words.fold(0.0, f32::max) };
-            Fusion::of_both(&WEIGHTS, meant.manner, coverage)
-        }
+        Some((meant, hope)) => weigh(segments, meant, &hope, &mut candidates),
     };
     let scores: Vec<f32> =
         candidates.iter().map(|candidate| fusion.score(candidate.evidence())).collect();
@@ -147,19 +150,29 @@ fn product_of(segments: &[LiveSegment], candidate: &Candidate) -> ProductId {
     segments[candidate.segment as usize].segment.ids[usize::from(candidate.doc)]
 }
 
-/// Takes out the candidates that may break an exclusion and do.
+/// Takes out the candidates that may break an exclusion and do. Texts are read only of those that
+/// may be relevant after a close look.
 fn take_out_refused<E>(
     segments: &[LiveSegment],
     said: &[Said],
+    search: &Search<'_>,
     candidates: &mut Vec<Candidate>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<(), E> {
     let id = |candidate: &Candidate| product_of(segments, candidate);
-    let is_in_doubt = |candidate: &&Candidate| {
+    let may_break = |candidate: &Candidate| {
         let said = said.get(candidate.segment as usize);
         said.is_some_and(|said| said.perhaps.get(usize::from(candidate.doc)))
     };
-    let in_doubt: Vec<_> = candidates.iter().filter(is_in_doubt).map(id).collect();
+    if let Some((meant, hope)) = &search.meant {
+        look_closely(segments, meant, candidates.iter_mut().filter(|one| may_break(one)));
+        candidates.retain(|one| {
+            let Evidence { words, is_title, .. } = one.evidence();
+            let similarity = one.most().worth_of_meaning();
+            !may_break(one) || is_title || hope.is_left(words, similarity)
+        });
+    }
+    let in_doubt: Vec<_> = candidates.iter().filter(|one| may_break(one)).map(id).collect();
     if !in_doubt.is_empty() {
         let refused: HashSet<_> = judge(&in_doubt)?.into_iter().collect();
         candidates.retain(|candidate| !refused.contains(&id(candidate)));

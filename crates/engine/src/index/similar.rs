@@ -11,6 +11,7 @@ use super::{
     bits::{BLOCK, ones},
     dense::QueryVector,
     live::LiveSegment,
+    search::SKETCHED_FROM,
 };
 
 /// The products in sight that are nearest to this one, without itself. None are where nobody knows
@@ -23,20 +24,25 @@ pub(super) fn similar(
 ) -> Vec<Hit> {
     let Some(own) = vector_of(segments, id) else { return Vec::new() };
     let mut nearest = TopHits::new(limit);
-    let mut cosines = [f32::NAN; BLOCK];
+    let count: usize = segments.iter().map(LiveSegment::live_count).sum();
+    let closely = (count as u64) < SKETCHED_FROM;
     for live in segments {
         let (segment, vectors) = (&live.segment, live.vectors());
         for block in 0..segment.len().div_ceil(BLOCK) {
-            let near = vectors.near(block, &own);
-            if near == 0 {
-                continue;
+            let look = vectors.look(block, &own, closely);
+            let seen = look.known & live.seen(block, sight);
+            let mut near: Vec<(usize, f32)> = ones(seen)
+                .filter(|at| look.similarities[*at] + look.doubts[*at] >= WEIGHTS.similar)
+                .map(|at| (block * BLOCK + at, look.similarities[at]))
+                .collect();
+            if !closely {
+                let places = near.iter_mut().map(|(doc, cosine)| (*doc, cosine));
+                vectors.look_closely(&own, places);
             }
-            let near = near & live.seen(block, sight);
-            vectors.cosines(block, &own, near, &mut cosines);
-            for at in ones(near) {
-                let (product, cosine) = (segment.ids[block * BLOCK + at], cosines[at]);
+            for (doc, cosine) in near {
+                let product = segment.ids[doc];
                 if cosine >= WEIGHTS.similar && nearest.may_keep(cosine) && product != id {
-                    let version = segment.versions[block * BLOCK + at];
+                    let version = segment.versions[doc];
                     nearest.offer(Hit { product, version, score: Score(cosine) });
                 }
             }

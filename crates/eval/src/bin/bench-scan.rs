@@ -1,4 +1,4 @@
-//! How fast are products found by meaning, and what does looking at signs first lose? The index
+//! How fast are products found by meaning, and what does looking at sketches first lose? The index
 //! alone, one thread, real vectors of the phrases that the built-in model was taught with.
 #![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
@@ -15,8 +15,10 @@ use engine::{
 };
 use eval::random::Random;
 
-/// Signs that may differ, of 256, for which the loss is shown.
-const RADII: [u32; 8] = [92, 96, 100, 104, 107, 110, 114, 120];
+/// How many of the products like one are compared with those found by float.
+const FIRST: usize = 10;
+/// What rounding a vector to bytes may move a cosine by.
+const ROUNDING: f32 = 0.002;
 /// How far the vectors of products with the same title are moved apart, a coordinate.
 const SPREAD: f32 = 0.02;
 
@@ -50,28 +52,16 @@ fn main() -> anyhow::Result<()> {
     let queries_of = |encoder| embed(&model, encoder, queries.iter().map(|text| Text::Query(text)));
 
     println!("{} titles, {} queries", titles.len(), queries.len());
-    println!("\nrecall of the first ten, and share of products looked at twice, by radius");
-    print!("{:<28}", "query / products");
-    RADII.iter().for_each(|radius| print!("{radius:>15}"));
-    println!();
-    let instant = titles_of(Encoder::Instant)?;
+    println!("\nof the ten products most like one by float, found in the index");
     let deep = titles_of(Encoder::Deep)?;
-    for query_encoder in [Encoder::Deep, Encoder::Instant] {
-        let asked = queries_of(query_encoder)?;
-        for (name, held) in [("deep", &deep), ("instant", &instant)] {
-            print!("{:<28}", format!("{} / {name}", query_encoder.as_str()));
-            for radius in RADII {
-                let (recall, share) = recall(&asked, held, radius);
-                print!("{:>15}", format!("{recall:.4} {:>6.2}%", share * 100.0));
-            }
-            println!();
-        }
+    for (name, held) in [("deep", &deep), ("instant", &titles_of(Encoder::Instant)?)] {
+        println!("{name:<12}{:>8.4}", recall(&titles, held, arguments.queries));
     }
 
     println!("\ntime of a search in the index, instant queries");
     println!(
         "{:<12}{:>12}{:>12}{:>12}{:>12}{:>14}",
-        "products", "words p50", "both p50", "p99", "near %", "bytes each"
+        "products", "words p50", "both p50", "p99", "found %", "bytes each"
     );
     let asked = queries_of(Encoder::Instant)?;
     for products in &arguments.products {
@@ -107,34 +97,32 @@ fn embed<'a>(
     Ok(made.into_iter().map(|made| made.vector).collect())
 }
 
-/// How many of the ten nearest by float are within the radius, and how many products are.
-fn recall(queries: &[Vector], products: &[Vector], radius: u32) -> (f64, f64) {
-    let signs: Vec<_> = products.iter().map(signs).collect();
-    let (mut kept, mut asked, mut near) = (0, 0, 0);
-    for query in queries {
-        let wanted = self::signs(query);
-        let is_near: Vec<bool> =
-            signs.iter().map(|signs| apart(&wanted, signs) <= radius).collect();
-        near += is_near.iter().filter(|near| **near).count();
-        let mut by_cosine: Vec<_> = (0..products.len()).collect();
-        by_cosine
-            .sort_by(|a, b| query.cosine(&products[*b]).total_cmp(&query.cosine(&products[*a])));
-        kept += by_cosine.iter().take(10).filter(|at| is_near[**at]).count();
-        asked += 10.min(products.len());
+/// The share of the products most like one by float that the index finds, over so many of them.
+fn recall(titles: &[String], held: &[Vector], asked: usize) -> f64 {
+    let snapshot = index(held.len(), titles, held, 0.0).snapshot();
+    let (mut found, mut wanted) = (0, 0);
+    for at in (0..held.len()).step_by(held.len().div_ceil(asked.max(1)).max(1)) {
+        let id = product(at);
+        let near = |other: ProductId| held[at].cosine(&held[other.get() as usize - 1]);
+        let others = (0..held.len()).map(product).filter(|other| *other != id);
+        let mut cosines: Vec<f32> = others.map(near).collect();
+        cosines.sort_unstable_by(|one, other| other.total_cmp(one));
+        cosines.truncate(FIRST);
+        cosines.retain(|cosine| *cosine >= fusion::WEIGHTS.similar + ROUNDING);
+        let Some(least) = cosines.last().map(|least| least - ROUNDING) else { continue };
+        let similar = snapshot.similar(id, Sight::VisibleOnly, cosines.len());
+        found += similar.iter().filter(|hit| near(hit.product) >= least).count();
+        wanted += cosines.len();
     }
-    (kept as f64 / asked as f64, near as f64 / (queries.len() * products.len()) as f64)
+    found as f64 / wanted.max(1) as f64
 }
 
-fn signs(vector: &Vector) -> Vec<bool> {
-    vector.stored().numbers().iter().map(|x| *x < 0).collect()
-}
-
-fn apart(a: &[bool], b: &[bool]) -> u32 {
-    a.iter().zip(b).filter(|(a, b)| a != b).count() as u32
+fn product(at: usize) -> ProductId {
+    ProductId::new(at as u64 + 1).unwrap_or_else(|| unreachable!("above 0"))
 }
 
 fn time(products: usize, titles: &[String], held: &[Vector], queries: &[String], asked: &[Vector]) {
-    let index = index(products, titles, held);
+    let index = index(products, titles, held, SPREAD);
     let snapshot = index.snapshot();
     let understood: Vec<_> =
         queries.iter().map(|query| Understand::default().read(query, &|_| true)).collect();
@@ -167,7 +155,8 @@ fn time(products: usize, titles: &[String], held: &[Vector], queries: &[String],
     );
 }
 
-fn index(products: usize, titles: &[String], held: &[Vector]) -> ShopIndex {
+/// A shop of these titles over and over, their vectors moved apart so far.
+fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> ShopIndex {
     let mut random = Random::new(7);
     let mut builder = IndexBuilder::new();
     let price = Money::parse("$5").unwrap_or_else(|_| unreachable!("it is a price"));
@@ -176,10 +165,10 @@ fn index(products: usize, titles: &[String], held: &[Vector]) -> ShopIndex {
         let moved = held[at]
             .as_slice()
             .iter()
-            .map(|x| x + SPREAD * (random.fraction() as f32 - 0.5) * 3.46);
+            .map(|x| x + spread * (random.fraction() as f32 - 0.5) * 3.46);
         let vector = Vector::towards(moved.collect()).map(|vector| vector.stored());
         builder.add(Entry {
-            id: ProductId::new(number as u64 + 1).unwrap_or_else(|| unreachable!("above 0")),
+            id: product(number),
             version: Seq(1),
             hidden: false,
             price,
