@@ -150,7 +150,7 @@ section! {
         url: Option<Secret> = "", Optional(SecretText);
         /// File that holds that address; a final line break does not count.
         url_file: Option<PathBuf> = "", Optional(FilePath);
-        /// Connections that read at the same time; one more writes and one listens for changes.
+        /// Connections that read at the same time; four more write, listen for changes, look up tokens and embed.
         connections: usize = "16", Count { min: 1, max: 1000 };
         /// Longest time to wait for a new connection, or for a free one.
         connect_time: Duration = "5s", REQUEST_TIME;

@@ -21,7 +21,10 @@ fn nodes_share_what_waits_for_vectors() {
     let name = url.rsplit_once('/').unwrap().1;
     let token = token(&url, "EDITOR");
     let with_model = ["--model-kind", "built-in", "--model-threads", "1"];
-    let mut nodes = [(); 3].map(|()| Node::start_with(&url, &token, &with_model));
+    let mut nodes = vec![(); 3]
+        .into_iter()
+        .map(|()| Node::start_with(&url, &token, &with_model))
+        .collect::<Vec<_>>();
     for node in &nodes {
         // From now on it leaves instant vectors out.
         until("a look", || node.figure("shopkeeper_vectors_waiting").is_some());
@@ -36,8 +39,10 @@ fn nodes_share_what_waits_for_vectors() {
         assert_eq!(made.send().unwrap().status(), 201);
     }
     until("two nodes at work", || nodes.iter().filter(|node| stored(node) > 0).count() > 1);
-    let by_the_dead = stored(&nodes[2]);
-    nodes[2].kill();
+    // One of those who are at work dies.
+    let victim = nodes.iter().position(|node| stored(node) > 0).unwrap();
+    let by_the_dead = stored(&nodes[victim]);
+    nodes.remove(victim).kill();
     let count = |encoder: &str| {
         let count = format!("SELECT count(*) FROM vectors WHERE encoder = '{encoder}'");
         postgres().psql(name, &count).parse::<usize>().unwrap()

@@ -128,7 +128,8 @@ impl Postgres {
 
     /// The side that reads and goes on while the database is away, with what it keeps in `scratch`.
     pub fn steady_readers(&self, scratch: &Path) -> SteadyReaders {
-        SteadyReaders::new(self.readers(), self.outlook(), scratch, self.connections)
+        let desk = PostgresReaders::new(Arc::clone(&self.connector), 1);
+        SteadyReaders::new(self.readers(), desk, self.outlook(), scratch, self.connections)
     }
 }
 

@@ -29,6 +29,8 @@ use crate::embed::{Encoder, ModelId};
 /// Readers that do not depend on the database from one moment to the next.
 pub struct SteadyReaders {
     database: PostgresReaders,
+    /// A connection for tokens alone: who may ask must not depend on how much is asked.
+    desk: PostgresReaders,
     outlook: Arc<Outlook>,
     /// Missing where the scratch folder cannot be written.
     nearby: Option<Nearby>,
@@ -38,6 +40,7 @@ pub struct SteadyReaders {
 impl SteadyReaders {
     pub(super) fn new(
         database: PostgresReaders,
+        desk: PostgresReaders,
         outlook: Arc<Outlook>,
         scratch: &Path,
         readers: usize,
@@ -47,7 +50,7 @@ impl SteadyReaders {
             tracing::warn!(folder = %scratch.display(), %error, cause,
                 "no products can be kept nearby; searches will fail while the database is away");
         });
-        Self { database, outlook, nearby: nearby.ok(), tokens: KnownTokens::new() }
+        Self { database, desk, outlook, nearby: nearby.ok(), tokens: KnownTokens::new() }
     }
 
     /// What is nearby. Trouble with it is no trouble as long as there is a database.
@@ -199,13 +202,25 @@ impl CatalogReads for SteadyReaders {
         if let Some(row) = self.tokens.get(id) {
             return Ok(Some(row));
         }
-        let ask = |database: &PostgresReaders| {
-            let asked = Instant::now();
-            let row = database.token(id)?;
-            self.tokens.learn(id, row.as_ref(), asked);
-            Ok(row)
-        };
-        self.newest(ask, || self.tokens.get_in_need(id).map(Some))
+        let in_need = || self.tokens.get_in_need(id).map(Some);
+        if self.outlook.is_lost()
+            && let Some(known) = in_need()
+        {
+            return Ok(known);
+        }
+        let asked = Instant::now();
+        match self.desk.token(id) {
+            Ok(row) => {
+                self.tokens.learn(id, row.as_ref(), asked);
+                Ok(row)
+            }
+            // Not where it is merely slow: then a token that was revoked would work for longer.
+            Err(error) if error.trouble() == Trouble::Away => {
+                self.outlook.doubt();
+                in_need().ok_or(error)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
