@@ -1,11 +1,19 @@
 //! Does looking at sketches first lose anything worth finding? Real vectors of real phrases, those
 //! that the built-in model was taught with, compared with a scan of the unrounded vectors.
 
+use std::convert::Infallible;
+
+use catalog::{
+    access::Sight, change::Seq, fusion::Manner, price::Money, product::ProductId,
+    understanding::understand,
+};
+
 use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
 
 use super::{
-    QueryVector,
+    Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector,
     bits::{BLOCK, ones},
+    search::search_with,
     vectors::Vectors,
 };
 
@@ -62,4 +70,45 @@ fn the_nearest_by_float_are_found_by_sketch_and_bytes() {
     assert!(recall >= 0.99, "{recall} of the first {FIRST}");
     let share = looked_at as f64 / (QUERIES * TITLES) as f64;
     assert!(share < 0.2, "a close look at {share}");
+}
+
+#[test]
+fn what_is_found_is_what_a_close_look_at_everything_finds() {
+    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+    let embed = |text| model.instant(text).unwrap().vector;
+    let mut builder = IndexBuilder::new();
+    for (number, title) in (1..).zip(phrases("T", TITLES)) {
+        let vector = embed(Text::Product { title, description: "" }).stored();
+        builder.add(Entry {
+            id: ProductId::new(number).unwrap(),
+            version: Seq(1),
+            hidden: false,
+            price: Money::parse("$5").unwrap(),
+            title,
+            description: "",
+            meaning: Meaning::Known(&vector),
+        });
+    }
+    let snapshot = builder.finish(Seq(1)).snapshot();
+    let mut found = 0;
+    let likenesses = [0.6, 0.75, 0.95].into_iter().cycle();
+    for (query, likeness) in phrases("N", QUERIES).into_iter().zip(likenesses) {
+        let understood = understand(query);
+        let vector = QueryVector::of(&embed(Text::Query(query))).unwrap();
+        let manner = Manner { likeness: Some(likeness), ..Manner::UNKNOWN };
+        let plan = Plan {
+            meant: Some(Meant { vector, manner }),
+            ..Plan::of(&understood, Sight::VisibleOnly, 0, FIRST)
+        };
+        let search = |closely| {
+            let judge = |_: &[ProductId]| Ok::<_, Infallible>(Vec::new());
+            let Ok(found) =
+                search_with(snapshot.segments(), &snapshot.corpus(), &plan, closely, judge);
+            found
+        };
+        let closely = search(true);
+        assert_eq!(search(false), closely, "{query}");
+        found += closely.total;
+    }
+    assert!(found > 40, "{found}");
 }

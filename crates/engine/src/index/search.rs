@@ -48,10 +48,22 @@ pub(super) fn search<E>(
     plan: &Plan<'_>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
+    let closely = corpus.products < SKETCHED_FROM;
+    search_with(segments, corpus, plan, closely, judge)
+}
+
+/// Looks at every vector closely, or at sketches first; the answer is the same.
+pub(super) fn search_with<E>(
+    segments: &[LiveSegment],
+    corpus: &Corpus,
+    plan: &Plan<'_>,
+    closely: bool,
+    judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+) -> Result<Matches, E> {
     let said = exclude::said(segments, plan);
     match &plan.wanted {
         Wanted::Anything => everything(segments, plan, said, judge),
-        Wanted::Words(words) => relevant(segments, corpus, plan, words, &said, judge),
+        Wanted::Words(words) => relevant(segments, corpus, plan, words, &said, closely, judge),
     }
 }
 
@@ -87,11 +99,11 @@ fn relevant<E>(
     plan: &Plan<'_>,
     words: &QueryWords,
     said: &[Said],
+    closely: bool,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let asked = Asked::of(segments, corpus, words);
     let meant = plan.meant.as_ref().map(|meant| (meant, Hope::of_both(&WEIGHTS, meant.manner)));
-    let closely = corpus.products < SKETCHED_FROM;
     let (title, conditions) = (plan.title, Conditions::of(plan));
     let search = Search { asked: &asked, meant, closely, title, conditions };
     let mut candidates = gather(sources(segments, said), &search);
@@ -159,6 +171,9 @@ fn take_out_refused<E>(
     candidates: &mut Vec<Candidate>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<(), E> {
+    if said.is_empty() {
+        return Ok(());
+    }
     let id = |candidate: &Candidate| product_of(segments, candidate);
     let may_break = |candidate: &Candidate| {
         let said = said.get(candidate.segment as usize);

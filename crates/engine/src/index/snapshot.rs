@@ -52,6 +52,11 @@ impl Snapshot {
         &self.segments
     }
 
+    #[cfg(test)]
+    pub(super) fn corpus(&self) -> Corpus {
+        self.corpus
+    }
+
     /// What tells this snapshot from every other.
     pub fn id(&self) -> SnapshotId {
         self.id
