@@ -19,8 +19,7 @@ pub struct Evidence {
     /// How much of what the query's words could reach they reach, from 0 to 1; 0 for a product
     /// that says none of them.
     pub words: f32,
-    /// The cosine between query and product; `None` for a product that is too far away, or whose
-    /// meaning is not known.
+    /// The cosine between query and product; `None` for a product whose meaning is not known.
     pub similarity: Option<f32>,
     /// Whether the query is its title, word by word.
     pub is_title: bool,
@@ -34,10 +33,10 @@ impl Evidence {
         self.words * self.words
     }
 
-    /// What the similarity is worth.
+    /// What the similarity is worth. A product whose meaning is not known is believed by its words.
     #[inline]
     pub fn worth_of_meaning(self) -> f32 {
-        self.similarity.unwrap_or(0.0).max(0.0)
+        self.similarity.map_or_else(|| self.worth_of_words(), |similarity| similarity.max(0.0))
     }
 }
 
@@ -208,15 +207,25 @@ impl Fusion {
         self.words.unwrap_or(1.0)
     }
 
-    /// The parts of [`Self::score`], with what the words part is made of.
-    pub fn explain(&self, evidence: Evidence, terms: Vec<TermPart>) -> Explanation {
+    /// The parts of [`Self::score`], with what the words part is made of: terms, and what it gives
+    /// that the title says them side by side.
+    pub fn explain(
+        &self,
+        evidence: Evidence,
+        terms: Vec<TermPart>,
+        side_by_side: f32,
+    ) -> Explanation {
         let (score, weight) = match self.words {
             _ if evidence.is_title => (1.0, 1.0),
             None => (evidence.words, 1.0),
+            Some(_) if evidence.similarity.is_none() => (evidence.worth_of_words(), 1.0),
             Some(weight) => (evidence.worth_of_words(), weight),
         };
         let mut matched = evidence.words;
         let mut bonuses = Vec::new();
+        if side_by_side > 0.0 {
+            bonuses.push(Bonus { name: "phrase", score: side_by_side });
+        }
         if evidence.is_title {
             bonuses.push(Bonus { name: "exact_title", score: 1.0 - matched });
             matched = 1.0;
@@ -267,8 +276,7 @@ mod tests {
     }
 
     fn has_hope(manner: Manner, evidence: Evidence) -> bool {
-        let similarity = evidence.similarity.unwrap_or(0.0);
-        Hope::of_both(&WEIGHTS, manner).is_left(evidence.words, similarity)
+        Hope::of_both(&WEIGHTS, manner).is_left(evidence.words, evidence.worth_of_meaning())
     }
 
     proptest! {
@@ -287,11 +295,8 @@ mod tests {
             more in 0.0_f32..1.0,
         ) {
             let words = (evidence.words + more).min(1.0);
-            let similarity = evidence.similarity.map_or(more, |similarity| similarity + more);
-            let better = [
-                Evidence { words, ..evidence },
-                Evidence { similarity: Some(similarity), ..evidence },
-            ];
+            let similarity = evidence.similarity.map(|similarity| similarity + more);
+            let better = [Evidence { words, ..evidence }, Evidence { similarity, ..evidence }];
             for better in better {
                 prop_assert!(fusion.score(better) >= fusion.score(evidence));
             }
@@ -300,7 +305,7 @@ mod tests {
         #[test]
         fn the_parts_of_a_score_add_up_to_it(evidence in evidence(), (_, fusion) in fusion()) {
             for fusion in [fusion, Fusion::of_words(&WEIGHTS)] {
-                let explanation = fusion.explain(evidence, Vec::new());
+                let explanation = fusion.explain(evidence, Vec::new(), 0.0);
                 prop_assert_eq!(explanation.score, fusion.score(evidence));
                 let difference = explanation.sum() - explanation.score;
                 prop_assert!(difference.abs() < 1e-6, "{:?}", explanation);
@@ -350,6 +355,18 @@ mod tests {
         let fusion = Fusion::of_both(&WEIGHTS, number, Coverage { best_words: 1.0 });
         let score = fusion.score(Evidence { words: 1.0, similarity: None, is_title: false });
         assert!(score >= fusion.cut().at(score), "{score}");
+    }
+
+    #[test]
+    fn a_product_without_a_vector_is_found_by_its_words() {
+        let sofa = Manner { likeness: Some(0.95), ..Manner::UNKNOWN };
+        let fusion = Fusion::of_both(&WEIGHTS, sofa, Coverage { best_words: 0.7 });
+        let unknown = Evidence { words: 0.7, similarity: None, is_title: false };
+        let score = fusion.score(unknown);
+        assert!(score >= fusion.cut().at(score), "{score} {:?}", fusion.cut());
+        assert!(has_hope(sofa, unknown));
+        let far = Evidence { similarity: Some(0.0), ..unknown };
+        assert!(fusion.score(far) < score);
     }
 
     #[test]

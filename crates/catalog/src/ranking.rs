@@ -27,6 +27,9 @@ pub struct Weights {
     pub title: FieldWeight,
     /// The description.
     pub description: FieldWeight,
+    /// What it is worth that a title says everything asked for side by side, against all that
+    /// its words can be worth.
+    pub side_by_side: f32,
 }
 
 /// The constants in force: near the middle of a flat optimum on judged shopping queries.
@@ -35,6 +38,7 @@ pub const WEIGHTS: Weights = Weights {
     k1: 0.6,
     title: FieldWeight { weight: 1.0, length: 0.5 },
     description: FieldWeight { weight: 0.3, length: 0.5 },
+    side_by_side: 0.1,
 };
 
 /// How relevant a product is; greater is more so.

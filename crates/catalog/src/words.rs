@@ -11,6 +11,7 @@
 
 mod fold;
 mod measure;
+mod pairs;
 mod query;
 mod stem;
 mod units;
@@ -20,6 +21,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use self::measure::{Measure, Measured};
 pub(crate) use fold::fold_into;
+pub use pairs::{Pair, for_each_pair};
 pub use query::{Alternative, QueryWords, Term};
 pub(crate) use query::{is_function_word, set_aside};
 pub(crate) use stem::singular;

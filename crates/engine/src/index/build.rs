@@ -14,6 +14,7 @@ use super::{
     bits::Bits,
     dictionary::{DictionaryBuilder, OwnedTerm, Term},
     live::LiveSegment,
+    neighbours::NeighboursBuilder,
     segment::{Doc, MAX_PRODUCTS, Segment},
     vectors::Vectors,
 };
@@ -43,6 +44,7 @@ pub(super) struct SegmentBuilder {
     lengths: Vec<Lengths>,
     prices: Vec<Money>,
     titles: Vec<u32>,
+    neighbours: NeighboursBuilder,
     hidden: Vec<usize>,
     vectors: Vec<Option<Box<[i8]>>>,
 }
@@ -82,6 +84,7 @@ impl SegmentBuilder {
         self.versions.push(entry.version);
         self.prices.push(entry.price);
         self.titles.push(words::fingerprint(entry.title));
+        self.neighbours.read(entry.title);
         self.vectors.push(vector.map(|vector| vector.numbers().into()));
         self.lengths.push(Lengths {
             title: FieldLength::of(title),
@@ -170,6 +173,7 @@ impl SegmentBuilder {
             lengths: self.lengths.into_boxed_slice(),
             prices: self.prices.into_boxed_slice(),
             titles: self.titles.into_boxed_slice(),
+            neighbours: self.neighbours.finish(),
             words: dictionary.finish(),
             ends: next.into_boxed_slice(),
             docs,

@@ -82,6 +82,7 @@ pub(super) fn gather<'a>(
     search: &Search<'_>,
 ) -> Vec<Candidate> {
     let share = search.asked.share();
+    let most = search.asked.most_for_neighbours();
     let mut gathered = Vec::new();
     Board::lend(|board| {
         for (at, source) in sources.enumerate() {
@@ -98,21 +99,36 @@ pub(super) fn gather<'a>(
                     let hopeful = match &search.meant {
                         Some((_, hope)) => dispatch!(
                             Level::new(),
-                            simd => hopeful(simd, hope, scores, share, &look)
+                            simd => hopeful(simd, hope, scores, (share, most), &look)
                         ),
                         None => matched,
                     };
                     let passing = search.conditions.passing(source, block, hopeful | titled);
                     for place in ones(passing) {
                         let is_known = look.known >> place & 1 == 1;
-                        gathered.push(Candidate {
+                        let doc = block * BLOCK + place;
+                        let words = match matched >> place & 1 == 1 {
+                            true => scores[place] * share + search.asked.for_neighbours(at, doc),
+                            false => 0.0,
+                        };
+                        let candidate = Candidate {
                             segment: at as u32,
-                            doc: (block * BLOCK + place) as Doc,
+                            doc: doc as Doc,
                             is_title: titled >> place & 1 == 1,
-                            words: scores[place] * share,
+                            words,
                             similarity: if is_known { look.similarities[place] } else { f32::NAN },
                             doubt: if is_known { look.doubts[place] } else { 0.0 },
-                        });
+                        };
+                        let is_hopeful = match &search.meant {
+                            Some((_, hope)) => {
+                                candidate.is_title
+                                    || hope.is_left(words, candidate.most().worth_of_meaning())
+                            }
+                            None => true,
+                        };
+                        if is_hopeful {
+                            gathered.push(candidate);
+                        }
                     }
                 });
             }
@@ -121,14 +137,24 @@ pub(super) fn gather<'a>(
     gathered
 }
 
-/// Which products of a block may be relevant, given their scores by word.
+/// Which products of a block may be relevant, given their scores by word, each of which counts a
+/// `share` and may become more by at most so much.
 ///
 /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
 #[inline(always)]
-fn hopeful<S: Simd>(_: S, hope: &Hope, scores: &[f32; BLOCK], share: f32, look: &Look) -> u64 {
+fn hopeful<S: Simd>(
+    _: S,
+    hope: &Hope,
+    scores: &[f32; BLOCK],
+    (share, more): (f32, f32),
+    look: &Look,
+) -> u64 {
     let each = scores.iter().zip(&look.similarities).zip(&look.doubts).enumerate();
     each.fold(0, |hopeful, (place, ((score, similarity), doubt))| {
-        hopeful | u64::from(hope.is_left(score * share, similarity + doubt)) << place
+        let words = if *score > 0.0 { score * share + more } else { 0.0 };
+        let is_known = look.known >> place & 1 == 1;
+        let meaning = if is_known { similarity + doubt } else { words * words };
+        hopeful | u64::from(hope.is_left(words, meaning)) << place
     })
 }
 

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use catalog::{
     ranking::{Corpus, Occurrences, Scorer, WEIGHTS},
-    words::{QueryWords, Term},
+    words::{Pair, QueryWords, Term},
 };
 
 use super::{
@@ -30,6 +30,8 @@ pub(super) struct Asked<'a> {
     terms: Vec<KnownTerm>,
     /// The rarity of all that is asked for, known or not.
     information: f32,
+    /// For every two things asked for one after the other, the ways to say them side by side.
+    pairs: Vec<Vec<Pair>>,
 }
 
 /// Something asked for, in the ways that products of the shop say it.
@@ -77,6 +79,7 @@ impl<'a> Asked<'a> {
             found,
             terms,
             information: unknown as f32 * corpus.rarity(0),
+            pairs: query.pairs(),
         };
         asked.information += asked.known_rarity();
         asked
@@ -91,7 +94,25 @@ impl<'a> Asked<'a> {
     /// What turns a score into a part of the most there could be.
     pub(super) fn share(&self) -> f32 {
         let most = self.maximum();
-        if most > 0.0 { most.recip() } else { 0.0 }
+        if most > 0.0 { (1.0 - self.most_for_neighbours()) / most } else { 0.0 }
+    }
+
+    /// What it can give a product at most that its title says things side by side.
+    pub(super) fn most_for_neighbours(&self) -> f32 {
+        let worth = WEIGHTS.side_by_side;
+        if self.pairs.is_empty() { 0.0 } else { worth / (1.0 + worth) }
+    }
+
+    /// What it gives a product that its title says things side by side that are asked for so.
+    #[inline]
+    pub(super) fn for_neighbours(&self, segment: usize, doc: usize) -> f32 {
+        if self.pairs.is_empty() {
+            return 0.0;
+        }
+        let said = self.segments[segment].segment.neighbours.of(doc);
+        let is_said = |ways: &&Vec<Pair>| ways.iter().any(|pair| said.contains(pair));
+        let together = self.pairs.iter().filter(is_said).count();
+        self.most_for_neighbours() * together as f32 / self.pairs.len() as f32
     }
 
     fn known_rarity(&self) -> f32 {

@@ -6,6 +6,7 @@ use super::{
     bits::Bits,
     dictionary::DictionaryBuilder,
     live::LiveSegment,
+    neighbours::NeighboursBuilder,
     segment::{Doc, Segment},
     vectors::Vectors,
 };
@@ -22,12 +23,15 @@ pub(super) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let merged = merge_postings(sources, &renumbered);
     let vectors = order.iter().map(|&(source, doc)| sources[source].vectors().get(doc));
     let vectors = Vectors::of(vectors);
+    let mut neighbours = NeighboursBuilder::default();
+    all.clone().for_each(|at| neighbours.copy(column(at).neighbours.of(order[at].1)));
     let segment = Segment {
         ids: all.clone().map(|at| column(at).ids[order[at].1]).collect(),
         versions: all.clone().map(|at| column(at).versions[order[at].1]).collect(),
         lengths: all.clone().map(|at| column(at).lengths[order[at].1]).collect(),
         prices: all.clone().map(|at| column(at).prices[order[at].1]).collect(),
         titles: all.clone().map(|at| column(at).titles[order[at].1]).collect(),
+        neighbours: neighbours.finish(),
         hidden: Bits::with(order.len(), all.filter(|&at| column(at).hidden.get(order[at].1))),
         words: merged.words.finish(),
         ends: merged.ends.into_boxed_slice(),

@@ -30,6 +30,7 @@ mod merge;
 mod merger;
 #[cfg(test)]
 mod model_tests;
+mod neighbours;
 mod plan;
 mod rotation;
 mod search;

@@ -15,7 +15,7 @@ use catalog::{
     price::Money,
     product::ProductId,
     ranking::{Corpus, FieldLength, Hit, Lengths, Occurrences, Score, Scorer, WEIGHTS},
-    words::{Alternative, QueryWords, for_each_word},
+    words::{Alternative, Pair, QueryWords, for_each_pair, for_each_word},
 };
 use proptest::prelude::*;
 
@@ -208,7 +208,12 @@ impl Model {
             }
         }
         let information = unknown as f32 * corpus.rarity(0) + known_rarity;
-        let share = scorer.most(information).recip();
+        let pairs = query.pairs();
+        let for_pairs = match pairs.is_empty() {
+            true => 0.0,
+            false => WEIGHTS.side_by_side / (1.0 + WEIGHTS.side_by_side),
+        };
+        let share = (1.0 - for_pairs) / scorer.most(information);
         let seen: Vec<_> = self
             .0
             .iter()
@@ -217,7 +222,12 @@ impl Model {
             .map(|((number, known), score)| {
                 let both = meant.zip(known.item.meaning);
                 let similarity = both.and_then(|(query, product)| nearness(query, product));
-                let words = if score > 0.0 { score * share } else { 0.0 };
+                let mut said = Vec::new();
+                for_each_pair(&known.item.title, |pair| said.push(pair));
+                let is_said = |ways: &&Vec<Pair>| ways.iter().any(|pair| said.contains(pair));
+                let together = pairs.iter().filter(is_said).count() as f32;
+                let neighbours = for_pairs * together / pairs.len().max(1) as f32;
+                let words = if score > 0.0 { score * share + neighbours } else { 0.0 };
                 (id(*number), known.version, Evidence { words, similarity, is_title: false })
             })
             .collect();
@@ -263,7 +273,7 @@ fn coverage(seen: &[(ProductId, Seq, Evidence)]) -> Coverage {
     let hopeful = seen
         .iter()
         .map(|(_, _, evidence)| *evidence)
-        .filter(|evidence| hope.is_left(evidence.words, evidence.similarity.unwrap_or(0.0)));
+        .filter(|evidence| hope.is_left(evidence.words, evidence.worth_of_meaning()));
     let best_words = hopeful.map(|evidence| evidence.words).fold(0.0, f32::max);
     Coverage { best_words }
 }

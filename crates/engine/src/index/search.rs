@@ -153,7 +153,13 @@ fn explain(
     let explained = of_shown.map(|(id, candidate)| {
         let mut terms = asked.said(words, candidate.segment as usize, candidate.doc);
         terms.iter_mut().for_each(|term| term.score *= asked.share());
-        (id, fusion.explain(candidate.evidence(), terms))
+        let segment = candidate.segment as usize;
+        let evidence = candidate.evidence();
+        let neighbours = match evidence.words > 0.0 {
+            true => asked.for_neighbours(segment, usize::from(candidate.doc)),
+            false => 0.0,
+        };
+        (id, fusion.explain(evidence, terms, neighbours))
     });
     explained.collect()
 }

@@ -13,7 +13,7 @@ use catalog::{
     ranking::{Lengths, Occurrences},
 };
 
-use super::{bits::Bits, dictionary::Dictionary};
+use super::{bits::Bits, dictionary::Dictionary, neighbours::Neighbours};
 
 /// The number of a product within its segment.
 pub(super) type Doc = u16;
@@ -30,6 +30,7 @@ pub(super) struct Segment {
     pub(super) prices: Box<[Money]>,
     /// A fingerprint of each title.
     pub(super) titles: Box<[u32]>,
+    pub(super) neighbours: Neighbours,
     pub(super) hidden: Bits,
     pub(super) words: Dictionary,
     /// Where each word's postings end; they begin where those of the word before end.
@@ -81,6 +82,7 @@ impl Segment {
             + size_of_val(&*self.lengths)
             + size_of_val(&*self.prices)
             + size_of_val(&*self.titles)
+            + self.neighbours.memory_bytes()
             + self.hidden.memory_bytes()
             + self.words.memory_bytes()
             + size_of_val(&*self.ends)
