@@ -353,7 +353,7 @@ mod tests {
     fn a_product_that_says_every_word_is_relevant_whatever_it_means() {
         let number = Manner { likeness: Some(0.4), ..Manner::UNKNOWN };
         let fusion = Fusion::of_both(&WEIGHTS, number, Coverage { best_words: 1.0 });
-        let score = fusion.score(Evidence { words: 1.0, similarity: None, is_title: false });
+        let score = fusion.score(Evidence { words: 1.0, similarity: Some(0.0), is_title: false });
         assert!(score >= fusion.cut().at(score), "{score}");
     }
 
