@@ -28,6 +28,7 @@ use engine::{
 use crate::{
     config::{Config, Flags},
     demo::PublicUrl,
+    http,
     serving::{self, Demo},
     telemetry,
 };
@@ -84,6 +85,8 @@ enum Command {
         #[command(flatten)]
         flags: Flags,
     },
+    /// Print the OpenAPI document that the server hands out at /openapi.json
+    Openapi,
     /// Print the configuration in force and where each value came from
     Config {
         #[command(flatten)]
@@ -126,6 +129,7 @@ pub fn run(
             load(&flags).and_then(|config| migrate_store(&from, to, &config)).map(well)
         }
         Command::Migrate { flags } => load(&flags).and_then(|config| migrate(&config)).map(well),
+        Command::Openapi => openapi().map(well),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
             Ok(ExitCode::SUCCESS)
@@ -179,6 +183,11 @@ fn migrate(config: &Config) -> anyhow::Result<()> {
         true => writeln!(io::stdout(), "{address} is up to date")?,
         false => writeln!(io::stdout(), "{address} was brought from version {from} to {to}")?,
     }
+    Ok(())
+}
+
+fn openapi() -> anyhow::Result<()> {
+    writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&http::document())?)?;
     Ok(())
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct ShopFigures {
     #[schema(minimum = 1)]
     shop_id: u64,
     /// The token's role.
-    #[schema(schema_with = openapi::role)]
+    #[schema(schema_with = openapi::choices::role)]
     role: &'static str,
     /// The shop's products.
     products: ProductFigures,

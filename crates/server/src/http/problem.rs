@@ -31,7 +31,7 @@ pub struct Fault {
     #[schema(nullable = false)]
     pub field: Option<String>,
     /// What is wrong, for programs.
-    #[schema(schema_with = openapi::fault_code)]
+    #[schema(schema_with = openapi::choices::fault_code)]
     pub code: &'static str,
     /// What is wrong, for people.
     pub message: String,
@@ -251,7 +251,7 @@ pub struct Problem {
     /// What went wrong this time.
     detail: String,
     /// The kind of problem, for programs.
-    #[schema(schema_with = openapi::problem_code)]
+    #[schema(schema_with = openapi::choices::problem_code)]
     code: &'static str,
     /// The request's id, also in the header X-Request-Id.
     request_id: String,

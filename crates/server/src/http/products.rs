@@ -25,7 +25,7 @@ use super::{
             ProductCreated, ProductDeleted, ProductFound, ProductList, ProductUpdated,
             ProductsCreated, ProductsDeleted, ProductsUpdated,
         },
-        bodies::{NewProduct, NewProducts, ProductChanges, ProductEdits, ProductIds},
+        bodies::{NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdits},
         parameters::{
             IdempotencyKey, IfMatch, IfNoneMatch, ListParameters, ProductId as ProductIdParameter,
         },
@@ -226,7 +226,7 @@ pub(crate) async fn delete(
     path = "/products/bulk",
     operation_id = "bulk_delete_products",
     tag = PRODUCTS,
-    request_body = ProductIds,
+    request_body = ProductDeletion,
     responses(ProductsDeleted, ApiProblems, RoleProblems, BodyProblems),
     security(("bearer" = [])),
     extensions(("x-required-role" = json!("EDITOR")))

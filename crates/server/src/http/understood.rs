@@ -30,11 +30,11 @@ pub struct Understood {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UnderstoodConstraint {
     /// The field: `price`.
-    #[schema(schema_with = openapi::constrained_field)]
+    #[schema(schema_with = openapi::choices::constrained_field)]
     field: &'static str,
     /// How the field compares. `between` and `about` have `min` and `max`, both let in; the
     /// others have `value`.
-    #[schema(schema_with = openapi::constraint_operation)]
+    #[schema(schema_with = openapi::choices::constraint_operation)]
     operation: &'static str,
     /// The amount, an exact decimal.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub struct UnderstoodExclusion {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UnderstoodSort {
     /// Which order.
-    #[schema(schema_with = openapi::sort_order)]
+    #[schema(schema_with = openapi::choices::sort_order)]
     order: &'static str,
     /// The piece of the query that says so.
     text: String,

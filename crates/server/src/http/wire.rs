@@ -51,7 +51,7 @@ pub struct MediaBody {
     url: String,
     /// What it is: `image`.
     #[serde(rename = "type")]
-    #[schema(schema_with = openapi::media_kind)]
+    #[schema(schema_with = openapi::choices::media_kind)]
     kind: &'static str,
 }
 
@@ -139,7 +139,7 @@ pub struct ElementFault {
     #[schema(nullable = false)]
     pub id: Option<u64>,
     /// What is wrong, for programs.
-    #[schema(schema_with = openapi::fault_code)]
+    #[schema(schema_with = openapi::choices::fault_code)]
     pub code: &'static str,
     /// What is wrong, for people.
     pub message: String,
@@ -175,7 +175,7 @@ pub struct SearchAnswer {
     /// How the query was read.
     pub understood: Understood,
     /// Which encoder told what the query means.
-    #[schema(schema_with = openapi::encoder, required)]
+    #[schema(schema_with = openapi::choices::encoder, required)]
     pub encoder: Option<&'static str>,
 }
 
@@ -215,7 +215,7 @@ pub struct NewToken {
     #[schema(minimum = 1)]
     shop_id: u64,
     /// What it lets its bearer do.
-    #[schema(schema_with = openapi::role)]
+    #[schema(schema_with = openapi::choices::role)]
     role: &'static str,
     /// What its owner called it.
     name: String,
@@ -252,7 +252,7 @@ pub struct TokenBody {
     #[schema(minimum = 1)]
     shop_id: u64,
     /// What it lets its bearer do.
-    #[schema(schema_with = openapi::role)]
+    #[schema(schema_with = openapi::choices::role)]
     role: &'static str,
     /// What its owner called it.
     name: String,

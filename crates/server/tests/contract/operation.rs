@@ -1,9 +1,13 @@
 //! What operators and browsers see: health, figures, and which pages may call.
 
 use reqwest::blocking::RequestBuilder;
+use serde_json::Value;
 
 use crate::{
-    shop::{Answer, Ask, Client, PRODUCTS, Role, Server, Shop, plain, product, snapshot, until},
+    shop::{
+        Answer, Ask, Client, PRODUCTS, Role, Server, Shop, plain, printed, product, run, snapshot,
+        until,
+    },
     socket::Socket,
 };
 
@@ -16,6 +20,13 @@ fn health_is_told_without_a_token() {
     snapshot("health_live", &stranger.get("/health/live").expect(200));
     until("readiness", || stranger.get("/health/ready").status == 200);
     snapshot("health_ready", &stranger.get("/health/ready"));
+}
+
+#[test]
+fn the_command_line_prints_the_document_that_the_server_hands_out() {
+    let served = Server::start(&[]).stranger().get("/openapi.json").expect(200).body;
+    let printed: Value = serde_json::from_str(&printed(run(&["openapi"], &[]))).unwrap();
+    assert_eq!(printed, served);
 }
 
 /// The value of the figure that this text begins the line of, or nothing.

@@ -11,7 +11,9 @@ use super::{
 pub(super) fn fields(spec: &Spec, schema: &Value) -> Element {
     let fields = spec.fields(schema);
     if fields.is_empty() {
-        return element("p").add(kind(schema));
+        let schema = spec.resolve(schema);
+        let limits = element("p").class("limits").prose(&limits(schema).join(" · "));
+        return element("div").add(element("p").add(kind(schema))).add(limits);
     }
     let required = &spec.resolve(schema)["required"];
     let is_required =
@@ -59,6 +61,9 @@ pub(super) fn kind(schema: &Value) -> Element {
     }
     if let Some(name) = name_of(&schema["items"]) {
         return span.text("array of ").add(link(name));
+    }
+    if let Some(name) = schema["oneOf"].as_array().and_then(|either| name_of(either.first()?)) {
+        return span.add(link(name)).text(" or null");
     }
     span.text(&kind_word(schema))
 }

@@ -42,7 +42,7 @@ fn arguments(body: &str, useless: &[&str]) -> Object {
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.retain(|name, _| !useless.contains(&name.as_str()));
     }
-    schema.remove("anyOf");
+    schema.remove("not");
     without(&["pattern", "format"], Value::Object(schema))
 }
 

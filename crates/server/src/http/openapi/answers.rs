@@ -222,7 +222,7 @@ answers!(
     "200" => open(
         "The OpenAPI document.",
         JSON,
-        ObjectBuilder::new().schema_type(Type::Object).required("openapi").required("paths").into(),
+        schema_named("OpenApiDocument"),
         json!({"openapi": "3.1.0", "info": {"title": "Shopkeeper", "version": "…"}, "paths": {}}),
         &[ETAG, CACHE_CONTROL],
     ),

@@ -1,7 +1,7 @@
 //! What may a client send? The schemas of request bodies, with the limits that
 //! [`requests`] checks.
 
-use catalog::{access::Role, media, price, product, query};
+use catalog::{media, price, product, query};
 use engine::tokens;
 use serde_json::{Value, json};
 use utoipa::{
@@ -12,9 +12,12 @@ use utoipa::{
     },
 };
 
-use super::vocabulary::{
-    any_property_of, anything, array, boolean, closed_object, formatted, id, integer, not_blank,
-    one_of, plain_text, plain_text_not_blank, schema_named, string,
+use super::{
+    choices,
+    vocabulary::{
+        any_property_of, anything, array, boolean, closed_object, formatted, id, integer,
+        not_blank, one_of, plain_text, plain_text_not_blank, schema_named, string,
+    },
 };
 use crate::http::requests::{self, MAX_BULK, MAX_TOKEN_SECONDS};
 
@@ -48,7 +51,7 @@ request_body!(
 request_body!(
     ProductChanges,
     ignoring(
-        settable(closed_object("The fields to change; the others stay as they are.")),
+        settable(closed_object("The fields to change, at least one; the others stay as they are.")),
         &requests::READ_ONLY
     )
     .extensions(any_property_of(&requests::SETTABLE))
@@ -59,7 +62,7 @@ request_body!(
     ProductEdit,
     ignoring(
         settable(
-            closed_object("A product and the fields of it to change.")
+            closed_object("A product and the fields of it to change, at least one.")
                 .property("id", id("Which product."))
         )
         .required("id"),
@@ -107,7 +110,7 @@ request_body!(
 );
 
 request_body!(
-    ProductIds,
+    ProductDeletion,
     closed_object("Products to delete.")
         .property(
             "product_ids",
@@ -174,10 +177,7 @@ request_body!(
 request_body!(
     TokenRequest,
     closed_object("A token to issue.")
-        .property(
-            "role",
-            one_of(Role::ALL.map(Role::as_str)).description(Some("What it lets its bearer do."))
-        )
+        .property("role", choices::role())
         .property(
             "name",
             string("What you call it, to recognise it in the list.")

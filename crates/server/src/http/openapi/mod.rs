@@ -2,10 +2,12 @@
 //! which describe themselves where they are handled.
 //!
 //! [`bodies`] has what may be sent, [`parameters`] what may stand beside it, [`answers`] what
-//! comes back, [`problems`] what comes back instead, and [`errors`] what that means.
+//! comes back, [`choices`] the words that some fields are limited to, [`problems`] what comes back
+//! instead, and [`errors`] what that means.
 
 pub(crate) mod answers;
 pub(crate) mod bodies;
+pub(crate) mod choices;
 pub(crate) mod errors;
 mod headers;
 pub(crate) mod parameters;
@@ -17,17 +19,18 @@ mod vocabulary;
 
 use utoipa::openapi::{
     Components, ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Tag,
-    schema,
-    schema::Object,
     security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
     tag::TagBuilder,
 };
 
 pub(crate) use published::{__path_openapi, Published, openapi};
 
-use self::bodies::{
-    NewMedia, NewProduct, NewProducts, ProductChanges, ProductEdit, ProductEdits, ProductIds,
-    SearchRequest, TokenRequest, Understand,
+use self::{
+    bodies::{
+        NewMedia, NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdit,
+        ProductEdits, SearchRequest, TokenRequest, Understand,
+    },
+    choices::{Encoder, FaultCode, ProblemCode, Role},
 };
 use super::{
     explained::{ExplainedBonus, ExplainedMeaning, ExplainedTerm, ExplainedWords, ExplanationBody},
@@ -35,8 +38,8 @@ use super::{
     health::Health,
     problem::{Fault, Problem},
     understood::{
-        self, CharacterSpan, Understood, UnderstoodConstraint, UnderstoodCorrection,
-        UnderstoodExclusion, UnderstoodSort,
+        CharacterSpan, Understood, UnderstoodConstraint, UnderstoodCorrection, UnderstoodExclusion,
+        UnderstoodSort,
     },
     wire::{
         BulkCreated, BulkDeleted, BulkUpdated, ElementFault, MediaBody, NewToken, ProductBody,
@@ -127,7 +130,7 @@ fn components() -> Components {
         .schema_from::<ProductChanges>()
         .schema_from::<ProductEdit>()
         .schema_from::<ProductEdits>()
-        .schema_from::<ProductIds>()
+        .schema_from::<ProductDeletion>()
         .schema_from::<SearchRequest>()
         .schema_from::<Understand>()
         .schema_from::<TokenRequest>()
@@ -160,73 +163,14 @@ fn components() -> Components {
         .schema_from::<Fault>()
         .schema_from::<ElementFault>()
         .schema_from::<MediaBody>()
+        .schema("OpenApiDocument", published::document_schema())
+        .schema_from::<Role>()
+        .schema_from::<Encoder>()
+        .schema_from::<ProblemCode>()
+        .schema_from::<FaultCode>()
         .responses_from_iter(problems::all());
     headers::all()
         .into_iter()
         .fold(components, |components, (name, header)| components.header(name, header))
         .build()
-}
-
-/// The codes of problems, for the schema of their body.
-pub(crate) fn problem_code() -> Object {
-    let mut codes: Vec<_> = errors::every_error().iter().map(|error| error.table().1).collect();
-    codes.dedup();
-    vocabulary::one_of(codes).description(Some("The kind of problem, for programs.")).build()
-}
-
-/// The codes of faults, for the schemas that list them.
-pub(crate) fn fault_code() -> Object {
-    vocabulary::one_of(errors::FAULT_CODES.map(|(code, _)| code))
-        .description(Some("What is wrong, for programs."))
-        .build()
-}
-
-/// The names of roles, for the schemas of tokens.
-pub(crate) fn role() -> Object {
-    vocabulary::one_of(catalog::access::Role::ALL.map(catalog::access::Role::as_str))
-        .description(Some("What it lets its bearer do."))
-        .build()
-}
-
-/// The fields that a query can set conditions on, for the schema of what was understood.
-pub(crate) fn constrained_field() -> Object {
-    vocabulary::one_of(["price"]).description(Some("The field.")).build()
-}
-
-/// The ways to compare a field, for the schema of what was understood.
-pub(crate) fn constraint_operation() -> Object {
-    use catalog::understanding::PriceKind::{About, Above, AtLeast, AtMost, Below, Between};
-    let kinds = [Below, AtMost, Above, AtLeast, Between, About];
-    vocabulary::one_of(kinds.map(understood::operation_name))
-        .description(Some(
-            "How the field compares. `between` and `about` (within 20%) have `min` and `max`, \
-             both let in; the others have `value`.",
-        ))
-        .build()
-}
-
-/// The orders of results, for the schema of what was understood.
-pub(crate) fn sort_order() -> Object {
-    use catalog::understanding::SortOrder::{Newest, PriceAscending, PriceDescending};
-    let orders = [PriceAscending, PriceDescending, Newest];
-    vocabulary::one_of(orders.map(understood::order_name)).description(Some("Which order.")).build()
-}
-
-/// The encoders of queries and none, for the schema of what a search found.
-pub(crate) fn encoder() -> Object {
-    use engine::embed::Encoder::{Deep, Instant};
-    let names = [Deep, Instant].map(|encoder| serde_json::json!(encoder.as_str()));
-    let names = names.into_iter().chain([serde_json::Value::Null]);
-    let about = "Which encoder told what the query means: `deep`, or `instant` where the server \
-                 was too busy for it. `null` where meaning took no part.";
-    vocabulary::one_of([])
-        .schema_type(schema::SchemaType::from_iter([schema::Type::String, schema::Type::Null]))
-        .enum_values(Some(names))
-        .description(Some(about))
-        .build()
-}
-
-/// The kinds of media, for the schema of products.
-pub(crate) fn media_kind() -> Object {
-    vocabulary::one_of(["image"]).description(Some("What it is.")).build()
 }

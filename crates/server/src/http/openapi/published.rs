@@ -8,6 +8,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 
 use super::{answers::Document, parameters::IfNoneMatch, problems::AnyProblems};
 
@@ -62,12 +63,23 @@ static DOCUMENT: LazyLock<Published> = LazyLock::new(|| {
     Published::new(HeaderValue::from_static("application/json"), text)
 });
 
+/// What such a document is; its own standard says it in full.
+pub(super) fn document_schema() -> ObjectBuilder {
+    ObjectBuilder::new()
+        .schema_type(Type::Object)
+        .description(Some("A document of OpenAPI 3.1."))
+        .required("openapi")
+        .required("paths")
+        .additional_properties(Some(AdditionalProperties::FreeForm(true)))
+}
+
 /// This document
 ///
 /// The description of every address of the service, made from its code.
 #[utoipa::path(
     get,
     path = "/openapi.json",
+    operation_id = "get_openapi",
     tag = super::OPERATION,
     params(IfNoneMatch),
     responses(Document, AnyProblems),

@@ -146,9 +146,11 @@ fn documented_limits_are_those_that_are_checked() {
         assert_eq!(field(schema, "media", "maxItems"), media::MAX_ITEMS as u64);
     }
     assert_eq!(field("NewMedia", "url", "maxLength"), media::MAX_URL_CHARS as u64);
-    for (schema, name) in
-        [("NewProducts", "products"), ("ProductEdits", "products"), ("ProductIds", "product_ids")]
-    {
+    for (schema, name) in [
+        ("NewProducts", "products"),
+        ("ProductEdits", "products"),
+        ("ProductDeletion", "product_ids"),
+    ] {
         assert_eq!(field(schema, name, "minItems"), 1);
         assert_eq!(field(schema, name, "maxItems"), requests::MAX_BULK as u64);
     }
@@ -167,6 +169,20 @@ fn documented_limits_are_those_that_are_checked() {
     assert_eq!(similar[1]["schema"]["default"], query::DEFAULT_LIMIT);
     let key = &document["paths"]["/api/v1/products"]["post"]["parameters"][0];
     assert_eq!(key["schema"]["maxLength"], MAX_KEY_BYTES);
+}
+
+/// What an update leaves out stays as it is. A client that was made from the document would send a
+/// default, and so show a hidden product.
+#[test]
+fn updates_have_no_defaults() {
+    let document = document_json();
+    for schema in ["ProductChanges", "ProductEdit"] {
+        let fields = document["components"]["schemas"][schema]["properties"].as_object().unwrap();
+        assert!(fields.contains_key("hidden"), "{schema}");
+        for (name, field) in fields {
+            assert!(field.get("default").is_none(), "{schema}.{name}");
+        }
+    }
 }
 
 /// The documented fields of a body are those that are read, no more and no fewer.
@@ -210,7 +226,7 @@ fn examples_of_requests_are_accepted() {
     for edit in requests::bulk_elements(&example(bodies::ProductEdits::schema())).unwrap() {
         assert!(requests::bulk_edit(edit).edit.is_ok(), "{edit}");
     }
-    assert!(requests::bulk_ids(&example(bodies::ProductIds::schema())).is_ok());
+    assert!(requests::bulk_ids(&example(bodies::ProductDeletion::schema())).is_ok());
     assert!(requests::search(&example(bodies::SearchRequest::schema())).is_ok());
     let now = jiff::Timestamp::UNIX_EPOCH;
     assert!(requests::token(&example(bodies::TokenRequest::schema()), now).is_ok());

@@ -1,6 +1,6 @@
 //! How is a rule of the service written in JSON Schema? Small words that schemas are made of.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::openapi::{
     Ref, RefOr, Schema,
     extensions::Extensions,
@@ -98,11 +98,13 @@ pub(super) fn array(
         .max_items(Some(max))
 }
 
-/// The keyword that asks for at least one of these properties. The builder of objects has no
-/// word for it, but writes its extensions as they are.
+/// The keyword that asks for at least one of these properties, said as "not all of them missing":
+/// unlike a choice between objects, it leaves an object an object for those who make code of it.
+/// The builder of objects has no word for it, but writes its extensions as they are.
 pub(super) fn any_property_of(names: &[&str]) -> Option<Extensions> {
-    let required: Vec<Value> = names.iter().map(|name| json!({"required": [name]})).collect();
-    Some(Extensions::from_iter([("anyOf", required)]))
+    let missing: Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), json!({"not": {}}))).collect();
+    Some(Extensions::from_iter([("not", json!({"properties": missing}))]))
 }
 
 pub(super) fn schema_named(name: &str) -> RefOr<Schema> {
