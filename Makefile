@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-faults api-test mcp-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-load bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-load bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -12,7 +12,7 @@ run: ## Build and start the service with a demo shop, and tokens to use it
 build: ## Build target/release/shopkeeper
 	cargo build --release --locked
 
-test: lint docs unit api-test mcp-test browser-test docs-test guide training-test ## Install what the tests need and run them all
+test: lint docs unit api-test mcp-test client-test browser-test docs-test guide training-test ## Install what the tests need and run them all
 
 lint: ## Formatting and clippy
 	cargo fmt --all --check
@@ -33,6 +33,12 @@ api-test: ## Random requests by schemathesis against the OpenAPI document
 
 mcp-test: ## The endpoint for agents, with the official Python client
 	scripts/mcp-test.sh
+
+clients: ## Make the generated parts of clients/ anew, from the OpenAPI document
+	scripts/clients.sh
+
+client-test: ## The TypeScript and Python clients: up to date, types, the whole contract
+	scripts/client-test.sh
 
 browser-test: ## The pages in a real browser; screenshots go to target/browser
 	scripts/browser-test.sh

@@ -15,8 +15,15 @@ exclude_patterns = [".*", "target", "crates", "fuzz", "scripts", "shop-data", "t
 # The order of the pages, under their captions, by their own titles or others. What is missing here is at the end, and what
 # is here but not in the repository is left out.
 NAVIGATION = {
-    "Start": ["docs/install", "docs/quickstart", "docs/concepts", "docs/tokens"],
-    "Use": ["docs/search", "docs/import", "docs/pages", "docs/agents"],
+    "Start": ["docs/quickstart", "docs/install", "docs/concepts", "docs/tokens"],
+    "Use": [
+        "docs/search",
+        "docs/import",
+        "docs/pages",
+        "docs/agents",
+        "TypeScript client </clients/typescript/README>",
+        "Python client </clients/python/README>",
+    ],
     "Run": [
         "docs/operations",
         "docs/configuration",

@@ -13,7 +13,8 @@ A fence says it in its info string, after the language:
     (any) not-run: WHY    cannot run in a test, for the reason given
 
 What a page takes for granted is in comments, which readers do not see: `<!-- sh` or `<!-- sh server`, with the commands
-below and `-->` on a line of its own; and `<!-- postgres -->` for a PostgreSQL at the address that the page names.
+below and `-->` on a line of its own; and `<!-- postgres -->` for a PostgreSQL at the address that the page names. `$SOURCES` is the
+folder of the sources there.
 """
 
 import re

@@ -12,6 +12,8 @@ from pathlib import Path
 
 # What the pages say.
 DOCUMENTED = "127.0.0.1:7700"
+# For what a page takes for granted.
+SOURCES = Path(__file__).absolute().parents[2]
 # How long anything may take that is certain to happen, on a busy machine.
 PATIENCE_SECONDS = 180
 
@@ -26,6 +28,7 @@ def environment(folder: Path, programs: Path) -> dict[str, str]:
         "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(folder),
         "LANG": "C.UTF-8",
+        "SOURCES": str(SOURCES),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 

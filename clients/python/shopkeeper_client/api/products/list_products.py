@@ -1,0 +1,243 @@
+from http import HTTPStatus
+from typing import Any
+
+import httpx
+
+from ... import errors
+from ...client import AuthenticatedClient, Client
+from ...models.problem import Problem
+from ...models.product import Product
+from ...types import UNSET, Response, Unset
+
+
+def _get_kwargs(
+    *,
+    ids: str | Unset = UNSET,
+    limit: int | Unset = 50,
+    offset: int | Unset = 0,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["ids"] = ids
+
+    params["limit"] = limit
+
+    params["offset"] = offset
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/api/v1/products",
+        "params": params,
+    }
+
+    return _kwargs
+
+
+def _parse_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Problem | list[Product] | None:
+    if response.status_code == 200:
+        response_200 = []
+        _response_200 = response.json()
+        for response_200_item_data in _response_200:
+            response_200_item = Product.from_dict(response_200_item_data)
+
+            response_200.append(response_200_item)
+
+        return response_200
+
+    if response.status_code == 401:
+        response_401 = Problem.from_dict(response.json())
+
+        return response_401
+
+    if response.status_code == 414:
+        response_414 = Problem.from_dict(response.json())
+
+        return response_414
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
+
+    if response.status_code == 429:
+        response_429 = Problem.from_dict(response.json())
+
+        return response_429
+
+    if response.status_code == 431:
+        response_431 = Problem.from_dict(response.json())
+
+        return response_431
+
+    if response.status_code == 500:
+        response_500 = Problem.from_dict(response.json())
+
+        return response_500
+
+    if response.status_code == 503:
+        response_503 = Problem.from_dict(response.json())
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(
+    *, client: AuthenticatedClient | Client, response: httpx.Response
+) -> Response[Problem | list[Product]]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    *,
+    client: AuthenticatedClient,
+    ids: str | Unset = UNSET,
+    limit: int | Unset = 50,
+    offset: int | Unset = 0,
+) -> Response[Problem | list[Product]]:
+    """List products
+
+     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+    alone. Other parameters than these are refused.
+
+    Args:
+        ids (str | Unset):
+        limit (int | Unset):  Default: 50.
+        offset (int | Unset):  Default: 0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | list[Product]]
+    """
+
+    kwargs = _get_kwargs(
+        ids=ids,
+        limit=limit,
+        offset=offset,
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+
+def sync(
+    *,
+    client: AuthenticatedClient,
+    ids: str | Unset = UNSET,
+    limit: int | Unset = 50,
+    offset: int | Unset = 0,
+) -> Problem | list[Product] | None:
+    """List products
+
+     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+    alone. Other parameters than these are refused.
+
+    Args:
+        ids (str | Unset):
+        limit (int | Unset):  Default: 50.
+        offset (int | Unset):  Default: 0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | list[Product]
+    """
+
+    return sync_detailed(
+        client=client,
+        ids=ids,
+        limit=limit,
+        offset=offset,
+    ).parsed
+
+
+async def asyncio_detailed(
+    *,
+    client: AuthenticatedClient,
+    ids: str | Unset = UNSET,
+    limit: int | Unset = 50,
+    offset: int | Unset = 0,
+) -> Response[Problem | list[Product]]:
+    """List products
+
+     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+    alone. Other parameters than these are refused.
+
+    Args:
+        ids (str | Unset):
+        limit (int | Unset):  Default: 50.
+        offset (int | Unset):  Default: 0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[Problem | list[Product]]
+    """
+
+    kwargs = _get_kwargs(
+        ids=ids,
+        limit=limit,
+        offset=offset,
+    )
+
+    response = await client.get_async_httpx_client().request(**kwargs)
+
+    return _build_response(client=client, response=response)
+
+
+async def asyncio(
+    *,
+    client: AuthenticatedClient,
+    ids: str | Unset = UNSET,
+    limit: int | Unset = 50,
+    offset: int | Unset = 0,
+) -> Problem | list[Product] | None:
+    """List products
+
+     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+    alone. Other parameters than these are refused.
+
+    Args:
+        ids (str | Unset):
+        limit (int | Unset):  Default: 50.
+        offset (int | Unset):  Default: 0.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Problem | list[Product]
+    """
+
+    return (
+        await asyncio_detailed(
+            client=client,
+            ids=ids,
+            limit=limit,
+            offset=offset,
+        )
+    ).parsed

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.element_fault import ElementFault
+
+
+T = TypeVar("T", bound="BulkCreated")
+
+
+@_attrs_define
+class BulkCreated:
+    """What became of a bulk create."""
+
+    created_count: int
+    """ How many products were created. """
+    created_ids: list[int]
+    """ Their ids, in the order of the request. """
+    errors: list[ElementFault]
+    """ What was wrong with the others, by place in the request. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        created_count = self.created_count
+
+        created_ids = self.created_ids
+
+        errors = []
+        for errors_item_data in self.errors:
+            errors_item = errors_item_data.to_dict()
+            errors.append(errors_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "created_count": created_count,
+                "created_ids": created_ids,
+                "errors": errors,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.element_fault import ElementFault  # noqa: PLC0415
+
+        d = dict(src_dict)
+        created_count = d.pop("created_count")
+
+        created_ids = cast(list[int], d.pop("created_ids"))
+
+        errors = []
+        _errors = d.pop("errors")
+        for errors_item_data in _errors:
+            errors_item = ElementFault.from_dict(errors_item_data)
+
+            errors.append(errors_item)
+
+        bulk_created = cls(
+            created_count=created_count,
+            created_ids=created_ids,
+            errors=errors,
+        )
+
+        bulk_created.additional_properties = d
+        return bulk_created
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.element_fault import ElementFault
+
+
+T = TypeVar("T", bound="BulkUpdated")
+
+
+@_attrs_define
+class BulkUpdated:
+    """What became of a bulk update."""
+
+    updated_count: int
+    """ How many elements were applied. """
+    updated_ids: list[int]
+    """ Their ids, in the order of the request. """
+    errors: list[ElementFault]
+    """ What was wrong with the others, by place in the request. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        updated_count = self.updated_count
+
+        updated_ids = self.updated_ids
+
+        errors = []
+        for errors_item_data in self.errors:
+            errors_item = errors_item_data.to_dict()
+            errors.append(errors_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "updated_count": updated_count,
+                "updated_ids": updated_ids,
+                "errors": errors,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.element_fault import ElementFault  # noqa: PLC0415
+
+        d = dict(src_dict)
+        updated_count = d.pop("updated_count")
+
+        updated_ids = cast(list[int], d.pop("updated_ids"))
+
+        errors = []
+        _errors = d.pop("errors")
+        for errors_item_data in _errors:
+            errors_item = ElementFault.from_dict(errors_item_data)
+
+            errors.append(errors_item)
+
+        bulk_updated = cls(
+            updated_count=updated_count,
+            updated_ids=updated_ids,
+            errors=errors,
+        )
+
+        bulk_updated.additional_properties = d
+        return bulk_updated
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

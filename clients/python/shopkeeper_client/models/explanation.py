@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.explained_meaning import ExplainedMeaning
+    from ..models.explained_words import ExplainedWords
+
+
+T = TypeVar("T", bound="Explanation")
+
+
+@_attrs_define
+class Explanation:
+    """The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
+    weight is `score`.
+
+    """
+
+    score: float
+    """ How relevant the product is, from 0 to 1. """
+    words: ExplainedWords
+    """ What words give. """
+    meaning: ExplainedMeaning | None
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.explained_meaning import ExplainedMeaning  # noqa: PLC0415
+
+        score = self.score
+
+        words = self.words.to_dict()
+
+        meaning: dict[str, Any] | None
+        if isinstance(self.meaning, ExplainedMeaning):
+            meaning = self.meaning.to_dict()
+        else:
+            meaning = self.meaning
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "score": score,
+                "words": words,
+                "meaning": meaning,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.explained_meaning import ExplainedMeaning  # noqa: PLC0415
+        from ..models.explained_words import ExplainedWords  # noqa: PLC0415
+
+        d = dict(src_dict)
+        score = d.pop("score")
+
+        words = ExplainedWords.from_dict(d.pop("words"))
+
+        def _parse_meaning(data: object) -> ExplainedMeaning | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                meaning_type_0 = ExplainedMeaning.from_dict(data)
+
+                return meaning_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(ExplainedMeaning | None, data)
+
+        meaning = _parse_meaning(d.pop("meaning"))
+
+        explanation = cls(
+            score=score,
+            words=words,
+            meaning=meaning,
+        )
+
+        explanation.additional_properties = d
+        return explanation
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

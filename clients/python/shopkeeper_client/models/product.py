@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.explanation import Explanation
+    from ..models.media import Media
+
+
+T = TypeVar("T", bound="Product")
+
+
+@_attrs_define
+class Product:
+    """A product."""
+
+    id: int
+    """ Assigned by the service; growing, never used again. """
+    title: str
+    """ As written. """
+    description: str
+    """ As written. """
+    price: str
+    """ As written, with its currency. """
+    hidden: bool
+    """ Whether search leaves it out. """
+    media: list[Media]
+    """ Its pictures. """
+    shop_id: int
+    """ The shop it belongs to. """
+    created_at: datetime.datetime
+    """ When it was created. """
+    updated_at: datetime.datetime
+    """ When it was last written. """
+    explanation: Explanation | Unset = UNSET
+    """ The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
+    weight is `score`. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        title = self.title
+
+        description = self.description
+
+        price = self.price
+
+        hidden = self.hidden
+
+        media = []
+        for media_item_data in self.media:
+            media_item = media_item_data.to_dict()
+            media.append(media_item)
+
+        shop_id = self.shop_id
+
+        created_at = self.created_at.isoformat()
+
+        updated_at = self.updated_at.isoformat()
+
+        explanation: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.explanation, Unset):
+            explanation = self.explanation.to_dict()
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "id": id,
+                "title": title,
+                "description": description,
+                "price": price,
+                "hidden": hidden,
+                "media": media,
+                "shop_id": shop_id,
+                "created_at": created_at,
+                "updated_at": updated_at,
+            }
+        )
+        if explanation is not UNSET:
+            field_dict["explanation"] = explanation
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.explanation import Explanation  # noqa: PLC0415
+        from ..models.media import Media  # noqa: PLC0415
+
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        title = d.pop("title")
+
+        description = d.pop("description")
+
+        price = d.pop("price")
+
+        hidden = d.pop("hidden")
+
+        media = []
+        _media = d.pop("media")
+        for media_item_data in _media:
+            media_item = Media.from_dict(media_item_data)
+
+            media.append(media_item)
+
+        shop_id = d.pop("shop_id")
+
+        created_at = datetime.datetime.fromisoformat(d.pop("created_at"))
+
+        updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
+
+        _explanation = d.pop("explanation", UNSET)
+        explanation: Explanation | Unset
+        if isinstance(_explanation, Unset):
+            explanation = UNSET
+        else:
+            explanation = Explanation.from_dict(_explanation)
+
+        product = cls(
+            id=id,
+            title=title,
+            description=description,
+            price=price,
+            hidden=hidden,
+            media=media,
+            shop_id=shop_id,
+            created_at=created_at,
+            updated_at=updated_at,
+            explanation=explanation,
+        )
+
+        product.additional_properties = d
+        return product
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

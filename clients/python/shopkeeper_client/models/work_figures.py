@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+if TYPE_CHECKING:
+    from ..models.time_figure import TimeFigure
+
+
+T = TypeVar("T", bound="WorkFigures")
+
+
+@_attrs_define
+class WorkFigures:
+    """One kind of work for a shop."""
+
+    count: int
+    """ Requests answered. """
+    failed: int
+    """ Those of them answered with a status of 500 or more. """
+    p50_ms: float | None
+    """ Half of them were answered within so many milliseconds; `null` before the first. """
+    p95_ms: float | None
+    """ 95 of 100 were. """
+    p99_ms: float | None
+    """ 99 of 100 were. """
+    times: list[TimeFigure]
+    """ How many were answered in how many milliseconds, shortest first. The difference of two
+    readings is what happened between them. """
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        count = self.count
+
+        failed = self.failed
+
+        p50_ms: float | None
+        p50_ms = self.p50_ms
+
+        p95_ms: float | None
+        p95_ms = self.p95_ms
+
+        p99_ms: float | None
+        p99_ms = self.p99_ms
+
+        times = []
+        for times_item_data in self.times:
+            times_item = times_item_data.to_dict()
+            times.append(times_item)
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "count": count,
+                "failed": failed,
+                "p50_ms": p50_ms,
+                "p95_ms": p95_ms,
+                "p99_ms": p99_ms,
+                "times": times,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.time_figure import TimeFigure  # noqa: PLC0415
+
+        d = dict(src_dict)
+        count = d.pop("count")
+
+        failed = d.pop("failed")
+
+        def _parse_p50_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        p50_ms = _parse_p50_ms(d.pop("p50_ms"))
+
+        def _parse_p95_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        p95_ms = _parse_p95_ms(d.pop("p95_ms"))
+
+        def _parse_p99_ms(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        p99_ms = _parse_p99_ms(d.pop("p99_ms"))
+
+        times = []
+        _times = d.pop("times")
+        for times_item_data in _times:
+            times_item = TimeFigure.from_dict(times_item_data)
+
+            times.append(times_item)
+
+        work_figures = cls(
+            count=count,
+            failed=failed,
+            p50_ms=p50_ms,
+            p95_ms=p95_ms,
+            p99_ms=p99_ms,
+            times=times,
+        )
+
+        work_figures.additional_properties = d
+        return work_figures
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
