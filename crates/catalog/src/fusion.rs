@@ -140,15 +140,15 @@ pub struct Weights {
 /// The numbers in force, tuned on judged queries: see `docs/relevance.md`.
 pub const WEIGHTS: Weights = Weights {
     literal: Literal {
-        bias: 9.8,
-        function_words: -8.9,
-        likeness: -11.6,
+        bias: 9.4,
+        function_words: -8.3,
+        likeness: -11.8,
         usual_likeness: 0.76,
-        coverage: 1.0,
+        coverage: 2.5,
     },
-    words: 0.9,
-    lean: 1.0,
-    cut_of_words: Cut { absolute: 0.01, relative: 0.3 },
+    words: 0.96,
+    lean: 1.55,
+    cut_of_words: Cut { absolute: 0.004, relative: 0.3 },
     cut_of_meaning: Cut { absolute: 0.42, relative: 0.68 },
     words_alone: Cut { absolute: 0.0, relative: 0.0 },
     recognised: 0.5,
