@@ -24,6 +24,7 @@ docs: ## The code's documentation, without warnings
 unit: ## Unit, property, contract, durability and model tests; the contract on both stores
 	cargo test --workspace --locked
 	TEST_STORE=postgres cargo test --locked -p server --test contract
+	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --locked -p server --test contract -- constraints:: explaining:: paging:: searching:: similar:: spelling::
 
 test-faults: ## Nodes killed and paused, the database away, many times over (not part of `make test`)
 	TEST_ROUNDS=10 cargo test --locked -p server --test nodes -- --nocapture --test-threads 1

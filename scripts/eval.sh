@@ -4,6 +4,7 @@
 #   RELEVANCE=DIR   the judged queries and their catalogs (default ../shared/relevance)
 #   CATALOGS=DIR    the mixed store of the everyday requests (default ../shared/catalogs)
 #   SHOPKEEPER=FILE the binary (default target/release/shopkeeper)
+#   EVAL_STORE=postgres  searches inside a PostgreSQL of our own, as shops too large for memory are
 #   Arguments go to `shopkeeper eval`, such as --vectors instant or --model-kind off.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,6 +14,12 @@ catalogs=${CATALOGS:-../shared/catalogs}
 shopkeeper=${SHOPKEEPER:-target/release/shopkeeper}
 # Scratch shops are kept: their vectors take minutes the first time.
 kept=${EVAL_KEPT:-target/eval}
+if [[ ${EVAL_STORE:-} = postgres ]]; then
+    kept=$kept/in-postgres
+    if [[ -z ${SCRATCH_POSTGRES:-} ]]; then
+        exec scripts/scratch-postgres.sh "$kept/postgres" "$0" "$@"
+    fi
+fi
 vectors=deep
 next=
 for argument in "$@"; do
@@ -34,6 +41,15 @@ measure() {
     local scratch results
     scratch=$kept/$(basename "$catalog" .jsonl.gz)-$vectors
     results=$kept/$(tr -cs 'a-z\n' '-' <<<"$name").json
+    if [[ -n ${SCRATCH_POSTGRES:-} ]]; then
+        local database
+        database=$(basename "$scratch" | tr -cs 'a-z\n' '_')
+        if [[ ! -f $scratch/scratch-shop.json ]]; then
+            "$SCRATCH_POSTGRES_BIN/psql" --quiet "$SCRATCH_POSTGRES/postgres" \
+                --command "DROP DATABASE IF EXISTS $database" --command "CREATE DATABASE $database"
+        fi
+        set -- "$@" --database-url "$SCRATCH_POSTGRES/$database" --database-search-above 0
+    fi
     "$shopkeeper" eval --row "$name" --catalog "$catalog" --judgments "$judgments" \
         --scratch "$scratch" --save "$results" "$@"
 }

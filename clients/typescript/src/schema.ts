@@ -898,8 +898,10 @@ export interface components {
             products: components["schemas"]["Product"][];
             /** @description The query as it was asked. */
             query: string;
-            /** @description How many products were found in all: exact, whatever the page. */
+            /** @description How many products were found in all: exact, whatever the page, unless `total_is_exact` says otherwise. */
             total: number;
+            /** @description `false` where there may be more, as in shops that are searched inside the database; left out where `total` is exact. */
+            total_is_exact?: boolean;
             /** @description How the query was read. */
             understood: components["schemas"]["Understood"];
             /** @description Which encoder told what the query means. `null` where meaning took no part. */

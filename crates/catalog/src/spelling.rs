@@ -71,6 +71,8 @@ pub struct Vocabulary<'a> {
     pub all: u64,
     /// Whether a word is one of the language, whoever says it.
     pub is_word: &'a dyn Fn(&str) -> bool,
+    /// Told which words will be asked for next, so that a shop far away can fetch them together.
+    pub expect: &'a dyn Fn(&[String]),
     /// How many products say a word.
     pub products: &'a dyn Fn(&str) -> u64,
     /// Calls back with words near a word: at least all that are no further than this cost.
@@ -321,7 +323,9 @@ impl Speller<'_> {
         let with = stems.into_iter().flat_map(|stem| {
             ENDINGS.iter().chain(&[""]).map(move |ending| format!("{stem}{ending}"))
         });
-        with.filter(|word| (self.vocabulary.products)(word) > 0)
+        let with: Vec<String> = with.collect();
+        (self.vocabulary.expect)(&with);
+        with.into_iter().filter(|word| (self.vocabulary.products)(word) > 0)
     }
 
     /// How often a word is said, as a logarithm.
@@ -347,7 +351,10 @@ impl Speller<'_> {
     /// Two known words that make one, and how likely they are meant.
     fn split(&self, word: &str) -> Option<(String, f32)> {
         let mut best: Option<(String, f32)> = None;
-        for at in LEAST_PIECE..word.len().saturating_sub(LEAST_PIECE - 1) {
+        let places = LEAST_PIECE..word.len().saturating_sub(LEAST_PIECE - 1);
+        let pieces: Vec<String> = places.clone().map(|at| word[..at].to_owned()).collect();
+        (self.vocabulary.expect)(&pieces);
+        for at in places {
             let (first, second) = word.split_at(at);
             let second = singular(second);
             if (self.vocabulary.products)(first) == 0 {

@@ -140,6 +140,7 @@ mod tests {
             products: Vec::new(),
             explanations: HashMap::new(),
             total: 0,
+            is_total_exact: true,
             encoder: None,
             understood: Understanding::default(),
             seq: Seq(1),

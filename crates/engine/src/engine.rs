@@ -21,6 +21,7 @@ use crate::{
     embed::{Embedder, Embedding, Encoder, Text},
     embedding::Background,
     follower::Follower,
+    large::{LargeShops, Sizes},
     meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
     shops::Shops,
@@ -143,6 +144,8 @@ pub struct Engine {
     _follower: Option<Follower>,
     /// What is believed of the database, where there is one.
     outlook: Option<Arc<Outlook>>,
+    /// Shops that are searched in the database, where there is one.
+    large: Option<Arc<LargeShops>>,
     // Last, so that the folder is let go only after the writer has finished.
     _folder: Option<DataFolder>,
 }
@@ -171,8 +174,13 @@ impl Engine {
             source,
         })?;
         let readers = Arc::new(postgres.steady_readers(&database.scratch));
+        let direct = readers.database();
         let mut engine = Self::on(Box::new(postgres.store()), readers, None, settings)?;
         engine.outlook = Some(postgres.outlook());
+        let embedder = engine.embedder.as_deref();
+        let (shops, sizes) = (Arc::clone(&engine.shops), Sizes::above(database.search_above));
+        let large = LargeShops::start(postgres.clone(), direct, shops, embedder, sizes)?;
+        engine.large = Some(Arc::new(large));
         engine._follower = Some(Follower::start(postgres, Arc::clone(&engine.shops))?);
         Ok(engine)
     }
@@ -214,6 +222,7 @@ impl Engine {
             random: settings.random,
             _follower: None,
             outlook: None,
+            large: None,
             _folder: folder,
         })
     }
@@ -410,7 +419,14 @@ impl Engine {
         }
         let answers = Arc::clone(&self.answers);
         let (queries, workers) = (self.queries.clone(), self.workers.clone());
+        let large = self.large_shops(pass.shop());
         self.read(move |readers, shops| {
+            if let Some(large) = large {
+                let reader = QueryReader::new(queries.as_deref(), workers.busy());
+                if let Some(answer) = large.search(&reader, &pass, &request)? {
+                    return Ok(Arc::new(answer));
+                }
+            }
             let snapshot = shops.index(pass.shop())?.snapshot();
             let reader = QueryReader::new(queries.as_deref(), workers.busy());
             let answer = search::search(&snapshot, readers, &reader, &pass, &request)?;
@@ -431,7 +447,13 @@ impl Engine {
         pass: ReadPass,
         request: SimilarRequest,
     ) -> Result<Option<Vec<Product>>, EngineError> {
+        let large = self.large_shops(pass.shop());
         self.read(move |readers, shops| {
+            if let Some(large) = large
+                && let Some(answer) = large.similar(&pass, &request)?
+            {
+                return Ok(answer);
+            }
             let snapshot = shops.index(pass.shop())?.snapshot();
             similar::similar(&snapshot, readers, &pass, &request)
         })
@@ -480,6 +502,11 @@ impl Engine {
             if self.shops.is_full() {
                 break;
             }
+            if let Some(large) = &self.large
+                && large.holds(counts.shop, counts.products)?
+            {
+                continue;
+            }
             self.shops.index(counts.shop)?;
         }
         Ok(())
@@ -520,9 +547,21 @@ impl Engine {
         self.readers.unembedded_count(embedder.model().as_str(), Encoder::Deep)
     }
 
+    /// Whether a shop is searched where it will be: a large one is got ready in the database
+    /// meanwhile.
+    pub fn has_settled(&self, shop: ShopId) -> Result<bool, StoreError> {
+        let Some(large) = &self.large else { return Ok(true) };
+        Ok(large.has_settled(shop, self.readers.counts(shop)?.products))
+    }
+
     /// The time, as the engine's writes bear it.
     pub fn now(&self) -> Timestamp {
         (self.clock)()
+    }
+
+    /// Those who search a shop in the database, if it may be there.
+    fn large_shops(&self, shop: ShopId) -> Option<Arc<LargeShops>> {
+        self.large.clone().filter(|large| large.may_hold(shop))
     }
 
     async fn read<T: Send + 'static>(

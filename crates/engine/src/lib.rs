@@ -17,6 +17,7 @@ mod embedding;
 mod engine;
 mod follower;
 pub mod index;
+mod large;
 mod meaning;
 pub mod moving;
 mod onlooker;

@@ -42,6 +42,8 @@ pub struct SearchResults {
     pub explanations: HashMap<ProductId, Explanation>,
     /// How many there are in all.
     pub total: usize,
+    /// Whether there may not be more.
+    pub is_total_exact: bool,
     /// How the query was read.
     pub understood: Understanding,
     /// Which encoder said what the query means; `None` where meaning took no part.
@@ -90,24 +92,25 @@ pub(crate) fn search(
     let total = matches.total - gone;
     let explanations = matches.explanations;
     stage.ends("fetch");
-    Ok(SearchResults { products, explanations, total, seq: snapshot.seq(), encoder, understood })
+    let (seq, is_total_exact) = (snapshot.seq(), true);
+    Ok(SearchResults { products, explanations, total, is_total_exact, seq, encoder, understood })
 }
 
 /// Tells how long each step of a search takes.
-struct Stages(Instant);
+pub(crate) struct Stages(Instant);
 
 impl Stages {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
 
-    fn ends(&mut self, stage: &'static str) {
+    pub(crate) fn ends(&mut self, stage: &'static str) {
         let elapsed = mem::replace(&mut self.0, Instant::now()).elapsed().as_secs_f64();
         metrics::histogram!("shopkeeper_search_stage_seconds", "stage" => stage).record(elapsed);
     }
 }
 
 /// A query's meaning as the index looks for it.
-fn meant(meaning: &Meaning) -> Option<Meant> {
+pub(crate) fn meant(meaning: &Meaning) -> Option<Meant> {
     Some(Meant { vector: QueryVector::of(&meaning.vector)?, manner: meaning.manner })
 }

@@ -182,6 +182,15 @@ impl Shops {
         Some(Arc::clone(index))
     }
 
+    /// Lets a shop leave memory.
+    pub(crate) fn let_go(&self, shop: ShopId) {
+        let mut slots = self.slots.lock();
+        // One that loads is in use.
+        if matches!(slots.by_shop.get(&shop), Some(Slot::Ready { .. })) {
+            slots.remove(shop);
+        }
+    }
+
     /// Follows a committed group, in order.
     pub(crate) fn apply(&self, touched: &[Touched]) {
         let _turn = self.applying.lock();

@@ -155,6 +155,8 @@ fn migrate_store(from: &Path, to: Option<DatabaseAddress>, config: &Config) -> a
             statement_time: Duration::from_secs(600),
             lock_time: Duration::from_secs(60),
             scratch: std::env::temp_dir(),
+            // Nobody searches meanwhile; a node gets large shops ready later.
+            search_above: usize::MAX,
         },
         None => configured.context("--to is missing")?,
     };

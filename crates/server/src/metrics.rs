@@ -30,6 +30,10 @@ fn describe() {
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
     metrics::describe_histogram!("shopkeeper_search_stage_seconds", "Time of a search's steps.");
+    metrics::describe_counter!(
+        "shopkeeper_database_searches_total",
+        "Searches of shops too large for memory, by how they were done."
+    );
     metrics::describe_gauge!("shopkeeper_search_cache_bytes", "Memory of kept answers.");
     metrics::describe_counter!(
         "shopkeeper_search_cache_total",

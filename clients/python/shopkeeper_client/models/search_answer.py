@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.encoder import Encoder, check_encoder
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.product import Product
@@ -25,11 +26,14 @@ class SearchAnswer:
     query: str
     """ The query as it was asked. """
     total: int
-    """ How many products were found in all: exact, whatever the page. """
+    """ How many products were found in all: exact, whatever the page, unless `total_is_exact` says otherwise. """
     understood: Understood
     """ How the query was read. """
     encoder: Encoder | None
     """ Which encoder told what the query means. `null` where meaning took no part. """
+    total_is_exact: bool | Unset = UNSET
+    """ `false` where there may be more, as in shops that are searched inside the database; left out where `total`
+    is exact. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,6 +54,8 @@ class SearchAnswer:
         else:
             encoder = self.encoder
 
+        total_is_exact = self.total_is_exact
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -61,6 +67,8 @@ class SearchAnswer:
                 "encoder": encoder,
             }
         )
+        if total_is_exact is not UNSET:
+            field_dict["total_is_exact"] = total_is_exact
 
         return field_dict
 
@@ -98,12 +106,15 @@ class SearchAnswer:
 
         encoder = _parse_encoder(d.pop("encoder"))
 
+        total_is_exact = d.pop("total_is_exact", UNSET)
+
         search_answer = cls(
             products=products,
             query=query,
             total=total,
             understood=understood,
             encoder=encoder,
+            total_is_exact=total_is_exact,
         )
 
         search_answer.additional_properties = d

@@ -13,6 +13,7 @@ mod claims;
 mod constraint;
 mod cues;
 mod exclusion;
+mod interval;
 mod lexicon;
 mod money;
 mod numerals;
@@ -28,6 +29,7 @@ use std::ops::Range;
 
 pub use constraint::{Bound, PriceConstraint, PriceKind};
 pub use exclusion::Exclusion;
+pub use interval::PriceInterval;
 pub use range::PriceRange;
 pub use sorting::{SortHint, SortOrder};
 

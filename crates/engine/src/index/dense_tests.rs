@@ -13,6 +13,7 @@ use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
 use super::{
     Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector,
     bits::{BLOCK, ones},
+    lexical::Statistics,
     search::search_with,
     vectors::Vectors,
 };
@@ -90,6 +91,8 @@ fn what_is_found_is_what_a_close_look_at_everything_finds() {
         });
     }
     let snapshot = builder.finish(Seq(1)).snapshot();
+    let corpus = snapshot.corpus();
+    let statistics = Statistics { corpus: &corpus, products_with: None };
     let mut found = 0;
     let likenesses = [0.6, 0.75, 0.95].into_iter().cycle();
     for (query, likeness) in phrases("N", QUERIES).into_iter().zip(likenesses) {
@@ -102,8 +105,7 @@ fn what_is_found_is_what_a_close_look_at_everything_finds() {
         };
         let search = |closely| {
             let judge = |_: &[ProductId]| Ok::<_, Infallible>(Vec::new());
-            let Ok(found) =
-                search_with(snapshot.segments(), &snapshot.corpus(), &plan, closely, judge);
+            let Ok(found) = search_with(snapshot.segments(), &statistics, &plan, closely, judge);
             found
         };
         let closely = search(true);

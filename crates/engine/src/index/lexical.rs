@@ -5,7 +5,7 @@
 
 mod explained;
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::HashMap};
 
 use catalog::{
     ranking::{Corpus, Occurrences, Scorer, WEIGHTS},
@@ -19,6 +19,13 @@ use super::{
 
 /// One score per product of a segment; all zero between searches.
 pub(super) type Scores = [f32; MAX_PRODUCTS];
+
+/// What scores rest on: numbers of all products of the shop.
+pub(super) struct Statistics<'a> {
+    pub(super) corpus: &'a Corpus,
+    /// How many products say a word, where the segments do not hold all of them.
+    pub(super) products_with: Option<&'a HashMap<Box<str>, u64>>,
+}
 
 /// A query as a shop's segments can answer it.
 pub(super) struct Asked<'a> {
@@ -55,13 +62,21 @@ struct Way {
 
 impl<'a> Asked<'a> {
     /// Looks the words up.
-    pub(super) fn of(segments: &'a [LiveSegment], corpus: &Corpus, query: &QueryWords) -> Self {
+    pub(super) fn of(
+        segments: &'a [LiveSegment],
+        statistics: &Statistics<'_>,
+        query: &QueryWords,
+    ) -> Self {
+        let corpus = statistics.corpus;
         let words = looked_up(query);
         let found: Vec<Vec<Option<Postings<'_>>>> = segments
             .iter()
             .map(|live| words.iter().map(|word| live.segment.products_with(word)).collect())
             .collect();
         let with_word = |word: usize| {
+            if let Some(products) = statistics.products_with {
+                return products.get(words[word]).copied().unwrap_or(0);
+            }
             let live = segments.iter().zip(&found).filter_map(|(live, found)| {
                 found[word].map(|postings| live.live_among(postings) as u64)
             });

@@ -19,6 +19,7 @@ mod dense;
 #[cfg(test)]
 mod dense_tests;
 mod dictionary;
+mod excerpt;
 mod exclude;
 #[cfg(test)]
 mod filter_tests;
@@ -59,6 +60,7 @@ use self::{
 };
 pub use self::{
     dense::QueryVector,
+    excerpt::Excerpt,
     load::IndexBuilder,
     plan::{Meant, Plan, Wanted},
     search::Matches,

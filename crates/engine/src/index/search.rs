@@ -9,7 +9,7 @@ use catalog::{
     explanation::Explanation,
     fusion::{Evidence, Fusion, Hope, WEIGHTS},
     product::ProductId,
-    ranking::{Corpus, Hit},
+    ranking::Hit,
     words::QueryWords,
 };
 
@@ -18,7 +18,7 @@ use super::{
     collect::{Conditions, First, Source},
     exclude::{self, Said},
     gather::{Candidate, Search, gather},
-    lexical::Asked,
+    lexical::{Asked, Statistics},
     live::LiveSegment,
     plan::{Plan, Wanted},
     weigh::{look_closely, weigh},
@@ -44,18 +44,19 @@ pub struct Matches {
 /// once and returns those of the products whose texts break an exclusion.
 pub(super) fn search<E>(
     segments: &[LiveSegment],
-    corpus: &Corpus,
+    statistics: &Statistics<'_>,
     plan: &Plan<'_>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    let closely = corpus.products < SKETCHED_FROM;
-    search_with(segments, corpus, plan, closely, judge)
+    let products: usize = segments.iter().map(LiveSegment::live_count).sum();
+    let closely = (products as u64) < SKETCHED_FROM;
+    search_with(segments, statistics, plan, closely, judge)
 }
 
 /// Looks at every vector closely, or at sketches first; the answer is the same.
 pub(super) fn search_with<E>(
     segments: &[LiveSegment],
-    corpus: &Corpus,
+    statistics: &Statistics<'_>,
     plan: &Plan<'_>,
     closely: bool,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
@@ -63,7 +64,7 @@ pub(super) fn search_with<E>(
     let said = exclude::said(segments, plan);
     match &plan.wanted {
         Wanted::Anything => everything(segments, plan, said, judge),
-        Wanted::Words(words) => relevant(segments, corpus, plan, words, &said, closely, judge),
+        Wanted::Words(words) => relevant(segments, statistics, plan, words, &said, closely, judge),
     }
 }
 
@@ -95,14 +96,14 @@ fn everything<E>(
 /// What is relevant to the words and to what they mean.
 fn relevant<E>(
     segments: &[LiveSegment],
-    corpus: &Corpus,
+    statistics: &Statistics<'_>,
     plan: &Plan<'_>,
     words: &QueryWords,
     said: &[Said],
     closely: bool,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    let asked = Asked::of(segments, corpus, words);
+    let asked = Asked::of(segments, statistics, words);
     let meant = plan.meant.as_ref().map(|meant| (meant, Hope::of_both(&WEIGHTS, meant.manner)));
     let (title, conditions) = (plan.title, Conditions::of(plan));
     let search = Search { asked: &asked, meant, closely, title, conditions };

@@ -16,6 +16,7 @@ use catalog::{
 use super::Wanted;
 use super::{
     Plan,
+    lexical::Statistics,
     live::LiveSegment,
     search::{self, Matches},
     similar, vocabulary,
@@ -52,11 +53,6 @@ impl Snapshot {
         &self.segments
     }
 
-    #[cfg(test)]
-    pub(super) fn corpus(&self) -> Corpus {
-        self.corpus
-    }
-
     /// What tells this snapshot from every other.
     pub fn id(&self) -> SnapshotId {
         self.id
@@ -65,6 +61,12 @@ impl Snapshot {
     /// The last change that this snapshot has seen.
     pub fn seq(&self) -> Seq {
         self.seq
+    }
+
+    /// The sums over all products.
+    #[cfg(test)]
+    pub(super) fn corpus(&self) -> Corpus {
+        self.corpus
     }
 
     /// The number of products, hidden ones included.
@@ -109,7 +111,8 @@ impl Snapshot {
         plan: &Plan<'_>,
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
-        search::search(&self.segments, &self.corpus, plan, judge)
+        let statistics = Statistics { corpus: &self.corpus, products_with: None };
+        search::search(&self.segments, &statistics, plan, judge)
     }
 
     /// The products in sight that are nearest to this one, nearest first and without itself.

@@ -25,6 +25,7 @@ pub(super) fn correct(
         &Vocabulary {
             is_word,
             all: segments.iter().map(|live| live.live_count() as u64).sum(),
+            expect: &|_| {},
             products: &|word| products_with(segments, word),
             near: &|word, found| near(segments, word, found),
             beginning: &|word, found| beginning(segments, word, found),

@@ -105,6 +105,7 @@ pub(crate) fn settings(url: &str) -> PostgresSettings {
         statement_time: Duration::from_secs(20),
         lock_time: Duration::from_secs(10),
         scratch: std::env::temp_dir(),
+        search_above: usize::MAX,
     }
 }
 

@@ -19,6 +19,7 @@ pub use postgres::{
     Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
     PostgresStore, SteadyReaders, TOKEN_LEASE,
 };
+pub(crate) use postgres::{CandidateRow, Conditions, Filling, Glance, SearchState, Weighed, quote};
 pub use records::{
     Meaning, Page, Remembered, Scanned, ShopCounts, StoreState, TokenRow, Touched, Unembedded,
     VectorCount, VectorRow,

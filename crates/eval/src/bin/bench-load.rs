@@ -50,6 +50,7 @@ fn main() -> anyhow::Result<()> {
         statement_time: Duration::from_secs(60),
         lock_time: Duration::from_secs(10),
         scratch: std::env::temp_dir(),
+        search_above: usize::MAX,
     };
     Postgres::new(&database)?.migrate()?;
     let model: Arc<dyn Embedder> = Arc::new(BuiltIn::new(Weights::embedded(), 1)?);

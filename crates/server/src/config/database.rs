@@ -42,6 +42,7 @@ pub(super) fn resolve(
             statement_time: settings.statement_time,
             lock_time: settings.lock_time,
             scratch: settings.scratch.unwrap_or_else(env::temp_dir),
+            search_above: settings.search_above,
         },
         migrate: settings.migrate,
     })

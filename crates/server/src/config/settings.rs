@@ -160,6 +160,8 @@ section! {
         lock_time: Duration = "10s", REQUEST_TIME;
         /// Folder for a copy of the products of the shops in memory, which reads go on from while the database is away; the system's folder for temporary files if left out.
         scratch: Option<PathBuf> = "", Optional(FilePath);
+        /// Products beyond which a shop is searched inside the database instead of in the memory of a node; `0` means every shop.
+        search_above: usize = "2000000", Count { min: 0, max: 1_000_000_000 };
         /// Whether a node brings the tables up to date when it starts; with `false`, run `shopkeeper migrate` first.
         migrate: bool = "true", Switch;
     }

@@ -170,8 +170,12 @@ pub struct SearchAnswer {
     pub products: Vec<ProductBody>,
     /// The query as it was asked.
     pub query: String,
-    /// How many products were found in all: exact, whatever the page.
+    /// How many products were found in all: exact, whatever the page, unless `total_is_exact` says otherwise.
     pub total: usize,
+    /// `false` where there may be more, as in shops that are searched inside the database; left out where `total` is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub total_is_exact: Option<bool>,
     /// How the query was read.
     pub understood: Understood,
     /// Which encoder told what the query means.
@@ -189,6 +193,7 @@ impl SearchAnswer {
         Self {
             products: found.products.iter().map(product).collect(),
             total: found.total,
+            total_is_exact: (!found.is_total_exact).then_some(false),
             understood: Understood::of(query, &found.understood),
             encoder: found.encoder.map(Encoder::as_str),
             query: query.to_owned(),

@@ -246,10 +246,12 @@ impl Server {
     }
 }
 
-/// Where a server keeps everything: a folder, or a database where `TEST_STORE=postgres`.
+/// Where a server keeps everything: a folder, or a database where `TEST_STORE=postgres`. With
+/// `TEST_SEARCH_ABOVE`, shops with more products than that are searched inside it.
 struct Home {
     folder: TempDir,
     database: Option<String>,
+    search_above: Option<String>,
 }
 
 impl Home {
@@ -259,7 +261,8 @@ impl Home {
             Ok("postgres") => Some(testbed::postgres().database()),
             Ok(other) => panic!("TEST_STORE is sqlite or postgres, not {other}"),
         };
-        Self { folder: TempDir::new().unwrap(), database }
+        let search_above = std::env::var("TEST_SEARCH_ABOVE").ok();
+        Self { folder: TempDir::new().unwrap(), database, search_above }
     }
 
     /// Whether a server has begun to keep something.
@@ -273,7 +276,9 @@ impl Home {
     }
 
     fn environment(&self) -> Vec<(&str, &str)> {
-        self.database.iter().map(|url| ("SHOPKEEPER_DATABASE_URL", url.as_str())).collect()
+        let above = self.search_above.iter();
+        let url = self.database.iter().map(|url| ("SHOPKEEPER_DATABASE_URL", url.as_str()));
+        url.chain(above.map(|above| ("SHOPKEEPER_DATABASE_SEARCH_ABOVE", above.as_str()))).collect()
     }
 }
 

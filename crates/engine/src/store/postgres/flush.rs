@@ -8,6 +8,7 @@ use catalog::{
 
 use super::{
     rows,
+    search_rows::{self, SearchState},
     session::OwnedValue,
     statements::{self, Sql},
     transaction::{self, ShopState},
@@ -30,6 +31,9 @@ pub(super) fn statements_for(shop: ShopId, state: &ShopState) -> Vec<(Sql, Vec<O
     }
     if !state.vectors.is_empty() {
         all.push((statements::UPSERT_VECTORS, vector_values(number, state)));
+    }
+    if state.search != SearchState::InMemory && !state.rows.is_empty() {
+        all.extend(search_rows::statements_for(number, &kept, &gone));
     }
     if state.changes.is_empty() {
         return all;

@@ -9,7 +9,9 @@ mod address;
 mod arrival;
 mod claims;
 mod connector;
+mod filling;
 mod flush;
+mod glance;
 mod known;
 mod nearby;
 mod outlook;
@@ -18,6 +20,7 @@ mod pulse;
 mod reader;
 mod rows;
 mod schema;
+mod search_rows;
 mod session;
 mod state;
 mod statements;
@@ -35,8 +38,11 @@ use catalog::{change::Seq, product::ShopId};
 
 pub use address::{BadAddress, DatabaseAddress};
 pub use arrival::Arrival;
+pub(crate) use filling::Filling;
+pub(crate) use glance::{CandidateRow, Conditions, Glance, Weighed};
 pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
+pub(crate) use search_rows::{SearchState, quote};
 pub use steady::{SteadyReaders, TOKEN_LEASE};
 use tokio::task::JoinHandle;
 
@@ -58,6 +64,8 @@ pub struct PostgresSettings {
     pub lock_time: Duration,
     /// Where a node keeps a copy of the products of the shops in memory.
     pub scratch: PathBuf,
+    /// Products beyond which a shop is searched here instead of in the memory of a node.
+    pub search_above: usize,
 }
 
 /// The way into one database, shared by all who use it.
@@ -65,13 +73,19 @@ pub struct PostgresSettings {
 pub struct Postgres {
     connector: Arc<Connector>,
     connections: usize,
+    /// How a new shop is searched.
+    born: SearchState,
 }
 
 impl Postgres {
     /// Gets ready to connect; nothing is asked of the database yet.
     pub fn new(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let connector = Arc::new(Connector::new(settings)?);
-        Ok(Self { connector, connections: settings.connections })
+        let born = match settings.search_above {
+            0 => SearchState::InDatabase,
+            _ => SearchState::InMemory,
+        };
+        Ok(Self { connector, connections: settings.connections, born })
     }
 
     /// Brings the tables up to date, one node at a time, or refuses newer ones. Says from which
@@ -116,9 +130,14 @@ impl Postgres {
         Arrival::begin(self.connector.connect()?)
     }
 
+    /// A connection on which shops are got ready to be searched here.
+    pub(crate) fn filling(&self) -> Result<Filling, StoreError> {
+        Filling::on(self.connector.connect()?)
+    }
+
     /// The side that writes.
     pub fn store(&self) -> PostgresStore {
-        PostgresStore { connector: Arc::clone(&self.connector), session: None }
+        PostgresStore { connector: Arc::clone(&self.connector), session: None, born: self.born }
     }
 
     /// The side that reads.
@@ -161,6 +180,7 @@ fn read_notification(payload: &str) -> Option<(ShopId, Seq)> {
 pub struct PostgresStore {
     connector: Arc<Connector>,
     session: Option<Session>,
+    born: SearchState,
 }
 
 impl CatalogStore for PostgresStore {
@@ -178,6 +198,6 @@ impl CatalogStore for PostgresStore {
             }
         };
         let session = self.session.insert(session);
-        Ok(WriteTransaction::of(Box::new(transaction::PostgresRows::new(session))))
+        Ok(WriteTransaction::of(Box::new(transaction::PostgresRows::new(session, self.born))))
     }
 }

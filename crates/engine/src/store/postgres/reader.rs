@@ -16,6 +16,7 @@ use super::{
     },
     claims::Claims,
     connector::Connector,
+    glance::{self, Glance},
     pool::Pool,
     rows::{self, get},
     session::Session,
@@ -71,6 +72,22 @@ impl PostgresReaders {
                 visit(scanned, row)
             })?;
             Ok(seq)
+        })
+    }
+}
+
+impl PostgresReaders {
+    /// Lets `work` look at one state of a shop that is searched here.
+    pub(crate) fn glance<T>(
+        &self,
+        shop: ShopId,
+        work: impl FnOnce(&mut Glance<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let begin = |session: &mut Session| session.control(glance::BEGIN);
+        self.pool.with_ready(begin, |session| {
+            let answer = work(&mut Glance::at(session, shop));
+            session.roll_back();
+            answer
         })
     }
 }

@@ -84,6 +84,43 @@ const STEPS: &[&str] = &[
     CREATE SEQUENCE token_ids;
     CREATE INDEX tokens_of_shop ON tokens (shop_id);
     ",
+    // 1 → 2: large shops are searched here. Their rows come in the background.
+    "
+    CREATE EXTENSION IF NOT EXISTS pg_trgm;
+
+    -- `search_state`: 0 not searched here, 1 rows are being made up to `search_filled_to`, 2 all
+    -- there. The words are sums over all products, as `catalog::ranking` counts them.
+    ALTER TABLE shops
+        ADD COLUMN search_state      smallint NOT NULL DEFAULT 0,
+        ADD COLUMN search_filled_to  bigint   NOT NULL DEFAULT 0,
+        ADD COLUMN title_words       bigint   NOT NULL DEFAULT 0,
+        ADD COLUMN description_words bigint   NOT NULL DEFAULT 0;
+
+    -- What is compared of each product. `words` are ours, not those of a dictionary of
+    -- PostgreSQL: weight A is the title, D the description. Words and vectors of a large shop
+    -- get indexes of its own.
+    CREATE TABLE search_rows (
+        shop_id            bigint  NOT NULL,
+        product_id         bigint  NOT NULL,
+        hidden             boolean NOT NULL,
+        amount             numeric NOT NULL,
+        currency           text COLLATE \"C\" NOT NULL,
+        title_words        integer NOT NULL,
+        description_words  integer NOT NULL,
+        words              tsvector NOT NULL,
+        PRIMARY KEY (shop_id, product_id)
+    );
+    CREATE INDEX search_rows_by_amount ON search_rows (shop_id, amount);
+    CREATE INDEX search_rows_by_currency ON search_rows (shop_id, currency, amount);
+
+    -- How many products of a shop say a word.
+    CREATE TABLE search_words (
+        shop_id   bigint NOT NULL,
+        word      text COLLATE \"C\" NOT NULL,
+        products  bigint NOT NULL,
+        PRIMARY KEY (shop_id, word)
+    ) WITH (fillfactor = 70);
+    ",
 ];
 
 /// One node migrates at a time; the number means nothing but this.
@@ -99,7 +136,7 @@ pub(super) fn migrate(session: &mut Session) -> Result<(usize, usize), StoreErro
         return Ok((known, known));
     }
     // Tables of millions of rows may take their time.
-    session.control("SET statement_timeout = 0; SET lock_timeout = 0")?;
+    session.be_patient()?;
     session.begin()?;
     session.control(LOCK)?;
     session.control(VERSION_TABLE)?;

@@ -17,6 +17,9 @@ pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
 /// A value that lives until the statement is sent.
 pub(super) type OwnedValue = Box<dyn ToSql + Sync + Send>;
 
+/// What takes longer will never end.
+const PATIENT: Duration = Duration::from_secs(7 * 86_400);
+
 /// One connection, used by one thread at a time.
 pub(super) struct Session {
     client: Client,
@@ -47,6 +50,13 @@ impl Session {
     /// Leaves the session to be closed.
     pub(super) fn give_up(&mut self) {
         self.is_broken = true;
+    }
+
+    /// From now on statements may take as long as they do.
+    pub(super) fn be_patient(&mut self) -> Result<(), StoreError> {
+        self.control("SET statement_timeout = 0; SET lock_timeout = 0")?;
+        self.limit = PATIENT;
+        Ok(())
     }
 
     /// Begins a transaction.

@@ -26,12 +26,12 @@ macro_rules! statements {
     ($( $(#[doc = $doc:literal])+ $name:ident = $text:expr; )+) => {
         $(
             $(#[doc = $doc])+
-            pub(super) const $name: Sql = Sql { name: stringify!($name), text: $text };
+            pub(in crate::store::postgres) const $name: Sql = Sql { name: stringify!($name), text: $text };
         )+
 
         /// All of them.
         #[cfg(test)]
-        pub(super) const ALL: &[Sql] = &[$( $name ),+];
+        pub(in crate::store::postgres) const ALL: &[Sql] = &[$( $name ),+];
     };
 }
 
@@ -42,6 +42,8 @@ macro_rules! product_columns {
          p.updated_at, p.version"
     };
 }
+
+pub(super) mod search;
 
 macro_rules! page {
     ($filter:literal) => {
@@ -62,10 +64,11 @@ macro_rules! page {
 
 statements! {
     /// Waits for whoever writes to the shop, and holds the shop until the commit.
-    LOCK_SHOP = "SELECT last_seq, next_product_id, product_ids_end FROM shops
+    LOCK_SHOP = "SELECT last_seq, next_product_id, product_ids_end, search_state FROM shops
                  WHERE shop_id = $1 FOR UPDATE";
     /// A shop that nobody has written to before.
-    INSERT_SHOP = "INSERT INTO shops (shop_id) VALUES ($1) ON CONFLICT (shop_id) DO NOTHING";
+    INSERT_SHOP = "INSERT INTO shops (shop_id, search_state) VALUES ($1, $2)
+                   ON CONFLICT (shop_id) DO NOTHING";
     /// What a transaction did to a shop.
     UPDATE_SHOP = "UPDATE shops SET last_seq = $2, next_product_id = $3, product_ids_end = $4,
                        product_count = product_count + $5, visible_count = visible_count + $6
@@ -235,6 +238,7 @@ mod tests {
     /// Statements that do not say which shop, and why they may not.
     const WITHOUT_A_SHOP: &[(Sql, &str)] = &[
         (SHOPS, "start-up: which shops are there?"),
+        (search::LARGE_SHOPS, "background: whichever shop is large"),
         (NEXT_PRODUCT_IDS, "a sequence: numbers that are unique over all shops"),
         (NEXT_TOKEN_ID, "a sequence"),
         (UNEMBEDDED, "background: whichever shop has work"),
@@ -269,7 +273,7 @@ mod tests {
 
     #[test]
     fn every_statement_names_the_shop() {
-        for sql in ALL {
+        for sql in ALL.iter().chain(search::ALL) {
             let excused = WITHOUT_A_SHOP.iter().any(|(excused, _)| excused == sql);
             let text = plain(*sql);
             assert_ne!(names_the_shop(&text), excused, "{}: {text}", sql.name());
@@ -279,9 +283,19 @@ mod tests {
     /// Each table that is asked about inside a statement is asked about for that shop.
     #[test]
     fn every_part_of_a_statement_names_the_shop() {
-        for sql in ALL.iter().filter(|sql| WITHOUT_A_SHOP.iter().all(|(other, _)| other != *sql)) {
+        let all = ALL.iter().chain(search::ALL);
+        for sql in all.filter(|sql| WITHOUT_A_SHOP.iter().all(|(other, _)| other != *sql)) {
             let text = plain(*sql);
-            let tables = ["shops", "products", "changes", "vectors", "idempotency_keys", "tokens"];
+            let tables = [
+                "shops",
+                "products",
+                "changes",
+                "vectors",
+                "idempotency_keys",
+                "tokens",
+                "search_rows",
+                "search_words",
+            ];
             let asked: usize = tables
                 .iter()
                 .map(|table| {

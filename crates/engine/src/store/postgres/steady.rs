@@ -28,7 +28,7 @@ use crate::embed::{Encoder, ModelId};
 
 /// Readers that do not depend on the database from one moment to the next.
 pub struct SteadyReaders {
-    database: PostgresReaders,
+    database: Arc<PostgresReaders>,
     /// A connection for tokens alone: who may ask must not depend on how much is asked.
     desk: PostgresReaders,
     outlook: Arc<Outlook>,
@@ -50,7 +50,18 @@ impl SteadyReaders {
             tracing::warn!(folder = %scratch.display(), %error, cause,
                 "no products can be kept nearby; searches will fail while the database is away");
         });
-        Self { database, desk, outlook, nearby: nearby.ok(), tokens: KnownTokens::new() }
+        Self {
+            database: Arc::new(database),
+            desk,
+            outlook,
+            nearby: nearby.ok(),
+            tokens: KnownTokens::new(),
+        }
+    }
+
+    /// The same connections without what is kept.
+    pub(crate) fn database(&self) -> Arc<PostgresReaders> {
+        Arc::clone(&self.database)
     }
 
     /// What is nearby. Trouble with it is no trouble as long as there is a database.

@@ -14,6 +14,7 @@ use super::{
     super::{Remembered, RowWrites, StoreError, VectorRow, columns},
     flush, rows,
     rows::get,
+    search_rows::SearchState,
     session::Session,
     statements,
 };
@@ -31,6 +32,8 @@ pub(super) struct ShopState {
     pub(super) product_ids_end: u64,
     pub(super) products: i64,
     pub(super) visible: i64,
+    /// How the shop is searched.
+    pub(super) search: SearchState,
     /// New and changed products, and those that are gone.
     pub(super) rows: BTreeMap<ProductId, Option<Product>>,
     pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
@@ -42,13 +45,15 @@ pub(super) struct ShopState {
 pub(super) struct PostgresRows<'store> {
     session: &'store mut Session,
     shops: BTreeMap<ShopId, ShopState>,
+    /// How a new shop is searched.
+    born: SearchState,
     is_done: bool,
 }
 
 impl<'store> PostgresRows<'store> {
     /// A transaction that the session has begun.
-    pub(super) fn new(session: &'store mut Session) -> Self {
-        Self { session, shops: BTreeMap::new(), is_done: false }
+    pub(super) fn new(session: &'store mut Session, born: SearchState) -> Self {
+        Self { session, shops: BTreeMap::new(), born, is_done: false }
     }
 
     /// The shop, which nobody else writes to from now on.
@@ -64,7 +69,7 @@ impl<'store> PostgresRows<'store> {
         let number = shop.get().cast_signed();
         let mut found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         if found.is_none() {
-            self.session.execute(statements::INSERT_SHOP, &[&number])?;
+            self.session.execute(statements::INSERT_SHOP, &[&number, &self.born.column()])?;
             found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         }
         let row = found.ok_or_else(|| StoreError::damaged("a shop's row is gone"))?;
@@ -73,6 +78,7 @@ impl<'store> PostgresRows<'store> {
             last_seq: number(0)?,
             next_product_id: number(1)?,
             product_ids_end: number(2)?,
+            search: SearchState::of_column(get(&row, 3)?),
             ..ShopState::default()
         })
     }

@@ -58,6 +58,9 @@ struct Label {
     /// The checksum of the catalog's file.
     catalog: String,
     vectors: Vectors,
+    /// The database that the products are in, if they are not in the folder.
+    #[serde(default)]
+    database: Option<String>,
     /// The product that each line of the catalog became.
     ids: Vec<u64>,
 }
@@ -93,6 +96,10 @@ impl ScratchShop {
             }
             (Some(model), Vectors::Deep) => format!("deep vectors by {}", model.model()),
         };
+        let description = match &config.database {
+            Some(_) => format!("{description}, in PostgreSQL"),
+            None => description,
+        };
         let filling = Filling {
             config,
             catalog,
@@ -101,13 +108,14 @@ impl ScratchShop {
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
         };
         let label = match folder.label()? {
-            Some(label) if label.holds(catalog, vectors) => label,
+            Some(label) if label.holds(catalog, vectors, filling.database()) => label,
             _ => filling.fill(vectors)?,
         };
         let engine = filling.open(vectors == Vectors::Deep)?;
         if vectors == Vectors::Deep {
             wait_for_vectors(&engine, catalog.products.len())?;
         }
+        wait_until_settled(&engine)?;
         let ids = label.ids.iter().map(|id| ProductId::new(*id).context("an id is 0"));
         let ids = ids.collect::<anyhow::Result<Vec<_>>>()?;
         let places = ids.into_iter().enumerate().map(|(place, id)| (id, place)).collect();
@@ -160,14 +168,20 @@ impl ScratchShop {
     }
 }
 
+/// The scratch shop.
+fn shop() -> ShopId {
+    ShopId::new(1).expect("it is not 0")
+}
+
 /// Whoever does things to the scratch shop.
 fn owner(role: Role) -> Caller {
-    Caller::new(ShopId::new(1).expect("it is not 0"), role)
+    Caller::new(shop(), role)
 }
 
 impl Label {
-    fn holds(&self, catalog: &CatalogFile, vectors: Vectors) -> bool {
+    fn holds(&self, catalog: &CatalogFile, vectors: Vectors, database: Option<String>) -> bool {
         self.catalog == catalog.checksum
+            && self.database == database
             && self.vectors == vectors
             && self.ids.len() == catalog.products.len()
     }
@@ -219,9 +233,21 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
+    /// The database that holds the shop in place of the folder.
+    fn database(&self) -> Option<String> {
+        self.config.database.as_ref().map(|database| database.settings.address.to_string())
+    }
+
     fn fill(&self, vectors: Vectors) -> anyhow::Result<Label> {
         let catalog = self.catalog.checksum.clone();
-        let mut label = Label { catalog, vectors, ids: Vec::new() };
+        if let Some(database) = self.database() {
+            let engine = self.open(false)?;
+            let counts = engine.counts(owner(Role::Viewer).may_read());
+            if self.runtime.block_on(counts)?.products > 0 {
+                bail!("{database} holds products already; measure on an empty database");
+            }
+        }
+        let mut label = Label { catalog, vectors, database: self.database(), ids: Vec::new() };
         self.folder.put_label(&label)?;
         match fs::remove_dir_all(self.folder.data()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error)?,
@@ -248,7 +274,11 @@ impl Filling<'_> {
     fn open(&self, deep: bool) -> anyhow::Result<Engine> {
         let settings = serving::engine_settings(self.config, self.embedder.clone());
         let settings = Settings { background: deep, ..settings };
-        Ok(Engine::open(&self.folder.data(), settings)?)
+        let Some(database) = &self.config.database else {
+            return Ok(Engine::open(&self.folder.data(), settings)?);
+        };
+        serving::migrate(&database.settings)?;
+        Ok(Engine::open_database(&database.settings, settings)?)
     }
 
     /// Creates these products of the catalog and notes their ids.
@@ -274,6 +304,14 @@ impl Filling<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns when the shop is searched where the settings say.
+fn wait_until_settled(engine: &Engine) -> anyhow::Result<()> {
+    while !engine.has_settled(shop())? {
+        thread::sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 /// Returns when every product has the best vector there is.

@@ -1,0 +1,111 @@
+//! How are a few products of a large shop ranked? Like all of them would be: by the same code, with
+//! the statistics of the whole shop.
+
+use std::collections::HashMap;
+
+use catalog::{
+    access::Sight,
+    product::ProductId,
+    ranking::{Corpus, Hit},
+};
+
+use super::{
+    Entry, Matches, Plan, QueryVector, lexical::Statistics, live::LiveSegment, search, segments_of,
+    similar,
+};
+
+/// Some products of a shop, and what is known of all of them.
+pub struct Excerpt {
+    segments: Vec<LiveSegment>,
+    corpus: Corpus,
+    products_with: HashMap<Box<str>, u64>,
+}
+
+impl Excerpt {
+    /// These products, in ascending order of id, of a shop with these sums. The map says how many
+    /// products of the shop say each word that will be asked for.
+    pub fn new(
+        entries: &[Entry<'_>],
+        corpus: Corpus,
+        products_with: HashMap<Box<str>, u64>,
+    ) -> Self {
+        let segments = segments_of(entries.iter().map(|entry| (entry, entry.meaning.known())));
+        Self { segments, corpus, products_with }
+    }
+
+    /// The products of the excerpt that satisfy a plan, in its order, each with the score that it
+    /// has among all products of the shop.
+    pub fn search<E>(
+        &self,
+        plan: &Plan<'_>,
+        judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+    ) -> Result<Matches, E> {
+        let statistics =
+            Statistics { corpus: &self.corpus, products_with: Some(&self.products_with) };
+        search::search(&self.segments, &statistics, plan, judge)
+    }
+
+    /// The products of the excerpt in sight that are nearest to this one, which is among them.
+    pub fn similar(&self, id: ProductId, sight: Sight, limit: usize) -> Vec<Hit> {
+        similar::similar(&self.segments, id, sight, limit)
+    }
+}
+
+impl QueryVector {
+    /// The numbers that products' numbers are compared with.
+    pub(crate) fn numbers(&self) -> &[i8] {
+        &self.numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{
+        change::Seq,
+        price::Price,
+        words::{QueryWords, for_each_word},
+    };
+
+    use super::*;
+    use crate::index::{IndexChange, Meaning, ShopIndex, snapshot::plan_of};
+
+    #[test]
+    fn a_product_scores_in_an_excerpt_what_it_scores_in_the_shop() {
+        let price = Price::parse("$5").unwrap().money();
+        let titles = ["Red sofa", "Blue sofa bed", "Red lamp", "Desk lamp for a sofa", "Chair"];
+        let entry = |(title, number): (&'static str, u64)| Entry {
+            id: ProductId::new(number).unwrap(),
+            version: Seq(number),
+            hidden: false,
+            price,
+            title,
+            description: "Soft and red, for every home",
+            meaning: Meaning::Unknown,
+        };
+        let all: Vec<Entry<'static>> = titles.into_iter().zip(1..).map(entry).collect();
+        let index = ShopIndex::empty();
+        let changes: Vec<_> = all.iter().copied().map(IndexChange::Upsert).collect();
+        index.apply(&changes, Seq(9));
+        let mut products_with: HashMap<Box<str>, u64> = HashMap::new();
+        for entry in &all {
+            let mut words = std::collections::BTreeSet::new();
+            for text in [entry.title, entry.description] {
+                for_each_word(text, |word| {
+                    words.insert(Box::<str>::from(word));
+                });
+            }
+            words.into_iter().for_each(|word| *products_with.entry(word).or_default() += 1);
+        }
+        let snapshot = index.snapshot();
+        let words = QueryWords::of("red sofa bed");
+        let plan = plan_of(&words, Sight::VisibleOnly, 0, 10);
+        let judge = |_: &[ProductId]| Ok::<_, std::convert::Infallible>(Vec::new());
+        let Ok(whole) = snapshot.search(&plan, judge);
+        let some: Vec<_> = all.iter().copied().filter(|entry| entry.id.get() % 2 == 0).collect();
+        let Ok(part) = Excerpt::new(&some, snapshot.corpus(), products_with).search(&plan, judge);
+        let expected: Vec<_> =
+            whole.hits.iter().filter(|hit| hit.product.get() % 2 == 0).copied().collect();
+        assert_eq!(part.hits, expected);
+        assert_eq!(part.hits.len(), 2);
+    }
+}

@@ -1,0 +1,300 @@
+//! Which products of a large shop may answer a search, as far as the database can tell? All
+//! questions of one search are answered by one state of it.
+
+use std::collections::HashMap;
+
+use catalog::{
+    access::Sight,
+    change::Seq,
+    price::Money,
+    product::{Product, ProductId, ShopId},
+    ranking::Corpus,
+    understanding::SortOrder,
+};
+
+use super::{
+    super::{StoreError, columns},
+    rows::{self, get},
+    search_rows::SearchState,
+    session::{Session, Value},
+    statements::{self, Sql, search},
+};
+use crate::embed::{ModelId, StoredVector};
+
+/// What a search needs of the planner and the indexes: plans for this very shop, which has indexes
+/// of its own; a walk through the graph that goes on until enough products pass the conditions.
+/// Words are alike from a fifth of their groups of three letters on: two slips in eight letters.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL plan_cache_mode = force_custom_plan;
+    SET LOCAL hnsw.iterative_scan = strict_order;
+    SET LOCAL hnsw.ef_search = 400;
+    SET LOCAL hnsw.max_scan_tuples = 40000;
+    SET LOCAL pg_trgm.similarity_threshold = 0.2";
+
+/// One state of a shop, for as long as somebody looks.
+pub(crate) struct Glance<'session> {
+    session: &'session mut Session,
+    shop: i64,
+}
+
+/// How a shop is searched, and what its scores rest on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchedShop {
+    pub(crate) seq: Seq,
+    pub(crate) state: SearchState,
+    pub(crate) corpus: Corpus,
+}
+
+/// What a product must satisfy, as far as the database can tell.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditions {
+    pub(crate) sight: Sight,
+    /// The least and the greatest amount, both included.
+    pub(crate) amounts: (String, String),
+    /// Any, if none are named.
+    pub(crate) currencies: Option<Vec<String>>,
+    /// A text search query that products satisfy.
+    pub(crate) said: Option<String>,
+}
+
+impl Conditions {
+    /// All that may be seen.
+    pub(crate) fn seen(sight: Sight) -> Self {
+        // More than any price.
+        let amounts = ("0".to_owned(), "1e30".to_owned());
+        Self { sight, amounts, currencies: None, said: None }
+    }
+}
+
+/// A word of a query, as products are compared by it.
+#[derive(Clone, Debug)]
+pub(crate) struct Weighed {
+    /// As text search queries have it.
+    pub(crate) word: String,
+    /// How much it says.
+    pub(crate) rarity: f32,
+}
+
+/// A product that may answer.
+#[derive(Clone, Debug)]
+pub(crate) struct CandidateRow {
+    pub(crate) id: ProductId,
+    pub(crate) version: Seq,
+    pub(crate) hidden: bool,
+    pub(crate) price: Money,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) vector: Option<StoredVector>,
+}
+
+impl<'session> Glance<'session> {
+    pub(super) fn at(session: &'session mut Session, shop: ShopId) -> Self {
+        Self { session, shop: shop.get().cast_signed() }
+    }
+
+    /// The shop; nothing if nobody has ever written to it.
+    pub(crate) fn shop(&mut self) -> Result<Option<SearchedShop>, StoreError> {
+        let found = self.session.query_opt(search::SEARCHED_SHOP, &[&self.shop])?;
+        let read = |row: &tokio_postgres::Row| {
+            let count = |at| Ok::<_, StoreError>(get::<i64>(row, at)?.cast_unsigned());
+            Ok(SearchedShop {
+                seq: rows::read_seq(get(row, 0)?),
+                state: SearchState::of_column(get(row, 2)?),
+                corpus: Corpus {
+                    products: count(1)?,
+                    title_words: count(3)?,
+                    description_words: count(4)?,
+                },
+            })
+        };
+        found.as_ref().map(read).transpose()
+    }
+
+    /// How many products say each of these words; those that none says are left out.
+    pub(crate) fn word_counts(
+        &mut self,
+        words: &[String],
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        self.words(search::WORD_COUNTS, &[&self.shop.clone(), &words])
+    }
+
+    /// Words that look like another, with how many products say them.
+    pub(crate) fn like(
+        &mut self,
+        word: &str,
+        most: i64,
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        self.words(search::LIKE_WORDS, &[&self.shop.clone(), &word, &most])
+    }
+
+    /// Words that begin with another, with how many products say them.
+    pub(crate) fn beginning(
+        &mut self,
+        word: &str,
+        most: i64,
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        let end = format!("{word}{}", char::MAX);
+        self.words(search::WORDS_BETWEEN, &[&self.shop.clone(), &word, &end, &most])
+    }
+
+    fn words(
+        &mut self,
+        sql: Sql,
+        values: &[Value<'_>],
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        let found = self.session.query(sql, values)?;
+        found.iter().map(|row| Ok((get(row, 0)?, get::<i64>(row, 1)?.cast_unsigned()))).collect()
+    }
+
+    /// How many products satisfy a text search query; no more than `most` are counted.
+    pub(crate) fn saying(&mut self, query: &str, most: i64) -> Result<u64, StoreError> {
+        let row = self.session.query_one(search::SAYING, &[&self.shop, &query, &most])?;
+        Ok(get::<i64>(&row, 0)?.cast_unsigned())
+    }
+
+    /// Some products that satisfy the conditions.
+    pub(crate) fn some(
+        &mut self,
+        conditions: &Conditions,
+        most: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        self.ids(search::SOME_PASSING, conditions, &[&most])
+    }
+
+    /// How many products satisfy the conditions.
+    pub(crate) fn count(&mut self, conditions: &Conditions) -> Result<usize, StoreError> {
+        let found = self.filtered(search::COUNT_PASSING, conditions, &[])?;
+        let row = found.first().ok_or_else(|| StoreError::damaged("a count without a row"))?;
+        usize::try_from(get::<i64>(row, 0)?).map_err(columns::unexpected)
+    }
+
+    /// The first products in an order, of those that satisfy the conditions and a text search query.
+    pub(crate) fn first(
+        &mut self,
+        conditions: &Conditions,
+        order: SortOrder,
+        query: Option<&str>,
+        most: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        match query {
+            None => {
+                let sql = match order {
+                    SortOrder::PriceAscending => search::FIRST_CHEAPEST,
+                    SortOrder::PriceDescending => search::FIRST_DEAREST,
+                    SortOrder::Newest => search::FIRST_NEWEST,
+                };
+                self.ids(sql, conditions, &[&most])
+            }
+            Some(query) => {
+                let sql = match order {
+                    SortOrder::PriceAscending => search::FIRST_CHEAPEST_SAYING,
+                    SortOrder::PriceDescending => search::FIRST_DEAREST_SAYING,
+                    SortOrder::Newest => search::FIRST_NEWEST_SAYING,
+                };
+                self.ids(sql, conditions, &[&most, &query])
+            }
+        }
+    }
+
+    /// The best products by their words, of at most so many that satisfy the conditions and a text
+    /// search query. `formula` has the constants of the ranking, with the average lengths.
+    pub(crate) fn by_words(
+        &mut self,
+        conditions: &Conditions,
+        query: &str,
+        weighed: &[Weighed],
+        formula: &[f32],
+        looked_at: i64,
+        most: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let words: Vec<&str> = weighed.iter().map(|weighed| &*weighed.word).collect();
+        let rarities: Vec<f32> = weighed.iter().map(|weighed| weighed.rarity).collect();
+        let values: [Value<'_>; 6] = [&looked_at, &query, &words, &rarities, &formula, &most];
+        self.ids(search::BY_WORDS, conditions, &values)
+    }
+
+    /// The products nearest to a vector, of those that satisfy the conditions.
+    pub(crate) fn nearest(
+        &mut self,
+        conditions: &Conditions,
+        model: &ModelId,
+        numbers: &[i8],
+        most: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+        let vector = format!("[{}]", texts.join(","));
+        let sql = search::NEAREST.of_dims(numbers.len());
+        self.ids(sql, conditions, &[&most, &model.as_str(), &vector])
+    }
+
+    /// What a product means.
+    pub(crate) fn vector(
+        &mut self,
+        id: ProductId,
+        model: &ModelId,
+    ) -> Result<Option<StoredVector>, StoreError> {
+        let values: [Value<'_>; 3] = [&self.shop, &id.get().cast_signed(), &model.as_str()];
+        let found = self.session.query_opt(search::VECTOR_OF, &values)?;
+        found.map_or(Ok(None), |row| rows::read_stored(&row, 0))
+    }
+
+    /// All that a ranking needs to know of products, by ascending id.
+    pub(crate) fn candidates(
+        &mut self,
+        ids: &[ProductId],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<CandidateRow>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let values: [Value<'_>; 3] = [&self.shop, &model.map(ModelId::as_str), &ids];
+        let found = self.session.query(search::CANDIDATES, &values)?;
+        let read = |row: &tokio_postgres::Row| {
+            Ok(CandidateRow {
+                id: columns::read_product_id(get(row, 0)?)?,
+                version: rows::read_seq(get(row, 1)?),
+                hidden: get(row, 2)?,
+                price: Money::parse(get(row, 3)?).map_err(columns::unexpected)?,
+                title: get(row, 4)?,
+                description: get(row, 5)?,
+                vector: rows::read_stored(row, 6)?,
+            })
+        };
+        found.iter().map(read).collect()
+    }
+
+    /// The products with these ids, in this order; unknown ones are left out.
+    pub(crate) fn products(&mut self, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let found = self.session.query(statements::PRODUCTS, &[&self.shop, &asked])?;
+        let mut by_id = HashMap::with_capacity(found.len());
+        for row in &found {
+            let product = rows::read(row, 0)?;
+            by_id.insert(product.id, product);
+        }
+        Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+    }
+
+    fn ids(
+        &mut self,
+        sql: Sql,
+        conditions: &Conditions,
+        more: &[Value<'_>],
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let found = self.filtered(sql, conditions, more)?;
+        found.iter().map(|row| columns::read_product_id(get(row, 0)?)).collect()
+    }
+
+    /// The rows of a statement that begins with the conditions.
+    fn filtered(
+        &mut self,
+        sql: Sql,
+        conditions: &Conditions,
+        more: &[Value<'_>],
+    ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
+        let hidden_too = conditions.sight == Sight::Everything;
+        let (least, greatest) = &conditions.amounts;
+        let first: [Value<'_>; 6] =
+            [&self.shop, &hidden_too, least, greatest, &conditions.currencies, &conditions.said];
+        let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
+        self.session.query(sql, &values)
+    }
+}
