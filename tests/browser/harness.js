@@ -84,7 +84,6 @@ export async function open(path, { token, phone = false, dark = false, expected 
     }, token);
   }
   const page = await context.newPage();
-  expected = [...expected, /404 .*similar/];
   const allowed = (text) => expected.some((pattern) => pattern.test(text));
   const fault = (text) => allowed(text) || faults.push(text);
   page.on("pageerror", (error) => fault(`error: ${error.message}`));

@@ -172,6 +172,19 @@ test("more products are shown when asked for, each once", async () => {
   assert.equal(new Set(ids).size, 60);
 });
 
+test("a product shows those like it", async () => {
+  const shop = await shopWith([
+    { title: "Grey wool scarf", price: "$20" },
+    { title: "Blue wool scarf", price: "$22" },
+    { title: "Garden hose, 20 m", price: "$30" },
+  ]);
+  const page = await open("/preview", { token: shop.token });
+  await page.locator("#results .card", { hasText: "Grey wool scarf" }).click();
+  await says(page, ".similar", "Similar products");
+  await says(page, ".similar", "Blue wool scarf");
+  assert.ok(!(await page.locator(".similar").textContent()).includes("Garden hose"));
+});
+
 test("a hostile product is shown and never run", async () => {
   const title = `<img src=x onerror="window.hacked=1"><script>window.hacked=2</script>`;
   const shop = await newShop();
