@@ -24,8 +24,8 @@ use super::{
     weigh::{look_closely, weigh},
 };
 
-/// Shops of fewer products are looked at closely from the start: it takes no longer
-/// (`bench-scan`).
+/// Shops of fewer products are looked at closely from the start: so few vectors are read soon. An
+/// estimate that nobody has measured yet.
 pub(super) const SKETCHED_FROM: u64 = 2_000;
 
 /// A page of matching products.

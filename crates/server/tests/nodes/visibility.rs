@@ -35,7 +35,7 @@ fn with_the_header_a_client_reads_its_own_writes_through_any_node() {
 }
 
 #[test]
-fn without_the_header_another_node_is_behind_by_less_than_a_second() {
+fn without_the_header_another_node_is_behind_by_less_than_a_second_as_a_rule() {
     let url = postgres().database();
     let token = token(&url, "EDITOR");
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
