@@ -320,6 +320,27 @@ mod tests {
         }
 
         #[test]
+        fn what_is_relevant_among_others_had_hope_beside_them(
+            manner in manner(),
+            others in prop::collection::vec(evidence(), 1..6),
+            known in any::<prop::sample::Index>(),
+            covered in 0.0_f32..=1.0,
+        ) {
+            let plain = |evidence: &Evidence| Evidence { is_title: false, ..*evidence };
+            let others: Vec<Evidence> = others.iter().map(plain).collect();
+            let best_words = others.iter().map(|one| one.words).fold(0.0, f32::max);
+            let fusion = Fusion::of_both(&WEIGHTS, manner, Coverage { best_words });
+            let best = others.iter().map(|one| fusion.score(*one)).fold(0.0, f32::max);
+            let at_least = Coverage { best_words: best_words * covered };
+            let found = others[known.index(others.len())];
+            let hope = Hope::beside(&WEIGHTS, manner, at_least, Some(found));
+            for one in &others {
+                let relevant = fusion.score(*one) >= fusion.cut().at(best);
+                prop_assert!(!relevant || hope.is_left(one.words, one.worth_of_meaning()));
+            }
+        }
+
+        #[test]
         fn the_best_product_is_relevant_if_any_is(scores in prop::collection::vec(0.0_f32..1.0, 1..9)) {
             let best = scores.iter().copied().fold(0.0, f32::max);
             for cut in [WEIGHTS.cut_of_words, WEIGHTS.cut_of_meaning] {

@@ -91,22 +91,34 @@ pub(crate) fn search(
     let gone = ids.len() - products.len();
     let total = matches.total - gone;
     let explanations = matches.explanations;
-    stage.ends("fetch");
+    stage.end_with("fetch");
     let (seq, is_total_exact) = (snapshot.seq(), true);
     Ok(SearchResults { products, explanations, total, is_total_exact, seq, encoder, understood })
 }
 
-/// Tells how long each step of a search takes.
-pub(crate) struct Stages(Instant);
+/// Tells how long each step of a search takes, and all of them.
+pub(crate) struct Stages {
+    began: Instant,
+    since: Instant,
+}
 
 impl Stages {
     pub(crate) fn start() -> Self {
-        Self(Instant::now())
+        let now = Instant::now();
+        Self { began: now, since: now }
     }
 
     pub(crate) fn ends(&mut self, stage: &'static str) {
-        let elapsed = mem::replace(&mut self.0, Instant::now()).elapsed().as_secs_f64();
+        let now = Instant::now();
+        let elapsed = (now - mem::replace(&mut self.since, now)).as_secs_f64();
         metrics::histogram!("shopkeeper_search_stage_seconds", "stage" => stage).record(elapsed);
+    }
+
+    /// The last step ends, and with it the search.
+    pub(crate) fn end_with(mut self, stage: &'static str) {
+        self.ends(stage);
+        let elapsed = (self.since - self.began).as_secs_f64();
+        metrics::histogram!("shopkeeper_search_seconds").record(elapsed);
     }
 }
 

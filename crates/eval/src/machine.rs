@@ -1,6 +1,6 @@
 //! What was it measured on? Cores, processor, kernel, and how busy the machine was.
 
-use std::{fs, thread};
+use std::{fs, thread, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,4 +36,11 @@ impl Machine {
 pub fn load_average() -> f64 {
     let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     loads.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// How long this thread has been at work, as of the kernel's last look at it.
+pub fn thread_time() -> Duration {
+    let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let at_work = times.split(' ').next().and_then(|time| time.parse().ok());
+    Duration::from_nanos(at_work.unwrap_or_default())
 }

@@ -6,12 +6,23 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 /// Upper ends of latency buckets, in seconds: fine where searches live, coarse above.
 const LATENCY_BUCKETS: &[f64] =
     &[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+/// Upper ends of the buckets of searches and their steps, in seconds: ten to a decade, so that a
+/// median is told within a few hundredths.
+#[rustfmt::skip]
+const SEARCH_BUCKETS: &[f64] = &[
+    0.000_01, 0.000_012_5, 0.000_016, 0.000_02, 0.000_025, 0.000_032, 0.000_04, 0.000_05, 0.000_063, 0.000_08,
+    0.000_1, 0.000_125, 0.000_16, 0.000_2, 0.000_25, 0.000_32, 0.000_4, 0.000_5, 0.000_63, 0.000_8,
+    0.001, 0.001_25, 0.001_6, 0.002, 0.002_5, 0.003_2, 0.004, 0.005, 0.006_3, 0.008,
+    0.01, 0.012_5, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08,
+    0.1, 0.25, 0.5, 1.0, 5.0,
+];
 /// Upper ends of group size buckets, in writes.
 const GROUP_BUCKETS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0];
 
 /// Starts keeping figures for this process.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
     let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Prefix("shopkeeper_search_".to_owned()), SEARCH_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), LATENCY_BUCKETS)?
         .set_buckets_for_metric(Matcher::Suffix("_group_size".to_owned()), GROUP_BUCKETS)?
         .install_recorder()?;
@@ -29,6 +40,7 @@ fn describe() {
     metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
+    metrics::describe_histogram!("shopkeeper_search_seconds", "Time of a search.");
     metrics::describe_histogram!("shopkeeper_search_stage_seconds", "Time of a search's steps.");
     metrics::describe_counter!(
         "shopkeeper_database_searches_total",

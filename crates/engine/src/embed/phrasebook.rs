@@ -106,21 +106,25 @@ impl PhraseBook {
         Some(Hint { likeness, answer: Vector::towards(sum)? })
     }
 
-    /// The phrases whose signs differ least.
+    /// The phrases whose signs differ least, and all that differ as little as the last of them.
     fn nearest_by_signs(&self, wanted: &[i8]) -> Vec<usize> {
         let wanted: Vec<u64> = signs(wanted.iter().copied()).collect();
         let signs = &self.sketches().signs;
-        let mut distances = dispatch!(Level::new(), _ => distances(&wanted, signs));
-        distances.truncate(self.phrases);
-        let mut at_distance = vec![0_usize; self.dims + 1];
-        distances.iter().for_each(|distance| at_distance[usize::from(*distance)] += 1);
-        let up_to = at_distance.iter().scan(0, |seen, count| {
-            *seen += count;
-            Some(*seen)
-        });
-        let enough = up_to.take_while(|seen| *seen < LOOKED_AT).count();
-        let is_near = |phrase: &usize| usize::from(distances[*phrase]) <= enough;
-        (0..self.phrases).filter(is_near).collect()
+        dispatch!(Level::new(), _ => {
+            let mut distances = distances(&wanted, signs);
+            distances.truncate(self.phrases);
+            // Halving finds the distance in a few passes that compare many at a time; counting
+            // how many there are of each would go one by one.
+            let (mut low, mut high) = (0, self.dims as u16);
+            while low < high {
+                let middle = low.midpoint(high);
+                match up_to(&distances, middle) < LOOKED_AT {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            within(&distances, low)
+        })
     }
 
     fn sketches(&self) -> &Sketches {
@@ -205,6 +209,28 @@ fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
     all
 }
 
+/// How many are no further than this.
+#[inline(always)]
+fn up_to(distances: &[u16], most: u16) -> usize {
+    // Summed in chunks so short that numbers as wide as a distance can hold the sums.
+    let chunks = distances.chunks(usize::from(u16::MAX));
+    let counts = chunks.map(|chunk| chunk.iter().map(|other| u16::from(*other <= most)).sum());
+    counts.map(|count: u16| usize::from(count)).sum()
+}
+
+/// Which are no further than this.
+#[inline(always)]
+fn within(distances: &[u16], most: u16) -> Vec<usize> {
+    let mut near = Vec::with_capacity(2 * LOOKED_AT);
+    for (at, block) in distances.chunks(BLOCK).enumerate() {
+        if block.iter().fold(u16::MAX, |least, distance| least.min(*distance)) <= most {
+            let places = (at * BLOCK..).zip(block).filter(|(_, distance)| **distance <= most);
+            near.extend(places.map(|(place, _)| place));
+        }
+    }
+    near
+}
+
 /// The product of a query and a phrase.
 #[inline(always)]
 fn dot(query: &[i8], phrase: &[u8]) -> i32 {
@@ -214,6 +240,8 @@ fn dot(query: &[i8], phrase: &[u8]) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// A book of these phrases, each the thing it stands for and its vector, and these things.
@@ -255,6 +283,45 @@ mod tests {
         assert_eq!(full.hint(&towards(&[1.0, 0.0, 0.0])), None);
         let empty = PhraseBook::new(book(&[], &[&[1, 1]]).into()).unwrap();
         assert_eq!(empty.hint(&towards(&[1.0, 0.0])), None);
+    }
+
+    /// The numbers of the phrases that are looked at closely, counted one by one.
+    fn naive(book: &PhraseBook, wanted: &[i8]) -> Vec<usize> {
+        let distance = |phrase: usize| {
+            let pairs = wanted.iter().zip(signed(book.phrase(phrase)));
+            pairs.filter(|(one, other)| (**one < 0) != (*other < 0)).count()
+        };
+        let distances: Vec<usize> = (0..book.phrases).map(distance).collect();
+        let mut sorted = distances.clone();
+        sorted.sort_unstable();
+        let most = sorted.get(LOOKED_AT - 1).or(sorted.last()).copied().unwrap_or(0);
+        (0..book.phrases).filter(|phrase| distances[*phrase] <= most).collect()
+    }
+
+    #[test]
+    fn those_looked_at_are_the_nearest_by_signs() {
+        let bytes = include_bytes!("../../../../models/phrases.bin");
+        let book = PhraseBook::new(bytes.as_slice().into()).unwrap();
+        for phrase in (0..book.phrases).step_by(book.phrases / 3) {
+            let wanted: Vec<i8> = signed(book.phrase(phrase)).collect();
+            let nearest = book.nearest_by_signs(&wanted);
+            assert!(nearest.contains(&phrase) && nearest.len() >= LOOKED_AT);
+            assert_eq!(nearest, naive(&book, &wanted));
+            let opposite: Vec<i8> = wanted.iter().map(|x| -x).collect();
+            assert_eq!(book.nearest_by_signs(&opposite), naive(&book, &opposite));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_book_is_looked_at_as_far(
+            phrases in prop::collection::vec(prop::array::uniform3(-2_i8..=2), 0..600),
+            wanted in prop::array::uniform3(-2_i8..=2),
+        ) {
+            let phrases: Vec<(u32, &[i8])> = phrases.iter().map(|one| (0, &one[..])).collect();
+            let book = PhraseBook::new(book(&phrases, &[&[1, 1, 1]]).into()).unwrap();
+            prop_assert_eq!(book.nearest_by_signs(&wanted), naive(&book, &wanted));
+        }
     }
 
     #[test]

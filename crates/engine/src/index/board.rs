@@ -60,6 +60,12 @@ impl Board {
         }
     }
 
+    /// Which of a block's products have a score, with the scores.
+    #[inline]
+    pub(super) fn look(&self, block: usize) -> (u64, &[f32; BLOCK]) {
+        (self.matched[block], &self.scores.as_chunks::<BLOCK>().0[block])
+    }
+
     /// Hands over which of a block's products have a score, with the scores, and clears them.
     #[inline]
     pub(super) fn take<T>(

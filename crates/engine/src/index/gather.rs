@@ -1,8 +1,10 @@
 //! Which products may be relevant, and what speaks for each? Those with a word of the query or
 //! near its meaning, as far as they may be seen and satisfy the conditions.
 
-use catalog::fusion::{Evidence, Hope};
-use fearless_simd::{Level, Simd, dispatch};
+use std::ops::Range;
+
+use catalog::fusion::Evidence;
+use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, u8x64};
 
 use super::{
     bits::{BLOCK, ones},
@@ -11,6 +13,7 @@ use super::{
     lexical::Asked,
     plan::Meant,
     segment::Doc,
+    standard::Standard,
     vectors::Look,
 };
 
@@ -67,74 +70,198 @@ impl Candidate {
 /// How products are looked at to see whether they may be relevant.
 pub(super) struct Search<'a> {
     pub(super) asked: &'a Asked<'a>,
-    /// What is meant, if anybody knows, and what that leaves hope for.
-    pub(super) meant: Option<(&'a Meant, Hope)>,
+    /// What is meant, if anybody knows.
+    pub(super) meant: Option<&'a Meant>,
     /// Whether every vector is looked at closely.
     pub(super) closely: bool,
     /// The fingerprint of a title that is the query.
     pub(super) title: u32,
     pub(super) conditions: Conditions<'a>,
+    /// Whether all that satisfy the conditions will be found, if they are relevant.
+    pub(super) is_final: bool,
 }
 
-/// All products that may be relevant, in order of segment and number.
+/// All products that may be relevant, in order of segment and number. What is found is held
+/// against the standard, and raises it.
 pub(super) fn gather<'a>(
     sources: impl Iterator<Item = Source<'a>>,
     search: &Search<'_>,
+    mut standard: Option<&mut Standard<'_>>,
 ) -> Vec<Candidate> {
-    let share = search.asked.share();
-    let most = search.asked.most_for_neighbours();
     let mut gathered = Vec::new();
     Board::lend(|board| {
         for (at, source) in sources.enumerate() {
-            let len = source.live.segment.len();
-            let vectors = source.live.vectors();
-            board.write(search.asked, at, len);
-            for block in 0..len.div_ceil(BLOCK) {
-                let look = match &search.meant {
-                    Some((meant, _)) => vectors.look(block, &meant.vector, search.closely),
-                    None => Look::NOTHING,
-                };
-                board.take(block, |matched, scores| {
-                    let titled = titled(source, block, matched, search.title);
-                    let hopeful = match &search.meant {
-                        Some((_, hope)) => dispatch!(
-                            Level::new(),
-                            simd => hopeful(simd, hope, scores, (share, most), &look)
-                        ),
-                        None => matched,
-                    };
-                    let passing = search.conditions.passing(source, block, hopeful | titled);
-                    for place in ones(passing) {
-                        let is_known = look.known >> place & 1 == 1;
-                        let doc = block * BLOCK + place;
-                        let words = match matched >> place & 1 == 1 {
-                            true => scores[place] * share + search.asked.for_neighbours(at, doc),
-                            false => 0.0,
-                        };
-                        let candidate = Candidate {
-                            segment: at as u32,
-                            doc: doc as Doc,
-                            is_title: titled >> place & 1 == 1,
-                            words,
-                            similarity: if is_known { look.similarities[place] } else { f32::NAN },
-                            doubt: if is_known { look.doubts[place] } else { 0.0 },
-                        };
-                        let is_hopeful = match &search.meant {
-                            Some((_, hope)) => {
-                                candidate.is_title
-                                    || hope.is_left(words, candidate.most().worth_of_meaning())
-                            }
-                            None => true,
-                        };
-                        if is_hopeful {
-                            gathered.push(candidate);
-                        }
-                    }
-                });
+            let segment = InSegment { at, source, search };
+            board.write(search.asked, at, source.live.segment.len());
+            match &mut standard {
+                None => segment.gather_by_words(board, &mut gathered),
+                Some(standard) => segment.gather_by_both(board, standard, &mut gathered),
             }
         }
     });
     gathered
+}
+
+/// A segment that is searched.
+struct InSegment<'a, 's> {
+    at: usize,
+    source: Source<'a>,
+    search: &'s Search<'s>,
+}
+
+impl InSegment<'_, '_> {
+    fn blocks(&self) -> Range<usize> {
+        0..self.source.live.segment.len().div_ceil(BLOCK)
+    }
+
+    /// All that say a word.
+    fn gather_by_words(&self, board: &mut Board, gathered: &mut Vec<Candidate>) {
+        for block in self.blocks() {
+            board.take(block, |matched, scores| {
+                let titled = titled(self.source, block, matched, self.search.title);
+                let passing = self.search.conditions.passing(self.source, block, matched);
+                gathered.extend(ones(passing).map(|place| {
+                    let words = self.words(block, place, scores[place]);
+                    self.candidate(block, place, words, titled, &Look::NOTHING)
+                }));
+            });
+        }
+    }
+
+    /// All that may be relevant beside what was found before.
+    fn gather_by_both(
+        &self,
+        board: &mut Board,
+        standard: &mut Standard<'_>,
+        gathered: &mut Vec<Candidate>,
+    ) {
+        if self.search.is_final {
+            self.raise_by_words(board, standard);
+        }
+        let from = gathered.len();
+        let Some(meant) = self.search.meant else { return };
+        let vectors = self.source.live.vectors();
+        let (share, more) = self.share_and_more();
+        for block in self.blocks() {
+            board.take(block, |matched, scores| {
+                let words = if matched == 0 { 0.0 } else { greatest(scores) * share + more };
+                let titled = titled(self.source, block, matched, self.search.title);
+                let is_hopeless = !standard.is_left(words, 1.0);
+                if is_hopeless && titled == 0 {
+                    return;
+                }
+                let look = vectors.look(block, &meant.vector, self.search.closely);
+                let hopeful = match is_hopeless {
+                    true => 0,
+                    false => dispatch!(
+                        Level::new(),
+                        simd => hopeful(simd, standard, scores, (share, more), &look)
+                    ),
+                };
+                let passing = self.search.conditions.passing(self.source, block, hopeful | titled);
+                for place in ones(passing) {
+                    let words = match matched >> place & 1 == 1 {
+                        true => self.words(block, place, scores[place]),
+                        false => 0.0,
+                    };
+                    let candidate = self.candidate(block, place, words, titled, &look);
+                    if candidate.is_title
+                        || standard.is_left(words, candidate.most().worth_of_meaning())
+                    {
+                        gathered.push(candidate);
+                    }
+                }
+            });
+        }
+        if self.search.is_final {
+            self.raise_by_both(&mut gathered[from..], standard);
+        }
+    }
+
+    /// Raises the standard by the products that say most, as far as their words alone tell.
+    fn raise_by_words(&self, board: &Board, standard: &mut Standard<'_>) {
+        let (share, more) = self.share_and_more();
+        for block in self.blocks() {
+            let (matched, scores) = board.look(block);
+            let raises = |words: f32| standard.would_be_raised(words);
+            if matched == 0 || !raises(greatest(scores) * share + more) {
+                continue;
+            }
+            let telling = ones(matched).filter(|at| raises(scores[*at] * share + more));
+            let telling = telling.fold(0, |telling, at| telling | 1 << at);
+            let titled = titled(self.source, block, telling, self.search.title);
+            let passing = self.search.conditions.passing(self.source, block, telling & !titled);
+            for place in ones(passing) {
+                let words = self.words(block, place, scores[place]);
+                if standard.would_be_raised(words) {
+                    let mut best = self.candidate(block, place, words, 0, &Look::NOTHING);
+                    self.look_closely(&mut best);
+                    standard.raise(best.evidence());
+                }
+            }
+        }
+    }
+
+    /// Raises the standard by the best of these candidates.
+    fn raise_by_both(&self, candidates: &mut [Candidate], standard: &mut Standard<'_>) {
+        let score = |candidate: &Candidate| standard.score(candidate.evidence());
+        let others = candidates.iter_mut().filter(|candidate| !candidate.is_title);
+        let best = others.max_by(|one, other| score(one).total_cmp(&score(other)));
+        if let Some(best) = best {
+            self.look_closely(best);
+            standard.raise(best.evidence());
+        }
+    }
+
+    fn look_closely(&self, candidate: &mut Candidate) {
+        if let Some(meant) = self.search.meant {
+            let place = (usize::from(candidate.doc), candidate.settle());
+            self.source.live.vectors().look_closely(&meant.vector, std::iter::once(place));
+        }
+    }
+
+    /// What turns a score by word into a part of the most there could be, and how much more that
+    /// can become.
+    fn share_and_more(&self) -> (f32, f32) {
+        (self.search.asked.share(), self.search.asked.most_for_neighbours())
+    }
+
+    /// How well a product's words match that has this score.
+    #[inline]
+    fn words(&self, block: usize, place: usize, score: f32) -> f32 {
+        let asked = self.search.asked;
+        score * asked.share() + asked.for_neighbours(self.at, block * BLOCK + place)
+    }
+
+    #[inline]
+    fn candidate(
+        &self,
+        block: usize,
+        place: usize,
+        words: f32,
+        titled: u64,
+        look: &Look,
+    ) -> Candidate {
+        let is_known = look.known >> place & 1 == 1;
+        Candidate {
+            segment: self.at as u32,
+            doc: (block * BLOCK + place) as Doc,
+            is_title: titled >> place & 1 == 1,
+            words,
+            similarity: if is_known { look.similarities[place] } else { f32::NAN },
+            doubt: if is_known { look.doubts[place] } else { 0.0 },
+        }
+    }
+}
+
+/// The greatest of a block's scores.
+#[inline]
+fn greatest(scores: &[f32; BLOCK]) -> f32 {
+    dispatch!(Level::new(), _ => {
+        // Numbers that are not below zero are in the order of their bits, which any instruction
+        // set compares.
+        f32::from_bits(scores.iter().fold(0, |greatest, score| greatest.max(score.to_bits())))
+    })
 }
 
 /// Which products of a block may be relevant, given their scores by word, each of which counts a
@@ -143,19 +270,33 @@ pub(super) fn gather<'a>(
 /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
 #[inline(always)]
 fn hopeful<S: Simd>(
-    _: S,
-    hope: &Hope,
+    simd: S,
+    standard: &Standard<'_>,
     scores: &[f32; BLOCK],
     (share, more): (f32, f32),
     look: &Look,
 ) -> u64 {
-    let each = scores.iter().zip(&look.similarities).zip(&look.doubts).enumerate();
-    each.fold(0, |hopeful, (place, ((score, similarity), doubt))| {
+    let mut hopeful = [0; BLOCK];
+    let each = scores.iter().zip(&look.similarities).zip(&look.doubts);
+    for (hopeful, ((score, similarity), doubt)) in hopeful.iter_mut().zip(each) {
         let words = if *score > 0.0 { score * share + more } else { 0.0 };
-        let is_known = look.known >> place & 1 == 1;
-        let meaning = if is_known { similarity + doubt } else { words * words };
-        hopeful | u64::from(hope.is_left(words, meaning)) << place
-    })
+        *hopeful = u8::from(standard.is_left(words, similarity + doubt));
+    }
+    let mut hopeful = bits(simd, &hopeful);
+    // Rarely any.
+    for place in ones(!look.known) {
+        let score = scores[place];
+        let words = if score > 0.0 { score * share + more } else { 0.0 };
+        let is_hopeful = standard.is_left(words, words * words);
+        hopeful = hopeful & !(1 << place) | u64::from(is_hopeful) << place;
+    }
+    hopeful
+}
+
+/// Which of a block's numbers are not 0.
+#[inline(always)]
+fn bits<S: Simd>(simd: S, flags: &[u8; BLOCK]) -> u64 {
+    u8x64::from_slice(simd, flags).simd_gt(0).to_bitmask()
 }
 
 /// Which of some products of a block have the title.

@@ -39,6 +39,7 @@ mod segment;
 mod similar;
 mod sketch;
 mod snapshot;
+mod standard;
 mod tiers;
 mod vectors;
 mod vocabulary;

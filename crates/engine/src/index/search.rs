@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use catalog::{
     explanation::Explanation,
-    fusion::{Evidence, Fusion, Hope, WEIGHTS},
+    fusion::{Evidence, Fusion, WEIGHTS},
     product::ProductId,
     ranking::Hit,
     words::QueryWords,
@@ -20,7 +20,8 @@ use super::{
     gather::{Candidate, Search, gather},
     lexical::{Asked, Statistics},
     live::LiveSegment,
-    plan::{Plan, Wanted},
+    plan::{Meant, Plan, Wanted},
+    standard::Standard,
     weigh::{look_closely, weigh},
 };
 
@@ -104,15 +105,17 @@ fn relevant<E>(
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let asked = Asked::of(segments, statistics, words);
-    let meant = plan.meant.as_ref().map(|meant| (meant, Hope::of_both(&WEIGHTS, meant.manner)));
-    let (title, conditions) = (plan.title, Conditions::of(plan));
-    let search = Search { asked: &asked, meant, closely, title, conditions };
-    let mut candidates = gather(sources(segments, said), &search);
-    take_out_refused(segments, said, &search, &mut candidates, judge)?;
+    let meant = plan.meant.as_ref();
+    let mut standard = meant.map(|meant| Standard::new(&WEIGHTS, meant));
+    let (title, conditions, is_final) = (plan.title, Conditions::of(plan), said.is_empty());
+    let search = Search { asked: &asked, meant, closely, title, conditions, is_final };
+    let mut candidates = gather(sources(segments, said), &search, standard.as_mut());
+    let meant = meant.zip(standard.as_ref());
+    take_out_refused(segments, said, meant, &mut candidates, judge)?;
 
     let fusion = match meant {
         None => Fusion::of_words(&WEIGHTS),
-        Some((meant, hope)) => weigh(segments, meant, &hope, &mut candidates),
+        Some((meant, standard)) => weigh(segments, meant, standard, &mut candidates),
     };
     let scores: Vec<f32> =
         candidates.iter().map(|candidate| fusion.score(candidate.evidence())).collect();
@@ -174,7 +177,7 @@ fn product_of(segments: &[LiveSegment], candidate: &Candidate) -> ProductId {
 fn take_out_refused<E>(
     segments: &[LiveSegment],
     said: &[Said],
-    search: &Search<'_>,
+    meant: Option<(&Meant, &Standard<'_>)>,
     candidates: &mut Vec<Candidate>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<(), E> {
@@ -186,7 +189,8 @@ fn take_out_refused<E>(
         let said = said.get(candidate.segment as usize);
         said.is_some_and(|said| said.perhaps.get(usize::from(candidate.doc)))
     };
-    if let Some((meant, hope)) = &search.meant {
+    if let Some((meant, standard)) = meant {
+        let hope = standard.anyway();
         look_closely(segments, meant, candidates.iter_mut().filter(|one| may_break(one)));
         candidates.retain(|one| {
             let Evidence { words, is_title, .. } = one.evidence();

@@ -4,19 +4,19 @@
 //! if it is as near as it may be is out; the others are looked at closely. So what is relevant is
 //! what it would be if every product had been looked at closely.
 
-use catalog::fusion::{Coverage, Fusion, Hope, WEIGHTS};
+use catalog::fusion::{Coverage, Fusion, WEIGHTS};
 
-use super::{gather::Candidate, live::LiveSegment, plan::Meant};
+use super::{gather::Candidate, live::LiveSegment, plan::Meant, standard::Standard};
 
 /// The formula for the candidates of a query, of which those remain that may be relevant. All
 /// that do have been looked at closely.
 pub(super) fn weigh(
     segments: &[LiveSegment],
     meant: &Meant,
-    hope: &Hope,
+    standard: &Standard<'_>,
     candidates: &mut Vec<Candidate>,
 ) -> Fusion {
-    let coverage = coverage(segments, meant, hope, candidates);
+    let coverage = coverage(segments, meant, standard, candidates);
     let fusion = Fusion::of_both(&WEIGHTS, meant.manner, coverage);
     let cut = fusion.cut().at(surely_reached(segments, meant, &fusion, candidates));
     candidates.retain(|candidate| candidate.is_title || fusion.score(candidate.most()) >= cut);
@@ -42,10 +42,10 @@ pub(super) fn look_closely<'a>(
 fn coverage(
     segments: &[LiveSegment],
     meant: &Meant,
-    hope: &Hope,
+    standard: &Standard<'_>,
     candidates: &mut [Candidate],
 ) -> Coverage {
-    let mut best_words = 0.0;
+    let (Coverage { mut best_words }, hope) = (standard.coverage(), standard.anyway());
     for candidate in candidates {
         let words = candidate.evidence().words;
         if words <= best_words {

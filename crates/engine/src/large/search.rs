@@ -86,7 +86,7 @@ impl LargeShops {
         stage.ends("score");
         let shown: Vec<ProductId> = found.hits.iter().map(|hit| hit.product).collect();
         let products = glance.products(&shown)?;
-        stage.ends("fetch");
+        stage.end_with("fetch");
         Ok(Some(SearchResults {
             products,
             explanations: found.explanations,

@@ -6,14 +6,20 @@ use std::{convert::Infallible, fs, hint::black_box, path::PathBuf, time::Instant
 
 use anyhow::Context;
 use catalog::{
-    access::Sight, change::Seq, fusion, price::Money, product::ProductId, understanding::Understand,
+    access::Sight,
+    change::Seq,
+    fusion,
+    price::Money,
+    product::ProductId,
+    understanding::{Understand, Understanding},
 };
 use clap::Parser;
 use engine::{
     embed::{BuiltIn, Embedder, Encoder, Text, Turn, Vector, Weights},
-    index::{Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector, ShopIndex},
+    index::{Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot},
 };
-use eval::random::Random;
+use eval::{machine, products::Products, random::Random};
+use serde_json::Value;
 
 /// How many of the products like one are compared with those found by float.
 const FIRST: usize = 10;
@@ -37,6 +43,9 @@ struct Arguments {
     /// Sizes of shops.
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000")]
     products: Vec<usize>,
+    /// Search made-up products, those of `bench-search`, instead of titles over and over
+    #[arg(long)]
+    made_up: bool,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -47,6 +56,13 @@ fn main() -> anyhow::Result<()> {
     let queries = spread(&text, &["N", "S"], arguments.queries);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let model = BuiltIn::new(Weights::embedded(), threads)?;
+    if arguments.made_up {
+        print_header();
+        for products in &arguments.products {
+            made_up(*products, &model, arguments.queries);
+        }
+        return Ok(());
+    }
     let product = |title| Text::Product { title, description: "" };
     let titles_of = |encoder| embed(&model, encoder, titles.iter().map(|title| product(title)));
     let queries_of = |encoder| embed(&model, encoder, queries.iter().map(|text| Text::Query(text)));
@@ -59,10 +75,7 @@ fn main() -> anyhow::Result<()> {
     }
 
     println!("\ntime of a search in the index, instant queries");
-    println!(
-        "{:<12}{:>12}{:>12}{:>12}{:>12}{:>14}",
-        "products", "words p50", "both p50", "p99", "found %", "bytes each"
-    );
+    print_header();
     let asked = queries_of(Encoder::Instant)?;
     for products in &arguments.products {
         time(*products, &titles, &deep, &queries, &asked);
@@ -121,36 +134,101 @@ fn product(at: usize) -> ProductId {
     ProductId::new(at as u64 + 1).unwrap_or_else(|| unreachable!("above 0"))
 }
 
+fn print_header() {
+    println!(
+        "{:<12}{:>12}{:>12}{:>12}{:>12}{:>12}{:>14}",
+        "products", "words p50", "both p50", "p99", "mean cpu", "found %", "bytes each"
+    );
+}
+
+/// A query, and what it means.
+type Asked = (Understanding, Option<Meant>);
+
 fn time(products: usize, titles: &[String], held: &[Vector], queries: &[String], asked: &[Vector]) {
     let index = index(products, titles, held, SPREAD);
-    let snapshot = index.snapshot();
-    let understood: Vec<_> =
-        queries.iter().map(|query| Understand::default().read(query, &|_| true)).collect();
-    let (mut words, mut both) = (Vec::new(), Vec::new());
-    let mut found = 0;
-    for (understood, vector) in understood.iter().zip(asked) {
-        let plan = Plan::of(understood, Sight::VisibleOnly, 0, 10);
-        let search = |plan: &Plan<'_>| {
-            let started = Instant::now();
-            let Ok(found) = snapshot.search(plan, |_| Ok::<_, Infallible>(Vec::new()));
-            (started.elapsed(), black_box(found).total)
-        };
-        words.push(search(&plan).0);
-        let Some(vector) = QueryVector::of(vector) else { continue };
-        let meant = Some(Meant { vector, manner: fusion::Manner::UNKNOWN });
-        let (time, total) = search(&Plan { meant, ..plan });
-        both.push(time);
-        found += total;
+    let read = |query: &String| Understand::default().read(query, &|_| true);
+    let meant = |vector| {
+        let vector = QueryVector::of(vector)?;
+        Some(Meant { vector, manner: fusion::Manner::UNKNOWN })
+    };
+    let pairs = queries.iter().map(read).zip(asked.iter().map(meant));
+    report(&index.snapshot(), &pairs.collect::<Vec<_>>());
+}
+
+/// Times searches for words of titles of made-up products.
+fn made_up(count: usize, model: &BuiltIn, queries: usize) {
+    let products = Products::make(count, 1);
+    let mut builder = IndexBuilder::new();
+    let price = Money::parse("$5").unwrap_or_else(|_| unreachable!("it is a price"));
+    for number in 0..count {
+        let text: Value = serde_json::from_slice(&products.single(number)).unwrap_or_default();
+        let field = |name: &str| text[name].as_str().unwrap_or_default();
+        let (title, description) = (field("title"), field("description"));
+        let made = model.instant(Text::Product { title, description });
+        let vector = made.map(|made| made.vector.stored());
+        builder.add(Entry {
+            id: product(number),
+            version: Seq(1),
+            hidden: false,
+            price,
+            title,
+            description,
+            meaning: vector.as_ref().map_or(Meaning::Unknown, Meaning::Known),
+        });
     }
+    let index = builder.finish(Seq(1));
+    let asked = products.searches(queries, 2).into_iter().map(|body| {
+        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let understood =
+            Understand::default().read(body["query"].as_str().unwrap_or_default(), &|_| true);
+        let (sentence, words) = (&understood.sentence, &understood.residual);
+        let made = model.instant(Text::Request { sentence, words });
+        let meant = made.and_then(|made| {
+            let hint = model.hint(&made.vector)?;
+            let likeness = Some(hint.likeness);
+            let manner = fusion::Manner { likeness, ..fusion::Manner::UNKNOWN };
+            let lean = fusion::WEIGHTS.lean(manner);
+            let pairs = made.vector.as_slice().iter().zip(hint.answer.as_slice());
+            let vector = Vector::towards(pairs.map(|(from, to)| from + lean * to).collect())?;
+            Some(Meant { vector: QueryVector::of(&vector)?, manner })
+        });
+        (understood, meant)
+    });
+    report(&index.snapshot(), &asked.collect::<Vec<Asked>>());
+}
+
+/// Times searches and prints what they took.
+fn report(snapshot: &Snapshot, asked: &[Asked]) {
+    let search = |plan: &Plan<'_>| {
+        let started = Instant::now();
+        let Ok(matches) = snapshot.search(plan, |_| Ok::<_, Infallible>(Vec::new()));
+        (started.elapsed(), black_box(matches).total)
+    };
+    let plan = |understood| Plan::of(understood, Sight::VisibleOnly, 0, 10);
+    let mut words: Vec<_> =
+        asked.iter().map(|(understood, _)| search(&plan(understood)).0).collect();
+    let mut found = 0;
+    let before = machine::thread_time();
+    let mut both: Vec<_> = asked
+        .iter()
+        .map(|(understood, meant)| {
+            let (time, total) = search(&Plan { meant: meant.clone(), ..plan(understood) });
+            found += total;
+            time
+        })
+        .collect();
+    let used = machine::thread_time().saturating_sub(before);
     words.sort_unstable();
     both.sort_unstable();
-    let share = found as f64 / (queries.len() * products) as f64;
-    let bytes = snapshot.memory_bytes() / products.max(1);
+    let products = snapshot.product_count().max(1);
+    let share = found as f64 / (asked.len() * products) as f64;
+    let bytes = snapshot.memory_bytes() / products;
     println!(
-        "{products:<12}{:>12.2?}{:>12.2?}{:>12.2?}{:>12.3}{bytes:>14}",
+        "{products:<12}{:>12.2?}{:>12.2?}{:>12.2?}{:>12.2?}{:>12.3}{bytes:>14}",
         words[words.len() / 2],
         both[both.len() / 2],
         both[both.len() * 99 / 100],
+        used / asked.len() as u32,
         share * 100.0
     );
 }

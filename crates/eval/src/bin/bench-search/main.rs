@@ -1,5 +1,6 @@
 //! `bench-search`: how fast are searches, and what does a catalog cost while it is searched?
 
+mod inside;
 mod phases;
 
 use std::{

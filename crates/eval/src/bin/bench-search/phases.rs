@@ -21,6 +21,8 @@ use eval::{
 };
 use hyper::StatusCode;
 
+use crate::inside::Inside;
+
 const BULK_CREATE: Kind = Kind { path: "/api/v1/products/bulk", status: StatusCode::CREATED };
 const SEARCH: Kind = Kind { path: "/api/v1/search", status: StatusCode::OK };
 
@@ -38,8 +40,6 @@ const REPEATED: usize = 100;
 const READY_LOOK: Duration = Duration::from_millis(2);
 /// A service that takes longer to be ready is broken.
 const READY_PATIENCE: Duration = Duration::from_secs(180);
-/// What the service calls the steps of a search.
-const STAGES: [&str; 4] = ["understand", "encode", "score", "fetch"];
 
 /// The size of catalog that the aims for memory and restart are set for.
 const AIMED_AT: usize = 1_000_000;
@@ -192,9 +192,9 @@ impl Bench {
         self.one_search(target, products).await?;
         let queries = Queries::new(products, DIFFERENT, self.seed + 1);
 
-        let before = Stages::read(target).await?;
+        let before = Inside::read(&figures_page(target).await?);
         let alone = self.drive(target, 1, &queries).await?;
-        let stages = Stages::read(target).await?.since(&before);
+        let inside = Inside::read(&figures_page(target).await?).since(&before);
         let name = |what: &str| self.named(&format!("{}, {what}", encoder.name()));
         let mut figures = vec![
             Figure::new(
@@ -205,16 +205,12 @@ impl Bench {
             )
             .with_latency(&alone),
         ];
-        if let Some(aim) = self.aim(encoder) {
-            let inside = Figure::new(
-                name("alone, inside the server"),
-                stages.mean_milliseconds(),
-                "ms mean",
-                "shopkeeper_search_stage_seconds, all stages",
-            );
-            figures.push(inside.with_aim(Aim::AtMost(aim)));
-        }
-        figures.extend(stages.figures(name));
+        let all = inside.all(name("alone, inside the server"));
+        figures.push(match self.aim(encoder) {
+            Some(aim) => all.with_aim(Aim::AtMost(aim)),
+            None => all,
+        });
+        figures.extend(inside.stages(name));
 
         let together = self.drive(target, SATURATION, &queries).await?;
         figures.push(
@@ -303,47 +299,6 @@ impl Queries {
     }
 }
 
-/// What the service says of the steps of its searches: seconds and how often, each.
-struct Stages([(f64, f64); STAGES.len()]);
-
-impl Stages {
-    async fn read(target: &Target) -> anyhow::Result<Self> {
-        let mut stages = [(0.0, 0.0); STAGES.len()];
-        for (stage, read) in STAGES.iter().zip(&mut stages) {
-            let name =
-                |part| format!("shopkeeper_search_stage_seconds_{part}{{stage=\"{stage}\"}}");
-            // A stage that never came is not there yet.
-            let sum = metric(target, &name("sum")).await.unwrap_or(0.0);
-            *read = (sum, metric(target, &name("count")).await.unwrap_or(0.0));
-        }
-        Ok(Self(stages))
-    }
-
-    fn since(mut self, before: &Self) -> Self {
-        for (now, before) in self.0.iter_mut().zip(before.0) {
-            *now = (now.0 - before.0, now.1 - before.1);
-        }
-        self
-    }
-
-    fn mean(&self, at: usize) -> f64 {
-        let searches = self.0.iter().map(|(_, count)| *count).fold(1.0, f64::max);
-        self.0[at].0 / searches * 1000.0
-    }
-
-    fn mean_milliseconds(&self) -> f64 {
-        (0..STAGES.len()).map(|at| self.mean(at)).sum()
-    }
-
-    fn figures(&self, name: impl Fn(&str) -> String) -> Vec<Figure> {
-        let figure = |(at, stage): (usize, &&str)| {
-            let how = "mean, shopkeeper_search_stage_seconds";
-            Figure::new(name(&format!("stage {stage}")), self.mean(at), "ms", how)
-        };
-        STAGES.iter().enumerate().map(figure).collect()
-    }
-}
-
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
@@ -361,10 +316,15 @@ async fn ready(target: &Target) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// One figure of the service's own.
-async fn metric(target: &Target, name: &str) -> anyhow::Result<f64> {
+/// All figures that the service keeps.
+async fn figures_page(target: &Target) -> anyhow::Result<String> {
     let page = Connection::open(target).await?.get("/metrics").await?.expect(StatusCode::OK)?;
-    let page = String::from_utf8_lossy(&page);
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}
+
+/// One of them.
+async fn metric(target: &Target, name: &str) -> anyhow::Result<f64> {
+    let page = figures_page(target).await?;
     page.lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
         .with_context(|| format!("the service does not keep {name}"))
