@@ -286,9 +286,10 @@ impl Desk {
     }
 }
 
-/// Whether every write of a group would meet the same trouble alone, after waiting as long.
+/// Whether every write of a group would meet the same trouble alone, after waiting as long, or
+/// could be done twice.
 fn concerns_all(error: &StoreError) -> bool {
-    matches!(error.trouble(), Trouble::Busy | Trouble::Away)
+    matches!(error.trouble(), Trouble::Busy | Trouble::Away | Trouble::Unconfirmed)
 }
 
 #[cfg(test)]

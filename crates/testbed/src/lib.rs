@@ -29,7 +29,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 pub use certified::{Authority, Certified};
-pub use wire::Wire;
+pub use wire::{Cut, Wire};
 
 /// How long anything may take that is certain to happen.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -17,6 +17,8 @@ pub enum Trouble {
     Contended,
     /// The database cannot be reached, or ended the connection.
     Away,
+    /// The database went away while it was told to commit: nobody here knows whether it did.
+    Unconfirmed,
     /// The operating system failed to read or write.
     Io,
     /// The database says something that cannot be, or refuses what it should accept.
@@ -34,6 +36,7 @@ impl Trouble {
             | Self::Busy
             | Self::Contended
             | Self::Away
+            | Self::Unconfirmed
             | Self::Io => true,
             Self::Damaged | Self::TooNew => false,
         }
@@ -48,6 +51,7 @@ impl fmt::Display for Trouble {
             Self::Busy => "the store is in use for too long",
             Self::Contended => "another node wrote at the same moment",
             Self::Away => "the database cannot be reached",
+            Self::Unconfirmed => "the database was lost in a commit and may have done it",
             Self::Io => "the disk failed",
             Self::Damaged => "the database holds something unexpected",
             Self::TooNew => "the store was written by a newer version of shopkeeper",
@@ -55,7 +59,8 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// The store could not do what was asked; nothing of it was done.
+/// The store could not do what was asked. Nothing of it was done, unless it is
+/// [unconfirmed](Trouble::Unconfirmed).
 #[derive(Clone, Debug)]
 pub struct StoreError {
     trouble: Trouble,
@@ -82,6 +87,15 @@ impl StoreError {
 
     pub(crate) fn away(why: &str) -> Self {
         Self::new(Trouble::Away, why)
+    }
+
+    /// The same failure, met after the database was told to commit.
+    pub(super) fn in_a_commit(self) -> Self {
+        match self.trouble {
+            Trouble::Away => Self { trouble: Trouble::Unconfirmed, ..self },
+            // It said no.
+            _ => self,
+        }
     }
 
     pub(super) fn too_new() -> Self {

@@ -11,7 +11,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use catalog::access::Forbidden;
-use engine::{EngineError, store::StoreError, tokens::BadToken, writer::WriteError};
+use engine::{
+    EngineError,
+    store::{StoreError, Trouble},
+    tokens::BadToken,
+    writer::WriteError,
+};
 use serde::Serialize;
 use thiserror::Error;
 use utoipa::ToSchema;
@@ -126,6 +131,12 @@ pub enum ApiError {
     /// Not now; nothing was done.
     #[error("{0}; try again later")]
     Unavailable(String),
+    /// The store was lost while it made the write durable.
+    #[error(
+        "the store was lost while it confirmed the write, which may or may not have been written; \
+         try again later, and repeat a create only with its Idempotency-Key"
+    )]
+    Unconfirmed,
     /// It was begun and not finished in time.
     #[error(
         "the request took too long; a write may still have happened, so repeat a create only \
@@ -182,7 +193,7 @@ impl ApiError {
                 (S::UNPROCESSABLE_ENTITY, "validation_failed", "Validation failed")
             }
             Self::RateLimited { .. } => (S::TOO_MANY_REQUESTS, "rate_limited", "Too many requests"),
-            Self::Unavailable(_) | Self::TookTooLong => {
+            Self::Unavailable(_) | Self::Unconfirmed | Self::TookTooLong => {
                 (S::SERVICE_UNAVAILABLE, "unavailable", "Unavailable")
             }
             Self::Internal => (S::INTERNAL_SERVER_ERROR, "internal", "Internal error"),
@@ -192,7 +203,7 @@ impl ApiError {
     fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::RateLimited { retry_after } => Some(*retry_after),
-            Self::Unavailable(_) | Self::TookTooLong => Some(RETRY_AFTER),
+            Self::Unavailable(_) | Self::Unconfirmed | Self::TookTooLong => Some(RETRY_AFTER),
             _ => None,
         }
     }
@@ -280,6 +291,9 @@ impl From<BadToken> for ApiError {
 
 /// What the client is told of the store's trouble; the log is told elsewhere.
 fn outward(error: &StoreError) -> ApiError {
+    if error.trouble() == Trouble::Unconfirmed {
+        return ApiError::Unconfirmed;
+    }
     match error.trouble().may_pass() {
         true => ApiError::Unavailable(
             "the store cannot be used right now, nothing was written".to_owned(),

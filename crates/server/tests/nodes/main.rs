@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod commits;
 mod embedding;
 mod encryption;
 mod failover;

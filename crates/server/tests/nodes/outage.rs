@@ -113,6 +113,8 @@ fn answered(node: &Node, answer: Response) -> Response {
 fn refused(node: &Node, answer: Response) {
     assert_eq!(answer.status(), 503, "{}", node.log());
     assert!(answer.headers().contains_key("retry-after"));
+    let problem: Value = answer.json().unwrap();
+    assert!(problem["detail"].as_str().unwrap().contains("nothing was written"), "{problem}");
 }
 
 #[test]

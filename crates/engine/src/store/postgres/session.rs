@@ -73,8 +73,11 @@ impl Session {
     /// knows whether it happened.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         let Self { client, handle, limit, is_broken, .. } = self;
+        if client.is_closed() {
+            return Err(StoreError::away("the connection was lost before the commit"));
+        }
         let done = handle.block_on(async { timeout(*limit, client.batch_execute("COMMIT")).await });
-        settle(done.map_err(|_| Unanswered), is_broken)
+        settle(done.map_err(|_| Unanswered), is_broken).map_err(StoreError::in_a_commit)
     }
 
     /// Takes the transaction back.

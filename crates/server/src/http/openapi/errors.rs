@@ -32,6 +32,7 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::HeadersTooLarge { limit: 16 << 10 },
         ApiError::Internal,
         ApiError::Unavailable("too many requests are being worked on".to_owned()),
+        ApiError::Unconfirmed,
         ApiError::TookTooLong,
     ]
 }
@@ -108,7 +109,7 @@ pub(crate) fn advice(error: &ApiError) -> &'static str {
             "This token has made too many requests. Wait as many seconds as `Retry-After` says; \
              the `RateLimit` headers show what is left before it comes to this."
         }
-        ApiError::Unavailable(_) | ApiError::TookTooLong => {
+        ApiError::Unavailable(_) | ApiError::Unconfirmed | ApiError::TookTooLong => {
             "The service cannot take the request right now: it is overloaded, stopping, its store \
              cannot be used, or the request took too long. Wait as `Retry-After` says and try \
              again; repeat a create with the same `Idempotency-Key`, so that it happens once."
