@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-load bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -73,6 +73,9 @@ bench-embed: build ## Time the two encoders (not part of `make test`)
 
 bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part of `make test`)
 	cargo run --release --locked -p eval --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
+
+bench-cluster: build ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
+	target/release/bench-cluster --server target/release/shopkeeper $(CLUSTER_FLAGS)
 
 bench-import: build ## Time and memory of imports (not part of `make test`)
 	scripts/import-memory.sh target/release/shopkeeper

@@ -59,9 +59,19 @@ pub async fn drive(
     time: Duration,
     next: impl Fn() -> Option<Bytes> + Send + Sync + 'static,
 ) -> anyhow::Result<Measured> {
+    drive_all(&vec![target.clone(); connections], kind, time, next).await
+}
+
+/// The same with a connection to each of the targets, which may be named more than once.
+pub async fn drive_all(
+    targets: &[Target],
+    kind: Kind,
+    time: Duration,
+    next: impl Fn() -> Option<Bytes> + Send + Sync + 'static,
+) -> anyhow::Result<Measured> {
     let next = Arc::new(next);
-    let mut open = Vec::with_capacity(connections);
-    for _ in 0..connections {
+    let mut open = Vec::with_capacity(targets.len());
+    for target in targets {
         open.push(Connection::open(target).await?);
     }
     let started = Instant::now();

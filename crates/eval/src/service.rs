@@ -14,12 +14,15 @@ use std::{
 use anyhow::{Context, bail};
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{client::Target, disk};
+use crate::{client::Target, cpu, disk};
 
 /// What the service prints before its address.
 const ANNOUNCEMENT: &str = "Shopkeeper listens on http://";
 
-/// A data folder and the binary that serves it.
+/// How the service is told of a database.
+pub const DATABASE_URL: &str = "SHOPKEEPER_DATABASE_URL";
+
+/// A data folder, or a database, and the binary that serves it.
 pub struct Installation {
     binary: PathBuf,
     folder: PathBuf,
@@ -44,15 +47,26 @@ impl Installation {
             environment.push(("LD_PRELOAD", disk::build_slow_flush(&folder)?.into()));
             environment.push(("SLOW_FLUSH_US", slow_flush.as_micros().to_string().into()));
         }
-        let issued = Command::new(binary)
-            .args(["token", "create", "--shop", "1", "--role", "EDITOR", "--data"])
-            .arg(&folder)
-            .output()
-            .with_context(|| format!("{} cannot be run", binary.display()))?;
-        if !issued.status.success() {
-            bail!("no token was issued: {}", String::from_utf8_lossy(&issued.stderr));
-        }
-        let token = String::from_utf8(issued.stdout)?.trim().into();
+        let token = issue(binary, 1, |command| command.arg("--data").arg(&folder))?;
+        let settings = Vec::new();
+        Ok(Self { binary: binary.to_owned(), folder, environment, settings, token })
+    }
+
+    /// A node on a database, whose log lies in a new folder inside `parent`. The token is that
+    /// of shop 1.
+    pub fn on_database(
+        binary: &Path,
+        parent: &Path,
+        name: &str,
+        url: &str,
+    ) -> anyhow::Result<Self> {
+        let folder = parent.join(name);
+        fs::create_dir(&folder)?;
+        let token = issue(binary, 1, |command| command.env(DATABASE_URL, url))?;
+        let environment = vec![
+            (DATABASE_URL, url.into()),
+            ("SHOPKEEPER_DATABASE_SCRATCH", folder.clone().into_os_string()),
+        ];
         let settings = Vec::new();
         Ok(Self { binary: binary.to_owned(), folder, environment, settings, token })
     }
@@ -65,9 +79,12 @@ impl Installation {
     /// Starts the service; returns once it listens, which is before it is ready.
     pub fn start(&self) -> anyhow::Result<Service> {
         let log = File::options().create(true).append(true).open(self.folder.join("server.log"))?;
-        let mut process = Command::new(&self.binary)
-            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
-            .arg(&self.folder)
+        let mut command = Command::new(&self.binary);
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        if self.environment.iter().all(|(name, _)| *name != DATABASE_URL) {
+            command.arg("--data").arg(&self.folder);
+        }
+        let mut process = command
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .envs(self.settings.iter().copied())
             .stdout(Stdio::piped())
@@ -97,6 +114,22 @@ impl Installation {
     }
 }
 
+/// Issues a token that may write to a shop.
+pub fn issue(
+    binary: &Path,
+    shop: u64,
+    of: impl FnOnce(&mut Command) -> &mut Command,
+) -> anyhow::Result<Arc<str>> {
+    let mut command = Command::new(binary);
+    command.args(["token", "create", "--role", "EDITOR", "--shop", &shop.to_string()]);
+    let issued =
+        of(&mut command).output().with_context(|| format!("{} cannot be run", binary.display()))?;
+    if !issued.status.success() {
+        bail!("no token was issued: {}", String::from_utf8_lossy(&issued.stderr));
+    }
+    Ok(String::from_utf8(issued.stdout)?.trim().into())
+}
+
 /// A service at work. Killed when dropped.
 pub struct Service {
     process: Child,
@@ -113,6 +146,11 @@ impl Service {
     /// The most resident memory there ever was, in bytes.
     pub fn peak_resident_bytes(&self) -> anyhow::Result<u64> {
         self.status_bytes("VmHWM:")
+    }
+
+    /// Processor time that it has taken.
+    pub fn cpu(&self) -> anyhow::Result<Duration> {
+        cpu::of_process(self.process.id())
     }
 
     fn status_bytes(&self, name: &str) -> anyhow::Result<u64> {

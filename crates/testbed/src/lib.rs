@@ -54,6 +54,8 @@ pub struct Postgres {
     programs: PathBuf,
     folder: TempDir,
     port: u16,
+    /// What it is told beyond what all are told.
+    settings: Vec<&'static str>,
     running: Mutex<Option<Running>>,
     databases: AtomicU64,
 }
@@ -72,6 +74,11 @@ pub fn postgres() -> &'static Postgres {
 impl Postgres {
     /// Starts a server with no databases of ours.
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// Starts one with these settings in place of what tests need.
+    pub fn start_with(settings: &[&'static str]) -> Self {
         let (folder, programs) = place();
         let secret = folder.path().join("password");
         fs::write(&secret, PASSWORD).unwrap();
@@ -84,7 +91,7 @@ impl Postgres {
             "--locale=C",
             "--no-sync",
         ]);
-        Self::run_on(folder, programs, initdb)
+        Self::run_on(folder, programs, initdb, settings.to_vec())
     }
 
     /// Starts a server that follows this one, which from now on commits nothing without it.
@@ -95,7 +102,7 @@ impl Postgres {
             .args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER])
             .args(["-R", "-X", "stream", "--checkpoint=fast", "--no-sync", "-D"])
             .arg(folder.path().join("data"));
-        let replica = Self::run_on(folder, programs, copy);
+        let replica = Self::run_on(folder, programs, copy, Vec::new());
         self.psql("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
         self.psql("postgres", "SELECT pg_reload_conf()");
         until("a replica that is waited for", || {
@@ -110,7 +117,12 @@ impl Postgres {
     }
 
     /// Runs a server on what this command makes of the data folder.
-    fn run_on(folder: TempDir, programs: PathBuf, mut make: Command) -> Self {
+    fn run_on(
+        folder: TempDir,
+        programs: PathBuf,
+        mut make: Command,
+        settings: Vec<&'static str>,
+    ) -> Self {
         let made = make.output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -118,6 +130,7 @@ impl Postgres {
             programs,
             folder,
             port,
+            settings,
             running: Mutex::default(),
             databases: AtomicU64::new(0),
         };
@@ -133,14 +146,16 @@ impl Postgres {
         keeper.args(["-c", KEEPER]).arg(self.folder.path()).arg(self.programs.join("bin/postgres"));
         keeper.arg("-D").arg(self.folder.path().join("data"));
         keeper.args(["-k", "", "-p", &self.port.to_string()]);
-        for setting in [
+        let for_all = [
             "listen_addresses=127.0.0.1",
             "max_connections=300",
             "shared_buffers=64MB",
             // The machine does not lose power while the tests run.
             "fsync=off",
             "full_page_writes=off",
-        ] {
+        ];
+        // What is said last holds.
+        for setting in for_all.iter().chain(&self.settings) {
             keeper.args(["-c", setting]);
         }
         let mut keeper = keeper.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -190,6 +205,12 @@ impl Postgres {
     /// The address of a database as it is reached by other ways, such as a [`Wire`].
     pub fn url_at(&self, hosts: &str, name: &str) -> String {
         format!("postgres://{USER}:{PASSWORD}@{hosts}/{name}")
+    }
+
+    /// The process that all its others belong to; `None` while it is stopped.
+    pub fn process_id(&self) -> Option<u32> {
+        let running = self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        running.as_ref().map(|running| running.server.as_raw_nonzero().get().cast_unsigned())
     }
 
     /// Where it listens.

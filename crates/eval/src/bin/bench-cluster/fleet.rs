@@ -1,0 +1,127 @@
+//! Who answers? Nodes on one database, each with every shop in memory, asked in turn.
+
+use std::{
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use eval::{
+    client::{Connection, Target},
+    service::{self, Installation, Service},
+};
+use hyper::{StatusCode, body::Bytes};
+
+/// Between two looks at whether a node is ready.
+const READY_LOOK: Duration = Duration::from_millis(5);
+/// A node that takes longer to be ready is broken.
+const READY_PATIENCE: Duration = Duration::from_secs(180);
+/// Vectors are those made at once: background work would be measured with everything else.
+const SETTINGS: [(&str, &str); 2] =
+    [("SHOPKEEPER_MODEL_BACKGROUND", "false"), ("SHOPKEEPER_MODEL_QUERY_BUDGET", "0")];
+
+/// Nodes, and a token for each shop.
+pub(crate) struct Fleet {
+    services: Vec<Service>,
+    tokens: Vec<Arc<str>>,
+}
+
+impl Fleet {
+    /// Starts so many nodes and waits until they are ready.
+    pub(crate) async fn start(
+        binary: &Path,
+        folder: &Path,
+        url: &str,
+        nodes: usize,
+        shops: u64,
+        search_above: Option<&'static str>,
+    ) -> anyhow::Result<Self> {
+        let mut settings = SETTINGS.to_vec();
+        settings.extend(search_above.map(|above| ("SHOPKEEPER_DATABASE_SEARCH_ABOVE", above)));
+        let mut services = Vec::with_capacity(nodes);
+        for node in 0..nodes {
+            let name = format!("{nodes}-nodes-{node}");
+            let mut installation = Installation::on_database(binary, folder, &name, url)?;
+            installation.configure(&settings);
+            services.push(installation.start()?);
+        }
+        let issue =
+            |shop| service::issue(binary, shop, |command| command.env(service::DATABASE_URL, url));
+        let tokens = (1..=shops).map(issue).collect::<Result<_, _>>()?;
+        let fleet = Self { services, tokens };
+        for service in &fleet.services {
+            ready(&service.target).await?;
+        }
+        Ok(fleet)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.services.len()
+    }
+
+    /// A shop on a node; both are counted round.
+    pub(crate) fn target(&self, node: usize, shop: usize) -> Target {
+        let address = self.services[node % self.services.len()].target.address;
+        Target { address, token: Arc::clone(&self.tokens[shop % self.tokens.len()]) }
+    }
+
+    /// So many connections, dealt to the nodes in turn. Each node gets all shops if it has as many
+    /// connections.
+    pub(crate) fn targets(&self, connections: usize) -> Vec<Target> {
+        let nodes = self.services.len();
+        (0..connections).map(|number| self.target(number, number + number / nodes)).collect()
+    }
+
+    /// The same, all to one shop.
+    pub(crate) fn targets_of_one_shop(&self, connections: usize) -> Vec<Target> {
+        (0..connections).map(|number| self.target(number, 0)).collect()
+    }
+
+    /// Has every node load every shop, by a first search.
+    pub(crate) async fn warm_up(&self, search: &Bytes) -> anyhow::Result<()> {
+        for node in 0..self.services.len() {
+            for shop in 0..self.tokens.len() {
+                let mut connection = Connection::open(&self.target(node, shop)).await?;
+                let answer = connection.post("/api/v1/search", search.clone()).await?;
+                answer.expect(StatusCode::OK).context("the first search")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Processor time of all nodes.
+    pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
+        self.services.iter().map(Service::cpu).sum()
+    }
+
+    /// A figure that nodes keep of themselves, all together; nought before the first time.
+    pub(crate) async fn metric(&self, name: &str) -> anyhow::Result<f64> {
+        let mut sum = 0.0;
+        for service in &self.services {
+            let mut connection = Connection::open(&service.target).await?;
+            let page = connection.get("/metrics").await?.expect(StatusCode::OK)?;
+            let page = String::from_utf8_lossy(&page);
+            let value = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            sum += value.map(str::parse).transpose()?.unwrap_or(0.0);
+        }
+        Ok(sum)
+    }
+
+    pub(crate) fn stop(self) -> anyhow::Result<()> {
+        self.services.into_iter().try_for_each(Service::stop)
+    }
+}
+
+/// Waits until a node says it is ready.
+async fn ready(target: &Target) -> anyhow::Result<()> {
+    let mut connection = Connection::open(target).await?;
+    let started = Instant::now();
+    while connection.get("/health/ready").await?.status != StatusCode::OK {
+        if started.elapsed() > READY_PATIENCE {
+            bail!("a node does not become ready");
+        }
+        tokio::time::sleep(READY_LOOK).await;
+    }
+    Ok(())
+}
