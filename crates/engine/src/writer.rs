@@ -5,12 +5,14 @@
 //! the more writes wait for the next, so the cost of one `fsync` is shared by as many as need it.
 
 use std::{
+    collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
+use catalog::product::ShopId;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
@@ -152,6 +154,7 @@ impl Drop for Writer {
 /// A write in the queue, whatever its type.
 trait Job: Send {
     fn products(&self) -> usize;
+    fn shops(&self) -> Vec<ShopId>;
     fn run(&mut self, transaction: &mut WriteTransaction<'_>, moment: Moment) -> Outcome;
     fn answer(self: Box<Self>, committed: Outcome);
 }
@@ -167,6 +170,10 @@ struct Pending<W: Write> {
 impl<W: Write> Job for Pending<W> {
     fn products(&self) -> usize {
         self.write.products()
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        self.write.shops()
     }
 
     fn run(&mut self, transaction: &mut WriteTransaction<'_>, moment: Moment) -> Outcome {
@@ -271,6 +278,12 @@ impl Desk {
         let remember_since = now - self.settings.remember_for;
         let moment = Moment { now, remember_since };
         let mut transaction = self.store.begin()?.embedding_with(self.embedder.as_deref());
+        // In the order of their numbers: two nodes that wait for each other's shops would wait
+        // until the database ends one of them.
+        let shops: BTreeSet<_> = group.iter().flat_map(|job| job.shops()).collect();
+        for shop in shops {
+            transaction.hold(shop)?;
+        }
         for job in group {
             job.run(&mut transaction, moment)?;
         }
@@ -291,6 +304,9 @@ impl Desk {
 fn concerns_all(error: &StoreError) -> bool {
     matches!(error.trouble(), Trouble::Busy | Trouble::Away | Trouble::Unconfirmed)
 }
+
+#[cfg(test)]
+mod nodes_tests;
 
 #[cfg(test)]
 mod tests {
@@ -395,6 +411,10 @@ mod tests {
             1000
         }
 
+        fn shops(&self) -> Vec<ShopId> {
+            Vec::new()
+        }
+
         fn run(&self, _: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {
             if let Some(began) = self.began.lock().take() {
                 began.send(()).unwrap();
@@ -421,6 +441,10 @@ mod tests {
             1
         }
 
+        fn shops(&self) -> Vec<ShopId> {
+            vec![shop()]
+        }
+
         fn run(
             &self,
             transaction: &mut WriteTransaction<'_>,
@@ -442,6 +466,10 @@ mod tests {
 
         fn products(&self) -> usize {
             panic!("it was asked to end the thread")
+        }
+
+        fn shops(&self) -> Vec<ShopId> {
+            Vec::new()
         }
 
         fn run(&self, _: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use catalog::{
     access::{AdminPass, Role, WritePass},
     change::Seq,
-    product::{Draft, Patch, Product, ProductId},
+    product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
@@ -34,6 +34,9 @@ pub trait Write: Send + 'static {
 
     /// How much work it is, in products.
     fn products(&self) -> usize;
+
+    /// The shops whose products it may change.
+    fn shops(&self) -> Vec<ShopId>;
 
     /// Does it.
     fn run(
@@ -82,6 +85,10 @@ impl Write for Create {
         self.drafts.len()
     }
 
+    fn shops(&self) -> Vec<ShopId> {
+        vec![self.pass.shop()]
+    }
+
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
@@ -122,6 +129,10 @@ impl Write for StoreVectors {
 
     fn products(&self) -> usize {
         self.vectors.len()
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        self.vectors.iter().map(|row| row.shop).collect()
     }
 
     fn run(&self, transaction: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {
@@ -186,6 +197,10 @@ impl Write for Update {
         self.edits.len()
     }
 
+    fn shops(&self) -> Vec<ShopId> {
+        vec![self.pass.shop()]
+    }
+
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
@@ -220,6 +235,10 @@ impl Write for Delete {
         self.ids.len()
     }
 
+    fn shops(&self) -> Vec<ShopId> {
+        vec![self.pass.shop()]
+    }
+
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
@@ -252,6 +271,10 @@ impl Write for IssueToken {
 
     fn products(&self) -> usize {
         0
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        Vec::new()
     }
 
     fn run(
@@ -291,6 +314,10 @@ impl Write for RevokeToken {
 
     fn products(&self) -> usize {
         0
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        Vec::new()
     }
 
     fn run(

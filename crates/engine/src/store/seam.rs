@@ -145,6 +145,10 @@ pub trait CatalogReads: Send + Sync {
 
 /// The rows inside a transaction. [`WriteTransaction`] says which of them a write changes.
 pub trait RowWrites {
+    /// Keeps all others from writing to this shop until the end. Who needs several holds them in
+    /// ascending order.
+    fn hold(&mut self, shop: ShopId) -> Result<(), StoreError>;
+
     /// A product number of this shop that is larger than any before and is never given out again.
     fn next_product_id(&mut self, shop: ShopId) -> Result<ProductId, StoreError>;
 

@@ -59,6 +59,12 @@ impl<'store> WriteTransaction<'store> {
         Ok(product)
     }
 
+    /// Keeps all others from writing to this shop until the end. Who needs several holds them in
+    /// ascending order.
+    pub fn hold(&mut self, shop: ShopId) -> Result<(), StoreError> {
+        self.rows.hold(shop)
+    }
+
     /// The product as this transaction sees it.
     pub fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
         self.rows.product(shop, id)

@@ -98,6 +98,10 @@ impl Drop for PostgresRows<'_> {
 }
 
 impl RowWrites for PostgresRows<'_> {
+    fn hold(&mut self, shop: ShopId) -> Result<(), StoreError> {
+        self.shop(shop).map(drop)
+    }
+
     fn next_product_id(&mut self, shop: ShopId) -> Result<ProductId, StoreError> {
         let state = self.shop(shop)?;
         if state.next_product_id >= state.product_ids_end {
