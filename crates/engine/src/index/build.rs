@@ -32,12 +32,20 @@ struct Count {
     description: u8,
 }
 
+/// Where the latest count of a word is, and of which product: most words of a product are new to
+/// it, which is seen without a look at the count, far away in memory.
+#[derive(Clone, Copy)]
+struct Latest {
+    at: u32,
+    doc: Option<Doc>,
+}
+
 /// Collects products for one segment.
 #[derive(Default)]
 pub(super) struct SegmentBuilder {
     words: HashMap<OwnedTerm, WordNo>,
-    /// For each word, the place of its latest count.
-    latest: Vec<u32>,
+    /// For each word, its latest count.
+    latest: Vec<Latest>,
     counts: Vec<Count>,
     ids: Vec<ProductId>,
     versions: Vec<Seq>,
@@ -114,19 +122,18 @@ impl SegmentBuilder {
         }
         let new = self.words.len() as WordNo;
         self.words.insert(term.into(), new);
-        self.latest.push(u32::MAX);
+        self.latest.push(Latest { at: 0, doc: None });
         new
     }
 
     /// The count of a word in a product, which is the latest of that word or a new one.
     fn count_of(&mut self, word: WordNo, doc: Doc) -> &mut Count {
         let latest = &mut self.latest[word as usize];
-        let is_current = self.counts.get(*latest as usize).is_some_and(|count| count.doc == doc);
-        if !is_current {
-            *latest = self.counts.len() as u32;
+        if latest.doc != Some(doc) {
+            *latest = Latest { at: self.counts.len() as u32, doc: Some(doc) };
             self.counts.push(Count { word, doc, title: 0, description: 0 });
         }
-        &mut self.counts[*latest as usize]
+        &mut self.counts[latest.at as usize]
     }
 
     /// The segment of the products so far.

@@ -20,7 +20,7 @@ use engine::{
     store::{Postgres, PostgresSettings},
     writer::WriterSettings,
 };
-use eval::products::Products;
+use eval::{cpu, machine, products::Products};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -56,7 +56,9 @@ fn main() -> anyhow::Result<()> {
     let model: Arc<dyn Embedder> = Arc::new(BuiltIn::new(Weights::embedded(), 1)?);
     let open = || Engine::open_database(&database, settings(Arc::clone(&model)));
     fill(&open()?, &Products::make(arguments.products, arguments.seed))?;
-    let mut times = Vec::new();
+    let server = testbed::postgres().process_id().context("the database is not running")?;
+    let cpu = || anyhow::Ok((cpu::of_process(std::process::id())?, cpu::of_family(server)?));
+    let (mut times, before, load_before) = (Vec::new(), cpu()?, machine::load_average());
     for _ in 0..arguments.rounds {
         let engine = open()?;
         let started = Instant::now();
@@ -67,6 +69,14 @@ fn main() -> anyhow::Result<()> {
     times.sort_unstable();
     let (first, median) = (times[0], times[times.len() / 2]);
     println!("{} products: {first:.2?} at best, {median:.2?} in the middle", arguments.products);
+    let after = cpu()?;
+    let rounds = u32::try_from(arguments.rounds.max(1))?;
+    println!(
+        "processor time of a load: {:.2?} of the node, {:.2?} of the database",
+        (after.0 - before.0) / rounds,
+        (after.1 - before.1) / rounds
+    );
+    println!("load average {load_before:.1} before, {:.1} after", machine::load_average());
     Ok(())
 }
 

@@ -33,7 +33,7 @@ pub struct SteadyReaders {
     desk: PostgresReaders,
     outlook: Arc<Outlook>,
     /// Missing where the scratch folder cannot be written.
-    nearby: Option<Nearby>,
+    nearby: Option<Arc<Nearby>>,
     tokens: KnownTokens,
 }
 
@@ -54,7 +54,7 @@ impl SteadyReaders {
             database: Arc::new(database),
             desk,
             outlook,
-            nearby: nearby.ok(),
+            nearby: nearby.ok().map(Arc::new),
             tokens: KnownTokens::new(),
         }
     }
@@ -197,7 +197,8 @@ impl CatalogReads for SteadyReaders {
 
     /// While the database is away, this is good enough as long as there is something to show.
     fn check(&self) -> Result<(), StoreError> {
-        let something = || self.nearby.as_ref().is_some_and(Nearby::holds_any).then_some(());
+        let something =
+            || self.nearby.as_ref().is_some_and(|nearby| nearby.holds_any()).then_some(());
         self.newest(CatalogReads::check, something)
     }
 

@@ -1,6 +1,14 @@
-//! How does a copy come to be? Chunk by chunk, while the shop is scanned.
+//! How does a copy come to be? Chunk by chunk, while the shop is scanned, on a thread of its own: who
+//! waits for the shop waits for its index, not for a disk.
 
-use std::sync::Arc;
+use std::{
+    mem,
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, JoinHandle},
+};
 
 use catalog::product::Product;
 use rusqlite::{Connection, params};
@@ -15,6 +23,8 @@ const PUT: &str = "
 
 /// Rows written together while a shop is filled: few, so that others who write wait little.
 const CHUNK: usize = 500;
+/// Chunks that may wait to be written: enough to even out the two sides, little beside the index.
+const WAITING_CHUNKS: usize = 16;
 
 /// A row as the database has it.
 pub(in super::super) struct RawRow {
@@ -46,62 +56,83 @@ impl RawRow {
 }
 
 /// A copy that is being made. It counts for nothing until it is finished.
-pub(in super::super) struct Filling<'a> {
-    nearby: &'a Nearby,
-    copy: Option<Arc<Copy>>,
+pub(in super::super) struct Filling {
+    nearby: Arc<Nearby>,
+    copy: Arc<Copy>,
     rows: Vec<RawRow>,
-    trouble: Option<StoreError>,
+    writing: Option<Writing>,
 }
 
-impl<'a> Filling<'a> {
-    pub(super) fn new(nearby: &'a Nearby, copy: Arc<Copy>) -> Self {
-        Self { nearby, copy: Some(copy), rows: Vec::with_capacity(CHUNK), trouble: None }
-    }
-    /// One more row.
-    pub(in super::super) fn add(&mut self, row: RawRow) {
-        // A copy that cannot be made is no reason not to load the shop.
-        if self.trouble.is_some() {
-            return;
-        }
-        self.rows.push(row);
-        if self.rows.len() >= CHUNK {
-            self.flush();
-        }
+/// The thread that writes.
+struct Writing {
+    chunks: SyncSender<Vec<RawRow>>,
+    thread: JoinHandle<Result<(), StoreError>>,
+}
+
+impl Filling {
+    pub(super) fn new(nearby: Arc<Nearby>, copy: Arc<Copy>) -> Self {
+        Self { nearby, copy, rows: Vec::with_capacity(CHUNK), writing: None }
     }
 
-    fn flush(&mut self) {
-        let Some(copy) = &self.copy else { return };
-        let written = self.nearby.write(|connection| {
-            for row in &self.rows {
-                put(connection, copy, row)?;
-            }
-            self.nearby.sweep(connection)
-        });
-        self.rows.clear();
-        self.trouble = written.err();
+    /// One more row.
+    pub(in super::super) fn add(&mut self, row: RawRow) {
+        self.rows.push(row);
+        if self.rows.len() >= CHUNK {
+            let full = mem::replace(&mut self.rows, Vec::with_capacity(CHUNK));
+            let writing = self.writing.get_or_insert_with(|| start(&self.nearby, &self.copy));
+            // A copy that cannot be made is no reason not to load the shop; the thread says why.
+            let _ = writing.chunks.send(full);
+        }
     }
 
     /// From now on this is the shop's copy.
     pub(in super::super) fn finish(mut self) {
-        self.flush();
-        let Some(copy) = self.copy.take() else { return };
-        match &self.trouble {
-            None => {
+        let written = self.end().and_then(|()| write(&self.nearby, &self.copy, &self.rows));
+        match written {
+            Ok(()) => {
+                let copy = Arc::clone(&self.copy);
                 let before = self.nearby.held.lock().insert(copy.shop, copy);
                 self.nearby.forgotten.lock().extend(before);
             }
-            Some(error) => {
-                warn(copy.shop, error);
-                self.copy = Some(copy);
-            }
+            Err(error) => warn(self.copy.shop, &error),
+        }
+    }
+
+    /// Waits until all chunks are written.
+    fn end(&mut self) -> Result<(), StoreError> {
+        let Some(Writing { chunks, thread }) = self.writing.take() else { return Ok(()) };
+        drop(chunks);
+        thread.join().unwrap_or_else(|_| Err(StoreError::damaged("a copy's thread panicked")))
+    }
+}
+
+impl Drop for Filling {
+    fn drop(&mut self) {
+        // Whatever went wrong, nobody gets to see this copy.
+        let _ = self.end();
+        let is_held = |copy: &Arc<Copy>| Arc::ptr_eq(copy, &self.copy);
+        if !self.nearby.held.lock().get(&self.copy.shop).is_some_and(is_held) {
+            self.nearby.forgotten.lock().push(Arc::clone(&self.copy));
         }
     }
 }
 
-impl Drop for Filling<'_> {
-    fn drop(&mut self) {
-        self.nearby.forgotten.lock().extend(self.copy.take());
-    }
+fn start(nearby: &Arc<Nearby>, copy: &Arc<Copy>) -> Writing {
+    let (chunks, waiting): (_, Receiver<Vec<RawRow>>) = sync_channel(WAITING_CHUNKS);
+    let (nearby, copy) = (Arc::clone(nearby), Arc::clone(copy));
+    let thread =
+        thread::spawn(move || waiting.iter().try_for_each(|rows| write(&nearby, &copy, &rows)));
+    Writing { chunks, thread }
+}
+
+/// Writes a chunk, and sweeps out a little of what nobody needs.
+fn write(nearby: &Nearby, copy: &Copy, rows: &[RawRow]) -> Result<(), StoreError> {
+    nearby.write(|connection| {
+        for row in rows {
+            put(connection, copy, row)?;
+        }
+        nearby.sweep(connection)
+    })
 }
 
 pub(super) fn put(connection: &Connection, copy: &Copy, row: &RawRow) -> Result<(), StoreError> {

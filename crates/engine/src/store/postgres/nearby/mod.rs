@@ -74,10 +74,9 @@ impl Nearby {
     }
 
     /// Begins a copy of a shop.
-    pub(super) fn fill(&self, shop: ShopId) -> Filling<'_> {
+    pub(super) fn fill(self: &Arc<Self>, shop: ShopId) -> Filling {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let copy = Arc::new(Copy { number, shop });
-        Filling::new(self, copy)
+        Filling::new(Arc::clone(self), Arc::new(Copy { number, shop }))
     }
 
     /// Follows changes of a shop, in order. A copy that cannot follow is let go.

@@ -30,8 +30,8 @@ fn reader(shop: ShopId, role: Role) -> ReadPass {
     Caller::new(shop, role).may_read()
 }
 
-fn filled(folder: &TempDir, products: &[Product]) -> Nearby {
-    let nearby = Nearby::new(folder.path(), 2).unwrap();
+fn filled(folder: &TempDir, products: &[Product]) -> Arc<Nearby> {
+    let nearby = Arc::new(Nearby::new(folder.path(), 2).unwrap());
     let mut filling = nearby.fill(shop(1));
     products.iter().for_each(|product| filling.add(RawRow::of(product)));
     filling.finish();
