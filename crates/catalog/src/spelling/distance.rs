@@ -85,23 +85,69 @@ fn letter(word: &[u8], at: usize) -> f32 {
     }
 }
 
+/// What one letter for another costs.
+#[inline]
 fn replacement(one: u8, other: u8) -> f32 {
+    let number = |letter: u8| usize::from(letter.wrapping_sub(b'a'));
+    let of_letter = REPLACEMENTS.get(number(one)).and_then(|costs| costs.get(number(other)));
+    of_letter.copied().unwrap_or(EDIT)
+}
+
+const LETTERS: usize = 26;
+
+/// What each letter for each other costs, worked out once: it is asked for every pair of letters
+/// of every two words.
+const REPLACEMENTS: [[f32; LETTERS]; LETTERS] = {
+    let mut costs = [[EDIT; LETTERS]; LETTERS];
+    let mut one = 0;
+    while one < LETTERS {
+        let mut other = 0;
+        while other < LETTERS {
+            costs[one][other] = cost_of(b'a' + one as u8, b'a' + other as u8);
+            other += 1;
+        }
+        one += 1;
+    }
+    costs
+};
+
+const fn cost_of(one: u8, other: u8) -> f32 {
     if is_vowel(one) && is_vowel(other) {
         return VOWEL_FOR_VOWEL;
     }
-    let is_pair = |pair: &(u8, u8)| *pair == (one, other) || *pair == (other, one);
-    if SOUND_ALIKE.iter().any(is_pair) || are_neighbours(one, other) { ALIKE } else { EDIT }
+    if sound_alike(one, other) || are_neighbours(one, other) { ALIKE } else { EDIT }
 }
 
-fn is_vowel(letter: u8) -> bool {
+const fn is_vowel(letter: u8) -> bool {
     matches!(letter, b'a' | b'e' | b'i' | b'o' | b'u')
 }
 
-fn are_neighbours(one: u8, other: u8) -> bool {
-    ROWS.iter().any(|row| {
-        let place = |letter: u8| row.iter().position(|other| *other == letter);
-        place(one).zip(place(other)).is_some_and(|(one, other)| one.abs_diff(other) == 1)
-    })
+const fn sound_alike(one: u8, other: u8) -> bool {
+    let mut at = 0;
+    while at < SOUND_ALIKE.len() {
+        let (left, right) = SOUND_ALIKE[at];
+        if left == one && right == other || left == other && right == one {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn are_neighbours(one: u8, other: u8) -> bool {
+    let mut row = 0;
+    while row < ROWS.len() {
+        let mut at = 1;
+        while at < ROWS[row].len() {
+            let (left, right) = (ROWS[row][at - 1], ROWS[row][at]);
+            if left == one && right == other || left == other && right == one {
+                return true;
+            }
+            at += 1;
+        }
+        row += 1;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -122,6 +168,22 @@ mod tests {
         assert_eq!(cost("galvinized", "galvanized"), VOWEL_FOR_VOWEL);
         assert_eq!(cost("spectrazide", "spectraside"), ALIKE);
         assert!(cost("onda", "honda") > cost("hona", "honda"));
+    }
+
+    #[test]
+    fn letters_that_are_easily_taken_for_each_other_cost_less() {
+        for (one, other, expected) in [
+            (b'a', b'u', VOWEL_FOR_VOWEL),
+            (b'c', b'k', ALIKE),
+            (b'q', b'w', ALIKE),
+            (b'p', b'o', ALIKE),
+            (b'q', b'p', EDIT),
+            (b'p', b'a', EDIT),
+            (b'7', b'a', EDIT),
+            (b'{', b'`', EDIT),
+        ] {
+            assert_eq!((replacement(one, other), replacement(other, one)), (expected, expected));
+        }
     }
 
     #[test]

@@ -86,14 +86,14 @@ impl PhraseBook {
         if length == 0.0 || wanted.len() != self.dims {
             return None;
         }
-        let mut near: Vec<(f32, usize)> = self
-            .nearest_by_signs(wanted)
-            .into_iter()
-            .map(|phrase| {
-                let dot = dispatch!(Level::new(), _ => dot(wanted, self.phrase(phrase)));
-                (dot as f32 * length * self.sketches().factors[phrase], phrase)
-            })
-            .collect();
+        let nearest = self.nearest_by_signs(wanted);
+        let mut near: Vec<(f32, usize)> = Vec::with_capacity(nearest.len());
+        dispatch!(Level::new(), _ => {
+            for phrase in nearest {
+                let dot = dot(wanted, self.phrase(phrase));
+                near.push((dot as f32 * length * self.sketches().factors[phrase], phrase));
+            }
+        });
         near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         near.truncate(ASKED);
         let likeness = near.first()?.0;
@@ -196,15 +196,18 @@ fn factor(numbers: impl Iterator<Item = i8>) -> f32 {
 /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
 #[inline(always)]
 fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
-    let mut all = Vec::with_capacity(signs.len() / wanted.len() * BLOCK);
-    for block in signs.chunks_exact(wanted.len()) {
+    let mut all = vec![0; signs.len() / wanted.len() * BLOCK];
+    let blocks = all.as_chunks_mut::<BLOCK>().0;
+    for (block, all) in signs.chunks_exact(wanted.len()).zip(blocks) {
         let mut distances = [0_u64; BLOCK];
         for (words, wanted) in block.iter().zip(wanted) {
-            for (distance, word) in distances.iter_mut().zip(words) {
-                *distance += u64::from((word ^ wanted).count_ones());
+            for at in 0..BLOCK {
+                distances[at] += u64::from((words[at] ^ wanted).count_ones());
             }
         }
-        all.extend(distances.map(|distance| distance as u16));
+        for at in 0..BLOCK {
+            all[at] = distances[at] as u16;
+        }
     }
     all
 }
@@ -213,9 +216,15 @@ fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
 #[inline(always)]
 fn up_to(distances: &[u16], most: u16) -> usize {
     // Summed in chunks so short that numbers as wide as a distance can hold the sums.
-    let chunks = distances.chunks(usize::from(u16::MAX));
-    let counts = chunks.map(|chunk| chunk.iter().map(|other| u16::from(*other <= most)).sum());
-    counts.map(|count: u16| usize::from(count)).sum()
+    let mut count = 0;
+    for chunk in distances.chunks(1 << 15) {
+        let mut of_chunk = 0_u16;
+        for distance in chunk {
+            of_chunk += u16::from(*distance <= most);
+        }
+        count += usize::from(of_chunk);
+    }
+    count
 }
 
 /// Which are no further than this.
@@ -223,7 +232,11 @@ fn up_to(distances: &[u16], most: u16) -> usize {
 fn within(distances: &[u16], most: u16) -> Vec<usize> {
     let mut near = Vec::with_capacity(2 * LOOKED_AT);
     for (at, block) in distances.chunks(BLOCK).enumerate() {
-        if block.iter().fold(u16::MAX, |least, distance| least.min(*distance)) <= most {
+        let mut least = u16::MAX;
+        for distance in block {
+            least = least.min(*distance);
+        }
+        if least <= most {
             let places = (at * BLOCK..).zip(block).filter(|(_, distance)| **distance <= most);
             near.extend(places.map(|(place, _)| place));
         }
@@ -234,8 +247,13 @@ fn within(distances: &[u16], most: u16) -> Vec<usize> {
 /// The product of a query and a phrase.
 #[inline(always)]
 fn dot(query: &[i8], phrase: &[u8]) -> i32 {
-    let pairs = query.iter().zip(phrase);
-    pairs.map(|(a, b)| i32::from(i16::from(*a) * i16::from(b.cast_signed()))).sum()
+    let len = query.len().min(phrase.len());
+    let (query, phrase) = (&query[..len], &phrase[..len]);
+    let mut sum = 0;
+    for at in 0..len {
+        sum += i32::from(i16::from(query[at]) * i16::from(phrase[at].cast_signed()));
+    }
+    sum
 }
 
 #[cfg(test)]

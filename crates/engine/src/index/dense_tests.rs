@@ -27,7 +27,7 @@ const ROUNDING: f32 = 0.002;
 const FIRST: usize = 10;
 
 /// So many phrases of a kind, evenly from the whole file.
-fn phrases(kind: &str, most: usize) -> Vec<&'static str> {
+pub(super) fn phrases(kind: &str, most: usize) -> Vec<&'static str> {
     let of_kind = |line: &'static str| {
         let mut fields = line.split('\t').skip(1);
         let is_kind = fields.next() == Some(kind);
@@ -55,7 +55,7 @@ fn the_nearest_by_float_are_found_by_sketch_and_bytes() {
         let least = exact[FIRST - 1] - ROUNDING;
         let mut found: Vec<(f32, usize)> = Vec::new();
         for block in 0..TITLES.div_ceil(BLOCK) {
-            let look = vectors.look(block, &wanted, false);
+            let look = vectors.look_at(block, &wanted, false);
             let may_be_near = |at: &usize| look.similarities[*at] + look.doubts[*at] >= least;
             let near = ones(look.known).filter(may_be_near);
             let mut near: Vec<_> = near.map(|at| (block * BLOCK + at, 0.0)).collect();

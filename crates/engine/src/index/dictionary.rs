@@ -6,6 +6,7 @@
 use std::{cmp::Ordering, ops::Range};
 
 use catalog::words::MAX_WORD_BYTES;
+use fearless_simd::{Level, dispatch};
 use hashbrown::Equivalent;
 
 /// The bytes of a word that are kept as a number.
@@ -84,7 +85,7 @@ impl Letters {
         Self(set | (word.len().min(Self::MOST) as u32) << Self::COUNT_SHIFT)
     }
 
-    #[inline]
+    #[inline(always)]
     fn are_near(self, other: Self, slips: u32) -> bool {
         let set = (self.0 ^ other.0) & ((1 << Self::COUNT_SHIFT) - 1);
         let count = (self.0 >> Self::COUNT_SHIFT).abs_diff(other.0 >> Self::COUNT_SHIFT);
@@ -143,11 +144,13 @@ impl Dictionary {
         let start = |first: u8| self.heads.partition_point(|head| ((head >> 56) as u8) < first);
         let wanted = Letters::of(word.as_bytes());
         let range = start(first)..start(first + 1);
-        for (at, letters) in range.clone().zip(&self.letters[range]) {
-            if wanted.are_near(*letters, slips) {
-                f(at);
+        dispatch!(Level::new(), _ => {
+            for at in range {
+                if wanted.are_near(self.letters[at], slips) {
+                    f(at);
+                }
             }
-        }
+        });
         let rest = &word[1..];
         let mut look_up = |other: &str| self.find(other).into_iter().for_each(&mut f);
         look_up(rest);

@@ -17,6 +17,10 @@ use super::{
     vectors::Look,
 };
 
+/// So few products of a block are looked at closely at once: that reads less than the sketches of
+/// all of them.
+const FEW: u32 = 4;
+
 /// A product that may be relevant.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
@@ -138,33 +142,55 @@ impl InSegment<'_, '_> {
         if self.search.is_final {
             self.raise_by_words(board, standard);
         }
-        let from = gathered.len();
         let Some(meant) = self.search.meant else { return };
+        let from = gathered.len();
         let vectors = self.source.live.vectors();
         let (share, more) = self.share_and_more();
+        let mut look = Look::NOTHING;
         for block in self.blocks() {
             board.take(block, |matched, scores| {
-                let words = if matched == 0 { 0.0 } else { greatest(scores) * share + more };
+                let most = if matched == 0 { 0.0 } else { greatest(scores) * share + more };
                 let titled = titled(self.source, block, matched, self.search.title);
-                let is_hopeless = !standard.is_left(words, 1.0);
+                let is_hopeless = !standard.is_left(most, 1.0);
                 if is_hopeless && titled == 0 {
                     return;
                 }
-                let look = vectors.look(block, &meant.vector, self.search.closely);
-                let hopeful = match is_hopeless {
-                    true => 0,
-                    false => dispatch!(
+                let hopeful = |known, similarities: &_, doubts: &_| {
+                    let near = (known, similarities, doubts);
+                    dispatch!(
                         Level::new(),
-                        simd => hopeful(simd, standard, scores, (share, more), &look)
-                    ),
+                        simd => hopeful(simd, standard, scores, (share, more), near)
+                    )
                 };
-                let passing = self.search.conditions.passing(self.source, block, hopeful | titled);
+                // Those that could be relevant if they were as near as can be.
+                let could_be = match matched == 0 || is_hopeless {
+                    true => {
+                        if is_hopeless {
+                            0
+                        } else {
+                            u64::MAX
+                        }
+                    }
+                    false => hopeful(u64::MAX, &[1.0; BLOCK], &[0.0; BLOCK]),
+                } | titled;
+                let is_sketched = could_be.count_ones() > FEW;
+                let hopeful = if is_sketched {
+                    vectors.look(block, &meant.vector, self.search.closely, &mut look);
+                    hopeful(look.known, &look.similarities, &look.doubts) & could_be | titled
+                } else {
+                    look.known = 0;
+                    could_be & self.there(block)
+                };
+                let passing = self.search.conditions.passing(self.source, block, hopeful);
                 for place in ones(passing) {
                     let words = match matched >> place & 1 == 1 {
                         true => self.words(block, place, scores[place]),
                         false => 0.0,
                     };
-                    let candidate = self.candidate(block, place, words, titled, &look);
+                    let mut candidate = self.candidate(block, place, words, titled, &look);
+                    if !is_sketched && (candidate.is_title || standard.is_left(words, 1.0)) {
+                        self.look_closely(&mut candidate);
+                    }
                     if candidate.is_title
                         || standard.is_left(words, candidate.most().worth_of_meaning())
                     {
@@ -176,6 +202,12 @@ impl InSegment<'_, '_> {
         if self.search.is_final {
             self.raise_by_both(&mut gathered[from..], standard);
         }
+    }
+
+    /// Which places of a block have a product.
+    fn there(&self, block: usize) -> u64 {
+        let left = self.source.live.segment.len() - block * BLOCK;
+        u64::MAX >> (BLOCK - BLOCK.min(left))
     }
 
     /// Raises the standard by the products that say most, as far as their words alone tell.
@@ -204,7 +236,8 @@ impl InSegment<'_, '_> {
 
     /// Raises the standard by the best of these candidates.
     fn raise_by_both(&self, candidates: &mut [Candidate], standard: &mut Standard<'_>) {
-        let score = |candidate: &Candidate| standard.score(candidate.evidence());
+        let fusion = standard.fusion();
+        let score = |candidate: &Candidate| fusion.score(candidate.evidence());
         let others = candidates.iter_mut().filter(|candidate| !candidate.is_title);
         let best = others.max_by(|one, other| score(one).total_cmp(&score(other)));
         if let Some(best) = best {
@@ -274,19 +307,18 @@ fn hopeful<S: Simd>(
     standard: &Standard<'_>,
     scores: &[f32; BLOCK],
     (share, more): (f32, f32),
-    look: &Look,
+    (known, similarities, doubts): (u64, &[f32; BLOCK], &[f32; BLOCK]),
 ) -> u64 {
+    let words = |score: f32| if score > 0.0 { score * share + more } else { 0.0 };
     let mut hopeful = [0; BLOCK];
-    let each = scores.iter().zip(&look.similarities).zip(&look.doubts);
-    for (hopeful, ((score, similarity), doubt)) in hopeful.iter_mut().zip(each) {
-        let words = if *score > 0.0 { score * share + more } else { 0.0 };
-        *hopeful = u8::from(standard.is_left(words, similarity + doubt));
+    for at in 0..BLOCK {
+        let nearest = similarities[at] + doubts[at];
+        hopeful[at] = u8::from(standard.is_left(words(scores[at]), nearest));
     }
     let mut hopeful = bits(simd, &hopeful);
     // Rarely any.
-    for place in ones(!look.known) {
-        let score = scores[place];
-        let words = if score > 0.0 { score * share + more } else { 0.0 };
+    for place in ones(!known) {
+        let words = words(scores[place]);
         let is_hopeful = standard.is_left(words, words * words);
         hopeful = hopeful & !(1 << place) | u64::from(is_hopeful) << place;
     }

@@ -125,7 +125,8 @@ impl<'a> Asked<'a> {
             return 0.0;
         }
         let said = self.segments[segment].segment.neighbours.of(doc);
-        let is_said = |ways: &&Vec<Pair>| ways.iter().any(|pair| said.contains(pair));
+        let is_said =
+            |ways: &&Vec<Pair>| said.iter().any(|pair| ways.iter().any(|way| way == pair));
         let together = self.pairs.iter().filter(is_said).count();
         self.most_for_neighbours() * together as f32 / self.pairs.len() as f32
     }

@@ -40,6 +40,8 @@ mod similar;
 mod sketch;
 mod snapshot;
 mod standard;
+#[cfg(test)]
+mod standard_tests;
 mod tiers;
 mod vectors;
 mod vocabulary;

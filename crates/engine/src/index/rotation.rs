@@ -28,8 +28,13 @@ pub(super) fn rotate(numbers: &mut [f32]) {
 fn flip(numbers: &mut [f32], round: u64) {
     for (at, chunk) in (0..).zip(numbers.chunks_mut(u64::BITS as usize)) {
         let flips = scrambled(round << u32::BITS | at);
-        for (at, number) in chunk.iter_mut().enumerate() {
-            *number = if flips >> at & 1 == 1 { -*number } else { *number };
+        // By halves, so that a bit is as wide as the number whose sign it becomes.
+        let (low, high) = (flips as u32, (flips >> u32::BITS) as u32);
+        for (half, bits) in chunk.chunks_mut(u32::BITS as usize).zip([low, high]) {
+            for (at, number) in (0..).zip(half) {
+                let sign = (bits >> at) << (u32::BITS - 1);
+                *number = f32::from_bits(number.to_bits() ^ sign);
+            }
         }
     }
 }

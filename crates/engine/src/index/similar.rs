@@ -12,6 +12,7 @@ use super::{
     dense::QueryVector,
     live::LiveSegment,
     search::SKETCHED_FROM,
+    vectors::Look,
 };
 
 /// The products in sight that are nearest to this one, without itself. None are where nobody knows
@@ -26,10 +27,11 @@ pub(super) fn similar(
     let mut nearest = TopHits::new(limit);
     let count: usize = segments.iter().map(LiveSegment::live_count).sum();
     let closely = (count as u64) < SKETCHED_FROM;
+    let mut look = Look::NOTHING;
     for live in segments {
         let (segment, vectors) = (&live.segment, live.vectors());
         for block in 0..segment.len().div_ceil(BLOCK) {
-            let look = vectors.look(block, &own, closely);
+            vectors.look(block, &own, closely, &mut look);
             let seen = look.known & live.seen(block, sight);
             let mut near: Vec<(usize, f32)> = ones(seen)
                 .filter(|at| look.similarities[*at] + look.doubts[*at] >= WEIGHTS.similar)

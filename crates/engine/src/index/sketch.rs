@@ -114,21 +114,21 @@ impl QuerySketch {
         _: S,
         signs: &[[u64; BLOCK]],
         stretches: &[f32; BLOCK],
-    ) -> [f32; BLOCK] {
+        estimates: &mut [f32; BLOCK],
+    ) {
         let mut sums = [0_i64; BLOCK];
         for (words, planes) in signs.iter().zip(&self.planes) {
-            for (sum, word) in sums.iter_mut().zip(words) {
-                for (at, plane) in planes[..PLANES - 1].iter().enumerate() {
-                    *sum += i64::from((word & plane).count_ones()) << at;
+            for at in 0..BLOCK {
+                let word = words[at];
+                for (bit, plane) in planes[..PLANES - 1].iter().enumerate() {
+                    sums[at] += i64::from((word & plane).count_ones()) << bit;
                 }
-                *sum -= i64::from((word & planes[PLANES - 1]).count_ones()) << (PLANES - 1);
+                sums[at] -= i64::from((word & planes[PLANES - 1]).count_ones()) << (PLANES - 1);
             }
         }
-        let mut estimates = [0.0; BLOCK];
-        for ((estimate, sum), stretch) in estimates.iter_mut().zip(sums).zip(stretches) {
-            *estimate = stretch * (self.step * sum as i32 as f32 + self.offset);
+        for at in 0..BLOCK {
+            estimates[at] = stretches[at] * (self.step * sums[at] as i32 as f32 + self.offset);
         }
-        estimates
     }
 }
 

@@ -50,9 +50,9 @@ impl<'a> Standard<'a> {
         words > self.best_words && self.anyway.is_left(words, 0.0)
     }
 
-    /// How relevant a product is, about.
-    pub(super) fn score(&self, evidence: Evidence) -> f32 {
-        Fusion::of_both(self.weights, self.meant.manner, self.coverage()).score(evidence)
+    /// The formula if nothing better comes.
+    pub(super) fn fusion(&self) -> Fusion {
+        Fusion::of_both(self.weights, self.meant.manner, self.coverage())
     }
 
     /// Takes a product into account that will be found if it is relevant, whose title is not the
@@ -63,7 +63,8 @@ impl<'a> Standard<'a> {
         {
             self.best_words = found.words;
         }
-        if self.best.is_none_or(|best| self.score(found) > self.score(best)) {
+        let fusion = self.fusion();
+        if self.best.is_none_or(|best| fusion.score(found) > fusion.score(best)) {
             self.best = Some(found);
         }
         self.beside = Hope::beside(self.weights, self.meant.manner, self.coverage(), self.best);

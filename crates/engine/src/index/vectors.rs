@@ -114,29 +114,34 @@ impl Vectors {
 
     /// Looks at the products of a block: closely, or at their sketches.
     #[inline]
-    pub(super) fn look(&self, block: usize, query: &QueryVector, closely: bool) -> Look {
-        let Some(chunk) = self.chunk(block, query) else { return Look::NOTHING };
+    pub(super) fn look(&self, block: usize, query: &QueryVector, closely: bool, look: &mut Look) {
+        let Some(chunk) = self.chunk(block, query) else {
+            look.known = 0;
+            return;
+        };
         let at = block % CHUNK_BLOCKS;
-        let known = chunk.known[at];
-        let (mut similarities, mut doubts) = ([0.0; BLOCK], [0.0; BLOCK]);
+        look.known = chunk.known[at];
         match query.sketch.as_ref().filter(|_| !closely) {
             Some(sketch) => {
                 let signs = &chunk.signs[at * sketch.words()..(at + 1) * sketch.words()];
                 let stretches = &chunk.stretches[at];
                 dispatch!(Level::new(), simd => {
-                    similarities = sketch.estimate(simd, signs, stretches);
-                    let each = doubts.iter_mut().zip(stretches);
-                    each.for_each(|(doubt, stretch)| *doubt = sketch.doubt(*stretch));
+                    sketch.estimate(simd, signs, stretches, &mut look.similarities);
+                    for (doubt, stretch) in look.doubts.iter_mut().zip(stretches) {
+                        *doubt = sketch.doubt(*stretch);
+                    }
                 });
             }
-            None => dispatch!(Level::new(), simd => {
-                for place in ones(known) {
-                    let (numbers, factor) = chunk.vector(at * BLOCK + place, self.dims);
-                    similarities[place] = query.cosine(simd, numbers, factor);
-                }
-            }),
+            None => {
+                look.doubts = [0.0; BLOCK];
+                dispatch!(Level::new(), simd => {
+                    for place in ones(look.known) {
+                        let (numbers, factor) = chunk.vector(at * BLOCK + place, self.dims);
+                        look.similarities[place] = query.cosine(simd, numbers, factor);
+                    }
+                });
+            }
         }
-        Look { known, similarities, doubts }
     }
 
     /// Looks closely at products, each with a place for its cosine. One that has no vector to
@@ -220,6 +225,16 @@ impl Chunk {
 }
 
 #[cfg(test)]
+impl Vectors {
+    /// What a look at the products of a block tells.
+    pub(super) fn look_at(&self, block: usize, query: &QueryVector, closely: bool) -> Look {
+        let mut look = Look::NOTHING;
+        self.look(block, query, closely, &mut look);
+        look
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
@@ -255,11 +270,11 @@ mod tests {
                 .collect();
             for (at, expected) in expected.iter().enumerate() {
                 let (block, place) = (at / BLOCK, at % BLOCK);
-                let look = vectors.look(block, &wanted, true);
+                let look = vectors.look_at(block, &wanted, true);
                 let is_known = look.known >> place & 1 == 1;
                 prop_assert_eq!(is_known.then_some(look.similarities[place]), *expected);
                 prop_assert_eq!(look.doubts[place], 0.0);
-                let rough = vectors.look(block, &wanted, false);
+                let rough = vectors.look_at(block, &wanted, false);
                 prop_assert_eq!(look.known, rough.known);
                 let off = (rough.similarities[place] - expected.unwrap_or(0.0)).abs();
                 // One in a few hundred is further off, by chance; none is twice as far.
@@ -306,7 +321,7 @@ mod tests {
         vectors.put(1, &[1, 2]);
         assert_eq!((vectors.get(0), vectors.get(1)), (Some(&[1, 2, 3][..]), None));
         let other = Vector::towards(vec![1.0, 2.0]).unwrap();
-        assert_eq!(vectors.look(0, &QueryVector::of(&other).unwrap(), true).known, 0);
+        assert_eq!(vectors.look_at(0, &QueryVector::of(&other).unwrap(), true).known, 0);
         assert_eq!(QueryVector::of(&Vector::towards(vec![0.0; 3]).unwrap()), None);
     }
 }

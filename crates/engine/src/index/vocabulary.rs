@@ -6,7 +6,11 @@ use catalog::{
     words::MAX_WORD_BYTES,
 };
 
-use super::{live::LiveSegment, segment::Postings};
+use super::{
+    bits::{BLOCK, Bits},
+    live::LiveSegment,
+    segment::Postings,
+};
 
 /// The most slips that a word may be away.
 const MOST_SLIPS: u32 = 2;
@@ -80,9 +84,19 @@ fn products_with_any(segments: &[LiveSegment], word: &str, others: &[&str]) -> u
         let Some(postings) = live.segment.products_with(word) else { continue };
         let others: Vec<Postings<'_>> =
             others.iter().filter_map(|other| live.segment.products_with(other)).collect();
-        let has_other = |doc| others.iter().any(|other| other.docs.binary_search(doc).is_ok());
         let docs = postings.docs.iter().filter(|doc| !live.is_dead(usize::from(**doc)));
-        count += docs.filter(|doc| has_other(doc)).count() as u64;
+        // A few are looked up among the others; for many, the others are marked first.
+        let to_mark: usize = others.iter().map(|other| other.docs.len()).sum();
+        let steps = others.iter().map(|other| other.docs.len().max(1).ilog2() as usize + 1);
+        let to_look_up = postings.docs.len() * steps.sum::<usize>();
+        count += if to_look_up <= to_mark + live.segment.len() / BLOCK {
+            let has_other = |doc| others.iter().any(|other| other.docs.binary_search(doc).is_ok());
+            docs.filter(|doc| has_other(doc)).count() as u64
+        } else {
+            let marked = others.iter().flat_map(|other| other.docs).map(|doc| usize::from(*doc));
+            let marked = Bits::with(live.segment.len(), marked);
+            docs.filter(|doc| marked.get(usize::from(**doc))).count() as u64
+        };
     }
     count
 }

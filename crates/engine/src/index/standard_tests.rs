@@ -1,0 +1,214 @@
+//! Is what is found what a look at every product would find? Real phrases and their vectors, in
+//! random shops with filters and without, compared with the formula applied to every product.
+
+use std::{collections::HashMap, convert::Infallible, sync::OnceLock};
+
+use catalog::{
+    access::Sight,
+    change::Seq,
+    fusion::{Coverage, Evidence, Fusion, Hope, Manner, WEIGHTS},
+    price::Price,
+    product::ProductId,
+    ranking::{Hit, Score},
+    understanding::{Understanding, understand},
+    words::fingerprint,
+};
+use proptest::prelude::*;
+
+use crate::embed::{BuiltIn, Embedder, StoredVector, Text, Vector, Weights};
+
+use super::{
+    Entry, IndexChange, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot,
+    dense_tests::phrases, lexical::Statistics, search::search_with,
+};
+
+const TITLES: usize = 1200;
+const QUERIES: usize = 60;
+/// Products that are hidden, one in so many, and that have no vector.
+const HIDDEN: usize = 11;
+const WITHOUT_VECTOR: usize = 13;
+
+struct Product {
+    title: &'static str,
+    description: &'static str,
+    price: Price,
+    vector: StoredVector,
+}
+
+/// Products and queries, each made once.
+struct Goods {
+    products: Vec<Product>,
+    queries: Vec<(String, Vector)>,
+}
+
+fn goods() -> &'static Goods {
+    static GOODS: OnceLock<Goods> = OnceLock::new();
+    GOODS.get_or_init(|| {
+        let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+        let embed = |text| model.instant(text).unwrap().vector;
+        let titles = phrases("T", TITLES);
+        let product = |number: usize| {
+            let (title, description) = (titles[number], titles[number * 31 % titles.len()]);
+            let price = Price::parse(&format!("${}", 5 + number * 7 % 400)).unwrap();
+            let vector = embed(Text::Product { title, description }).stored();
+            Product { title, description, price, vector }
+        };
+        // What people say, single words that many products say, and whole titles.
+        let words = titles.iter().step_by(53).filter_map(|title| title.split(' ').next_back());
+        let whole = titles.iter().step_by(97).copied();
+        let said = phrases("N", QUERIES).into_iter().chain(words).chain(whole);
+        let conditions = ["", " under $90", " without leather", " not black"].into_iter().cycle();
+        let queries = said
+            .zip(conditions)
+            .map(|(query, condition)| (format!("{query}{condition}"), embed(Text::Query(query))));
+        Goods { products: (0..titles.len()).map(product).collect(), queries: queries.collect() }
+    })
+}
+
+fn id(number: usize) -> ProductId {
+    ProductId::new(number as u64 + 1).unwrap()
+}
+
+/// A shop of these products, written in groups of so many.
+fn shop(numbers: &[usize], group: usize) -> ShopIndex {
+    let goods = goods();
+    let index = ShopIndex::empty();
+    for (seq, group) in (1..).zip(numbers.chunks(group)) {
+        let upsert = |number: &usize| {
+            let Product { title, description, price, vector } = &goods.products[*number];
+            let has_vector = !number.is_multiple_of(WITHOUT_VECTOR);
+            IndexChange::Upsert(Entry {
+                id: id(*number),
+                version: Seq(seq),
+                hidden: number.is_multiple_of(HIDDEN),
+                price: price.money(),
+                title,
+                description,
+                meaning: if has_vector { Meaning::Known(vector) } else { Meaning::Unknown },
+            })
+        };
+        index.apply(&group.iter().map(upsert).collect::<Vec<_>>(), Seq(seq));
+    }
+    index
+}
+
+/// How many products are relevant, and which come first.
+type Found = (usize, Vec<(ProductId, f32)>);
+
+fn plan<'a>(understood: &'a Understanding, vector: &Vector, likeness: f32) -> Plan<'a> {
+    let manner = Manner { likeness: Some(likeness), ..Manner::UNKNOWN };
+    let meant = Meant { vector: QueryVector::of(vector).unwrap(), manner };
+    Plan { meant: Some(meant), ..Plan::of(understood, Sight::VisibleOnly, 0, 20) }
+}
+
+fn found(snapshot: &Snapshot, plan: &Plan<'_>, understood: &Understanding, closely: bool) -> Found {
+    let corpus = snapshot.corpus();
+    let statistics = Statistics { corpus: &corpus, products_with: None };
+    let judge = |ids: &[ProductId]| {
+        let is_refused = |id: &&ProductId| {
+            let Product { title, description, .. } = &goods().products[id.get() as usize - 1];
+            !understood.allows(title, description)
+        };
+        Ok::<_, Infallible>(ids.iter().filter(is_refused).copied().collect())
+    };
+    let Ok(matches) = search_with(snapshot.segments(), &statistics, plan, closely, judge);
+    let hits = matches.hits.iter().map(|hit| (hit.product, hit.score.0));
+    (matches.total, hits.collect())
+}
+
+/// What the formula says of every product, one after the other.
+fn expected(
+    snapshot: &Snapshot,
+    plan: &Plan<'_>,
+    understood: &Understanding,
+    numbers: &[usize],
+) -> Found {
+    let by_words = Plan {
+        meant: None,
+        title: 0,
+        prices: Vec::new(),
+        exclusions: &[],
+        order: None,
+        limit: numbers.len(),
+        ..plan.clone()
+    };
+    let words: HashMap<ProductId, f32> =
+        found(snapshot, &by_words, understood, true).1.into_iter().collect();
+    let meant = plan.meant.as_ref().unwrap();
+    let evidence = |number: usize| {
+        let said = words.get(&id(number)).copied();
+        let live = snapshot.segments().iter().find(|live| live.find(id(number)).is_some()).unwrap();
+        let mut similarity = f32::NAN;
+        let place = (live.find(id(number)).unwrap(), &mut similarity);
+        live.vectors().look_closely(&meant.vector, std::iter::once(place));
+        Evidence {
+            words: said.unwrap_or(0.0),
+            similarity: (!similarity.is_nan()).then_some(similarity),
+            is_title: said.is_some() && fingerprint(goods().products[number].title) == plan.title,
+        }
+    };
+    let may_be_found = |number: &usize| {
+        let Product { title, description, price, .. } = &goods().products[*number];
+        !number.is_multiple_of(HIDDEN)
+            && understood.admits(price)
+            && understood.allows(title, description)
+    };
+    let all: Vec<_> =
+        numbers.iter().copied().filter(may_be_found).map(|n| (n, evidence(n))).collect();
+    let hope = Hope::of_both(&WEIGHTS, meant.manner);
+    let has_hope = |one: &Evidence| one.is_title || hope.is_left(one.words, one.worth_of_meaning());
+    let hopeful = all.iter().map(|(_, one)| one).filter(|one| has_hope(one));
+    let coverage = Coverage { best_words: hopeful.map(|one| one.words).fold(0.0, f32::max) };
+    let fusion = Fusion::of_both(&WEIGHTS, meant.manner, coverage);
+    let others = all.iter().filter(|(_, one)| !one.is_title);
+    let best = others.map(|(_, one)| fusion.score(*one)).fold(0.0, f32::max);
+    let hit = |(number, one): &(usize, Evidence)| Hit {
+        product: id(*number),
+        version: Seq(1),
+        score: Score(fusion.score(*one)),
+    };
+    let mut relevant: Vec<Hit> =
+        all.iter().map(hit).filter(|hit| hit.score.0 >= fusion.cut().at(best)).collect();
+    relevant.sort_by(Hit::rank);
+    let first = relevant.iter().take(plan.limit).map(|hit| (hit.product, hit.score.0));
+    (relevant.len(), first.collect())
+}
+
+#[test]
+fn every_query_finds_what_the_formula_says() {
+    let numbers: Vec<usize> = (0..TITLES).collect();
+    let index = shop(&numbers, 500);
+    let snapshot = index.snapshot();
+    let (mut many, mut by_far) = (0, 0);
+    let likenesses = [0.4, 0.6, 0.75, 0.85, 0.95].into_iter().cycle();
+    for ((query, vector), likeness) in goods().queries.iter().zip(likenesses) {
+        let understood = understand(query);
+        let plan = plan(&understood, vector, likeness);
+        let expected = expected(&snapshot, &plan, &understood, &numbers);
+        assert_eq!(found(&snapshot, &plan, &understood, true), expected, "{query}, closely");
+        assert_eq!(found(&snapshot, &plan, &understood, false), expected, "{query}, sketched");
+        many += expected.0;
+        by_far = by_far.max(expected.0);
+    }
+    assert!(many > 500 && by_far > 100, "{many} {by_far}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn any_shop_finds_what_the_formula_says(
+        numbers in prop::sample::subsequence((0..TITLES).collect::<Vec<_>>(), 1..400).prop_shuffle(),
+        group in 40_usize..400,
+        query in any::<prop::sample::Index>(),
+        likeness in 0.3_f32..1.0,
+    ) {
+        let (query, vector) = &goods().queries[query.index(goods().queries.len())];
+        let index = shop(&numbers, group);
+        let snapshot = index.snapshot();
+        let understood = understand(query);
+        let plan = plan(&understood, vector, likeness);
+        let expected = expected(&snapshot, &plan, &understood, &numbers);
+        prop_assert_eq!(found(&snapshot, &plan, &understood, true), expected, "{}", query);
+    }
+}
