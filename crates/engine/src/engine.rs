@@ -429,6 +429,7 @@ impl Engine {
             }
             let snapshot = shops.index(pass.shop())?.snapshot();
             let reader = QueryReader::new(queries.as_deref(), workers.busy());
+            let reader = reader.beside_idle(workers.idle());
             let answer = search::search(&snapshot, readers, &reader, &pass, &request)?;
             let answer = Arc::new(answer);
             // What was answered in a hurry may be answered better next time.

@@ -40,12 +40,24 @@ pub(crate) struct QueryReader<'a> {
     encoder: Option<&'a QueryEncoder>,
     /// Searches under way or waiting.
     searches: usize,
+    /// Threads that have nothing to do.
+    idle: usize,
     hurried: Cell<bool>,
 }
 
 impl<'a> QueryReader<'a> {
     pub(crate) fn new(encoder: Option<&'a QueryEncoder>, searches: usize) -> Self {
-        Self { encoder, searches, hurried: Cell::new(false) }
+        Self { encoder, searches, idle: 0, hurried: Cell::new(false) }
+    }
+
+    /// While so many threads have nothing to do.
+    pub(crate) fn beside_idle(self, idle: usize) -> Self {
+        Self { idle, ..self }
+    }
+
+    /// How many threads a search may take: those that nobody needs.
+    pub(crate) fn threads(&self) -> usize {
+        1 + self.idle
     }
 
     /// Whether a word is one that the model was taught.

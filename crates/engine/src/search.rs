@@ -67,7 +67,7 @@ pub(crate) fn search(
         snapshot.correct(query, &|word| queries.recognises(word), &mut understood);
     }
     let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
-    plan.explain = request.explain;
+    (plan.explain, plan.threads) = (request.explain, queries.threads());
     stage.ends("understand");
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());

@@ -34,6 +34,11 @@ impl Workers {
         self.places - self.in_house.available_permits()
     }
 
+    /// How many more jobs could be at work right now.
+    pub(crate) fn idle(&self) -> usize {
+        self.at_work.available_permits()
+    }
+
     /// Runs `job` on a blocking thread when its turn comes.
     pub(crate) async fn run<T: Send + 'static>(
         &self,

@@ -14,7 +14,7 @@ use super::{
     Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector,
     bits::{BLOCK, ones},
     lexical::Statistics,
-    search::search_with,
+    search::{Effort, search_with},
     vectors::Vectors,
 };
 
@@ -105,7 +105,8 @@ fn what_is_found_is_what_a_close_look_at_everything_finds() {
         };
         let search = |closely| {
             let judge = |_: &[ProductId]| Ok::<_, Infallible>(Vec::new());
-            let Ok(found) = search_with(snapshot.segments(), &statistics, &plan, closely, judge);
+            let effort = Effort { closely, threads: 1 };
+            let Ok(found) = search_with(snapshot.segments(), &statistics, &plan, effort, judge);
             found
         };
         let closely = search(true);

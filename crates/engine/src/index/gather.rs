@@ -85,17 +85,60 @@ pub(super) struct Search<'a> {
     pub(super) is_final: bool,
 }
 
-/// All products that may be relevant, in order of segment and number. What is found is held
-/// against the standard, and raises it.
-pub(super) fn gather<'a>(
-    sources: impl Iterator<Item = Source<'a>>,
+/// All products that may be relevant, in order of segment and number, of segments from this number
+/// on. What is found is held against the standard, and raises it. The work is shared by so many
+/// threads, as far as there are segments for them.
+pub(super) fn gather(
+    first: usize,
+    sources: &[Source<'_>],
+    search: &Search<'_>,
+    standard: Option<&mut Standard<'_>>,
+    threads: usize,
+) -> Vec<Candidate> {
+    let Some(standard) = standard else { return gather_from(first, sources, search, None) };
+    if threads < 2 || sources.len() < 2 {
+        return gather_from(first, sources, search, Some(standard));
+    }
+    let own = share_of(sources, threads);
+    let (own, others) = sources.split_at(own);
+    let mut of_others = standard.clone();
+    let gathered = std::thread::scope(|scope| {
+        let others = scope
+            .spawn(|| gather(first + own.len(), others, search, Some(&mut of_others), threads - 1));
+        let mut gathered = gather_from(first, own, search, Some(&mut *standard));
+        match others.join() {
+            Ok(others) => gathered.extend(others),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        gathered
+    });
+    standard.join(&of_others);
+    gathered
+}
+
+/// How many of the first segments one of so many threads takes: about its share of the products.
+fn share_of(sources: &[Source<'_>], threads: usize) -> usize {
+    let len = |source: &Source<'_>| source.live.segment.len();
+    let share = sources.iter().map(len).sum::<usize>() / threads;
+    let up_to = sources.iter().scan(0, |sum, source| {
+        *sum += len(source);
+        Some(*sum)
+    });
+    let taken = up_to.take_while(|sum| *sum <= share).count();
+    taken.clamp(1, sources.len() - 1)
+}
+
+/// What one thread gathers.
+fn gather_from(
+    first: usize,
+    sources: &[Source<'_>],
     search: &Search<'_>,
     mut standard: Option<&mut Standard<'_>>,
 ) -> Vec<Candidate> {
     let mut gathered = Vec::new();
     Board::lend(|board| {
-        for (at, source) in sources.enumerate() {
-            let segment = InSegment { at, source, search };
+        for (at, source) in (first..).zip(sources) {
+            let segment = InSegment { at, source: *source, search };
             board.write(search.asked, at, source.live.segment.len());
             match &mut standard {
                 None => segment.gather_by_words(board, &mut gathered),

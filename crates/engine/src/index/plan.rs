@@ -33,6 +33,8 @@ pub struct Plan<'a> {
     pub limit: usize,
     /// Whether to say why each product stands where it stands.
     pub explain: bool,
+    /// How many threads may work on it; the answer is the same.
+    pub threads: usize,
 }
 
 /// What a product must be about.
@@ -74,6 +76,7 @@ impl<'a> Plan<'a> {
             offset,
             limit,
             explain: false,
+            threads: 1,
         }
     }
 

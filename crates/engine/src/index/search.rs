@@ -29,6 +29,10 @@ use super::{
 /// estimate that nobody has measured yet.
 pub(super) const SKETCHED_FROM: u64 = 2_000;
 
+/// Shops of fewer products are searched by one thread: starting another takes about as long as
+/// searching the tenth part of so many.
+const SHARED_FROM: usize = 200_000;
+
 /// A page of matching products.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
@@ -51,21 +55,31 @@ pub(super) fn search<E>(
 ) -> Result<Matches, E> {
     let products: usize = segments.iter().map(LiveSegment::live_count).sum();
     let closely = (products as u64) < SKETCHED_FROM;
-    search_with(segments, statistics, plan, closely, judge)
+    let threads = if products < SHARED_FROM { 1 } else { plan.threads };
+    search_with(segments, statistics, plan, Effort { closely, threads }, judge)
 }
 
-/// Looks at every vector closely, or at sketches first; the answer is the same.
+/// How a search goes about it; the answer is the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// Whether every vector is looked at closely, instead of sketches first.
+    pub(super) closely: bool,
+    /// How many threads share the segments.
+    pub(super) threads: usize,
+}
+
+/// The same, with a given effort.
 pub(super) fn search_with<E>(
     segments: &[LiveSegment],
     statistics: &Statistics<'_>,
     plan: &Plan<'_>,
-    closely: bool,
+    effort: Effort,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let said = exclude::said(segments, plan);
     match &plan.wanted {
         Wanted::Anything => everything(segments, plan, said, judge),
-        Wanted::Words(words) => relevant(segments, statistics, plan, words, &said, closely, judge),
+        Wanted::Words(words) => relevant(segments, statistics, plan, words, &said, effort, judge),
     }
 }
 
@@ -101,15 +115,17 @@ fn relevant<E>(
     plan: &Plan<'_>,
     words: &QueryWords,
     said: &[Said],
-    closely: bool,
+    effort: Effort,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let asked = Asked::of(segments, statistics, words);
     let meant = plan.meant.as_ref();
     let mut standard = meant.map(|meant| Standard::new(&WEIGHTS, meant));
     let (title, conditions, is_final) = (plan.title, Conditions::of(plan), said.is_empty());
+    let Effort { closely, threads } = effort;
     let search = Search { asked: &asked, meant, closely, title, conditions, is_final };
-    let mut candidates = gather(sources(segments, said), &search, standard.as_mut());
+    let sources: Vec<_> = sources(segments, said).collect();
+    let mut candidates = gather(0, &sources, &search, standard.as_mut(), threads);
     let meant = meant.zip(standard.as_ref());
     take_out_refused(segments, said, meant, &mut candidates, judge)?;
 

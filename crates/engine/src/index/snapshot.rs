@@ -155,5 +155,6 @@ pub(super) fn plan_of(
         offset,
         limit,
         explain: false,
+        threads: 1,
     }
 }

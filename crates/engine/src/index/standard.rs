@@ -6,6 +6,7 @@ use catalog::fusion::{Coverage, Evidence, Fusion, Hope, Weights};
 use super::plan::Meant;
 
 /// What is relevant beside what was found.
+#[derive(Clone)]
 pub(super) struct Standard<'a> {
     weights: &'a Weights,
     meant: &'a Meant,
@@ -68,5 +69,13 @@ impl<'a> Standard<'a> {
             self.best = Some(found);
         }
         self.beside = Hope::beside(self.weights, self.meant.manner, self.coverage(), self.best);
+    }
+
+    /// Takes into account what another one did.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.best_words = self.best_words.max(other.best_words);
+        if let Some(best) = other.best {
+            self.raise(best);
+        }
     }
 }

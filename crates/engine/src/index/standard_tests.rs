@@ -19,7 +19,9 @@ use crate::embed::{BuiltIn, Embedder, StoredVector, Text, Vector, Weights};
 
 use super::{
     Entry, IndexChange, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot,
-    dense_tests::phrases, lexical::Statistics, search::search_with,
+    dense_tests::phrases,
+    lexical::Statistics,
+    search::{Effort, search_with},
 };
 
 const TITLES: usize = 1200;
@@ -101,7 +103,14 @@ fn plan<'a>(understood: &'a Understanding, vector: &Vector, likeness: f32) -> Pl
     Plan { meant: Some(meant), ..Plan::of(understood, Sight::VisibleOnly, 0, 20) }
 }
 
-fn found(snapshot: &Snapshot, plan: &Plan<'_>, understood: &Understanding, closely: bool) -> Found {
+fn found(
+    snapshot: &Snapshot,
+    plan: &Plan<'_>,
+    understood: &Understanding,
+    closely: bool,
+    threads: usize,
+) -> Found {
+    let effort = Effort { closely, threads };
     let corpus = snapshot.corpus();
     let statistics = Statistics { corpus: &corpus, products_with: None };
     let judge = |ids: &[ProductId]| {
@@ -111,7 +120,7 @@ fn found(snapshot: &Snapshot, plan: &Plan<'_>, understood: &Understanding, close
         };
         Ok::<_, Infallible>(ids.iter().filter(is_refused).copied().collect())
     };
-    let Ok(matches) = search_with(snapshot.segments(), &statistics, plan, closely, judge);
+    let Ok(matches) = search_with(snapshot.segments(), &statistics, plan, effort, judge);
     let hits = matches.hits.iter().map(|hit| (hit.product, hit.score.0));
     (matches.total, hits.collect())
 }
@@ -133,7 +142,7 @@ fn expected(
         ..plan.clone()
     };
     let words: HashMap<ProductId, f32> =
-        found(snapshot, &by_words, understood, true).1.into_iter().collect();
+        found(snapshot, &by_words, understood, true, 1).1.into_iter().collect();
     let meant = plan.meant.as_ref().unwrap();
     let evidence = |number: usize| {
         let said = words.get(&id(number)).copied();
@@ -185,8 +194,10 @@ fn every_query_finds_what_the_formula_says() {
         let understood = understand(query);
         let plan = plan(&understood, vector, likeness);
         let expected = expected(&snapshot, &plan, &understood, &numbers);
-        assert_eq!(found(&snapshot, &plan, &understood, true), expected, "{query}, closely");
-        assert_eq!(found(&snapshot, &plan, &understood, false), expected, "{query}, sketched");
+        for (closely, threads) in [(true, 1), (false, 1), (false, 3)] {
+            let found = found(&snapshot, &plan, &understood, closely, threads);
+            assert_eq!(found, expected, "{query}, closely {closely}, {threads} threads");
+        }
         many += expected.0;
         by_far = by_far.max(expected.0);
     }
@@ -202,6 +213,7 @@ proptest! {
         group in 40_usize..400,
         query in any::<prop::sample::Index>(),
         likeness in 0.3_f32..1.0,
+        threads in 1_usize..4,
     ) {
         let (query, vector) = &goods().queries[query.index(goods().queries.len())];
         let index = shop(&numbers, group);
@@ -209,6 +221,7 @@ proptest! {
         let understood = understand(query);
         let plan = plan(&understood, vector, likeness);
         let expected = expected(&snapshot, &plan, &understood, &numbers);
-        prop_assert_eq!(found(&snapshot, &plan, &understood, true), expected, "{}", query);
+        let found = found(&snapshot, &plan, &understood, true, threads);
+        prop_assert_eq!(found, expected, "{}", query);
     }
 }
