@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,9 @@ training-test: ## The model's recipe, all steps on a tiny corpus
 
 eval: build ## Measure search on judged queries (needs them; not part of `make test`)
 	scripts/eval.sh $(EVAL_FLAGS)
+
+tune: build ## Find the numbers of the ranking anew (needs the judged queries; not part of `make test`)
+	scripts/tune.sh $(TUNE_FLAGS)
 
 eval-model: ## Measure the model by itself (needs the judged queries; not part of `make test`)
 	scripts/training.sh evaluate

@@ -18,5 +18,6 @@ pub mod query;
 pub mod ranking;
 pub mod spelling;
 pub mod text;
+pub mod tuning;
 pub mod understanding;
 pub mod words;

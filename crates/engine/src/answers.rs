@@ -11,6 +11,7 @@ use catalog::{
     explanation::{Explanation, TermPart},
     product::Product,
     query::QueryText,
+    tuning::TUNING,
     understanding::Understand,
 };
 use quick_cache::{Weighter, sync::Cache};
@@ -43,11 +44,13 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    pub(crate) fn new(snapshot: SnapshotId, sight: Sight, request: &SearchRequest) -> Self {
-        let SearchRequest { query, limit, offset, understand, explain } = request;
+    /// None for a request with numbers of its own: whoever tries some does not come back with them.
+    pub(crate) fn of(snapshot: SnapshotId, sight: Sight, request: &SearchRequest) -> Option<Self> {
+        let SearchRequest { query, limit, offset, understand, explain, tuning } = request;
         let (query, limit, offset) = (query.clone(), *limit, *offset);
         let (understand, explain) = (*understand, *explain);
-        Self { snapshot, sight, query, limit, offset, understand, explain }
+        let question = Self { snapshot, sight, query, limit, offset, understand, explain };
+        (*tuning == TUNING).then_some(question)
     }
 }
 
@@ -120,19 +123,23 @@ fn bytes_of(answer: &SearchResults) -> usize {
 mod tests {
     use std::collections::HashMap;
 
-    use catalog::{change::Seq, understanding::Understanding};
+    use catalog::{change::Seq, ranking, tuning::Tuning, understanding::Understanding};
 
     use super::*;
 
-    fn question(text: &str) -> Question {
-        let request = SearchRequest {
+    fn request(text: &str) -> SearchRequest {
+        SearchRequest {
             query: QueryText::parse(text).unwrap(),
             limit: 10,
             offset: 0,
             understand: Understand::default(),
             explain: false,
-        };
-        Question::new(SnapshotId::next(), Sight::VisibleOnly, &request)
+            tuning: TUNING,
+        }
+    }
+
+    fn question(text: &str) -> Question {
+        Question::of(SnapshotId::next(), Sight::VisibleOnly, &request(text)).unwrap()
     }
 
     fn answer() -> Arc<SearchResults> {
@@ -157,6 +164,14 @@ mod tests {
             assert!(answers.get(&question).is_some());
         }
         assert!(answers.bytes() > 16 * LEAST_BYTES, "{}", answers.bytes());
+    }
+
+    #[test]
+    fn what_is_weighed_differently_is_another_question() {
+        let ranking = ranking::Weights { k1: 9.0, ..TUNING.ranking };
+        let tuning = Tuning { ranking, ..TUNING };
+        let request = SearchRequest { tuning, ..request("sofa") };
+        assert_eq!(Question::of(SnapshotId::next(), Sight::VisibleOnly, &request), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use std::{cell::Cell, collections::HashMap, mem, sync::Arc};
 
 use catalog::{
-    fusion::{Manner, WEIGHTS},
+    fusion::{Manner, Weights},
     understanding::{Knows, Understanding},
     words::QueryWords,
 };
@@ -66,9 +66,14 @@ impl<'a> QueryReader<'a> {
     }
 
     /// What a query means in a shop that knows these words; `None` if nobody can say. Blocks.
-    pub(crate) fn meaning(&self, understood: &Understanding, knows: Knows) -> Option<Meaning> {
+    pub(crate) fn meaning(
+        &self,
+        understood: &Understanding,
+        knows: Knows,
+        weights: &Weights,
+    ) -> Option<Meaning> {
         let encoder = self.encoder?;
-        let meaning = encoder.meaning(understood, knows, self.searches);
+        let meaning = encoder.meaning(understood, knows, weights, self.searches);
         let is_best = meaning.as_ref().is_some_and(|meaning| meaning.encoder == Encoder::Deep);
         self.hurried.set(encoder.budget > 0 && !is_best);
         meaning
@@ -94,6 +99,7 @@ impl QueryEncoder {
         &self,
         understood: &Understanding,
         knows: Knows,
+        weights: &Weights,
         searches: usize,
     ) -> Option<Meaning> {
         let (sentence, words) = (&understood.sentence, &understood.residual);
@@ -101,7 +107,7 @@ impl QueryEncoder {
         let manner = self.manner(understood, knows, hint.as_ref());
         let vector = match hint {
             None => embedding.vector,
-            Some(hint) => leaning(&embedding.vector, &hint.answer, WEIGHTS.lean(manner))?,
+            Some(hint) => leaning(&embedding.vector, &hint.answer, weights.lean(manner))?,
         };
         Some(Meaning { vector, encoder: embedding.encoder, manner })
     }
@@ -201,7 +207,7 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use catalog::understanding::understand;
+    use catalog::{fusion::WEIGHTS, understanding::understand};
 
     use super::*;
     use crate::embed::tests::{
@@ -214,7 +220,7 @@ mod tests {
     }
 
     fn meaning(encoder: &QueryEncoder, query: &str, searches: usize) -> Option<Meaning> {
-        encoder.meaning(&understand(query), &|word| word == "sofa", searches)
+        encoder.meaning(&understand(query), &|word| word == "sofa", &WEIGHTS, searches)
     }
 
     #[test]

@@ -8,6 +8,7 @@ use catalog::{
     explanation::Explanation,
     product::{Product, ProductId},
     query::QueryText,
+    tuning::Tuning,
     understanding::{Understand, Understanding},
 };
 
@@ -31,6 +32,8 @@ pub struct SearchRequest {
     pub understand: Understand,
     /// Whether to say why each product stands where it stands.
     pub explain: bool,
+    /// The numbers to rank by.
+    pub tuning: Tuning,
 }
 
 /// What was found.
@@ -68,10 +71,12 @@ pub(crate) fn search(
     }
     let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
     (plan.explain, plan.threads) = (request.explain, queries.threads());
+    plan.tuning = request.tuning;
     stage.ends("understand");
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
-    let meaning = if has_words { queries.meaning(&understood, &knows) } else { None };
+    let meaning =
+        if has_words { queries.meaning(&understood, &knows, &plan.tuning.fusion) } else { None };
     plan.meant = meaning.as_ref().and_then(meant);
     let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
     stage.ends("encode");

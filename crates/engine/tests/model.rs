@@ -23,6 +23,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    tuning::TUNING,
     understanding::Understand,
     words::{QueryWords, for_each_word},
 };
@@ -226,6 +227,7 @@ impl Bench {
             // The model says which words match, not which are near.
             understand: Understand { corrections: false, ..Understand::default() },
             explain: false,
+            tuning: TUNING,
         };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
         (found.products.clone(), found.total)

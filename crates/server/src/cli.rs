@@ -8,6 +8,7 @@ mod search;
 mod status;
 mod target;
 mod token;
+mod tune;
 
 use std::{
     ffi::OsString,
@@ -65,6 +66,8 @@ enum Command {
     Status(status::StatusCommand),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
     Eval(eval::EvalCommand),
+    /// Find the weights between words and meaning that answer judged queries best
+    Tune(tune::TuneCommand),
     /// Import products from a file into a data folder or a running server
     Import(Box<import::ImportCommand>),
     /// Export all products of a shop to a file, whether or not a server runs
@@ -121,6 +124,9 @@ pub fn run(
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }
         Command::Eval(command) => {
+            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+        }
+        Command::Tune(command) => {
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }
         Command::Import(command) => command.run(load, &environment),

@@ -1,6 +1,6 @@
 //! Which words of a query are about products? The others are set aside.
 
-use crate::spelling::Instead;
+use crate::spelling::{Correction, Instead};
 
 use super::{
     Measure, Said, Side, for_each_said, for_each_segment, measure::size_of, stem::singular,
@@ -75,6 +75,8 @@ pub struct QueryWords {
 /// One thing asked for, in any of several ways. The best way that a product says it counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
+    /// Whether it is a guess at a word that nobody knows.
+    pub guessed: bool,
     /// The ways; at least one.
     pub alternatives: Vec<Alternative>,
 }
@@ -148,7 +150,7 @@ impl Term {
             let apart = vec![letters.into(), digits.into()];
             alternatives.push(Alternative::all(apart).weighing(APART));
         }
-        Self { alternatives }
+        Self { alternatives, guessed: false }
     }
 
     /// `wd-40` is `wd40`, or `wd` and `40`; `heath-zenith` is each of the words, too.
@@ -165,7 +167,7 @@ impl Term {
             let some = Alternative { weight: PARTS_OF_COMPOUND, ..Alternative::any(telling) };
             alternatives.push(some);
         }
-        Some(Self { alternatives })
+        Some(Self { alternatives, guessed: false })
     }
 
     fn of_measure(sides: &[Measure]) -> Self {
@@ -187,7 +189,7 @@ impl Term {
                 ways
             }
         };
-        Self { alternatives }
+        Self { alternatives, guessed: false }
     }
 }
 
@@ -259,6 +261,18 @@ impl QueryWords {
         Self { terms: distinct }
     }
 
+    /// Words that were taken for others because nobody knows them are guesses.
+    pub fn guessed(mut self, corrections: &[Correction]) -> Self {
+        // Words that were only put together or taken apart are no guess.
+        let is_respelled = |one: &&Correction| !one.from.contains(' ') && !one.to.contains(' ');
+        for correction in corrections.iter().filter(is_respelled) {
+            let word = singular(&correction.to);
+            let is_it = |term: &&mut Term| *term.alternatives[0].words == [Box::from(&*word)];
+            self.terms.iter_mut().filter(is_it).for_each(|term| term.guessed = true);
+        }
+        self
+    }
+
     /// Words that may be meant in place of others count, too.
     pub fn or_instead(mut self, instead: &[Instead]) -> Self {
         for term in &mut self.terms {
@@ -326,6 +340,24 @@ pub(crate) fn set_aside(forms: &[impl AsRef<str>]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_taken_for_another_is_a_guess_and_words_put_together_are_not() {
+        let correction = |from: &str, to: &str| Correction {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            span: 0..from.len(),
+        };
+        let words = QueryWords::of("steel stakes backpack wood saddle");
+        let words = words.guessed(&[
+            correction("steks", "stakes"),
+            correction("back pack", "backpack"),
+            correction("woodsaddle", "wood saddle"),
+        ]);
+        let guessed = words.terms().iter().filter(|term| term.guessed);
+        let guessed: Vec<_> = guessed.map(|term| &*term.alternatives[0].words[0]).collect();
+        assert_eq!(guessed, ["stake"]);
+    }
 
     fn check(query: &str, expected: &[&str]) {
         let query_words = QueryWords::of(query);

@@ -8,7 +8,7 @@ mod explained;
 use std::{cmp::Ordering, collections::HashMap};
 
 use catalog::{
-    ranking::{Corpus, Occurrences, Scorer, WEIGHTS},
+    ranking::{Corpus, Occurrences, Scorer, Weights},
     words::{Pair, QueryWords, Term},
 };
 
@@ -37,6 +37,8 @@ pub(super) struct Asked<'a> {
     terms: Vec<KnownTerm>,
     /// The rarity of all that is asked for, known or not.
     information: f32,
+    /// What it is worth that a title says everything side by side.
+    side_by_side: f32,
     /// For every two things asked for one after the other, the ways to say them side by side.
     pairs: Vec<Vec<Pair>>,
 }
@@ -65,6 +67,7 @@ impl<'a> Asked<'a> {
     pub(super) fn of(
         segments: &'a [LiveSegment],
         statistics: &Statistics<'_>,
+        weights: &Weights,
         query: &QueryWords,
     ) -> Self {
         let corpus = statistics.corpus;
@@ -83,17 +86,18 @@ impl<'a> Asked<'a> {
             live.sum::<u64>()
         };
         let products: Vec<u64> = (0..words.len()).map(with_word).collect();
-        let rarities: Vec<f32> = products.iter().map(|with| corpus.rarity(*with)).collect();
+        let rarities: Vec<f32> = products.iter().map(|with| weights.word(corpus, *with)).collect();
         let number = |word: &str| words.binary_search(&word).ok().filter(|at| products[*at] > 0);
-        let known = |(at, term)| KnownTerm::of(at, term, &rarities, &number);
+        let known = |(at, term)| KnownTerm::of(at, term, &rarities, weights, &number);
         let terms: Vec<KnownTerm> = query.terms().iter().enumerate().filter_map(known).collect();
         let unknown = query.terms().len() - terms.len();
         let mut asked = Self {
-            scorer: Scorer::new(&WEIGHTS, corpus),
+            scorer: Scorer::new(weights, corpus),
             segments,
             found,
             terms,
-            information: unknown as f32 * corpus.rarity(0),
+            information: unknown as f32 * weights.word(corpus, 0),
+            side_by_side: weights.side_by_side,
             pairs: query.pairs(),
         };
         asked.information += asked.known_rarity();
@@ -114,7 +118,7 @@ impl<'a> Asked<'a> {
 
     /// What it can give a product at most that its title says things side by side.
     pub(super) fn most_for_neighbours(&self) -> f32 {
-        let worth = WEIGHTS.side_by_side;
+        let worth = self.side_by_side;
         if self.pairs.is_empty() { 0.0 } else { worth / (1.0 + worth) }
     }
 
@@ -204,11 +208,13 @@ impl<'a> Asked<'a> {
 }
 
 impl KnownTerm {
-    /// The ways that have a known word, or all words known. The best of them counts in full.
+    /// The ways that have a known word, or all words known. The best of them counts in full,
+    /// unless the term is a guess.
     fn of(
         place: usize,
         term: &Term,
         rarities: &[f32],
+        weights: &Weights,
         number: &impl Fn(&str) -> Option<usize>,
     ) -> Option<Self> {
         let mut ways: Vec<Way> = term
@@ -226,7 +232,8 @@ impl KnownTerm {
             })
             .collect();
         let best = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
-        ways.iter_mut().for_each(|way| way.weight /= best);
+        let whole = if term.guessed { weights.guessed } else { 1.0 };
+        ways.iter_mut().for_each(|way| way.weight *= whole / best);
         // All spellings of a word say as much as the commonest.
         let spellings = 1 + ways.iter().skip(1).filter(|way| way.respelled).count();
         if spellings > 1 {

@@ -15,6 +15,7 @@ use catalog::{
     price::Money,
     product::ProductId,
     ranking::{Corpus, FieldLength, Hit, Lengths, Occurrences, Score, Scorer, WEIGHTS},
+    spelling::Correction,
     words::{Alternative, Pair, QueryWords, for_each_pair, for_each_word},
 };
 use proptest::prelude::*;
@@ -185,10 +186,13 @@ impl Model {
             };
             let ways: Vec<&Alternative> = term.alternatives.iter().filter(is_known).collect();
             let heaviest = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
+            let whole = if term.guessed { WEIGHTS.guessed } else { 1.0 };
             unknown += usize::from(ways.is_empty());
             let rarity = |way: &&Alternative| {
                 let known = way.words.iter().map(|word| with(word)).filter(|with| *with > 0);
-                way.weight / heaviest * known.map(|with| corpus.rarity(with)).sum::<f32>()
+                way.weight
+                    * (whole / heaviest)
+                    * known.map(|with| WEIGHTS.word(&corpus, with)).sum::<f32>()
             };
             known_rarity += ways.iter().map(rarity).fold(0.0, f32::max);
             for (score, known) in scores.iter_mut().zip(self.0.values()) {
@@ -199,7 +203,8 @@ impl Model {
                     }
                     words.fold(0.0, |sum, word| {
                         let (title, description) = known.times(word);
-                        let rarity = way.weight / heaviest * corpus.rarity(with(word));
+                        let rarity =
+                            way.weight * (whole / heaviest) * WEIGHTS.word(&corpus, with(word));
                         let occurrences = Occurrences::new(title, description);
                         sum + scorer.score(rarity, occurrences, known.lengths())
                     })
@@ -207,7 +212,7 @@ impl Model {
                 *score += ways.iter().map(worth).fold(0.0, f32::max);
             }
         }
-        let information = unknown as f32 * corpus.rarity(0) + known_rarity;
+        let information = unknown as f32 * WEIGHTS.word(&corpus, 0) + known_rarity;
         let pairs = query.pairs();
         let for_pairs = match pairs.is_empty() {
             true => 0.0,
@@ -287,6 +292,11 @@ fn nearness(query: Direction, product: Direction) -> Option<f32> {
     (factors > 0.0).then_some(dot as f32 * factors)
 }
 
+/// A word that was taken for another.
+fn correction(from: &str, to: &str) -> Correction {
+    Correction { from: from.to_owned(), to: to.to_owned(), span: 0..from.len() }
+}
+
 fn check(index: &ShopIndex, model: &Model) {
     let snapshot = index.snapshot();
     assert_eq!(snapshot.product_count(), model.0.len());
@@ -294,7 +304,7 @@ fn check(index: &ShopIndex, model: &Model) {
     assert_eq!(snapshot.visible_count(), visible);
     check_similar(&snapshot, model);
     for query in ["red", "red sofa", "wd-40", "the", "lamp blue green chair red", "nothing"] {
-        let words = QueryWords::of(query);
+        let words = QueryWords::of(query).guessed(&[correction("chiar", "chair")]);
         for (sight, meant) in [
             (Sight::VisibleOnly, None),
             (Sight::Everything, None),

@@ -4,6 +4,7 @@ use catalog::{
     access::Sight,
     fusion::Manner,
     price::Money,
+    tuning::{TUNING, Tuning},
     understanding::{Exclusion, PriceRange, SortOrder, Understanding},
     words::{QueryWords, fingerprint},
 };
@@ -35,6 +36,8 @@ pub struct Plan<'a> {
     pub explain: bool,
     /// How many threads may work on it; the answer is the same.
     pub threads: usize,
+    /// The numbers to rank by.
+    pub tuning: Tuning,
 }
 
 /// What a product must be about.
@@ -59,7 +62,9 @@ impl<'a> Plan<'a> {
     /// The plan of a query as it was understood. One that only sets conditions wants anything
     /// that satisfies them, newest first.
     pub fn of(understood: &'a Understanding, sight: Sight, offset: usize, limit: usize) -> Self {
-        let words = QueryWords::of(&understood.residual).or_instead(&understood.instead);
+        let words = QueryWords::of(&understood.residual)
+            .guessed(&understood.corrections)
+            .or_instead(&understood.instead);
         let asked_for = understood.sort.as_ref().map(|hint| hint.order);
         let (wanted, order) = match words.is_empty() && understood.has_conditions() {
             true => (Wanted::Anything, asked_for.or(Some(SortOrder::Newest))),
@@ -77,6 +82,7 @@ impl<'a> Plan<'a> {
             limit,
             explain: false,
             threads: 1,
+            tuning: TUNING,
         }
     }
 

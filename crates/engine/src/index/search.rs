@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use catalog::{
     explanation::Explanation,
-    fusion::{Evidence, Fusion, WEIGHTS},
+    fusion::{Evidence, Fusion},
     product::ProductId,
     ranking::Hit,
     words::QueryWords,
@@ -118,9 +118,9 @@ fn relevant<E>(
     effort: Effort,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    let asked = Asked::of(segments, statistics, words);
-    let meant = plan.meant.as_ref();
-    let mut standard = meant.map(|meant| Standard::new(&WEIGHTS, meant));
+    let asked = Asked::of(segments, statistics, &plan.tuning.ranking, words);
+    let (meant, weights) = (plan.meant.as_ref(), &plan.tuning.fusion);
+    let mut standard = meant.map(|meant| Standard::new(weights, meant));
     let (title, conditions, is_final) = (plan.title, Conditions::of(plan), said.is_empty());
     let Effort { closely, threads } = effort;
     let search = Search { asked: &asked, meant, closely, title, conditions, is_final };
@@ -130,8 +130,8 @@ fn relevant<E>(
     take_out_refused(segments, said, meant, &mut candidates, judge)?;
 
     let fusion = match meant {
-        None => Fusion::of_words(&WEIGHTS),
-        Some((meant, standard)) => weigh(segments, meant, standard, &mut candidates),
+        None => Fusion::of_words(weights),
+        Some((meant, standard)) => weigh(segments, weights, meant, standard, &mut candidates),
     };
     let scores: Vec<f32> =
         candidates.iter().map(|candidate| fusion.score(candidate.evidence())).collect();

@@ -156,5 +156,6 @@ pub(super) fn plan_of(
         limit,
         explain: false,
         threads: 1,
+        tuning: catalog::tuning::TUNING,
     }
 }

@@ -4,7 +4,7 @@
 //! if it is as near as it may be is out; the others are looked at closely. So what is relevant is
 //! what it would be if every product had been looked at closely.
 
-use catalog::fusion::{Coverage, Fusion, WEIGHTS};
+use catalog::fusion::{Coverage, Fusion, Weights};
 
 use super::{gather::Candidate, live::LiveSegment, plan::Meant, standard::Standard};
 
@@ -12,12 +12,13 @@ use super::{gather::Candidate, live::LiveSegment, plan::Meant, standard::Standar
 /// that do have been looked at closely.
 pub(super) fn weigh(
     segments: &[LiveSegment],
+    weights: &Weights,
     meant: &Meant,
     standard: &Standard<'_>,
     candidates: &mut Vec<Candidate>,
 ) -> Fusion {
     let coverage = coverage(segments, meant, standard, candidates);
-    let fusion = Fusion::of_both(&WEIGHTS, meant.manner, coverage);
+    let fusion = Fusion::of_both(weights, meant.manner, coverage);
     let cut = fusion.cut().at(surely_reached(segments, meant, &fusion, candidates));
     candidates.retain(|candidate| candidate.is_title || fusion.score(candidate.most()) >= cut);
     look_closely(segments, meant, candidates.iter_mut());

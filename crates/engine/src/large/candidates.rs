@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use catalog::{
     product::ProductId,
-    ranking::{Corpus, WEIGHTS},
+    ranking::{Corpus, Weights},
     understanding::{Exclusion, PriceInterval, SortOrder, Understanding},
     words::QueryWords,
 };
@@ -77,9 +77,9 @@ impl Scout<'_, '_> {
         let sizes = self.sizes;
         let is_deep = plan.offset + plan.limit > sizes.candidates;
         let most = if is_deep { sizes.deep_candidates } else { sizes.candidates };
-        let asked = query::Asked::of(words, self.counts, &self.corpus);
+        let asked = query::Asked::of(words, self.counts, &self.corpus, &plan.tuning.ranking);
         let groups = asked.groups(sizes.looked_at as u64);
-        let formula = formula(&self.corpus);
+        let formula = formula(&self.corpus, &plan.tuning.ranking);
         let mut ids = BTreeSet::new();
         let mut are_all = groups.is_all && plan.meant.is_none();
         for query in &groups.queries {
@@ -156,11 +156,11 @@ impl Scout<'_, '_> {
 }
 
 /// The constants of the ranking and the average lengths, as the database's statement has them.
-fn formula(corpus: &Corpus) -> [f32; 7] {
+fn formula(corpus: &Corpus, weights: &Weights) -> [f32; 7] {
     let average = |words: u64| (words as f64 / corpus.products.max(1) as f64).max(1.0) as f32;
-    let (title, description) = (WEIGHTS.title, WEIGHTS.description);
+    let (title, description) = (weights.title, weights.description);
     [
-        WEIGHTS.k1,
+        weights.k1,
         title.weight / TS_RANK_OF_ONE,
         title.length,
         average(corpus.title_words),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use catalog::{
-    ranking::Corpus,
+    ranking::{Corpus, Weights},
     understanding::Exclusion,
     words::{Alternative, QueryWords},
 };
@@ -38,7 +38,12 @@ pub(super) struct Groups {
 
 impl Asked {
     /// What a query asks for in a shop where so many products say its words.
-    pub(super) fn of(words: &QueryWords, counts: &HashMap<Box<str>, u64>, corpus: &Corpus) -> Self {
+    pub(super) fn of(
+        words: &QueryWords,
+        counts: &HashMap<Box<str>, u64>,
+        corpus: &Corpus,
+        weights: &Weights,
+    ) -> Self {
         let products = |word: &str| counts.get(word).copied().unwrap_or(0);
         let mut asked = Self::default();
         for term in words.terms() {
@@ -52,11 +57,12 @@ impl Asked {
                 query: format!("({})", queries.join(" | ")),
                 products: ways.iter().map(|(_, products)| products).sum(),
             });
+            let whole = if term.guessed { weights.guessed } else { 1.0 };
             for way in &term.alternatives {
                 for word in way.words.iter().filter(|word| products(word) > 0) {
                     asked.weighed.push(Weighed {
                         word: quoted(word),
-                        rarity: way.weight * corpus.rarity(products(word)),
+                        rarity: whole * way.weight * weights.word(corpus, products(word)),
                     });
                 }
             }
@@ -179,7 +185,7 @@ mod tests {
     fn asked(query: &str, counts: &[(&str, u64)]) -> Asked {
         let counts = counts.iter().map(|(word, count)| (Box::from(*word), *count)).collect();
         let corpus = Corpus { products: 1_000_000, ..Corpus::default() };
-        Asked::of(&QueryWords::of(query), &counts, &corpus)
+        Asked::of(&QueryWords::of(query), &counts, &corpus, &catalog::ranking::WEIGHTS)
     }
 
     #[test]

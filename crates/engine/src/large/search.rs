@@ -48,12 +48,17 @@ impl LargeShops {
         }
         let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
         plan.explain = request.explain;
+        plan.tuning = request.tuning;
         if let Wanted::Words(wanted) = &plan.wanted {
             words.expect(&wanted.iter().map(str::to_owned).collect::<Vec<_>>());
         }
         stage.ends("understand");
         let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
-        let meaning = if has_words { queries.meaning(&understood, &knows) } else { None };
+        let meaning = if has_words {
+            queries.meaning(&understood, &knows, &plan.tuning.fusion)
+        } else {
+            None
+        };
         plan.meant = meaning.as_ref().and_then(meant);
         let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
         stage.ends("encode");

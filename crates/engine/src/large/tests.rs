@@ -7,6 +7,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    tuning::TUNING,
     understanding::Understand,
 };
 use jiff::Timestamp;
@@ -113,6 +114,7 @@ fn request(query: &str, limit: usize) -> SearchRequest {
         offset: 0,
         understand: Understand::default(),
         explain: true,
+        tuning: TUNING,
     }
 }
 

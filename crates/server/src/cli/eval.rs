@@ -19,10 +19,11 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 
-use self::{
-    judgments::JudgedQueries,
+use self::results::Results;
+pub(super) use self::{
+    judgments::{JudgedQueries, JudgedQuery},
     products::CatalogFile,
-    results::Results,
+    results::Estimate,
     scratch::{ScratchShop, Vectors},
 };
 use crate::config::{Config, Flags};
@@ -104,7 +105,7 @@ impl EvalCommand {
     }
 }
 
-fn in_file(path: &Path) -> String {
+pub(super) fn in_file(path: &Path) -> String {
     format!("in {}", path.display())
 }
 

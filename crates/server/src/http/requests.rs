@@ -8,6 +8,7 @@ use catalog::{
     product::{Description, Draft, Patch, ProductId, Title},
     query::{self, QueryText},
     text,
+    tuning::TUNING,
     understanding::Understand,
 };
 use engine::{SearchRequest, tokens};
@@ -159,6 +160,7 @@ pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
         offset: offset.unwrap_or(0) as usize,
         understand: understand.unwrap_or_default(),
         explain: explain.unwrap_or(false),
+        tuning: TUNING,
     })
 }
 

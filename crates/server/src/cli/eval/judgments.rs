@@ -11,21 +11,24 @@ use regex::{Regex, RegexBuilder};
 use super::{products::CatalogFile, read_columns};
 
 /// Queries and what people think of products as answers to them.
-pub(super) struct JudgedQueries {
-    pub(super) queries: Vec<JudgedQuery>,
+pub(in crate::cli) struct JudgedQueries {
+    pub(in crate::cli) queries: Vec<JudgedQuery>,
+    /// Whether somebody gave grades, in place of patterns.
+    pub(in crate::cli) are_graded: bool,
 }
 
 /// A query with the grades of products, by their place in the catalog.
-pub(super) struct JudgedQuery {
+pub(in crate::cli) struct JudgedQuery {
     pub(super) query: String,
     pub(super) grades: HashMap<usize, f64>,
 }
 
 impl JudgedQueries {
-    pub(super) fn read(path: &Path, catalog: &CatalogFile) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn read(path: &Path, catalog: &CatalogFile) -> anyhow::Result<Self> {
         let columns = ["query", "product", "grade", "match", "exclude"];
         let (rows, [query, product, grade, pattern, _]) = read_columns(path, columns)?;
-        let queries = match (query, product && grade, pattern) {
+        let are_graded = product && grade;
+        let queries = match (query, are_graded, pattern) {
             (true, true, _) => by_grade(rows, catalog)?,
             (true, false, true) => by_pattern(rows, catalog)?,
             _ => bail!(
@@ -33,7 +36,7 @@ impl JudgedQueries {
             ),
         };
         ensure!(!queries.is_empty(), "there are no queries");
-        Ok(Self { queries })
+        Ok(Self { queries, are_graded })
     }
 
     /// Forgets the queries that this file has, in whatever case and spacing.

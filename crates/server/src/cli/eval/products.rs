@@ -16,7 +16,7 @@ use serde_json::Value;
 const ANY_PRICE: &str = "$1";
 
 /// A catalog to search in.
-pub(super) struct CatalogFile {
+pub(in crate::cli) struct CatalogFile {
     /// What the file holds, for telling whether it has changed.
     pub(super) checksum: String,
     pub(super) products: Vec<Listed>,
@@ -39,7 +39,7 @@ struct Line {
 }
 
 impl CatalogFile {
-    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(in crate::cli) fn read(path: &Path) -> anyhow::Result<Self> {
         let bytes = fs::read(path)?;
         let sum = digest::digest(&digest::SHA256, &bytes);
         let checksum = sum.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();

@@ -31,10 +31,10 @@ pub(super) struct Results {
 
 /// What one query found, measured.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct QueryResult {
+pub(in crate::cli) struct QueryResult {
     pub(super) query: String,
-    pub(super) ndcg: f64,
-    pub(super) precision: f64,
+    pub(in crate::cli) ndcg: f64,
+    pub(in crate::cli) precision: f64,
     pub(super) precision_of_shown: f64,
     /// Nothing where nothing is relevant.
     pub(super) recall: Option<f64>,
@@ -54,13 +54,13 @@ pub(super) struct Shown {
 
 /// A mean and where it would lie for other queries of the kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Estimate {
-    pub(super) mean: f64,
-    pub(super) interval: Interval,
+pub(in crate::cli) struct Estimate {
+    pub(in crate::cli) mean: f64,
+    pub(in crate::cli) interval: Interval,
 }
 
 impl Estimate {
-    pub(super) fn of(values: &[f64]) -> Self {
+    pub(in crate::cli) fn of(values: &[f64]) -> Self {
         Self { mean: judging::mean(values), interval: judging::mean_interval(values) }
     }
 }

@@ -15,9 +15,10 @@ use anyhow::{Context, bail};
 use catalog::{
     access::{Caller, Role},
     product::{Draft, ProductId, ShopId},
+    tuning::{TUNING, Tuning},
 };
 use clap::ValueEnum;
-use engine::{Engine, SearchResults, Settings, embed::Embedder, writes::Created};
+use engine::{Engine, SearchRequest, SearchResults, Settings, embed::Embedder, writes::Created};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tempfile::TempDir;
@@ -42,7 +43,7 @@ const LABEL: &str = "scratch-shop.json";
 /// Which vectors the products have when the queries come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Vectors {
+pub(in crate::cli) enum Vectors {
     /// Those made at once
     Instant,
     /// The deep ones for every other product
@@ -66,7 +67,7 @@ struct Label {
 }
 
 /// A shop that holds a catalog.
-pub(super) struct ScratchShop {
+pub(in crate::cli) struct ScratchShop {
     runtime: Runtime,
     engine: Engine,
     description: String,
@@ -78,7 +79,7 @@ pub(super) struct ScratchShop {
 
 impl ScratchShop {
     /// The catalog in a new shop, or in that of an earlier run, with the vectors asked for.
-    pub(super) fn fill(
+    pub(in crate::cli) fn fill(
         config: &Config,
         catalog: &CatalogFile,
         vectors: Vectors,
@@ -137,32 +138,43 @@ impl ScratchShop {
     ) -> anyhow::Result<Vec<QueryResult>> {
         if let Some(first) = judged.queries.first() {
             // The shop comes into memory with the first search; that is not the query's time.
-            self.search(&first.query)?;
+            self.search(&first.query, TUNING)?;
         }
-        let results = judged.queries.iter().map(|JudgedQuery { query, grades }| {
-            let started = Instant::now();
-            let found = self.search(query)?;
-            let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-            let shown = found.products.iter().map(|product| {
-                let place = self.places.get(&product.id);
-                let place = place.with_context(|| format!("product {} is new", product.id))?;
-                let title = catalog.products[*place].draft.title.as_str().to_owned();
-                Ok(Shown { title, grade: grades.get(place).copied() })
-            });
-            let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
-            let all: Vec<f64> = grades.values().copied().collect();
-            let measured = QueryResult::measure(query.clone(), shown, &all, relevant_from);
-            Ok(QueryResult { total: found.total, milliseconds, ..measured })
-        });
-        results.collect()
+        let answer = |judged| self.answer_one(catalog, judged, relevant_from, TUNING);
+        judged.queries.iter().map(answer).collect()
     }
 
-    fn search(&self, query: &str) -> anyhow::Result<Arc<SearchResults>> {
+    /// Answers one query by these numbers.
+    pub(in crate::cli) fn answer_one(
+        &self,
+        catalog: &CatalogFile,
+        judged: &JudgedQuery,
+        relevant_from: f64,
+        tuning: Tuning,
+    ) -> anyhow::Result<QueryResult> {
+        let JudgedQuery { query, grades } = judged;
+        let started = Instant::now();
+        let found = self.search(query, tuning)?;
+        let milliseconds = started.elapsed().as_secs_f64() * 1e3;
+        let shown = found.products.iter().map(|product| {
+            let place = self.places.get(&product.id);
+            let place = place.with_context(|| format!("product {} is new", product.id))?;
+            let title = catalog.products[*place].draft.title.as_str().to_owned();
+            Ok(Shown { title, grade: grades.get(place).copied() })
+        });
+        let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
+        let all: Vec<f64> = grades.values().copied().collect();
+        let measured = QueryResult::measure(query.clone(), shown, &all, relevant_from);
+        Ok(QueryResult { total: found.total, milliseconds, ..measured })
+    }
+
+    fn search(&self, query: &str, tuning: Tuning) -> anyhow::Result<Arc<SearchResults>> {
         let body = json!({"query": query, "limit": NDCG_CUT});
         let request = requests::search(&body).map_err(|faults| {
             let faults: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
             anyhow::anyhow!("the query {query:?} {}", faults.join(", "))
         })?;
+        let request = SearchRequest { tuning, ..request };
         let pass = owner(Role::Shopper).may_search(false)?;
         Ok(self.runtime.block_on(self.engine.search(pass, request))?)
     }
