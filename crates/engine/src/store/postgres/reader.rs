@@ -189,23 +189,25 @@ impl CatalogReads for PostgresReaders {
         since: Seq,
     ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
         let (model, after) = (model.map(ModelId::as_str), since.0.cast_signed());
-        let (last, found) = self.in_one_state(|session| {
-            let last = last_change(session, shop)?;
-            let values: [super::session::Value<'_>; 3] = [&number(shop), &after, &model];
-            Ok((last, session.query(statements::CHANGES_SINCE, &values)?))
-        })?;
-        // A shop's changes have no gaps: if the next one is not there, it was swept out.
-        let first = found
-            .iter()
-            .map(|row| get::<i64>(row, 1))
-            .min_by_key(|seq| seq.as_ref().copied().unwrap_or(i64::MIN));
-        match first.transpose()? {
-            None if last > since => return Ok(None),
-            Some(first) if first > after + 1 => return Ok(None),
-            _ => {}
+        let values: [super::session::Value<'_>; 3] = [&number(shop), &after, &model];
+        let found = self.pool.with(|session| session.query(statements::CHANGES_SINCE, &values))?;
+        let Some(row) = found.first() else { return Ok(Some((Vec::new(), Seq::default()))) };
+        let last = rows::read_seq(get(row, 0)?);
+        // A shop without news has one row, which has no product.
+        let mut first = None;
+        let mut touched = Vec::with_capacity(found.len());
+        for row in &found {
+            if let Some(seq) = get::<Option<i64>>(row, 2)? {
+                first = Some(first.map_or(seq, |first: i64| first.min(seq)));
+                touched.push(read_touched(row, shop)?);
+            }
         }
-        let touched = found.iter().map(|row| read_touched(row, shop));
-        Ok(Some((touched.collect::<Result<_, _>>()?, last)))
+        // A shop's changes have no gaps: if the next one is not there, it was swept out.
+        match first {
+            None if last > since => Ok(None),
+            Some(first) if first > after + 1 => Ok(None),
+            _ => Ok(Some((touched, last))),
+        }
     }
 
     fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
@@ -325,15 +327,15 @@ pub(super) fn unembedded(
 
 /// What became of a product that changed.
 fn read_touched(row: &tokio_postgres::Row, shop: ShopId) -> Result<Touched, StoreError> {
-    Ok(match get::<Option<i64>>(row, 5)? {
+    Ok(match get::<Option<i64>>(row, 6)? {
         None => Touched::Deleted {
             shop,
-            id: columns::read_product_id(get(row, 0)?)?,
-            seq: rows::read_seq(get(row, 2)?),
+            id: columns::read_product_id(get(row, 1)?)?,
+            seq: rows::read_seq(get(row, 3)?),
         },
         Some(_) => Touched::Upserted {
-            product: rows::read(row, 5)?,
-            meaning: rows::read_stored(row, 3)?.map_or(Meaning::Unknown, Meaning::Known),
+            product: rows::read(row, 6)?,
+            meaning: rows::read_stored(row, 4)?.map_or(Meaning::Unknown, Meaning::Known),
         },
     })
 }

@@ -116,14 +116,16 @@ statements! {
     INSERT_CHANGES =
         "INSERT INTO changes (shop_id, seq, product_id, deleted)
          SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::boolean[])";
-    /// What the products that changed lately are now, with the first change of each.
-    CHANGES_SINCE = concat!("SELECT c.product_id, c.first_seq, c.last_seq, v.scale, v.vector, ",
-        product_columns!(), "
-        FROM (SELECT product_id, min(seq) AS first_seq, max(seq) AS last_seq
-              FROM changes WHERE shop_id = $1 AND seq > $2 GROUP BY product_id) c
+    /// How far a shop has come, and what the products that changed lately are now, with the first
+    /// change of each. One statement sees one state.
+    CHANGES_SINCE = concat!("SELECT s.last_seq, c.product_id, c.first_seq, c.last_seq, v.scale,
+            v.vector, ", product_columns!(), "
+        FROM shops s
+        LEFT JOIN (SELECT product_id, min(seq) AS first_seq, max(seq) AS last_seq
+                   FROM changes WHERE shop_id = $1 AND seq > $2 GROUP BY product_id) c ON true
         LEFT JOIN products p ON p.shop_id = $1 AND p.id = c.product_id
         LEFT JOIN vectors v ON v.shop_id = $1 AND v.product_id = c.product_id AND v.model = $3
-        ORDER BY c.last_seq");
+        WHERE s.shop_id = $1 ORDER BY c.last_seq");
     /// How far the shops in memory have come.
     LAST_CHANGES = "SELECT shop_id, last_seq FROM shops WHERE shop_id = ANY($1)";
     /// Wakes the nodes that hold the shop in memory, once the commit is done.

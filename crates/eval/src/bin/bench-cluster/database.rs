@@ -104,6 +104,11 @@ impl Database {
         }
     }
 
+    /// Bytes of a database: rows, indexes and all.
+    pub(crate) fn size(&self, name: &str) -> anyhow::Result<f64> {
+        Ok(self.server.psql(name, "SELECT pg_database_size(current_database())").parse()?)
+    }
+
     /// How many are connected.
     pub(crate) fn connections(&self, name: &str) -> anyhow::Result<f64> {
         Ok(self.server.psql(name, CONNECTIONS).parse()?)

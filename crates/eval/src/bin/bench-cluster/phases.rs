@@ -65,7 +65,10 @@ impl Bench {
         let database = Database::start();
         database.make(FILLED);
         self.fill(&database, &products).await?;
-        let mut figures = Vec::new();
+        let all = self.shops as f64 * self.products.max(1) as f64;
+        let how = "pg_database_size after the products were created, with vectors and changes";
+        let size = database.size(FILLED)? / all;
+        let mut figures = vec![Figure::new("database", size, "B/product", how)];
         for nodes in &self.nodes {
             let name = format!("nodes_{nodes}");
             database.copy(FILLED, &name);
