@@ -24,6 +24,11 @@ use super::{
 };
 use crate::embed::{Encoder, ModelId};
 
+/// Rows come from two primary keys side by side, the first at once, instead of being gathered and
+/// sorted in a file before anybody sees one. A large shop takes its time.
+const STREAM: &str = "SET LOCAL statement_timeout = 0; SET LOCAL enable_hashjoin = off;
+                      SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off";
+
 /// A pool of connections that read.
 pub struct PostgresReaders {
     pub(super) pool: Pool,
@@ -57,7 +62,7 @@ impl PostgresReaders {
     ) -> Result<Seq, StoreError> {
         self.in_one_state(|session| {
             let seq = last_change(session, shop)?;
-            session.control("SET LOCAL statement_timeout = 0")?;
+            session.control(STREAM)?;
             let model = model.map(ModelId::as_str);
             session.for_each(statements::SCAN, &[&number(shop), &model], |row| {
                 let scanned = Scanned {
