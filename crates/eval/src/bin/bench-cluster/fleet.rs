@@ -90,6 +90,30 @@ impl Fleet {
         Ok(())
     }
 
+    /// Searches until every node has every shop searched in the database; a node learns of it only
+    /// some time after the database.
+    pub(crate) async fn search_until_in_database(&self, searches: &[Bytes]) -> anyhow::Result<()> {
+        let mut searches = searches.iter().cycle();
+        for node in 0..self.services.len() {
+            for shop in 0..self.tokens.len() {
+                let mut connection = Connection::open(&self.target(node, shop)).await?;
+                let before = self.database_searches().await?;
+                while self.database_searches().await? == before {
+                    let search = searches.next().context("there is nothing to search for")?;
+                    let answer = connection.post("/api/v1/search", search.clone()).await?;
+                    answer.expect(StatusCode::OK)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn database_searches(&self) -> anyhow::Result<f64> {
+        let exact = self.metric("shopkeeper_database_searches_total{path=\"exact\"}").await?;
+        let others = self.metric("shopkeeper_database_searches_total{path=\"candidates\"}").await?;
+        Ok(exact + others)
+    }
+
     /// Processor time of all nodes.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         self.services.iter().map(Service::cpu).sum()

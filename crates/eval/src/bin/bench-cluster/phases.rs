@@ -128,6 +128,9 @@ impl Bench {
         }
         let queries = Arc::new(products.searches(DIFFERENT, self.seed + 1));
         fleet.warm_up(queries.first().context("there is nothing to search for")?).await?;
+        if self.search_above.is_some() {
+            fleet.search_until_in_database(&queries).await?;
+        }
         let row = Row { database, name, fleet: &fleet, time: self.time };
         let (search, create, bulk) = (searches(&queries), singles(products), bulks(products));
 
