@@ -43,6 +43,9 @@ struct Arguments {
     /// Sizes of shops.
     #[arg(long, value_delimiter = ',', default_value = "10000,100000,1000000")]
     products: Vec<usize>,
+    /// Threads that may share a search
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
     /// Search made-up products, those of `bench-search`, instead of titles over and over
     #[arg(long)]
     made_up: bool,
@@ -59,7 +62,7 @@ fn main() -> anyhow::Result<()> {
     if arguments.made_up {
         print_header();
         for products in &arguments.products {
-            made_up(*products, &model, arguments.queries);
+            made_up(*products, &model, arguments.queries, arguments.threads);
         }
         return Ok(());
     }
@@ -78,7 +81,7 @@ fn main() -> anyhow::Result<()> {
     print_header();
     let asked = queries_of(Encoder::Instant)?;
     for products in &arguments.products {
-        time(*products, &titles, &deep, &queries, &asked);
+        time(*products, &titles, &deep, (&queries, &asked), arguments.threads);
     }
     Ok(())
 }
@@ -144,7 +147,13 @@ fn print_header() {
 /// A query, and what it means.
 type Asked = (Understanding, Option<Meant>);
 
-fn time(products: usize, titles: &[String], held: &[Vector], queries: &[String], asked: &[Vector]) {
+fn time(
+    products: usize,
+    titles: &[String],
+    held: &[Vector],
+    (queries, asked): (&[String], &[Vector]),
+    threads: usize,
+) {
     let index = index(products, titles, held, SPREAD);
     let read = |query: &String| Understand::default().read(query, &|_| true);
     let meant = |vector| {
@@ -152,11 +161,11 @@ fn time(products: usize, titles: &[String], held: &[Vector], queries: &[String],
         Some(Meant { vector, manner: fusion::Manner::UNKNOWN })
     };
     let pairs = queries.iter().map(read).zip(asked.iter().map(meant));
-    report(&index.snapshot(), &pairs.collect::<Vec<_>>());
+    report(&index.snapshot(), &pairs.collect::<Vec<_>>(), threads);
 }
 
 /// Times searches for words of titles of made-up products.
-fn made_up(count: usize, model: &BuiltIn, queries: usize) {
+fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
     let products = Products::make(count, 1);
     let mut builder = IndexBuilder::new();
     let price = Money::parse("$5").unwrap_or_else(|_| unreachable!("it is a price"));
@@ -194,17 +203,17 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize) {
         });
         (understood, meant)
     });
-    report(&index.snapshot(), &asked.collect::<Vec<Asked>>());
+    report(&index.snapshot(), &asked.collect::<Vec<Asked>>(), threads);
 }
 
 /// Times searches and prints what they took.
-fn report(snapshot: &Snapshot, asked: &[Asked]) {
+fn report(snapshot: &Snapshot, asked: &[Asked], threads: usize) {
     let search = |plan: &Plan<'_>| {
         let started = Instant::now();
         let Ok(matches) = snapshot.search(plan, |_| Ok::<_, Infallible>(Vec::new()));
         (started.elapsed(), black_box(matches).total)
     };
-    let plan = |understood| Plan::of(understood, Sight::VisibleOnly, 0, 10);
+    let plan = |understood| Plan { threads, ..Plan::of(understood, Sight::VisibleOnly, 0, 10) };
     let mut words: Vec<_> =
         asked.iter().map(|(understood, _)| search(&plan(understood)).0).collect();
     let mut found = 0;
