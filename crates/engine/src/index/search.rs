@@ -31,7 +31,7 @@ use super::{
 pub(super) const SKETCHED_FROM: u64 = 2_000;
 
 /// Shops of fewer products are searched by one thread. Measured with `bench-scan --threads 2`: 50,000
-/// products gain nothing, 100,000 a quarter, 200,000 a fifth and a million half.
+/// products gain nothing, 100,000 a quarter and 200,000 a fifth.
 const SHARED_FROM: usize = 80_000;
 
 /// A page of matching products.
