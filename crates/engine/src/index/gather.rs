@@ -207,16 +207,14 @@ impl InSegment<'_, '_> {
                     )
                 };
                 // Those that could be relevant if they were as near as can be.
-                let could_be = match matched == 0 || is_hopeless {
-                    true => {
-                        if is_hopeless {
-                            0
-                        } else {
-                            u64::MAX
-                        }
-                    }
-                    false => hopeful(u64::MAX, &[1.0; BLOCK], &[0.0; BLOCK]),
-                } | titled;
+                let could_be = if is_hopeless {
+                    0
+                } else if matched == 0 {
+                    u64::MAX
+                } else {
+                    hopeful(u64::MAX, &[1.0; BLOCK], &[0.0; BLOCK])
+                };
+                let could_be = could_be | titled;
                 let is_sketched = could_be.count_ones() > FEW;
                 let hopeful = if is_sketched {
                     vectors.look(block, &meant.vector, self.search.closely, &mut look);
