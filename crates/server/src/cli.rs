@@ -66,7 +66,7 @@ enum Command {
     Status(status::StatusCommand),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
     Eval(eval::EvalCommand),
-    /// Find the weights between words and meaning that answer judged queries best
+    /// Find the numbers of the ranking that answer judged queries best
     Tune(tune::TuneCommand),
     /// Import products from a file into a data folder or a running server
     Import(Box<import::ImportCommand>),
