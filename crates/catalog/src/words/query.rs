@@ -155,7 +155,8 @@ impl Term {
 
     /// `wd-40` is `wd40`, or `wd` and `40`; `heath-zenith` is each of the words, too.
     fn of_compound(parts: &[String], joined: &str) -> Option<Self> {
-        let words: Vec<Box<str>> = parts.iter().map(|part| singular(part).into()).collect();
+        let words: Vec<Box<str>> =
+            parts.iter().map(|part| singular(super::cut(part)).into()).collect();
         let telling: Vec<Box<str>> =
             words.iter().filter(|word| says_something_alone(word)).cloned().collect();
         let mut alternatives = Vec::new();
@@ -339,7 +340,22 @@ pub(crate) fn set_aside(forms: &[impl AsRef<str>]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{
+        super::{MAX_WORD_BYTES, for_each_word},
+        *,
+    };
+
+    #[test]
+    fn a_compound_with_a_wall_of_letters_finds_its_own_text() {
+        let text = format!("{}0-z", "p".repeat(MAX_WORD_BYTES));
+        let mut said = Vec::new();
+        for_each_word(&text, |word| said.push(word.to_owned()));
+        let query = QueryWords::of(&text);
+        assert!(
+            query.are_said(|word| said.iter().any(|other| other == word)),
+            "{query:?} {said:?}"
+        );
+    }
 
     #[test]
     fn a_word_taken_for_another_is_a_guess_and_words_put_together_are_not() {
