@@ -1,0 +1,1 @@
+//! No caller can take the connections or admission slots of others.

@@ -1,0 +1,1 @@
+//! Nothing unbounded is sent, stored or kept in memory.

@@ -1,0 +1,1 @@
+//! Negated comparisons, budgets and `X-free` in queries, over HTTP.

@@ -1,0 +1,1 @@
+//! A query with exclusions costs about as much as one without.

@@ -1,0 +1,1 @@
+//! Loading a shop does not delay requests to other shops.

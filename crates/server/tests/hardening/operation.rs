@@ -1,0 +1,1 @@
+//! Draining, logs, file modes, key rotation.

@@ -1,0 +1,1 @@
+//! Many connections at once: every response in time, flat memory.

@@ -1,0 +1,1 @@
+//! Damaged rows, dropped connections and lost commits heal without a restart.

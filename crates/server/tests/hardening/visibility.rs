@@ -1,0 +1,1 @@
+//! For a SHOPPER token hidden products do not exist.

@@ -1,0 +1,1 @@
+//! One shop's writes do not delay those of others.
