@@ -19,3 +19,6 @@ mod node;
 #[path = "../contract/shop.rs"]
 #[allow(dead_code)]
 mod shop;
+#[path = "../contract/socket.rs"]
+#[allow(dead_code)]
+mod socket;
