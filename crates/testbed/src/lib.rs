@@ -1,10 +1,12 @@
-//! Which PostgreSQL do the tests run on? A real one of their own, on a free port, in a scratch
-//! folder, gone with the process that started it.
+//! What tests and measurements share: a real PostgreSQL of their own, on a free port, in a scratch
+//! folder that is removed with the process that started it; certificates; a wire that can be cut;
+//! the memory of a process.
 //!
-//! `scripts/postgres.sh` installs it where it is missing; a test that cannot have it fails.
+//! `scripts/postgres.sh` installs PostgreSQL where it is missing; a test that cannot have it fails.
 #![allow(clippy::unwrap_used, reason = "a test that cannot have its database fails")]
 
 mod certified;
+mod memory;
 mod wire;
 
 use std::{
@@ -29,6 +31,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use tempfile::TempDir;
 
 pub use certified::{Authority, Certified};
+pub use memory::{growth_over_second_half, resident_bytes};
 pub use wire::{Cut, Wire};
 
 /// How long anything may take that is certain to happen.

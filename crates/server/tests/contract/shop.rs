@@ -243,10 +243,7 @@ impl Server {
     /// The server's resident memory in bytes.
     #[allow(dead_code)]
     pub(crate) fn resident_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id()));
-        let status = status.unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().strip_suffix("kB").unwrap().trim().parse::<u64>().unwrap() * 1024
+        testbed::resident_bytes(self.process.id())
     }
 
     fn end(&mut self) {

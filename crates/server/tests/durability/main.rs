@@ -10,5 +10,7 @@ mod crash;
 mod disk;
 mod folder;
 mod server;
+mod soak;
 mod stop;
 mod tokens;
+mod workload;

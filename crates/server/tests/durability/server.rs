@@ -112,6 +112,11 @@ impl Server {
         Client::new(&self.address, token)
     }
 
+    /// Its resident memory in bytes.
+    pub(crate) fn resident_bytes(&self) -> u64 {
+        testbed::resident_bytes(self.process.id())
+    }
+
     /// Ends it as a power cut would: nothing is finished.
     pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();

@@ -1,0 +1,426 @@
+//! Clients that write at random, know what must be stored after each acknowledged write, and
+//! compare that with what a restarted server returns.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    env,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use fastrand::Rng;
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    client::{Answer, Client},
+    server::{Server, issue_token},
+};
+
+const CLIENTS: usize = 6;
+/// Words of deleted and replaced texts that each client checks: the newest ones.
+const GONE_WORDS: usize = 5_000;
+const PRODUCTS: &str = "/api/v1/products";
+const BULK: &str = "/api/v1/products/bulk";
+
+/// What a client wrote into a product. Every title has a word of its own, and the description
+/// holds one that the product keeps for life.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Said {
+    word: String,
+    born: String,
+    price: String,
+    hidden: bool,
+}
+
+impl Said {
+    fn body(&self) -> Value {
+        json!({
+            "title": format!("Lamp {}", self.word),
+            "description": format!("Made as {}", self.born),
+            "price": self.price,
+            "hidden": self.hidden,
+        })
+    }
+
+    /// What a product in an answer says; panics if it mixes two writes.
+    fn of(product: &Value) -> Self {
+        let last_word =
+            |field: &str| product[field].as_str().unwrap().rsplit(' ').next().unwrap().to_owned();
+        Self {
+            word: last_word("title"),
+            born: last_word("description"),
+            price: product["price"].as_str().unwrap().to_owned(),
+            hidden: product["hidden"].as_bool().unwrap(),
+        }
+    }
+}
+
+/// A write, as it would be if it happened.
+#[derive(Clone, Debug)]
+enum Write {
+    /// New products; `many` of them in one bulk request, with an element that is refused.
+    Create {
+        key: Option<String>,
+        many: bool,
+        drafts: Vec<Said>,
+    },
+    /// Products as they become.
+    Update(BTreeMap<u64, Said>),
+    Delete(Vec<u64>),
+}
+
+/// A client, what it knows to be stored, and what it does not know.
+struct Shopkeeper {
+    name: usize,
+    random: Rng,
+    count: u64,
+    /// Products after the last answered write.
+    known: BTreeMap<u64, Said>,
+    /// Words that must no longer be found, the newest last.
+    gone: VecDeque<String>,
+    /// Products beyond which it deletes instead of creating.
+    max_products: usize,
+    /// The write that was not answered.
+    unanswered: Option<Write>,
+}
+
+impl Shopkeeper {
+    fn some_word(&mut self) -> String {
+        self.count += 1;
+        format!("word{}x{}q", self.name, self.count)
+    }
+
+    fn some_draft(&mut self) -> Said {
+        let word = self.some_word();
+        let born = format!("born{word}");
+        Said { word, born, price: self.some_price(), hidden: self.random.bool() }
+    }
+
+    fn some_price(&mut self) -> String {
+        format!("${}.00", self.random.u32(1..1000))
+    }
+
+    fn some_ids(&mut self, many: usize) -> Vec<u64> {
+        let ids: Vec<u64> = self.known.keys().copied().collect();
+        self.random.choose_multiple(ids, many)
+    }
+
+    fn next_write(&mut self) -> Write {
+        let several = self.random.usize(2..12);
+        if self.known.len() > self.max_products {
+            return Write::Delete(self.some_ids(several));
+        }
+        match self.random.u8(0..10) {
+            4 | 5 if self.known.len() > 3 => self.some_update(1),
+            6 if self.known.len() > 3 => self.some_update(several),
+            7 if self.known.len() > 3 => Write::Delete(self.some_ids(1)),
+            8 if self.known.len() > 3 => Write::Delete(self.some_ids(several)),
+            kind => {
+                let many = kind == 9;
+                let drafts =
+                    (0..if many { several } else { 1 }).map(|_| self.some_draft()).collect();
+                let key = self.random.bool().then(|| format!("key {}", self.some_word()));
+                Write::Create { key, many, drafts }
+            }
+        }
+    }
+
+    fn some_update(&mut self, many: usize) -> Write {
+        let ids = self.some_ids(many);
+        let changed = ids.into_iter().map(|id| {
+            let (word, price) = (self.some_word(), self.some_price());
+            let before = &self.known[&id];
+            (id, Said { word, price, born: before.born.clone(), hidden: !before.hidden })
+        });
+        Write::Update(changed.collect())
+    }
+
+    /// Writes until the server is gone.
+    fn work(&mut self, client: &Client, answered: impl Fn()) {
+        loop {
+            let write = self.next_write();
+            let Ok(answer) = send(client, &write) else {
+                self.unanswered = Some(write);
+                return;
+            };
+            answered();
+            let ids = ids_of(&write, &answer);
+            self.happened(write, ids);
+        }
+    }
+
+    /// Takes a write as stored; `ids` are those of created products.
+    fn happened(&mut self, write: Write, ids: Vec<u64>) {
+        match write {
+            Write::Create { drafts, .. } => {
+                assert_eq!(ids.len(), drafts.len());
+                for (id, said) in ids.into_iter().zip(drafts) {
+                    assert_eq!(self.known.insert(id, said), None, "the id {id} was used again");
+                }
+            }
+            Write::Update(changed) => {
+                for (id, said) in changed {
+                    let before = self.known.insert(id, said).unwrap();
+                    self.is_gone(before.word);
+                }
+            }
+            Write::Delete(ids) => {
+                for id in ids {
+                    let before = self.known.remove(&id).unwrap();
+                    self.is_gone(before.word);
+                }
+            }
+        }
+    }
+
+    fn is_gone(&mut self, word: String) {
+        self.gone.push_back(word);
+        if self.gone.len() > GONE_WORDS {
+            self.gone.pop_front();
+        }
+    }
+
+    /// Finds out whether the unanswered write happened: wholly, or not at all.
+    fn settle(&mut self, client: &Client, stored: &BTreeMap<u64, Said>) {
+        let Some(write) = self.unanswered.take() else { return };
+        match &write {
+            Write::Create { key, drafts, .. } => {
+                let ids: Vec<u64> = drafts
+                    .iter()
+                    .filter_map(|draft| {
+                        stored.iter().find(|(_, said)| *said == draft).map(|(id, _)| *id)
+                    })
+                    .collect();
+                assert!(ids.is_empty() || ids.len() == drafts.len(), "a part of {write:?}");
+                if key.is_some() {
+                    // Asked again with its key, it happens now or has happened: once.
+                    let again = ids_of(&write, &send(client, &write).unwrap());
+                    assert!(ids.is_empty() || ids == again, "{write:?} happened twice");
+                    self.happened(write, again);
+                } else if ids.is_empty() {
+                    drafts.iter().for_each(|draft| self.is_gone(draft.word.clone()));
+                } else {
+                    self.happened(write, ids);
+                }
+            }
+            Write::Update(changed) => {
+                let done = changed.iter().filter(|(id, said)| stored.get(id) == Some(said)).count();
+                assert!(done == 0 || done == changed.len(), "a part of {write:?}");
+                if done > 0 {
+                    self.happened(write, Vec::new());
+                } else {
+                    changed.values().for_each(|said| self.is_gone(said.word.clone()));
+                }
+            }
+            Write::Delete(ids) => {
+                let done = ids.iter().filter(|id| !stored.contains_key(id)).count();
+                assert!(done == 0 || done == ids.len(), "a part of {write:?}");
+                if done > 0 {
+                    self.happened(write, Vec::new());
+                }
+            }
+        }
+    }
+
+    /// Everything known is got and found as it was written, and nothing else is.
+    fn check(&self, client: &Client) {
+        for (id, said) in &self.known {
+            let got = client.product(*id);
+            assert_eq!((got.status, &Said::of(&got.body)), (200, said), "the product {id}");
+            let (found, total) = client.search(&said.word);
+            assert_eq!((found.len(), total), (1, 1), "{said:?}");
+            assert_eq!(found[0], got.body);
+        }
+        for word in &self.gone {
+            assert_eq!(client.search(word).1, 0, "{word} is found");
+        }
+    }
+}
+
+fn send(client: &Client, write: &Write) -> reqwest::Result<Answer> {
+    match write {
+        Write::Create { key, many: false, drafts } => {
+            client.send(Method::POST, PRODUCTS, key.as_deref(), Some(&drafts[0].body()))
+        }
+        Write::Create { key, many: true, drafts } => {
+            let mut products: Vec<_> = drafts.iter().map(Said::body).collect();
+            products.insert(1, json!({"title": "Lamp without a price"}));
+            let body = json!({"products": products});
+            client.send(Method::POST, BULK, key.as_deref(), Some(&body))
+        }
+        Write::Update(changed) if changed.len() == 1 => {
+            let (id, said) = changed.iter().next().unwrap();
+            client.send(Method::PUT, &format!("{PRODUCTS}/{id}"), None, Some(&said.body()))
+        }
+        Write::Update(changed) => {
+            let products: Vec<_> = changed
+                .iter()
+                .map(|(id, said)| {
+                    let mut body = said.body();
+                    body["id"] = json!(id);
+                    body
+                })
+                .collect();
+            client.send(Method::PUT, BULK, None, Some(&json!({"products": products})))
+        }
+        Write::Delete(ids) if ids.len() == 1 => {
+            client.send(Method::DELETE, &format!("{PRODUCTS}/{}", ids[0]), None, None)
+        }
+        Write::Delete(ids) => {
+            client.send(Method::DELETE, BULK, None, Some(&json!({"product_ids": ids})))
+        }
+    }
+}
+
+/// The ids of created products, from an answer that says the write was done in full.
+fn ids_of(write: &Write, answer: &Answer) -> Vec<u64> {
+    let counted = |field: &str| answer.body[field].as_u64().unwrap() as usize;
+    match write {
+        Write::Create { many: false, .. } => vec![answer.id()],
+        Write::Create { drafts, .. } => {
+            assert_eq!((answer.status, counted("created_count")), (201, drafts.len()));
+            assert_eq!(answer.body["errors"][0]["index"], 1);
+            let ids = answer.body["created_ids"].as_array().unwrap();
+            ids.iter().map(|id| id.as_u64().unwrap()).collect()
+        }
+        Write::Update(changed) => {
+            assert_eq!(answer.status, 200, "{answer:?}");
+            assert!(changed.len() == 1 || counted("updated_count") == changed.len());
+            Vec::new()
+        }
+        Write::Delete(ids) if ids.len() == 1 => {
+            assert_eq!(answer.status, 204, "{answer:?}");
+            Vec::new()
+        }
+        Write::Delete(ids) => {
+            assert_eq!((answer.status, counted("deleted_count")), (200, ids.len()));
+            Vec::new()
+        }
+    }
+}
+
+/// Every id that was ever seen, with the word its product was born with.
+#[derive(Default)]
+struct Ids(BTreeMap<u64, String>);
+
+impl Ids {
+    fn see(&mut self, id: u64, born: &str) {
+        let first = self.0.entry(id).or_insert_with(|| born.to_owned());
+        assert_eq!(first, born, "the id {id} was used again");
+    }
+}
+
+/// All clients of one shop on a data folder of its own.
+pub(crate) struct Workload {
+    folder: TempDir,
+    token: String,
+    clients: Vec<Shopkeeper>,
+    ids: Ids,
+    pub(crate) random: Rng,
+}
+
+impl Workload {
+    /// Clients that keep at most about this many products each. Prints the seed; `TEST_SEED`
+    /// repeats a run.
+    pub(crate) fn new(max_products: usize) -> Self {
+        let seed = seed();
+        eprintln!("TEST_SEED={seed}");
+        let mut random = Rng::with_seed(seed);
+        let folder = tempfile::tempdir().unwrap();
+        let token = issue_token(folder.path(), "EDITOR");
+        let client = |name| Shopkeeper {
+            name,
+            random: random.fork(),
+            count: 0,
+            known: BTreeMap::new(),
+            gone: VecDeque::new(),
+            max_products,
+            unanswered: None,
+        };
+        let clients = (0..CLIENTS).map(client).collect();
+        Self { folder, token, clients, ids: Ids::default(), random }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// How many products were ever seen.
+    pub(crate) fn products_seen(&self) -> usize {
+        self.ids.0.len()
+    }
+
+    /// All clients write until `wait` returns; then the process is killed. `acknowledged` gets
+    /// the number of acknowledged writes after each; the last number is returned.
+    pub(crate) fn write_until_killed(
+        &mut self,
+        server: Server,
+        acknowledged: impl Fn(usize) + Sync,
+        wait: impl FnOnce(&Server),
+    ) -> usize {
+        let count = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            for client in &mut self.clients {
+                let (http, count, acknowledged) =
+                    (server.client(&self.token), &count, &acknowledged);
+                scope.spawn(move || {
+                    client.work(&http, || {
+                        acknowledged(count.fetch_add(1, Ordering::Relaxed) + 1);
+                    });
+                });
+            }
+            wait(&server);
+            server.kill();
+        });
+        count.into_inner()
+    }
+
+    /// Every acknowledged write is stored and found, every other write happened wholly or not at
+    /// all, and index and store agree.
+    pub(crate) fn check(&mut self, server: &Server) {
+        let http = &server.client(&self.token);
+        let stored = list(http, &mut self.ids);
+        for client in &mut self.clients {
+            client.settle(http, &stored);
+        }
+        let known: BTreeMap<u64, Said> =
+            self.clients.iter().flat_map(|client| client.known.clone()).collect();
+        assert_eq!(list(http, &mut self.ids), known);
+        assert_eq!(http.search("lamp").1, known.len());
+        thread::scope(|scope| {
+            for client in &self.clients {
+                scope.spawn(|| client.check(http));
+            }
+        });
+    }
+}
+
+/// The whole catalog, whose parts agree with each other.
+fn list(client: &Client, ids: &mut Ids) -> BTreeMap<u64, Said> {
+    let (products, total) = client.list();
+    assert_eq!(products.len(), total);
+    let listed: BTreeMap<u64, Said> = products
+        .iter()
+        .map(|product| (product["id"].as_u64().unwrap(), Said::of(product)))
+        .collect();
+    assert_eq!(listed.len(), total, "an id is listed twice");
+    for (id, said) in &listed {
+        ids.see(*id, &said.born);
+    }
+    listed
+}
+
+fn seed() -> u64 {
+    match env::var("TEST_SEED") {
+        Ok(seed) => seed.parse().unwrap(),
+        Err(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64,
+    }
+}
