@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,6 +25,12 @@ unit: ## Unit, property, contract, durability and model tests; the contract on b
 	cargo test --workspace --locked
 	TEST_STORE=postgres cargo test --locked -p server --test contract
 	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --locked -p server --test contract -- constraints:: explaining:: paging:: searching:: similar:: spelling::
+
+test-hardening: ## The long forms of the hardening suite, on an otherwise idle machine (not part of `make test`)
+	HARDENING=long cargo test --release --locked -p server --test hardening -- --nocapture --test-threads 1
+
+soak: ## Ten minutes of writes and searches with a SIGKILL every minute (not part of `make test`)
+	SOAK_LIVES=10 SOAK_LIFE_SECONDS=60 cargo test --release --locked -p server --test durability -- --nocapture soak::
 
 test-faults: ## Nodes killed and paused, the database away, many times over (not part of `make test`)
 	TEST_ROUNDS=10 cargo test --locked -p server --test nodes -- --nocapture --test-threads 1

@@ -1,1 +1,226 @@
-//! Many connections at once: every response in time, flat memory.
+//! Many connections at once: every response in time, other shops unaffected, flat memory.
+//!
+//! 64 connections search and 16 write to one shop while 2,000 connections idle. The catalog keeps
+//! its size (each writer creates, updates and deletes one product after another), so memory must
+//! not grow.
+
+use std::{
+    io::{ErrorKind, Read},
+    net::{SocketAddr, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+
+use crate::{
+    shop::{Role, Server, Shop, plain},
+    socket::Socket,
+};
+
+const SEARCHERS: usize = 64;
+const WRITERS: usize = 16;
+const IDLE: usize = 2_000;
+/// The server's own limit for one request (`limits.request_time`).
+const REQUEST_TIME: Duration = Duration::from_secs(20);
+/// Pause between two requests of the other shop: its load is not part of the overload.
+const PROBE_EVERY: Duration = Duration::from_millis(10);
+const SAMPLE_EVERY: Duration = Duration::from_millis(100);
+
+/// How long the overload lasts, and what is asserted of it. The short form runs beside other tests
+/// in an unoptimised build, so its limits only catch collapse; the long form needs an idle machine.
+struct Form {
+    flags: &'static [&'static str],
+    products: usize,
+    time: Duration,
+    probe_p99: Duration,
+    memory_growth: f64,
+}
+
+impl Form {
+    fn of_environment() -> Self {
+        if std::env::var("HARDENING").is_ok_and(|form| form == "long") {
+            Self {
+                flags: &["--model-kind", "built-in", "--limits-request-time", "20s"],
+                products: 20_000,
+                time: Duration::from_secs(60),
+                probe_p99: Duration::from_millis(100),
+                memory_growth: 0.02,
+            }
+        } else {
+            Self {
+                flags: &["--limits-request-time", "20s"],
+                products: 500,
+                time: Duration::from_secs(6),
+                probe_p99: Duration::from_secs(5),
+                memory_growth: 0.10,
+            }
+        }
+    }
+}
+
+#[test]
+fn an_overloaded_server_answers_in_time_and_keeps_its_memory() {
+    let form = Form::of_environment();
+    let server = Server::start(form.flags);
+    let (busy, quiet) = (server.shop(), server.shop());
+    fill(&busy, form.products);
+    let probed = quiet.as_role(Role::Editor).create(plain("Reading lamp"));
+    let is_over = Arc::new(AtomicBool::new(false));
+    let load = Load { server: &server, token: busy.token(Role::Editor), is_over: &is_over };
+    let probe = Load { server: &server, token: quiet.token(Role::Shopper), is_over: &is_over };
+    let (responses, probes, memory) = thread::scope(|scope| {
+        scope.spawn(|| keep_idle_connections(server.address, &is_over));
+        let searchers = (0..SEARCHERS).map(|seed| (seed, true));
+        let workers: Vec<_> = searchers
+            .chain((0..WRITERS).map(|seed| (seed, false)))
+            .map(|(seed, searches)| {
+                let load = &load;
+                scope.spawn(move || if searches { load.search(seed) } else { load.write(seed) })
+            })
+            .collect();
+        let probe = scope.spawn(|| probe.get(probed));
+        let memory = sample_memory(&server, form.time);
+        is_over.store(true, Ordering::Relaxed);
+        let responses: Vec<Response> =
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect();
+        (responses, probe.join().unwrap(), memory)
+    });
+    check_responses(&responses);
+    check_responses(&probes);
+    let p99 = percentile_99(probes.iter().map(|probe| probe.time).collect());
+    let growth = testbed::growth_over_second_half(&memory);
+    eprintln!(
+        "{} responses, slowest {:?}; p99 of the other shop {p99:?}; memory grew by {:.1} %",
+        responses.len(),
+        responses.iter().map(|response| response.time).max().unwrap(),
+        growth * 100.0,
+    );
+    assert!(p99 < form.probe_p99, "p99 of the other shop's GET: {p99:?}");
+    assert!(growth <= form.memory_growth, "memory in bytes: {memory:?}");
+}
+
+fn fill(shop: &Shop, products: usize) {
+    const KINDS: [&str; 5] = ["lamp", "table", "sofa", "shelf", "mirror"];
+    let title =
+        |number| format!("{} model m{} in tone t{}", KINDS[number % 5], number, number % 97);
+    shop.as_role(Role::Editor).create_all((0..products).map(title));
+}
+
+/// One response as a client saw it.
+struct Response {
+    status: u16,
+    time: Duration,
+}
+
+/// One kind of client: each of its calls uses one connection until the load is over.
+struct Load<'a> {
+    server: &'a Server,
+    token: String,
+    is_over: &'a AtomicBool,
+}
+
+impl Load<'_> {
+    fn search(&self, seed: usize) -> Vec<Response> {
+        let mut random = Rng::with_seed(seed as u64);
+        self.repeat(|connection| {
+            let query = format!("sofa tone t{} under $90", random.u32(0..97));
+            vec![connection.send("POST", "/api/v1/search", Some(json!({"query": query}))).0]
+        })
+    }
+
+    fn write(&self, seed: usize) -> Vec<Response> {
+        let mut random = Rng::with_seed(seed as u64);
+        self.repeat(|connection| {
+            let title = format!("writer lamp w{}", random.u32(0..1000));
+            let (created, body) = connection.send("POST", "/api/v1/products", Some(plain(&title)));
+            let Some(id) = body["id"].as_u64() else { return vec![created] };
+            let path = format!("/api/v1/products/{id}");
+            let updated = connection.send("PUT", &path, Some(json!({"hidden": true}))).0;
+            vec![created, updated, connection.send("DELETE", &path, None).0]
+        })
+    }
+
+    fn get(&self, product: u64) -> Vec<Response> {
+        self.repeat(|connection| {
+            thread::sleep(PROBE_EVERY);
+            vec![connection.send("GET", &format!("/api/v1/products/{product}"), None).0]
+        })
+    }
+
+    fn repeat(&self, mut requests: impl FnMut(&mut Connection) -> Vec<Response>) -> Vec<Response> {
+        let mut connection =
+            Connection { socket: Socket::connect(self.server), token: &self.token };
+        let mut responses = Vec::new();
+        while !self.is_over.load(Ordering::Relaxed) {
+            responses.extend(requests(&mut connection));
+        }
+        responses
+    }
+}
+
+struct Connection<'a> {
+    socket: Socket,
+    token: &'a str,
+}
+
+impl Connection<'_> {
+    fn send(&mut self, method: &str, path: &str, body: Option<Value>) -> (Response, Value) {
+        let body = body.map(|body| body.to_string()).unwrap_or_default();
+        let length = format!("Content-Length: {}", body.len());
+        let sent = Instant::now();
+        self.socket.head(&format!("{method} {path}"), self.token, &[&length]).send(body);
+        let answer = self.socket.answer();
+        (Response { status: answer.status, time: sent.elapsed() }, answer.body)
+    }
+}
+
+/// Holds connections that never send a request, and replaces those that the server closes.
+fn keep_idle_connections(address: SocketAddr, is_over: &AtomicBool) {
+    let mut idle: Vec<TcpStream> = Vec::new();
+    while !is_over.load(Ordering::Relaxed) {
+        idle.retain_mut(is_open);
+        while idle.len() < IDLE && !is_over.load(Ordering::Relaxed) {
+            let Ok(stream) = TcpStream::connect_timeout(&address, REQUEST_TIME) else { break };
+            stream.set_nonblocking(true).unwrap();
+            idle.push(stream);
+        }
+        thread::sleep(SAMPLE_EVERY);
+    }
+}
+
+fn is_open(stream: &mut TcpStream) -> bool {
+    matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock)
+}
+
+/// Waits until the time is over and measures resident memory meanwhile.
+fn sample_memory(server: &Server, time: Duration) -> Vec<u64> {
+    let end = Instant::now() + time;
+    let mut samples = Vec::new();
+    while Instant::now() < end {
+        samples.push(server.resident_bytes());
+        thread::sleep(SAMPLE_EVERY);
+    }
+    samples
+}
+
+/// Overload may be answered by 503, but not by another failure, not late, and not always.
+fn check_responses(responses: &[Response]) {
+    let is_success = |response: &&Response| (200..300).contains(&response.status);
+    let successes = responses.iter().filter(is_success).count();
+    assert!(successes * 2 > responses.len(), "{successes} of {} succeeded", responses.len());
+    for Response { status, time } in responses {
+        assert!((200..300).contains(status) || *status == 503, "status {status}");
+        assert!(*time < REQUEST_TIME, "a response took {time:?}");
+    }
+}
+
+fn percentile_99(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() * 99 / 100]
+}
