@@ -3,6 +3,7 @@
 
 mod listen;
 mod model;
+mod open_files;
 mod patience;
 mod readiness;
 
@@ -37,6 +38,7 @@ pub struct Demo {
 
 /// Runs the service until it is told to stop, with a demo shop if asked for one.
 pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
+    open_files::make_room(config.limits.connections);
     let metrics = metrics::install().context("figures cannot be kept")?;
     let embedder = embedder(&config.model)?;
     let engine = open(config, embedder)?;

@@ -9,6 +9,7 @@ mod client;
 mod crash;
 mod disk;
 mod folder;
+mod open_files;
 mod server;
 mod soak;
 mod stop;
