@@ -183,6 +183,15 @@ impl Corpus {
         }
     }
 
+    /// The sums over the products of one that are not of the other, which is a part of it.
+    pub fn minus(self, part: Self) -> Self {
+        Self {
+            products: self.products.saturating_sub(part.products),
+            title_words: self.title_words.saturating_sub(part.title_words),
+            description_words: self.description_words.saturating_sub(part.description_words),
+        }
+    }
+
     /// How much it says that a product has a word which so many products have: always above 0.
     pub fn rarity(&self, products_with_word: u64) -> f32 {
         let (all, with) = (self.products as f64, products_with_word as f64);

@@ -1,5 +1,8 @@
 //! Which products answer a query? The shop's index scores them, the store hands out their rows.
 
+#[cfg(test)]
+mod visibility_tests;
+
 use std::{collections::HashMap, mem, time::Instant};
 
 use catalog::{
@@ -63,13 +66,15 @@ pub(crate) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
     let mut stage = Stages::start();
-    let knows = |word: &str| snapshot.knows(word);
+    // Whoever does not get to see hidden products is answered as if there were none.
+    let sight = pass.sight();
+    let knows = |word: &str| snapshot.knows(word, sight);
     let query = request.query.as_str();
     let mut understood = request.understand.read(query, &knows);
     if request.understand.corrections {
-        snapshot.correct(query, &|word| queries.recognises(word), &mut understood);
+        snapshot.correct(query, sight, &|word| queries.recognises(word), &mut understood);
     }
-    let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
+    let mut plan = Plan::of(&understood, sight, request.offset, request.limit);
     (plan.explain, plan.threads) = (request.explain, queries.threads());
     plan.tuning = request.tuning;
     stage.ends("understand");

@@ -91,8 +91,8 @@ fn what_is_found_is_what_a_close_look_at_everything_finds() {
         });
     }
     let snapshot = builder.finish(Seq(1)).snapshot();
-    let corpus = snapshot.corpus();
-    let statistics = Statistics { corpus: &corpus, products_with: None };
+    let sight = Sight::VisibleOnly;
+    let statistics = Statistics { sight, corpus: snapshot.corpus(sight), products_with: None };
     let mut found = 0;
     let likenesses = [0.6, 0.75, 0.95].into_iter().cycle();
     for (query, likeness) in phrases("N", QUERIES).into_iter().zip(likenesses) {

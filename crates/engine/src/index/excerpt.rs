@@ -14,7 +14,7 @@ use super::{
     similar,
 };
 
-/// Some products of a shop, and what is known of all of them.
+/// Some products of a shop, and what is known of all that a reader gets to see.
 pub struct Excerpt {
     segments: Vec<LiveSegment>,
     corpus: Corpus,
@@ -22,8 +22,8 @@ pub struct Excerpt {
 }
 
 impl Excerpt {
-    /// These products, in ascending order of id, of a shop with these sums. The map says how many
-    /// products of the shop say each word that will be asked for.
+    /// These products, in ascending order of id, of a shop with these sums over the products in
+    /// sight. The map says how many of those say each word that will be asked for.
     pub fn new(
         entries: &[Entry<'_>],
         corpus: Corpus,
@@ -40,8 +40,8 @@ impl Excerpt {
         plan: &Plan<'_>,
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
-        let statistics =
-            Statistics { corpus: &self.corpus, products_with: Some(&self.products_with) };
+        let (sight, products_with) = (plan.sight, Some(&self.products_with));
+        let statistics = Statistics { sight, corpus: &self.corpus, products_with };
         search::search(&self.segments, &statistics, plan, judge)
     }
 
@@ -102,7 +102,8 @@ mod tests {
         let judge = |_: &[ProductId]| Ok::<_, std::convert::Infallible>(Vec::new());
         let Ok(whole) = snapshot.search(&plan, judge);
         let some: Vec<_> = all.iter().copied().filter(|entry| entry.id.get() % 2 == 0).collect();
-        let Ok(part) = Excerpt::new(&some, snapshot.corpus(), products_with).search(&plan, judge);
+        let corpus = *snapshot.corpus(Sight::VisibleOnly);
+        let Ok(part) = Excerpt::new(&some, corpus, products_with).search(&plan, judge);
         let expected: Vec<_> =
             whole.hits.iter().filter(|hit| hit.product.get() % 2 == 0).copied().collect();
         assert_eq!(part.hits, expected);

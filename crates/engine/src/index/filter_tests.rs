@@ -104,8 +104,9 @@ fn check_order(items: &Items, plan: &Plan<'_>, found: &[ProductId]) {
 }
 
 fn check(index: &ShopIndex, items: &Items, query: &str) {
-    let understood = Understand::default().read(query, &|word| index.snapshot().knows(word));
     for sight in [Sight::VisibleOnly, Sight::Everything] {
+        let knows = |word: &str| index.snapshot().knows(word, sight);
+        let understood = Understand::default().read(query, &knows);
         let expected = naive(items, &understood, sight);
         let plan = Plan::of(&understood, sight, 0, items.len() + 1);
         let found = run(index, items, &understood, &plan);

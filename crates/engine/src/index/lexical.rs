@@ -8,6 +8,7 @@ mod explained;
 use std::{cmp::Ordering, collections::HashMap};
 
 use catalog::{
+    access::Sight,
     ranking::{Corpus, Occurrences, Scorer, Weights},
     words::{Pair, QueryWords, Term},
 };
@@ -20,10 +21,11 @@ use super::{
 /// One score per product of a segment; all zero between searches.
 pub(super) type Scores = [f32; MAX_PRODUCTS];
 
-/// What scores rest on: numbers of all products of the shop.
+/// What scores rest on: numbers of all products of the shop that are in sight.
 pub(super) struct Statistics<'a> {
+    pub(super) sight: Sight,
     pub(super) corpus: &'a Corpus,
-    /// How many products say a word, where the segments do not hold all of them.
+    /// How many of them say a word, where the segments do not hold all of them.
     pub(super) products_with: Option<&'a HashMap<Box<str>, u64>>,
 }
 
@@ -80,10 +82,10 @@ impl<'a> Asked<'a> {
             if let Some(products) = statistics.products_with {
                 return products.get(words[word]).copied().unwrap_or(0);
             }
-            let live = segments.iter().zip(&found).filter_map(|(live, found)| {
-                found[word].map(|postings| live.live_among(postings) as u64)
+            let seen = segments.iter().zip(&found).filter_map(|(live, found)| {
+                found[word].map(|postings| live.seen_among(postings, statistics.sight) as u64)
             });
-            live.sum::<u64>()
+            seen.sum::<u64>()
         };
         let products: Vec<u64> = (0..words.len()).map(with_word).collect();
         let rarities: Vec<f32> = products.iter().map(|with| weights.word(corpus, *with)).collect();

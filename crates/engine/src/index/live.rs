@@ -5,7 +5,7 @@ use std::sync::Arc;
 use catalog::{access::Sight, product::ProductId, ranking::Corpus};
 
 use super::{
-    bits::{BLOCK, Bits},
+    bits::{BLOCK, Bits, ones},
     segment::{Postings, Segment},
     vectors::Vectors,
 };
@@ -20,7 +20,8 @@ pub(super) struct LiveSegment {
     /// Shared likewise.
     vectors: Arc<Vectors>,
     corpus: Corpus,
-    visible: usize,
+    /// The sums over the products that count and are not hidden.
+    visible: Corpus,
 }
 
 impl LiveSegment {
@@ -28,7 +29,8 @@ impl LiveSegment {
     pub(super) fn new(segment: Segment, vectors: Vectors) -> Self {
         let mut corpus = Corpus::default();
         segment.lengths.iter().for_each(|lengths| corpus.add(*lengths));
-        let visible = segment.len() - segment.hidden.iter().count();
+        let mut visible = corpus;
+        segment.hidden.iter().for_each(|doc| visible.remove(segment.lengths[doc]));
         let dead = Arc::new(Bits::new(segment.len()));
         Self { segment: Arc::new(segment), dead, vectors: Arc::new(vectors), corpus, visible }
     }
@@ -50,9 +52,12 @@ impl LiveSegment {
         new.into_iter().for_each(|(doc, numbers)| vectors.put(doc, numbers));
     }
 
-    /// The sums over the products that count.
-    pub(super) fn corpus(&self) -> Corpus {
-        self.corpus
+    /// The sums over the products that count and may be seen.
+    pub(super) fn corpus(&self, sight: Sight) -> Corpus {
+        match sight {
+            Sight::VisibleOnly => self.visible,
+            Sight::Everything => self.corpus,
+        }
     }
 
     /// The number of products that count.
@@ -60,9 +65,9 @@ impl LiveSegment {
         self.corpus.products as usize
     }
 
-    /// The number of products that count and are not hidden.
-    pub(super) fn visible_count(&self) -> usize {
-        self.visible
+    /// The number of products that count and may be seen.
+    pub(super) fn seen_count(&self, sight: Sight) -> usize {
+        self.corpus(sight).products as usize
     }
 
     pub(super) fn dead_count(&self) -> usize {
@@ -94,25 +99,37 @@ impl LiveSegment {
     pub(super) fn delete(&mut self, id: ProductId) -> bool {
         let Some(doc) = self.find(id) else { return false };
         Arc::make_mut(&mut self.dead).set(doc);
-        self.corpus.remove(self.segment.lengths[doc]);
-        self.visible -= usize::from(!self.segment.hidden.get(doc));
+        let lengths = self.segment.lengths[doc];
+        self.corpus.remove(lengths);
+        if !self.segment.hidden.get(doc) {
+            self.visible.remove(lengths);
+        }
         true
     }
 
-    /// How many of the products of a word count.
-    pub(super) fn live_among(&self, postings: Postings<'_>) -> usize {
+    /// How many of the products of a word count and may be seen. Costs nothing where all products
+    /// of the segment do; otherwise no more than a walk through the postings.
+    pub(super) fn seen_among(&self, postings: Postings<'_>, sight: Sight) -> usize {
         let all = postings.docs.len();
-        let dead = self.dead_count();
-        let steps_to_look_up = dead * all.max(1).ilog2() as usize;
-        let dead_among = if dead == 0 {
+        let unseen = self.segment.len() - self.seen_count(sight);
+        let blocks = self.segment.len().div_ceil(BLOCK);
+        let steps_to_look_up = blocks + unseen * (all.max(1).ilog2() as usize + 1);
+        let unseen_among = if unseen == 0 {
             0
         } else if steps_to_look_up < all {
-            let has_word = |doc: &usize| postings.docs.binary_search(&(*doc as _)).is_ok();
-            self.dead.iter().filter(has_word).count()
+            let unseen = (0..blocks)
+                .flat_map(|block| ones(!self.seen(block, sight)).map(move |at| block * BLOCK + at));
+            unseen.filter(|doc| postings.docs.binary_search(&(*doc as _)).is_ok()).count()
         } else {
-            postings.docs.iter().filter(|doc| self.is_dead(usize::from(**doc))).count()
+            postings.docs.iter().filter(|doc| !self.is_seen(usize::from(**doc), sight)).count()
         };
-        all - dead_among
+        all - unseen_among
+    }
+
+    /// Whether any of the products of a word counts and may be seen.
+    pub(super) fn is_any_seen(&self, postings: Postings<'_>, sight: Sight) -> bool {
+        self.seen_count(sight) == self.segment.len()
+            || postings.docs.iter().any(|doc| self.is_seen(usize::from(*doc), sight))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -165,14 +165,22 @@ impl Model {
         }
     }
 
+    /// The products in sight: for who looks, there are no others.
+    fn seen(&self, sight: Sight) -> BTreeMap<u64, &Known> {
+        let is_seen = |known: &Known| sight == Sight::Everything || !known.item.hidden;
+        let all = self.0.iter().map(|(number, known)| (*number, known));
+        all.filter(|(_, known)| is_seen(known)).collect()
+    }
+
     /// Every match, best first.
     fn search(&self, query: &QueryWords, meant: Option<Direction>, sight: Sight) -> Vec<Hit> {
+        let seen = self.seen(sight);
         let mut corpus = Corpus::default();
-        self.0.values().for_each(|known| corpus.add(known.lengths()));
+        seen.values().for_each(|known| corpus.add(known.lengths()));
         let scorer = Scorer::new(&WEIGHTS, &corpus);
-        let mut scores = vec![0.0; self.0.len()];
+        let mut scores = vec![0.0; seen.len()];
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-        for known in self.0.values() {
+        for known in seen.values() {
             let said: BTreeSet<&str> =
                 known.title.iter().chain(&known.description).map(String::as_str).collect();
             said.into_iter().for_each(|word| *counts.entry(word).or_default() += 1);
@@ -195,7 +203,7 @@ impl Model {
                     * known.map(|with| WEIGHTS.word(&corpus, with)).sum::<f32>()
             };
             known_rarity += ways.iter().map(rarity).fold(0.0, f32::max);
-            for (score, known) in scores.iter_mut().zip(self.0.values()) {
+            for (score, known) in scores.iter_mut().zip(seen.values()) {
                 let worth = |way: &&Alternative| {
                     let words = way.words.iter().filter(|word| known.times(word) != (0, 0));
                     if way.all && words.clone().count() < way.words.len() {
@@ -219,11 +227,9 @@ impl Model {
             false => WEIGHTS.side_by_side / (1.0 + WEIGHTS.side_by_side),
         };
         let share = (1.0 - for_pairs) / scorer.most(information);
-        let seen: Vec<_> = self
-            .0
+        let seen: Vec<_> = seen
             .iter()
             .zip(scores)
-            .filter(|((_, known), _)| sight == Sight::Everything || !known.item.hidden)
             .map(|((number, known), score)| {
                 let both = meant.zip(known.item.meaning);
                 let similarity = both.and_then(|(query, product)| nearness(query, product));

@@ -54,7 +54,7 @@ pub(super) fn search<E>(
     plan: &Plan<'_>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    let products: usize = segments.iter().map(LiveSegment::live_count).sum();
+    let products: usize = segments.iter().map(|live| live.seen_count(plan.sight)).sum();
     let closely = (products as u64) < SKETCHED_FROM;
     let threads = if products < SHARED_FROM { 1 } else { plan.threads };
     search_with(segments, statistics, plan, Effort { closely, threads }, judge)

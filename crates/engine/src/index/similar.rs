@@ -25,7 +25,7 @@ pub(super) fn similar(
 ) -> Vec<Hit> {
     let Some(own) = vector_of(segments, id) else { return Vec::new() };
     let mut nearest = TopHits::new(limit);
-    let count: usize = segments.iter().map(LiveSegment::live_count).sum();
+    let count: usize = segments.iter().map(|live| live.seen_count(sight)).sum();
     let closely = (count as u64) < SKETCHED_FROM;
     let mut look = Look::NOTHING;
     for live in segments {

@@ -40,13 +40,20 @@ pub struct Snapshot {
     id: SnapshotId,
     seq: Seq,
     segments: Vec<LiveSegment>,
+    /// The sums over all products.
     corpus: Corpus,
+    /// The sums over those that are not hidden.
+    visible: Corpus,
 }
 
 impl Snapshot {
     pub(super) fn new(seq: Seq, segments: Vec<LiveSegment>) -> Self {
-        let corpus = segments.iter().fold(Corpus::default(), |sum, live| sum.plus(live.corpus()));
-        Self { id: SnapshotId::next(), seq, segments, corpus }
+        let sum = |sight| {
+            let each = segments.iter().map(|live| live.corpus(sight));
+            each.fold(Corpus::default(), Corpus::plus)
+        };
+        let (corpus, visible) = (sum(Sight::Everything), sum(Sight::VisibleOnly));
+        Self { id: SnapshotId::next(), seq, segments, corpus, visible }
     }
 
     pub(super) fn segments(&self) -> &[LiveSegment] {
@@ -63,20 +70,22 @@ impl Snapshot {
         self.seq
     }
 
-    /// The sums over all products.
-    #[cfg(test)]
-    pub(super) fn corpus(&self) -> Corpus {
-        self.corpus
+    /// The sums over all products in sight.
+    pub(super) fn corpus(&self, sight: Sight) -> &Corpus {
+        match sight {
+            Sight::VisibleOnly => &self.visible,
+            Sight::Everything => &self.corpus,
+        }
     }
 
     /// The number of products, hidden ones included.
     pub fn product_count(&self) -> usize {
-        self.segments.iter().map(LiveSegment::live_count).sum()
+        self.corpus.products as usize
     }
 
     /// The number of products that are not hidden.
     pub fn visible_count(&self) -> usize {
-        self.segments.iter().map(LiveSegment::visible_count).sum()
+        self.visible.products as usize
     }
 
     /// The number of segments the products are spread over.
@@ -89,20 +98,26 @@ impl Snapshot {
         size_of::<Self>() + self.segments.iter().map(LiveSegment::memory_bytes).sum::<usize>()
     }
 
-    /// Whether any product says this word, given as the index has it.
-    pub fn knows(&self, word: &str) -> bool {
-        vocabulary::products_with(&self.segments, word) > 0
+    /// Whether any product in sight says this word, given as the index has it.
+    pub fn knows(&self, word: &str, sight: Sight) -> bool {
+        vocabulary::is_known(&self.segments, sight, word)
     }
 
-    /// Corrects words of a query that no product says, and that are no words at all, to words
-    /// that products say.
-    pub fn correct(&self, query: &str, is_word: Knows, understood: &mut Understanding) {
-        vocabulary::correct(&self.segments, query, is_word, understood);
+    /// Corrects words of a query that no product in sight says, and that are no words at all, to
+    /// words that such products say.
+    pub fn correct(
+        &self,
+        query: &str,
+        sight: Sight,
+        is_word: Knows,
+        understood: &mut Understanding,
+    ) {
+        vocabulary::correct(&self.segments, sight, query, is_word, understood);
     }
 
     /// The products that satisfy a plan, in its order. Rarity of words and average lengths are
-    /// those of all products of the shop, hidden ones included, so that a product's score does
-    /// not depend on the reader.
+    /// those of the products in the plan's sight: the answer is the same as if there were no
+    /// others.
     ///
     /// `judge` is asked at most once and returns those of the products whose texts break an
     /// exclusion of the plan, where words alone cannot tell.
@@ -111,7 +126,8 @@ impl Snapshot {
         plan: &Plan<'_>,
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
-        let statistics = Statistics { corpus: &self.corpus, products_with: None };
+        let sight = plan.sight;
+        let statistics = Statistics { sight, corpus: self.corpus(sight), products_with: None };
         search::search(&self.segments, &statistics, plan, judge)
     }
 

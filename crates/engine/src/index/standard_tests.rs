@@ -111,8 +111,8 @@ fn found(
     threads: usize,
 ) -> Found {
     let effort = Effort { closely, threads };
-    let corpus = snapshot.corpus();
-    let statistics = Statistics { corpus: &corpus, products_with: None };
+    let sight = plan.sight;
+    let statistics = Statistics { sight, corpus: snapshot.corpus(sight), products_with: None };
     let judge = |ids: &[ProductId]| {
         let is_refused = |id: &&ProductId| {
             let Product { title, description, .. } = &goods().products[id.get() as usize - 1];

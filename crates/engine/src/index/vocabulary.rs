@@ -1,6 +1,9 @@
 //! Which words does a shop know, and which of them are like one that it does not?
 
+use std::collections::BTreeSet;
+
 use catalog::{
+    access::Sight,
     spelling::{self, Vocabulary},
     understanding::{Knows, Understanding},
     words::MAX_WORD_BYTES,
@@ -14,12 +17,14 @@ use super::{
 
 /// The most slips that a word may be away.
 const MOST_SLIPS: u32 = 2;
-/// Of the words of a segment that begin with another, no more are looked at.
+/// Of the words that begin with another, no more are looked at: the first in their order.
 const MOST_ENDINGS: usize = 200;
 
-/// Corrects a query with the words of the products that count.
+/// Corrects a query with the words of the products in sight. What other products say makes no
+/// difference, nor does how products are spread over segments.
 pub(super) fn correct(
     segments: &[LiveSegment],
+    sight: Sight,
     query: &str,
     is_word: Knows,
     understood: &mut Understanding,
@@ -28,32 +33,41 @@ pub(super) fn correct(
         query,
         &Vocabulary {
             is_word,
-            all: segments.iter().map(|live| live.live_count() as u64).sum(),
+            all: segments.iter().map(|live| live.seen_count(sight) as u64).sum(),
             expect: &|_| {},
-            products: &|word| products_with(segments, word),
-            near: &|word, found| near(segments, word, found),
-            beginning: &|word, found| beginning(segments, word, found),
-            together: &|word, others| products_with_any(segments, word, others),
+            products: &|word| products_with(segments, sight, word),
+            near: &|word, found| near(segments, sight, word, found),
+            beginning: &|word, found| beginning(segments, sight, word, found),
+            together: &|word, others| products_with_any(segments, sight, word, others),
         },
     );
 }
 
-/// How many products say a word.
-pub(super) fn products_with(segments: &[LiveSegment], word: &str) -> u64 {
-    let live = segments.iter().filter_map(|live| {
-        live.segment.products_with(word).map(|postings| live.live_among(postings) as u64)
-    });
-    live.sum()
+/// Whether any product in sight says a word.
+pub(super) fn is_known(segments: &[LiveSegment], sight: Sight, word: &str) -> bool {
+    segments.iter().any(|live| {
+        let postings = live.segment.products_with(word);
+        postings.is_some_and(|postings| live.is_any_seen(postings, sight))
+    })
 }
 
-/// Words of products that count; some more than once.
-fn near(segments: &[LiveSegment], word: &str, found: &mut dyn FnMut(&str)) {
+/// How many products in sight say a word.
+fn products_with(segments: &[LiveSegment], sight: Sight, word: &str) -> u64 {
+    let seen = segments.iter().filter_map(|live| {
+        let postings = live.segment.products_with(word)?;
+        Some(live.seen_among(postings, sight) as u64)
+    });
+    seen.sum()
+}
+
+/// Words of products in sight; some more than once.
+fn near(segments: &[LiveSegment], sight: Sight, word: &str, found: &mut dyn FnMut(&str)) {
     let slips = if spelling::budget(word.len()) > 1.0 { MOST_SLIPS } else { 1 };
     for live in segments {
         let words = &live.segment.words;
         words.near(word, slips, |at| {
             let mut copy = [0; MAX_WORD_BYTES];
-            if live.live_among(live.segment.postings(at)) > 0
+            if live.is_any_seen(live.segment.postings(at), sight)
                 && let Ok(word) = str::from_utf8(words.copy(at, &mut copy))
             {
                 found(word);
@@ -62,29 +76,32 @@ fn near(segments: &[LiveSegment], word: &str, found: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Words that begin with a word, of products that count; some more than once.
-fn beginning(segments: &[LiveSegment], word: &str, found: &mut dyn FnMut(&str)) {
+/// The first words that begin with a word, of products in sight.
+fn beginning(segments: &[LiveSegment], sight: Sight, word: &str, found: &mut dyn FnMut(&str)) {
+    let mut first: BTreeSet<Box<str>> = BTreeSet::new();
     for live in segments {
         let words = &live.segment.words;
-        for at in words.beginning_with(word).take(MOST_ENDINGS) {
+        let seen = words
+            .beginning_with(word)
+            .filter(|at| live.is_any_seen(live.segment.postings(*at), sight));
+        for at in seen.take(MOST_ENDINGS) {
             let mut copy = [0; MAX_WORD_BYTES];
-            if live.live_among(live.segment.postings(at)) > 0
-                && let Ok(word) = str::from_utf8(words.copy(at, &mut copy))
-            {
-                found(word);
+            if let Ok(word) = str::from_utf8(words.copy(at, &mut copy)) {
+                first.insert(word.into());
             }
         }
     }
+    first.iter().take(MOST_ENDINGS).for_each(|word| found(word));
 }
 
-/// How many products say a word and any of others.
-fn products_with_any(segments: &[LiveSegment], word: &str, others: &[&str]) -> u64 {
+/// How many products in sight say a word and any of others.
+fn products_with_any(segments: &[LiveSegment], sight: Sight, word: &str, others: &[&str]) -> u64 {
     let mut count = 0;
     for live in segments {
         let Some(postings) = live.segment.products_with(word) else { continue };
         let others: Vec<Postings<'_>> =
             others.iter().filter_map(|other| live.segment.products_with(other)).collect();
-        let docs = postings.docs.iter().filter(|doc| !live.is_dead(usize::from(**doc)));
+        let docs = postings.docs.iter().filter(|doc| live.is_seen(usize::from(**doc), sight));
         // A few are looked up among the others; for many, the others are marked first.
         let to_mark: usize = others.iter().map(|other| other.docs.len()).sum();
         let steps = others.iter().map(|other| other.docs.len().max(1).ilog2() as usize + 1);

@@ -38,7 +38,9 @@ impl LargeShops {
         let shop = glance.shop()?.filter(|shop| shop.state == SearchState::InDatabase);
         let Some(shop) = shop else { return Ok(None) };
         let mut stage = Stages::start();
-        let words = Words::of(glance, shop.corpus.products);
+        let sight = pass.sight();
+        let corpus = shop.corpus(sight);
+        let words = Words::of(glance, sight, corpus.products);
         let query = request.query.as_str();
         words.expect_text(query);
         let knows = |word: &str| words.products(word) > 0;
@@ -46,7 +48,7 @@ impl LargeShops {
         if request.understand.corrections {
             words.correct(query, &|word| queries.recognises(word), &mut understood);
         }
-        let mut plan = Plan::of(&understood, pass.sight(), request.offset, request.limit);
+        let mut plan = Plan::of(&understood, sight, request.offset, request.limit);
         plan.explain = request.explain;
         plan.tuning = request.tuning;
         if let Wanted::Words(wanted) = &plan.wanted {
@@ -66,7 +68,7 @@ impl LargeShops {
         let candidates = Scout {
             glance,
             sizes: &self.sizes,
-            corpus: shop.corpus,
+            corpus,
             counts: &counts,
             model: self.model.as_ref(),
             understood: &understood,
@@ -80,7 +82,7 @@ impl LargeShops {
         let rows = glance.candidates(&ids, self.model.as_ref())?;
         stage.ends("read");
         let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
-        let excerpt = Excerpt::new(&entries, shop.corpus, counts);
+        let excerpt = Excerpt::new(&entries, corpus, counts);
         let found = excerpt.search(&plan, |in_doubt| {
             let in_doubt: HashSet<_> = in_doubt.iter().collect();
             let is_refused = |row: &&CandidateRow| {

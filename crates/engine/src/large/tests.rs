@@ -18,7 +18,7 @@ use crate::{
     meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
     similar::{self, SimilarRequest},
-    store::{CatalogStore, PostgresSettings, PostgresStore, conformance::settings},
+    store::{CatalogStore, PostgresSettings, PostgresStore, conformance::settings, step_from},
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -392,12 +392,14 @@ fn a_shop_that_grows_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
     assert_eq!(bench.psql("SELECT count(*) FROM search_words"), "0");
 }
 
-/// How many products say each word, and the lengths of all of them.
+/// How many products say each word, how many of them are hidden, and the lengths of all of them.
 fn words(bench: &Bench) -> BTreeMap<String, String> {
     let counted = bench.psql(
-        "SELECT word, products FROM search_words WHERE products <> 0
-         UNION ALL SELECT 'title', title_words FROM shops
-         UNION ALL SELECT 'description', description_words FROM shops",
+        "SELECT word, products || ' ' || hidden_products FROM search_words
+         WHERE products <> 0 OR hidden_products <> 0
+         UNION ALL SELECT 'title', title_words || ' ' || hidden_title_words FROM shops
+         UNION ALL SELECT 'description', description_words || ' ' || hidden_description_words
+                   FROM shops",
     );
     let pairs = counted.lines().filter_map(|line| line.split_once('|'));
     pairs.map(|(word, products)| (word.to_owned(), products.to_owned())).collect()
@@ -419,7 +421,8 @@ fn words_counted_change_by_change_are_those_counted_at_once() {
             }
             1 => made.extend(bench.create(vec![other])),
             _ => {
-                let patch = Patch { title: Some(other.title), ..Patch::default() };
+                let hidden = Some(other.hidden);
+                let patch = Patch { title: Some(other.title), hidden, ..Patch::default() };
                 let before = made[at].clone();
                 made[at] =
                     bench.write(|transaction| transaction.update(before, patch, NOW).unwrap());
@@ -438,4 +441,19 @@ fn words_counted_change_by_change_are_those_counted_at_once() {
     filling.finish(shop()).unwrap();
     assert_eq!(words(&bench), followed);
     compare(&bench, Sizes::above(0));
+}
+
+#[test]
+fn hidden_products_that_are_there_before_they_are_counted_are_counted() {
+    let mut bench = Bench::new(0);
+    let mut dice = Dice::seeded(29);
+    bench.create((0..60).map(|_| draft(&mut dice)).collect());
+    let counted = words(&bench);
+    assert!(counted.values().any(|counts| !counts.ends_with(" 0")), "{counted:?}");
+    bench.psql(
+        "ALTER TABLE search_words DROP COLUMN hidden_products;
+         ALTER TABLE shops DROP COLUMN hidden_title_words, DROP COLUMN hidden_description_words",
+    );
+    bench.psql(step_from(2));
+    assert_eq!(words(&bench), counted);
 }

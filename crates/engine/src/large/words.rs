@@ -7,6 +7,7 @@ use std::{
 };
 
 use catalog::{
+    access::Sight,
     spelling::Vocabulary,
     understanding::{Knows, Understanding},
     words::{QueryWords, for_each_word},
@@ -22,9 +23,10 @@ const MOST_ENDINGS: i64 = 200;
 /// Products that say words together are counted up to this number: more is just often.
 const MOST_TOGETHER: i64 = 5_000;
 
-/// The words of a shop, as of one state of the database.
+/// The words of a shop's products in sight, as of one state of the database.
 pub(super) struct Words<'a, 'session> {
     glance: RefCell<&'a mut Glance<'session>>,
+    sight: Sight,
     /// How many products say a word, 0 included.
     counts: RefCell<HashMap<Box<str>, u64>>,
     all: u64,
@@ -33,10 +35,11 @@ pub(super) struct Words<'a, 'session> {
 }
 
 impl<'a, 'session> Words<'a, 'session> {
-    /// The words of a shop with so many products.
-    pub(super) fn of(glance: &'a mut Glance<'session>, all: u64) -> Self {
+    /// The words of a shop with so many products in sight.
+    pub(super) fn of(glance: &'a mut Glance<'session>, sight: Sight, all: u64) -> Self {
         Self {
             glance: RefCell::new(glance),
+            sight,
             counts: RefCell::default(),
             all,
             failed: Cell::default(),
@@ -63,7 +66,7 @@ impl<'a, 'session> Words<'a, 'session> {
         if unknown.is_empty() {
             return;
         }
-        let found = self.glance.borrow_mut().word_counts(&unknown);
+        let found = self.glance.borrow_mut().word_counts(self.sight, &unknown);
         let Some(found) = self.noted(found) else { return };
         let mut counts = self.counts.borrow_mut();
         for word in unknown {
@@ -92,7 +95,7 @@ impl<'a, 'session> Words<'a, 'session> {
                 products: &|word| self.products(word),
                 near: &|word, found| self.near(word, found),
                 beginning: &|word, found| {
-                    let words = self.glance.borrow_mut().beginning(word, MOST_ENDINGS);
+                    let words = self.glance.borrow_mut().beginning(self.sight, word, MOST_ENDINGS);
                     self.hand_over(words, found);
                 },
                 together: &|word, others| self.together(word, others),
@@ -111,9 +114,9 @@ impl<'a, 'session> Words<'a, 'session> {
     /// Words that share groups of letters with a word, and those that are one slip away: a slip in
     /// a short word leaves too few groups as they were.
     fn near(&self, word: &str, found: &mut dyn FnMut(&str)) {
-        let like = self.glance.borrow_mut().like(word, MOST_LIKE);
+        let like = self.glance.borrow_mut().like(self.sight, word, MOST_LIKE);
         self.hand_over(like, found);
-        let one_slip = self.glance.borrow_mut().word_counts(&one_slip_away(word));
+        let one_slip = self.glance.borrow_mut().word_counts(self.sight, &one_slip_away(word));
         self.hand_over(one_slip, found);
     }
 
@@ -139,7 +142,7 @@ impl<'a, 'session> Words<'a, 'session> {
             return 0;
         }
         let query = query::both(word, &known);
-        let count = self.glance.borrow_mut().saying(&query, MOST_TOGETHER);
+        let count = self.glance.borrow_mut().saying(self.sight, &query, MOST_TOGETHER);
         self.noted(count).unwrap_or(0)
     }
 

@@ -15,6 +15,8 @@ mod transaction;
 
 pub use error::{StoreError, Trouble};
 pub(crate) use postgres::Outlook;
+#[cfg(test)]
+pub(crate) use postgres::step_from;
 pub use postgres::{
     Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
     PostgresStore, SteadyReaders, TOKEN_LEASE,

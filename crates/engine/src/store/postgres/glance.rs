@@ -42,7 +42,20 @@ pub(crate) struct Glance<'session> {
 pub(crate) struct SearchedShop {
     pub(crate) seq: Seq,
     pub(crate) state: SearchState,
-    pub(crate) corpus: Corpus,
+    /// The sums over all products.
+    corpus: Corpus,
+    /// The sums over the hidden ones.
+    hidden: Corpus,
+}
+
+impl SearchedShop {
+    /// The sums over the products in sight.
+    pub(crate) fn corpus(&self, sight: Sight) -> Corpus {
+        match sight {
+            Sight::Everything => self.corpus,
+            Sight::VisibleOnly => self.corpus.minus(self.hidden),
+        }
+    }
 }
 
 /// What a product must satisfy, as far as the database can tell.
@@ -97,58 +110,77 @@ impl<'session> Glance<'session> {
         let found = self.session.query_opt(search::SEARCHED_SHOP, &[&self.shop])?;
         let read = |row: &tokio_postgres::Row| {
             let count = |at| Ok::<_, StoreError>(get::<i64>(row, at)?.cast_unsigned());
+            let corpus = |from: usize| {
+                Ok::<_, StoreError>(Corpus {
+                    products: count(from)?,
+                    title_words: count(from + 1)?,
+                    description_words: count(from + 2)?,
+                })
+            };
             Ok(SearchedShop {
                 seq: rows::read_seq(get(row, 0)?),
-                state: SearchState::of_column(get(row, 2)?),
-                corpus: Corpus {
-                    products: count(1)?,
-                    title_words: count(3)?,
-                    description_words: count(4)?,
-                },
+                state: SearchState::of_column(get(row, 1)?),
+                corpus: corpus(2)?,
+                hidden: corpus(5)?,
             })
         };
         found.as_ref().map(read).transpose()
     }
 
-    /// How many products say each of these words; those that none says are left out.
+    /// How many products in sight say each of these words; those that none says are left out.
     pub(crate) fn word_counts(
         &mut self,
+        sight: Sight,
         words: &[String],
     ) -> Result<HashMap<String, u64>, StoreError> {
-        self.words(search::WORD_COUNTS, &[&self.shop.clone(), &words])
+        self.words(search::WORD_COUNTS, sight, &[&words])
     }
 
-    /// Words that look like another, with how many products say them.
+    /// Words that look like another, with how many products in sight say them.
     pub(crate) fn like(
         &mut self,
+        sight: Sight,
         word: &str,
         most: i64,
     ) -> Result<HashMap<String, u64>, StoreError> {
-        self.words(search::LIKE_WORDS, &[&self.shop.clone(), &word, &most])
+        self.words(search::LIKE_WORDS, sight, &[&word, &most])
     }
 
-    /// Words that begin with another, with how many products say them.
+    /// Words that begin with another, with how many products in sight say them.
     pub(crate) fn beginning(
         &mut self,
+        sight: Sight,
         word: &str,
         most: i64,
     ) -> Result<HashMap<String, u64>, StoreError> {
         let end = format!("{word}{}", char::MAX);
-        self.words(search::WORDS_BETWEEN, &[&self.shop.clone(), &word, &end, &most])
+        self.words(search::WORDS_BETWEEN, sight, &[&word, &end, &most])
     }
 
+    /// The words of a statement that begins with the shop and what is in sight.
     fn words(
         &mut self,
         sql: Sql,
-        values: &[Value<'_>],
+        sight: Sight,
+        more: &[Value<'_>],
     ) -> Result<HashMap<String, u64>, StoreError> {
-        let found = self.session.query(sql, values)?;
+        let (shop, hidden_too) = (self.shop, sight == Sight::Everything);
+        let first: [Value<'_>; 2] = [&shop, &hidden_too];
+        let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
+        let found = self.session.query(sql, &values)?;
         found.iter().map(|row| Ok((get(row, 0)?, get::<i64>(row, 1)?.cast_unsigned()))).collect()
     }
 
-    /// How many products satisfy a text search query; no more than `most` are counted.
-    pub(crate) fn saying(&mut self, query: &str, most: i64) -> Result<u64, StoreError> {
-        let row = self.session.query_one(search::SAYING, &[&self.shop, &query, &most])?;
+    /// How many products in sight satisfy a text search query; no more than `most` are counted.
+    pub(crate) fn saying(
+        &mut self,
+        sight: Sight,
+        query: &str,
+        most: i64,
+    ) -> Result<u64, StoreError> {
+        let hidden_too = sight == Sight::Everything;
+        let values: [Value<'_>; 4] = [&self.shop, &hidden_too, &query, &most];
+        let row = self.session.query_one(search::SAYING, &values)?;
         Ok(get::<i64>(&row, 0)?.cast_unsigned())
     }
 

@@ -42,6 +42,8 @@ pub(crate) use filling::Filling;
 pub(crate) use glance::{CandidateRow, Conditions, Glance, Weighed};
 pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
+#[cfg(test)]
+pub(crate) use schema::step_from;
 pub(crate) use search_rows::{SearchState, quote};
 pub use steady::{SteadyReaders, TOKEN_LEASE};
 use tokio::task::JoinHandle;

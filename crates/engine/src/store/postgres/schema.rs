@@ -121,7 +121,33 @@ const STEPS: &[&str] = &[
         PRIMARY KEY (shop_id, word)
     ) WITH (fillfactor = 70);
     ",
+    // 2 → 3: readers who do not get to see hidden products are answered as if there were none.
+    "
+    -- How many of the products that say a word are hidden, and the words of hidden products:
+    -- what is counted already of those that shops have.
+    ALTER TABLE search_words ADD COLUMN hidden_products bigint NOT NULL DEFAULT 0;
+    ALTER TABLE shops
+        ADD COLUMN hidden_title_words       bigint NOT NULL DEFAULT 0,
+        ADD COLUMN hidden_description_words bigint NOT NULL DEFAULT 0;
+
+    UPDATE search_words w SET hidden_products = counted.products
+    FROM (SELECT s.shop_id, said.word, count(*) AS products
+          FROM search_rows s CROSS JOIN LATERAL unnest(tsvector_to_array(s.words)) AS said (word)
+          WHERE s.hidden GROUP BY s.shop_id, said.word) counted
+    WHERE w.shop_id = counted.shop_id AND w.word = counted.word;
+    UPDATE shops SET hidden_title_words = counted.title,
+                     hidden_description_words = counted.description
+    FROM (SELECT shop_id, sum(title_words) AS title, sum(description_words) AS description
+          FROM search_rows WHERE hidden GROUP BY shop_id) counted
+    WHERE shops.shop_id = counted.shop_id;
+    ",
 ];
+
+/// The step from a version to the next.
+#[cfg(test)]
+pub(crate) fn step_from(version: usize) -> &'static str {
+    STEPS[version]
+}
 
 /// One node migrates at a time; the number means nothing but this.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7308339901652201)";

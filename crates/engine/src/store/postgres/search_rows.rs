@@ -56,20 +56,36 @@ pub(super) fn statements_for(
     let kept_ids = || kept.iter().map(|product| product.id.get().cast_signed());
     let touched: Vec<i64> = kept_ids().chain(gone.iter().copied()).collect();
     let vectors: Vec<String> = said.iter().map(Said::vector).collect();
-    let sum = |of: fn(&Said) -> i32| said.iter().map(|said| i64::from(of(said))).sum::<i64>();
+    let hidden: Vec<bool> = kept.iter().map(|product| product.hidden).collect();
+    // Over all that are kept, and over the hidden ones among them.
+    let sums = |of: fn(&Said) -> i32| {
+        let each = || said.iter().map(|said| i64::from(of(said))).zip(&hidden);
+        let sum = each().map(|(words, _)| words).sum::<i64>();
+        let hidden = each().filter(|(_, hidden)| **hidden).map(|(words, _)| words).sum::<i64>();
+        (sum, hidden)
+    };
+    let (title, hidden_title) = sums(|said| said.title_words);
+    let (description, hidden_description) = sums(|said| said.description_words);
     let mut all: Vec<(Sql, Vec<OwnedValue>)> = vec![
         // Before the rows: they still say what was said.
         (
             search::COUNT_SEARCH_WORDS,
-            vec![Box::new(shop), Box::new(touched.clone()), Box::new(vectors.clone())],
+            vec![
+                Box::new(shop),
+                Box::new(touched.clone()),
+                Box::new(vectors.clone()),
+                Box::new(hidden.clone()),
+            ],
         ),
         (
             search::COUNT_LENGTHS,
             vec![
                 Box::new(shop),
                 Box::new(touched),
-                Box::new(sum(|said| said.title_words)),
-                Box::new(sum(|said| said.description_words)),
+                Box::new(title),
+                Box::new(description),
+                Box::new(hidden_title),
+                Box::new(hidden_description),
             ],
         ),
     ];
@@ -80,7 +96,7 @@ pub(super) fn statements_for(
             vec![
                 Box::new(shop),
                 Box::new(kept_ids().collect::<Vec<_>>()),
-                Box::new(kept.iter().map(|product| product.hidden).collect::<Vec<_>>()),
+                Box::new(hidden),
                 Box::new(
                     kept.iter()
                         .map(|product| money(product).amount.to_string())

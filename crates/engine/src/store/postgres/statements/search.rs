@@ -1,7 +1,7 @@
 //! What is the database asked about shops that are searched inside it?
 //!
 //! `search_rows` has what a condition or a word is compared with, `search_words` how many products
-//! say each word. Both are kept of large shops alone.
+//! say each word, and how many of these are hidden. Both are kept of large shops alone.
 
 use super::Sql;
 
@@ -49,6 +49,13 @@ macro_rules! passing {
     };
 }
 
+/// How many products in sight say a word: all, or those that are not hidden.
+macro_rules! seen {
+    () => {
+        "(products - CASE WHEN $2::boolean THEN 0 ELSE hidden_products END)"
+    };
+}
+
 /// The first products that may be found, in an order.
 macro_rules! first {
     ($order:literal) => {
@@ -73,7 +80,9 @@ macro_rules! first {
 
 statements! {
     /// How a shop is searched, and what its scores rest on.
-    SEARCHED_SHOP = "SELECT last_seq, product_count, search_state, title_words, description_words
+    SEARCHED_SHOP = "SELECT last_seq, search_state, product_count, title_words, description_words,
+                            product_count - visible_count, hidden_title_words,
+                            hidden_description_words
                      FROM shops WHERE shop_id = $1";
     /// Shops that are large or were, in the background.
     LARGE_SHOPS = "SELECT shop_id, product_count, search_state FROM shops
@@ -84,7 +93,9 @@ statements! {
     /// How a shop is searched from now on.
     SET_SEARCH_STATE = "UPDATE shops SET search_state = $2, search_filled_to = $3 WHERE shop_id = $1";
     /// Nothing is known of a shop's words.
-    FORGET_LENGTHS = "UPDATE shops SET title_words = 0, description_words = 0 WHERE shop_id = $1";
+    FORGET_LENGTHS = "UPDATE shops SET title_words = 0, description_words = 0,
+                                       hidden_title_words = 0, hidden_description_words = 0
+                      WHERE shop_id = $1";
     /// What a shop that is no longer large does not need.
     FORGET_SEARCH_ROWS = "DELETE FROM search_rows WHERE shop_id = $1";
     /// What a shop that is no longer large does not need.
@@ -95,25 +106,35 @@ statements! {
 
     /// Counts the words of products anew: those that they said, and those that they say.
     COUNT_SEARCH_WORDS =
-        "INSERT INTO search_words (shop_id, word, products)
-         SELECT $1, changed.word, sum(changed.by) FROM (
-             SELECT old.word, -1 AS by
+        "INSERT INTO search_words (shop_id, word, products, hidden_products)
+         SELECT $1, changed.word, sum(changed.by), sum(changed.by * changed.hidden::integer) FROM (
+             SELECT old.word, s.hidden, -1 AS by
              FROM search_rows s CROSS JOIN LATERAL unnest(tsvector_to_array(s.words)) AS old (word)
              WHERE s.shop_id = $1 AND s.product_id = ANY($2)
              UNION ALL
-             SELECT new.word, 1
-             FROM unnest($3::text[]) AS said (words)
+             SELECT new.word, said.hidden, 1
+             FROM unnest($3::text[], $4::boolean[]) AS said (words, hidden)
                  CROSS JOIN LATERAL unnest(tsvector_to_array(said.words::tsvector)) AS new (word)
          ) changed
-         GROUP BY changed.word HAVING sum(changed.by) <> 0 ORDER BY changed.word
+         GROUP BY changed.word
+         HAVING (sum(changed.by), sum(changed.by * changed.hidden::integer)) <> (0, 0)
+         ORDER BY changed.word
          ON CONFLICT (shop_id, word) DO UPDATE
-             SET products = search_words.products + excluded.products";
+             SET products = search_words.products + excluded.products,
+                 hidden_products = search_words.hidden_products + excluded.hidden_products";
     /// Counts the lengths of products anew: those that they had, and those that they have.
     COUNT_LENGTHS =
-        "UPDATE shops SET title_words = shops.title_words + $3 - old.title,
-                          description_words = shops.description_words + $4 - old.description
+        "UPDATE shops SET
+             title_words = shops.title_words + $3 - old.title,
+             description_words = shops.description_words + $4 - old.description,
+             hidden_title_words = shops.hidden_title_words + $5 - old.hidden_title,
+             hidden_description_words =
+                 shops.hidden_description_words + $6 - old.hidden_description
          FROM (SELECT coalesce(sum(title_words), 0) AS title,
-                      coalesce(sum(description_words), 0) AS description
+                      coalesce(sum(description_words), 0) AS description,
+                      coalesce(sum(title_words) FILTER (WHERE hidden), 0) AS hidden_title,
+                      coalesce(sum(description_words) FILTER (WHERE hidden), 0)
+                          AS hidden_description
                FROM search_rows WHERE shop_id = $1 AND product_id = ANY($2)) old
          WHERE shops.shop_id = $1";
     /// What products are compared by.
@@ -132,21 +153,21 @@ statements! {
     /// Products that are gone.
     DELETE_SEARCH_ROWS = "DELETE FROM search_rows WHERE shop_id = $1 AND product_id = ANY($2)";
 
-    /// How many products say each of these words.
-    WORD_COUNTS = "SELECT word, products FROM search_words
-                   WHERE shop_id = $1 AND word = ANY($2) AND products > 0";
+    /// How many products in sight say each of these words.
+    WORD_COUNTS = concat!("SELECT word, ", seen!(), " FROM search_words
+                           WHERE shop_id = $1 AND ", seen!(), " > 0 AND word = ANY($3)");
     /// Words that share many groups of three letters with another.
-    LIKE_WORDS = "SELECT word, products FROM search_words
-                  WHERE shop_id = $1 AND word % $2 AND products > 0
-                  ORDER BY similarity(word, $2) DESC, word LIMIT $3";
+    LIKE_WORDS = concat!("SELECT word, ", seen!(), " FROM search_words
+                          WHERE shop_id = $1 AND ", seen!(), " > 0 AND word % $3
+                          ORDER BY similarity(word, $3) DESC, word LIMIT $4");
     /// Words between two others.
-    WORDS_BETWEEN = "SELECT word, products FROM search_words
-                     WHERE shop_id = $1 AND word >= $2 AND word < $3 AND products > 0
-                     ORDER BY word LIMIT $4";
-    /// How many products say something, up to a limit.
+    WORDS_BETWEEN = concat!("SELECT word, ", seen!(), " FROM search_words
+                             WHERE shop_id = $1 AND ", seen!(), " > 0 AND word >= $3 AND word < $4
+                             ORDER BY word LIMIT $5");
+    /// How many products in sight say something, up to a limit.
     SAYING = "SELECT count(*) FROM (
                   SELECT FROM search_rows s
-                  WHERE s.shop_id = $1 AND s.words @@ $2::text::tsquery LIMIT $3
+                  WHERE s.shop_id = $1 AND s.hidden <= $2 AND s.words @@ $3::text::tsquery LIMIT $4
               ) few";
 
     /// Some products that may be found.
