@@ -30,6 +30,8 @@ pub enum JwtAlgorithm {
 pub enum JwtKeys {
     /// HS256 with this secret.
     Secret(Secret),
+    /// HS256 with the secret in this file, which held a good one when the settings were read.
+    SecretFile(PathBuf),
     /// A file with a JSON Web Key Set, for these algorithms and no others; never HS256, never empty.
     KeySet {
         /// The file.
@@ -54,6 +56,8 @@ pub struct JwtConfig {
     pub role_claim: String,
     /// How far the provider's clock may be off.
     pub leeway: Duration,
+    /// How long keys stay trusted while their file cannot be used.
+    pub file_grace: Duration,
 }
 
 /// Checks the rules between the settings; `None` where signed tokens are off or something was refused.
@@ -80,6 +84,7 @@ pub(super) fn resolve(
         shop_claim: settings.shop_claim,
         role_claim: settings.role_claim,
         leeway: settings.leeway,
+        file_grace: settings.file_grace,
     })
 }
 
@@ -115,7 +120,7 @@ fn keys(
                 resolver
                     .refuse("jwt.jwks_file", "does not go with HS256, which takes a shared secret");
             }
-            secret(settings, resolver, read_file).map(JwtKeys::Secret)
+            secret(settings, resolver, read_file)
         }
         algorithms if algorithms.contains(&JwtAlgorithm::Hs256) => {
             resolver.refuse(
@@ -144,13 +149,13 @@ fn keys(
     }
 }
 
-/// The shared secret, from where it was put, if it is long enough.
+/// The shared secret, or the file that holds it, if it is long enough.
 fn secret(
     settings: &JwtSettings,
     resolver: &mut Resolver,
     read_file: impl Fn(&Path) -> io::Result<String>,
-) -> Option<Secret> {
-    let (key, secret) = match (&settings.secret, &settings.secret_file) {
+) -> Option<JwtKeys> {
+    let (key, checked, keys) = match (&settings.secret, &settings.secret_file) {
         (Some(_), Some(_)) => {
             resolver
                 .refuse("jwt.secret_file", "does not go with jwt.secret: leave one of them out");
@@ -160,11 +165,15 @@ fn secret(
             resolver.refuse("jwt.secret_file", "HS256 requires it, or jwt.secret");
             return None;
         }
-        (Some(secret), None) => ("jwt.secret", secret.clone()),
+        (Some(secret), None) => {
+            ("jwt.secret", check_secret(secret), JwtKeys::Secret(secret.clone()))
+        }
         (None, Some(path)) => match read_file(path) {
-            Ok(text) => {
-                ("jwt.secret_file", Secret::new(without_final_line_break(&text).to_owned()))
-            }
+            Ok(text) => (
+                "jwt.secret_file",
+                secret_in_file(&text).map(drop),
+                JwtKeys::SecretFile(path.clone()),
+            ),
             Err(error) => {
                 resolver
                     .refuse("jwt.secret_file", format!("cannot read {}: {error}", path.display()));
@@ -172,12 +181,29 @@ fn secret(
             }
         },
     };
-    if secret.expose().len() < MIN_SECRET_BYTES {
-        resolver.refuse(
-            key,
-            format!("the secret is too short: HS256 requires at least {MIN_SECRET_BYTES} bytes"),
-        );
-        return None;
+    match checked {
+        Ok(()) => Some(keys),
+        Err(why) => {
+            resolver.refuse(key, why);
+            None
+        }
     }
-    Some(secret)
+}
+
+/// The shared secret that a file holds.
+///
+/// # Errors
+/// Says that it is too short.
+pub fn secret_in_file(text: &str) -> Result<Secret, String> {
+    let secret = Secret::new(without_final_line_break(text).to_owned());
+    check_secret(&secret).map(|()| secret)
+}
+
+fn check_secret(secret: &Secret) -> Result<(), String> {
+    if secret.expose().len() < MIN_SECRET_BYTES {
+        return Err(format!(
+            "the secret is too short: HS256 requires at least {MIN_SECRET_BYTES} bytes"
+        ));
+    }
+    Ok(())
 }

@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 pub use database::DatabaseConfig;
 pub use fault::{ConfigErrors, Fault, Origin};
 pub use flags::{Flags, arguments};
-pub use jwt::{JwtAlgorithm, JwtConfig, JwtKeys, MIN_SECRET_BYTES};
+pub use jwt::{JwtAlgorithm, JwtConfig, JwtKeys, MIN_SECRET_BYTES, secret_in_file};
 pub use kinds::Shown;
 pub use model::{ModelConfig, ModelKind};
 pub use reference::reference_markdown;

@@ -238,10 +238,12 @@ section! {
         algorithms: Vec<JwtAlgorithm> = "", ListOf(JWT_ALGORITHMS);
         /// Shared secret for HS256, at least 32 bytes; others on the machine can see a flag, so rather use `jwt.secret_file`.
         secret: Option<Secret> = "", Optional(SecretText);
-        /// File that holds the shared secret for HS256; a final line break does not count.
+        /// File that holds the shared secret for HS256; a final line break does not count, and the file is read again when it changes.
         secret_file: Option<PathBuf> = "", Optional(FilePath);
-        /// JSON Web Key Set with the provider's public keys, for RS256, ES256 and EdDSA.
+        /// JSON Web Key Set with the provider's public keys, for RS256, ES256 and EdDSA; the file is read again when it changes.
         jwks_file: Option<PathBuf> = "", Optional(FilePath);
+        /// How long the keys read last stay trusted while `jwt.jwks_file` or `jwt.secret_file` cannot be read or understood; after that, signed tokens are refused until it can.
+        file_grace: Duration = "5m", Time { min: Duration::ZERO, max: Duration::from_secs(86_400) };
         /// The claim that names the shop.
         shop_claim: String = "shop", Text;
         /// The claim that names the role: SHOPPER, VIEWER, EDITOR or ADMIN.

@@ -307,7 +307,10 @@ fn keys_fit_their_algorithms() {
         Ok(JwtKeys::KeySet { path: "keys.json".into(), algorithms: algorithms.to_vec() })
     };
     check_jwt(&format!("algorithms = ['HS256']\nsecret = '{SECRET}'"), secret());
-    check_jwt("algorithms = ['HS256']\nsecret_file = 'secret'", secret());
+    check_jwt(
+        "algorithms = ['HS256']\nsecret_file = 'secret'",
+        Ok(JwtKeys::SecretFile("secret".into())),
+    );
     check_jwt("algorithms = ['RS256']\njwks_file = 'keys.json'", key_set(&[JwtAlgorithm::Rs256]));
     check_jwt(
         "algorithms = ['ES256', 'EdDSA']\njwks_file = 'keys.json'",

@@ -3,13 +3,9 @@
 //! Algorithms are pinned by the configuration and again by each key's own type, so a public key
 //! can never pass for a secret and `none` is never an algorithm.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use catalog::{
     access::{Caller, Role},
     product::ShopId,
@@ -19,14 +15,16 @@ use jsonwebtoken::{
     errors::ErrorKind,
     jwk::{Jwk, JwkSet, KeyAlgorithm, PublicKeyUse},
 };
-use parking_lot::Mutex;
+use serde::Deserialize;
 use serde_json::{Map, Value};
+use tokio::time::{MissedTickBehavior, interval};
 
-use super::{auth::TokenKey, problem::ApiError};
-use crate::config::{JwtAlgorithm, JwtConfig, JwtKeys};
-
-/// How often an unknown key makes us read the key set file again, at the most.
-const RELOAD_EVERY: Duration = Duration::from_secs(10);
+use super::{
+    auth::TokenKey,
+    key_file::{CHECK_INTERVAL, KeyFile},
+    problem::ApiError,
+};
+use crate::config::{JwtAlgorithm, JwtConfig, JwtKeys, secret_in_file};
 
 /// Checks signed tokens of the configured issuer.
 pub(crate) struct SignedTokens {
@@ -39,26 +37,24 @@ pub(crate) struct SignedTokens {
 
 enum Keys {
     Secret(Box<DecodingKey>),
-    Set(KeySetFile),
-}
-
-/// A key set that is read again when a token names a key it does not have: providers rotate.
-struct KeySetFile {
-    path: PathBuf,
-    read: Mutex<(JwkSet, Instant)>,
+    SecretFile(KeyFile<DecodingKey>),
+    Set(KeyFile<JwkSet>),
 }
 
 impl SignedTokens {
     pub(crate) fn new(config: &JwtConfig) -> anyhow::Result<Self> {
+        let (grace, now) = (config.file_grace, Instant::now());
         let (keys, algorithms) = match &config.keys {
             JwtKeys::Secret(secret) => {
                 let key = DecodingKey::from_secret(secret.expose());
                 (Keys::Secret(Box::new(key)), vec![Algorithm::HS256])
             }
+            JwtKeys::SecretFile(path) => {
+                let file = KeyFile::open(path, grace, parse_secret, now)?;
+                (Keys::SecretFile(file), vec![Algorithm::HS256])
+            }
             JwtKeys::KeySet { path, algorithms } => {
-                let set = read_key_set(path)?;
-                let file =
-                    KeySetFile { path: path.clone(), read: Mutex::new((set, Instant::now())) };
+                let file = KeyFile::open(path, grace, parse_key_set, now)?;
                 (Keys::Set(file), algorithms.iter().map(|name| algorithm(*name)).collect())
             }
         };
@@ -94,7 +90,13 @@ impl SignedTokens {
         validation.algorithms = vec![algorithm];
         let candidates = match &self.keys {
             Keys::Secret(key) => vec![(**key).clone()],
-            Keys::Set(file) => file.keys(header.kid.as_deref(), algorithm),
+            Keys::SecretFile(file) => {
+                file.keys(Instant::now()).map(|key| (*key).clone()).into_iter().collect()
+            }
+            Keys::Set(file) => match file.keys(Instant::now()) {
+                Some(set) => candidates(&set, header.kid.as_deref(), algorithm),
+                None => vec![],
+            },
         };
         let mut refusal = ApiError::InvalidToken;
         for key in candidates {
@@ -127,27 +129,42 @@ impl SignedTokens {
     }
 }
 
-impl KeySetFile {
-    /// The keys that may have signed: the named one, or all of the right kind.
-    fn keys(&self, name: Option<&str>, algorithm: Algorithm) -> Vec<DecodingKey> {
-        let mut read = self.read.lock();
-        let known = name.is_none_or(|name| read.0.find(name).is_some());
-        if !known && read.1.elapsed() >= RELOAD_EVERY {
-            read.1 = Instant::now();
-            match read_key_set(&self.path) {
-                Ok(set) => read.0 = set,
-                Err(error) => tracing::error!("the key set stays as it was: {error:#}"),
-            }
-        }
-        read.0
-            .keys
-            .iter()
-            .filter(|key| name.is_none() || key.common.key_id.as_deref() == name)
-            .filter(|key| is_meant_for(key, algorithm))
-            .filter_map(|key| DecodingKey::from_jwk(key).ok())
-            .filter(|key| key.family() == algorithm.family())
-            .collect()
+/// Follows the file that the keys come from for as long as the runtime runs, where there is one.
+pub(crate) fn follow_keys(tokens: Arc<SignedTokens>) {
+    if matches!(tokens.keys, Keys::Secret(_)) {
+        return;
     }
+    tokio::spawn(async move {
+        let mut checks = interval(CHECK_INTERVAL);
+        checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            checks.tick().await;
+            let tokens = Arc::clone(&tokens);
+            // A check that panics is repeated; keys that are not confirmed expire.
+            let _ = tokio::task::spawn_blocking(move || tokens.refresh()).await;
+        }
+    });
+}
+
+impl SignedTokens {
+    fn refresh(&self) {
+        match &self.keys {
+            Keys::Secret(_) => {}
+            Keys::SecretFile(file) => file.refresh(Instant::now()),
+            Keys::Set(file) => file.refresh(Instant::now()),
+        }
+    }
+}
+
+/// The keys that may have signed: the named one, or all of the right kind.
+fn candidates(set: &JwkSet, name: Option<&str>, algorithm: Algorithm) -> Vec<DecodingKey> {
+    set.keys
+        .iter()
+        .filter(|key| name.is_none() || key.common.key_id.as_deref() == name)
+        .filter(|key| is_meant_for(key, algorithm))
+        .filter_map(|key| DecodingKey::from_jwk(key).ok())
+        .filter(|key| key.family() == algorithm.family())
+        .collect()
 }
 
 /// Whether a key is for signatures with this algorithm, as far as it says what it is for.
@@ -158,11 +175,21 @@ fn is_meant_for(key: &Jwk, algorithm: Algorithm) -> bool {
         && key.common.key_algorithm.is_none_or(same)
 }
 
-fn read_key_set(path: &Path) -> anyhow::Result<JwkSet> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("the key set {} cannot be read", path.display()))?;
-    serde_json::from_str(&text)
-        .with_context(|| format!("{} is not a JSON Web Key Set", path.display()))
+/// The keys of a set, without those that cannot be read here: providers add new kinds.
+fn parse_key_set(text: &str) -> anyhow::Result<JwkSet> {
+    #[derive(Deserialize)]
+    struct Published {
+        keys: Vec<Value>,
+    }
+    let published: Published =
+        serde_json::from_str(text).context("it is not a JSON Web Key Set")?;
+    let known = |key| serde_json::from_value::<Jwk>(key).ok();
+    Ok(JwkSet { keys: published.keys.into_iter().filter_map(known).collect() })
+}
+
+fn parse_secret(text: &str) -> anyhow::Result<DecodingKey> {
+    let secret = secret_in_file(text).map_err(|why| anyhow!(why))?;
+    Ok(DecodingKey::from_secret(secret.expose()))
 }
 
 fn algorithm(name: JwtAlgorithm) -> Algorithm {
@@ -171,5 +198,26 @@ fn algorithm(name: JwtAlgorithm) -> Algorithm {
         JwtAlgorithm::Rs256 => Algorithm::RS256,
         JwtAlgorithm::Es256 => Algorithm::ES256,
         JwtAlgorithm::EdDsa => Algorithm::EdDSA,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_cannot_be_read_does_not_spoil_the_set() {
+        let set = parse_key_set(
+            r#"{"keys": [
+                {"kty": "EC", "crv": "secp256k1", "kid": "k", "x": "eA", "y": "eQ"},
+                {"kty": "OKP", "crv": "Ed25519", "kid": "d", "x": "eA"},
+                {"kty": "OKP", "crv": "Ed25519", "kid": 7, "x": "eA"},
+                "not a key"
+            ]}"#,
+        );
+        assert!(set.unwrap().find("d").is_some());
+        for bad in ["", "{", "[]", "{}", r#"{"keys": {}}"#] {
+            assert!(parse_key_set(bad).is_err(), "{bad}");
+        }
     }
 }

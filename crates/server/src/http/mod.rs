@@ -22,6 +22,7 @@ pub(crate) mod guard;
 pub(crate) mod health;
 pub mod json;
 pub(crate) mod jwt;
+mod key_file;
 pub(crate) mod mcp;
 pub(crate) mod observe;
 pub(crate) mod openapi;
@@ -73,7 +74,7 @@ pub type App = Arc<Parts>;
 /// The parts of a running service.
 pub struct Parts {
     pub(crate) engine: Arc<Engine>,
-    pub(crate) signed_tokens: Option<SignedTokens>,
+    pub(crate) signed_tokens: Option<Arc<SignedTokens>>,
     pub(crate) rate_limits: Option<RateLimits>,
     pub(crate) body_limits: BodyLimits,
     pub(crate) head_limits: HeadLimits,
@@ -112,7 +113,7 @@ impl Parts {
         let limits = &config.limits;
         Ok(Self {
             engine,
-            signed_tokens: config.jwt.as_ref().map(SignedTokens::new).transpose()?,
+            signed_tokens: config.jwt.as_ref().map(SignedTokens::new).transpose()?.map(Arc::new),
             rate_limits: config.rate_limit.map(RateLimits::new),
             body_limits: BodyLimits { bytes: limits.body_bytes, read_time: limits.body_read_time },
             head_limits: HeadLimits {

@@ -93,6 +93,7 @@ async fn run(
     )?;
     let (demo, welcome) = open_demo(&engine, demo, address).await?.unzip();
     let parts = parts.with_demo(demo);
+    parts.signed_tokens.iter().cloned().for_each(http::jwt::follow_keys);
     let router = http::router(Arc::new(parts), config);
     let stop_signal = stop_signal();
     let store = match &config.database {

@@ -21,6 +21,7 @@ mod operation;
 mod pages;
 mod paging;
 mod products;
+mod provider;
 mod repeating;
 mod retries;
 mod searching;

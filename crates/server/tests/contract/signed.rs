@@ -2,36 +2,19 @@
 
 use std::{fs, sync::Arc};
 
-use aws_lc_rs::{
-    encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der},
-    rand::SystemRandom,
-    rsa::KeySize,
-    signature::{
-        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair,
-    },
-};
 use jsonwebtoken::{
-    Algorithm, EncodingKey, Header, encode,
-    jwk::{Jwk, KeyAlgorithm, PublicKeyUse},
+    Algorithm, EncodingKey, Header,
+    jwk::{KeyAlgorithm, PublicKeyUse},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::shop::{PRODUCTS, Role, Server, TOKENS, plain, until};
+use crate::{
+    provider::{AUDIENCE, HOUR, Provider, ProviderKey, claims, now, sign, start},
+    shop::{PRODUCTS, Role, Server, TOKENS, plain, until},
+};
 
 const SECRET: &str = "a secret of at least thirty-two bytes";
-const ISSUER: &str = "https://id.example.com/";
-const AUDIENCE: &str = "shopkeeper";
-const HOUR: i64 = 3600;
-
-fn now() -> i64 {
-    jiff::Timestamp::now().as_second()
-}
-
-/// The claims of a good token for an editor of shop 7.
-fn claims() -> Value {
-    json!({"iss": ISSUER, "aud": AUDIENCE, "exp": now() + HOUR, "shop": 7, "role": "EDITOR"})
-}
 
 /// The claims of a good token with one of them changed, or taken out where it is `null`.
 fn claims_but(claim: &str, value: Value) -> Value {
@@ -43,17 +26,8 @@ fn claims_but(claim: &str, value: Value) -> Value {
     claims
 }
 
-fn sign(header: &Header, claims: &Value, key: &EncodingKey) -> String {
-    encode(header, claims, key).unwrap()
-}
-
 fn sign_with_secret(claims: &Value) -> String {
     sign(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes()))
-}
-
-fn start(algorithms: &str, flags: &[&str]) -> Arc<Server> {
-    let always = ["--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE, "--jwt-algorithms"];
-    Server::start(&[&always[..], &[algorithms], flags].concat())
 }
 
 fn start_with_secret(flags: &[&str]) -> Arc<Server> {
@@ -219,103 +193,6 @@ fn check_unsigned_refused(server: &Server) {
 #[test]
 fn an_unsigned_token_is_refused() {
     check_unsigned_refused(&start_with_secret(&[]));
-}
-
-/// A key pair of the provider, by the name its tokens call it.
-struct ProviderKey {
-    name: &'static str,
-    algorithm: Algorithm,
-    private: EncodingKey,
-    public: Jwk,
-    /// The public key in the forms that an attacker could take for a secret.
-    public_bytes: Vec<Vec<u8>>,
-}
-
-impl ProviderKey {
-    fn new(
-        name: &'static str,
-        algorithm: Algorithm,
-        private: EncodingKey,
-        public: Jwk,
-        public_bytes: Vec<Vec<u8>>,
-    ) -> Self {
-        let mut public = public;
-        public.common.key_id = Some(name.to_owned());
-        Self { name, algorithm, private, public, public_bytes }
-    }
-
-    fn rsa(name: &'static str) -> Self {
-        let pair = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
-        let pkcs8: Pkcs8V1Der<'_> = pair.as_der().unwrap();
-        let private = EncodingKey::from_rsa_der(inner_rsa_key(pkcs8.as_ref()));
-        let public = Jwk::from_encoding_key(&private, Algorithm::RS256).unwrap();
-        let x509: PublicKeyX509Der<'_> = pair.public_key().as_der().unwrap();
-        let bytes = vec![pair.public_key().as_ref().to_vec(), x509.as_ref().to_vec()];
-        Self::new(name, Algorithm::RS256, private, public, bytes)
-    }
-
-    fn ec(name: &'static str) -> Self {
-        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
-        let private = EncodingKey::from_ec_der(pair.to_pkcs8v1().unwrap().as_ref());
-        let public = Jwk::from_encoding_key(&private, Algorithm::ES256).unwrap();
-        let bytes = vec![pair.public_key().as_ref().to_vec()];
-        Self::new(name, Algorithm::ES256, private, public, bytes)
-    }
-
-    fn ed(name: &'static str) -> Self {
-        let pkcs8 = Ed25519KeyPair::generate_pkcs8v1(&SystemRandom::new()).unwrap();
-        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(pkcs8.as_ref()).unwrap();
-        let private = EncodingKey::from_ed_der(pkcs8.as_ref());
-        let public = Jwk::from_encoding_key(&private, Algorithm::EdDSA).unwrap();
-        let bytes = vec![pair.public_key().as_ref().to_vec()];
-        Self::new(name, Algorithm::EdDSA, private, public, bytes)
-    }
-
-    fn sign(&self, claims: &Value) -> String {
-        let mut header = Header::new(self.algorithm);
-        header.kid = Some(self.name.to_owned());
-        sign(&header, claims, &self.private)
-    }
-}
-
-/// The RSA private key inside a PKCS #8 wrapping: the last thing in it.
-fn inner_rsa_key(pkcs8: &[u8]) -> &[u8] {
-    // OCTET STRING, two length bytes, then SEQUENCE, two length bytes, INTEGER 0.
-    let is_start = |window: &[u8]| {
-        window[..2] == [0x04, 0x82] && window[4..6] == [0x30, 0x82] && window[8..] == [2, 1, 0]
-    };
-    let start = pkcs8.windows(11).position(is_start).unwrap();
-    &pkcs8[start + 4..]
-}
-
-/// A provider with one key of each kind, and its key set file.
-struct Provider {
-    keys: [ProviderKey; 3],
-    _folder: TempDir,
-    file: String,
-}
-
-impl Provider {
-    fn new() -> Self {
-        let keys = [ProviderKey::rsa("r"), ProviderKey::ec("e"), ProviderKey::ed("d")];
-        let folder = TempDir::new().unwrap();
-        let file = folder.path().join("jwks.json").to_str().unwrap().to_owned();
-        let provider = Self { keys, _folder: folder, file };
-        provider.publish(&provider.keys.each_ref());
-        provider
-    }
-
-    /// Puts these keys into the file, at one stroke.
-    fn publish(&self, keys: &[&ProviderKey]) {
-        let set: Vec<_> = keys.iter().map(|key| &key.public).collect();
-        let draft = format!("{}.new", self.file);
-        fs::write(&draft, json!({"keys": set}).to_string()).unwrap();
-        fs::rename(draft, &self.file).unwrap();
-    }
-
-    fn start(&self, algorithms: &str) -> Arc<Server> {
-        start(algorithms, &["--jwt-jwks-file", &self.file])
-    }
 }
 
 #[test]
