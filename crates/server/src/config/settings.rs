@@ -92,7 +92,9 @@ section! {
         write_queue: usize = "2048", AT_ONCE;
         /// Searches waiting for a processor; one more is answered 503.
         search_queue: usize = "256", AT_ONCE;
-        /// Time that requests in flight get to finish after SIGTERM.
+        /// Time after SIGTERM for which `/health/ready` answers 503 while requests are still accepted and served, so that load balancers stop sending before the server stops listening; SIGINT or a second signal skips it.
+        drain_time: Duration = "0s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
+        /// Time that requests in flight get to finish once the server has stopped listening.
         shutdown_time: Duration = "30s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
     }
 }

@@ -16,6 +16,7 @@ use axum::{
 use tracing::Instrument;
 
 use super::{App, problem::ApiError};
+use crate::serving::Readiness;
 
 /// The request's id, on every request that names one and on every response.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -78,6 +79,10 @@ pub(crate) async fn observe(State(app): State<App>, mut request: Request, next: 
     .instrument(span.clone())
     .await;
     response.headers_mut().insert(REQUEST_ID, id);
+    if app.readiness.get() == Readiness::Stopping {
+        // Clients that keep connections open take the next request elsewhere.
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
 
     let status = response.status();
     let elapsed = started.elapsed();

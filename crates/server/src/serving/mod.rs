@@ -6,6 +6,7 @@ mod model;
 mod open_files;
 mod patience;
 mod readiness;
+mod stop;
 
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -22,6 +23,7 @@ use tokio::net::TcpListener;
 
 pub(crate) use model::embedder;
 pub use readiness::{Readiness, ReadinessFlag};
+use stop::StopSignals;
 
 use crate::{
     config::Config,
@@ -95,7 +97,7 @@ async fn run(
     let parts = parts.with_demo(demo);
     parts.signed_tokens.iter().cloned().for_each(http::jwt::follow_keys);
     let router = http::router(Arc::new(parts), config);
-    let stop_signal = stop_signal();
+    let signals = StopSignals::new().context("signals cannot be awaited")?;
     let store = match &config.database {
         Some(database) => database.settings.address.to_string(),
         None => config.data.display().to_string(),
@@ -104,11 +106,7 @@ async fn run(
     let welcome = welcome.unwrap_or_default();
     announce(&format!("Shopkeeper listens on http://{address}\n{welcome}"));
     warm_up(engine, Arc::clone(&readiness));
-    let stop = async {
-        stop_signal.await;
-        readiness.set(Readiness::Stopping);
-        tracing::info!("the server is stopping: requests in flight are being finished");
-    };
+    let stop = signals.drained(&readiness, config.limits.drain_time);
     listen::serve(listener, router, &config.limits, stop).await;
     Ok(())
 }
@@ -138,22 +136,6 @@ fn warm_up(engine: Arc<Engine>, readiness: Arc<ReadinessFlag>) {
 fn announce(text: &str) {
     // Nobody may be reading; that is no reason not to serve.
     let _ = write!(std::io::stdout(), "{text}");
-}
-
-/// What completes when the operator asks to stop. Signals are heard from the call on.
-fn stop_signal() -> impl Future<Output = ()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-    async move {
-        let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
-            tracing::error!("signals cannot be awaited; stop the server with SIGKILL");
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    }
 }
 
 /// What an engine is told by the configuration.
