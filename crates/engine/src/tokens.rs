@@ -139,17 +139,22 @@ pub enum DeskError {
 }
 
 impl TokenDesk {
-    /// Opens the folder's database beside whoever else uses it.
+    /// Opens the folder's database beside a server that may be running on it, whose tables are
+    /// left alone.
     pub fn open(folder: &Path) -> Result<Self, DeskError> {
         DataFolder::prepare(folder)?;
-        let store = SqliteStore::open(folder)?;
+        let store = SqliteStore::open_beside(folder)?;
         let readers = Arc::new(SqliteReaders::new(folder.to_owned()));
         Ok(Self { store: Box::new(store), readers })
     }
 
-    /// Connects to a database beside the nodes that use it.
-    pub fn open_database(database: &PostgresSettings) -> Result<Self, DeskError> {
+    /// Connects to a database beside the nodes that use it. With `create`, an empty database gets
+    /// its tables; existing ones are left alone.
+    pub fn open_database(database: &PostgresSettings, create: bool) -> Result<Self, DeskError> {
         let postgres = Postgres::new(database)?;
+        if create {
+            postgres.create_tables()?;
+        }
         postgres.check_schema()?;
         Ok(Self { store: Box::new(postgres.store()), readers: Arc::new(postgres.readers()) })
     }

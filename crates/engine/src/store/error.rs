@@ -25,6 +25,8 @@ pub enum Trouble {
     Damaged,
     /// The database was written by a newer version of this program.
     TooNew,
+    /// The tables are of an older version, which others may be using.
+    TooOld,
 }
 
 impl Trouble {
@@ -38,7 +40,7 @@ impl Trouble {
             | Self::Away
             | Self::Unconfirmed
             | Self::Io => true,
-            Self::Damaged | Self::TooNew => false,
+            Self::Damaged | Self::TooNew | Self::TooOld => false,
         }
     }
 }
@@ -55,6 +57,7 @@ impl fmt::Display for Trouble {
             Self::Io => "the disk failed",
             Self::Damaged => "the database holds something unexpected",
             Self::TooNew => "the store was written by a newer version of shopkeeper",
+            Self::TooOld => "the tables are of an older version",
         })
     }
 }
@@ -100,6 +103,17 @@ impl StoreError {
 
     pub(super) fn too_new() -> Self {
         Self { trouble: Trouble::TooNew, source: None }
+    }
+
+    /// Tables of version `found`, which this command may not bring to version `needed`.
+    pub(super) fn too_old(found: usize, needed: usize) -> Self {
+        Self::new(
+            Trouble::TooOld,
+            format!(
+                "they have version {found} and this program needs {needed}; a server that uses \
+                 them may be running, so use the program that it runs, or upgrade it first"
+            ),
+        )
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn readers(config: &Config) -> anyhow::Result<Arc<dyn CatalogReads>> 
     if !SqliteStore::is_in(&config.data) {
         bail!("there is no catalog in {}", in_store());
     }
-    // Brings the schema up to date, as a server would.
-    drop(SqliteStore::open(&config.data).with_context(in_store)?);
+    // Brings old tables up to date where no server uses them.
+    drop(SqliteStore::open_beside(&config.data).with_context(in_store)?);
     Ok(Arc::new(SqliteReaders::new(config.data.clone())))
 }

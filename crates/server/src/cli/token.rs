@@ -15,7 +15,7 @@ use engine::{
 use jiff::Timestamp;
 
 use crate::{
-    config::{self, Config, DatabaseConfig, Flags},
+    config::{self, Config, Flags},
     http::wire,
     serving,
 };
@@ -71,9 +71,10 @@ impl TokenCommand {
             None => format!("the data folder {}", config.data.display()),
         };
         let mut desk = match &config.database {
-            Some(database) => open_database(database)?,
-            None => TokenDesk::open(&config.data).with_context(in_folder)?,
-        };
+            Some(database) => TokenDesk::open_database(&database.settings, database.migrate),
+            None => TokenDesk::open(&config.data),
+        }
+        .with_context(in_folder)?;
         let now = Timestamp::now();
         let mut out = io::stdout().lock();
         match self {
@@ -108,15 +109,6 @@ impl TokenCommand {
         }
         Ok(())
     }
-}
-
-/// The tokens of a database, which may be a new one.
-fn open_database(database: &DatabaseConfig) -> anyhow::Result<TokenDesk> {
-    if database.migrate {
-        serving::migrate(&database.settings)?;
-    }
-    TokenDesk::open_database(&database.settings)
-        .with_context(|| format!("the database {}", database.settings.address))
 }
 
 /// How long a token works, such as `30d`.

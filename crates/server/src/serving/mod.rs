@@ -57,14 +57,28 @@ pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     served
 }
 
-/// The engine on the database or the data folder.
-pub(crate) fn open(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<Engine> {
+/// The engine on the database or the data folder, for a server: old tables are brought up to date.
+fn open(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<Engine> {
     let settings = engine_settings(config, embedder);
     let Some(database) = &config.database else {
         return Ok(Engine::open(&config.data, settings)?);
     };
     if database.migrate {
         migrate(&database.settings)?;
+    }
+    Ok(Engine::open_database(&database.settings, settings)?)
+}
+
+/// The engine without a model, for a command beside nodes that may be running on the database:
+/// only an empty one gets tables. A data folder is taken as a server takes it.
+pub(crate) fn open_beside(config: &Config) -> anyhow::Result<Engine> {
+    let settings = engine_settings(config, None);
+    let Some(database) = &config.database else {
+        return Ok(Engine::open(&config.data, settings)?);
+    };
+    if database.migrate {
+        let created = Postgres::new(&database.settings).and_then(|new| new.create_tables());
+        created.with_context(|| format!("the database {}", database.settings.address))?;
     }
     Ok(Engine::open_database(&database.settings, settings)?)
 }

@@ -15,7 +15,7 @@ use std::{
     io::{BufRead, BufReader},
     net::SocketAddr,
     path::Path,
-    process::{Child, ChildStdout, Command, Output, Stdio},
+    process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio},
     sync::{
         Arc, LazyLock, Mutex, Weak,
         atomic::{AtomicU64, Ordering},
@@ -249,6 +249,33 @@ impl Server {
     fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
+    }
+}
+
+/// What only some of the suites that share this module need.
+#[allow(dead_code)]
+impl Server {
+    /// Sends the server a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_child(&self.process);
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits until the server has ended by itself.
+    pub(crate) fn wait(self: Arc<Self>) -> ExitStatus {
+        let mut server = Arc::into_inner(self).expect("only this test uses the server");
+        server.process.wait().unwrap()
+    }
+
+    /// What the server has logged.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.home.as_ref().unwrap().folder.path().join("server.log"))
+            .unwrap()
+    }
+
+    /// The data folder, where there is no database in its place.
+    pub(crate) fn data_folder(&self) -> std::path::PathBuf {
+        data(self.home.as_ref().unwrap().folder.path())
     }
 }
 

@@ -16,6 +16,9 @@ mod writes;
 #[path = "../nodes/node.rs"]
 #[allow(dead_code)]
 mod node;
+#[path = "../contract/provider.rs"]
+#[allow(dead_code)]
+mod provider;
 #[path = "../contract/shop.rs"]
 #[allow(dead_code)]
 mod shop;

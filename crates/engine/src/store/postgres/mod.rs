@@ -93,7 +93,13 @@ impl Postgres {
     /// Brings the tables up to date, one node at a time, or refuses newer ones. Says from which
     /// version to which.
     pub fn migrate(&self) -> Result<(usize, usize), StoreError> {
-        schema::migrate(&mut self.connector.connect()?)
+        schema::migrate(&mut self.connector.connect()?, schema::Change::Upgrade)
+    }
+
+    /// Makes the tables in an empty database. Older ones are refused and left alone: nodes that
+    /// use them may be running.
+    pub fn create_tables(&self) -> Result<(), StoreError> {
+        schema::migrate(&mut self.connector.connect()?, schema::Change::CreateOnly).map(drop)
     }
 
     /// Refuses tables that this program does not know, or not any more.

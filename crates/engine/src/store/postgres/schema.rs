@@ -1,6 +1,9 @@
 //! Which tables are there, and how did they come to be? Numbered steps, each run once.
 
-use super::{super::StoreError, session::Session};
+use super::{
+    super::{StoreError, Trouble},
+    session::Session,
+};
 
 /// Step *n* brings a database from version *n* to *n + 1*. Steps are never edited once
 /// released: a change is a new step.
@@ -155,8 +158,18 @@ const VERSION_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL);
     INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT FROM schema_version)";
 
-/// Brings the tables to the version this program knows, or refuses newer ones.
-pub(super) fn migrate(session: &mut Session) -> Result<(usize, usize), StoreError> {
+/// Which tables a migration may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Those of any older version.
+    Upgrade,
+    /// None: it may only make them in an empty database.
+    CreateOnly,
+}
+
+/// Brings the tables to the version this program knows, or refuses newer ones, and older ones that
+/// may not be changed.
+pub(super) fn migrate(session: &mut Session, change: Change) -> Result<(usize, usize), StoreError> {
     let known = STEPS.len();
     if version(session)?.is_some_and(|found| found == known) {
         return Ok((known, known));
@@ -170,6 +183,10 @@ pub(super) fn migrate(session: &mut Session) -> Result<(usize, usize), StoreErro
     if found > known {
         session.roll_back();
         return Err(StoreError::too_new());
+    }
+    if change == Change::CreateOnly && found > 0 && found < known {
+        session.roll_back();
+        return Err(StoreError::too_old(found, known));
     }
     for step in &STEPS[found..] {
         session.control(step)?;
@@ -186,9 +203,10 @@ pub(super) fn migrate(session: &mut Session) -> Result<(usize, usize), StoreErro
 pub(super) fn check(session: &mut Session) -> Result<(), StoreError> {
     match version(session)?.unwrap_or_default() {
         found if found > STEPS.len() => Err(StoreError::too_new()),
-        found if found < STEPS.len() => {
-            Err(StoreError::damaged("its tables are not up to date; run `shopkeeper migrate`"))
-        }
+        found if found < STEPS.len() => Err(StoreError::new(
+            Trouble::TooOld,
+            format!("they have version {found}; run `shopkeeper migrate` with this program"),
+        )),
         _ => Ok(()),
     }
 }

@@ -13,9 +13,10 @@ mod transaction;
 mod vectors;
 
 use std::{
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use catalog::{change::Seq, product::ShopId};
@@ -24,12 +25,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{CatalogStore, Remembered, StoreError, WriteTransaction, columns};
 pub use folder::{DataFolder, FolderInUse};
+use folder::{Turn, make_private_file};
 pub use reader::SqliteReaders;
 
 /// The database's file name inside the data folder.
 const FILE_NAME: &str = "shopkeeper.db";
-/// Whose turn it is to open the database.
-const OPENING_FILE_NAME: &str = "shopkeeper.opening";
 /// The write-ahead log's, beside it.
 const LOG_FILE_NAME: &str = "shopkeeper.db-wal";
 /// How long a connection waits for another process's write lock before it reports `Busy`.
@@ -40,6 +40,8 @@ const CHECKPOINT_PAGES: u32 = 4000;
 const LOG_SIZE_LIMIT_BYTES: u32 = 64 << 20;
 /// How long the log's readers are waited for when it is to be begun anew.
 const LOG_PATIENCE: Duration = Duration::from_millis(100);
+/// How long a command waits for a server that is just starting to bring the tables up to date.
+const STARTING_SERVER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Page cache of the writing connection.
 const WRITER_CACHE_KIB: u32 = 32 << 10;
 /// Page cache of each reading connection.
@@ -56,17 +58,62 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database in `folder`, creating or migrating it where needed.
+    /// Opens the database in `folder`, creating or migrating it where needed. The caller has
+    /// [taken](DataFolder::take) the folder: no server of another version uses the tables.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         // Held until the database is open. Two processes that both make a new one would get in
         // each other's way: SQLite does not wait while the journal's mode changes.
-        let turn = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(folder.join(OPENING_FILE_NAME))?;
-        turn.lock()?;
-        let mut connection = Connection::open(folder.join(FILE_NAME))?;
+        let _turn = Turn::wait(folder)?;
+        Self::migrated(folder)
+    }
+
+    /// Opens the database in `folder` beside a server that may be running there. The tables are
+    /// created or migrated only where no server has the folder; otherwise those of another
+    /// version are refused and left alone.
+    pub fn open_beside(folder: &Path) -> Result<Self, StoreError> {
+        let mut give_up_at = None;
+        loop {
+            let turn = Turn::wait(folder)?;
+            let found = Self::schema_version(folder)?;
+            if found > schema::KNOWN {
+                return Err(StoreError::too_new());
+            }
+            if found == schema::KNOWN {
+                return Self::connect(folder);
+            }
+            match DataFolder::try_take(folder) {
+                Ok(_held) => return Self::migrated(folder),
+                Err(FolderInUse::Unusable { source, .. }) => return Err(source.into()),
+                // It may be starting and waiting for its turn.
+                Err(FolderInUse::ByAnotherServer(_)) => drop(turn),
+            }
+            let now = Instant::now();
+            if now >= *give_up_at.get_or_insert(now + STARTING_SERVER_TIMEOUT) {
+                return Err(StoreError::too_old(found, schema::KNOWN));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The version of the tables in `folder`, 0 where there are none. Nothing is written.
+    fn schema_version(folder: &Path) -> Result<usize, StoreError> {
+        match Self::is_in(folder) {
+            true => schema::version(&Self::open_reader(folder)?),
+            false => Ok(0),
+        }
+    }
+
+    fn migrated(folder: &Path) -> Result<Self, StoreError> {
+        let mut store = Self::connect(folder)?;
+        schema::migrate(&mut store.connection)?;
+        Ok(store)
+    }
+
+    fn connect(folder: &Path) -> Result<Self, StoreError> {
+        let file = folder.join(FILE_NAME);
+        // SQLite would make it readable for all; what it puts beside it gets the same mode.
+        make_private_file(&file)?;
+        let connection = Connection::open(file)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
@@ -75,7 +122,6 @@ impl SqliteStore {
         connection.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT_BYTES)?;
         connection.pragma_update(None, "cache_size", -i64::from(WRITER_CACHE_KIB))?;
         connection.set_prepared_statement_cache_capacity(64);
-        schema::migrate(&mut connection)?;
         let log = folder.join(LOG_FILE_NAME);
         Ok(Self { connection, log, log_limit: u64::from(LOG_SIZE_LIMIT_BYTES), log_tried_at: 0 })
     }
@@ -157,10 +203,7 @@ impl CatalogStore for SqliteStore {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        sync::{Barrier, atomic::AtomicBool, atomic::Ordering},
-        thread,
-    };
+    use std::sync::{Barrier, atomic::AtomicBool, atomic::Ordering};
 
     use catalog::{
         access::{Caller, Role},
@@ -169,7 +212,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::store::CatalogReads;
+    use crate::store::{CatalogReads, Trouble};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -200,6 +243,61 @@ mod tests {
         assert!(!SqliteStore::is_in(folder.path()));
         SqliteStore::open(folder.path()).unwrap();
         assert!(SqliteStore::is_in(folder.path()));
+    }
+
+    /// A folder with tables of the first version.
+    fn old_folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = Connection::open(folder.path().join(FILE_NAME)).unwrap();
+        connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+        schema::run_first_step(&connection);
+        folder
+    }
+
+    #[test]
+    fn old_tables_are_left_alone_beside_a_server_and_migrated_without_one() {
+        let folder = old_folder();
+        let server = DataFolder::take(folder.path()).unwrap();
+        let refused = SqliteStore::open_beside(folder.path()).err().unwrap();
+        assert_eq!(refused.trouble(), Trouble::TooOld);
+        assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), 1);
+        drop(server);
+        create(&mut SqliteStore::open_beside(folder.path()).unwrap(), 1, false);
+        assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), schema::KNOWN);
+        let _server = DataFolder::take(folder.path()).unwrap();
+        create(&mut SqliteStore::open_beside(folder.path()).unwrap(), 1, false);
+    }
+
+    #[test]
+    fn a_server_that_is_just_starting_is_waited_for() {
+        for folder in [tempfile::tempdir().unwrap(), old_folder()] {
+            let server = DataFolder::take(folder.path()).unwrap();
+            let turn = Turn::wait(folder.path()).unwrap();
+            thread::scope(|scope| {
+                let beside = scope.spawn(|| SqliteStore::open_beside(folder.path()).map(drop));
+                drop(turn);
+                drop(SqliteStore::open(server.path()).unwrap());
+                beside.join().unwrap().unwrap();
+            });
+        }
+    }
+
+    #[test]
+    fn the_files_are_for_their_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        create(&mut store, 1, false);
+        let mut names = Vec::new();
+        for entry in fs::read_dir(folder.path()).unwrap() {
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().permissions().mode() & 0o777, 0o600, "{entry:?}");
+            names.push(entry.file_name().into_string().unwrap());
+        }
+        names.sort();
+        let (shared, log, turn) = ("shopkeeper.db-shm", LOG_FILE_NAME, "shopkeeper.opening");
+        assert_eq!(names, [FILE_NAME, shared, log, turn]);
     }
 
     #[test]

@@ -111,6 +111,13 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Makes the tables of the first version.
+#[cfg(test)]
+pub(super) fn run_first_step(connection: &Connection) {
+    connection.execute_batch(STEPS[0]).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
+}
+
 /// The version of the tables.
 pub(super) fn version(connection: &Connection) -> Result<usize, StoreError> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;

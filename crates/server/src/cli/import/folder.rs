@@ -33,7 +33,7 @@ impl FolderSink {
     pub(super) fn open(config: &Config, shop: ShopId) -> anyhow::Result<Self> {
         // Without a model: the server that is started on the store makes the vectors, instant
         // ones first.
-        let engine = match serving::open(config, None) {
+        let engine = match serving::open_beside(config) {
             Ok(engine) => engine,
             Err(error) => match error.downcast_ref() {
                 Some(OpenError::Folder(FolderInUse::ByAnotherServer(path))) => bail!(

@@ -5,8 +5,9 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File, TryLockError},
+    fs::{DirBuilder, File, TryLockError},
     io::{BufRead, BufReader, BufWriter, Write},
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
     path::Path,
 };
 
@@ -53,9 +54,10 @@ impl Keys {
             return Ok(Self { ids, file: None });
         }
         if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).with_context(named)?;
+            let mut folders = DirBuilder::new();
+            folders.recursive(true).mode(0o700).create(folder).with_context(named)?;
         }
-        let file = File::options().create(true).append(true).read(true).open(path);
+        let file = File::options().create(true).append(true).read(true).mode(0o600).open(path);
         let file = file.with_context(named)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -127,6 +129,8 @@ fn load(
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

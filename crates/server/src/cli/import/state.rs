@@ -7,6 +7,7 @@
 use std::{
     fs::{self, File},
     io::Write,
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -87,7 +88,12 @@ impl State {
     pub(super) fn save(&self, path: &Path) -> anyhow::Result<()> {
         let beside = PathBuf::from(format!("{}.new", path.display()));
         let write = || -> anyhow::Result<()> {
-            let mut file = File::create(&beside)?;
+            let mut file = File::options()
+                .create(true)
+                .truncate(true)
+                .write(true)
+                .mode(0o600)
+                .open(&beside)?;
             file.write_all(&serde_json::to_vec_pretty(self)?)?;
             file.sync_data()?;
             Ok(fs::rename(&beside, path)?)
