@@ -14,6 +14,8 @@ use crate::{
 
 /// The longest title, in characters after trimming.
 pub const MAX_TITLE_CHARS: usize = 500;
+/// The longest title as it is written, with the white space around it, in characters.
+pub const MAX_PADDED_TITLE_CHARS: usize = 1000;
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION_CHARS: usize = 20_000;
 
@@ -74,13 +76,16 @@ id_type! {
 #[error("must be a positive integer")]
 pub struct InvalidId;
 
-/// A product's title: not blank, at most [`MAX_TITLE_CHARS`], kept as written.
+/// A product's title: not blank, at most [`MAX_TITLE_CHARS`] without the white space around it and
+/// [`MAX_PADDED_TITLE_CHARS`] with it, kept as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Title(String);
 
 impl Title {
     /// Accepts a title or says what is wrong with it.
     pub fn parse(raw: &str) -> Result<Self, InvalidText> {
+        // The length comes first: nothing below looks at more than the limit.
+        text::at_most(raw, MAX_PADDED_TITLE_CHARS)?;
         let said = raw.trim();
         if said.is_empty() {
             return Err(InvalidText::Blank);
@@ -229,6 +234,11 @@ mod tests {
         assert_eq!(Title::parse(" \u{3000}\t"), Err(InvalidText::Blank));
         let long = "x".repeat(MAX_TITLE_CHARS + 1);
         assert_eq!(Title::parse(&long), Err(InvalidText::TooLong { max: MAX_TITLE_CHARS }));
+        let padded = format!("Sofa{}", " ".repeat(MAX_PADDED_TITLE_CHARS - 4));
+        assert_eq!(Title::parse(&padded).unwrap().as_str(), padded);
+        let refused = InvalidText::TooLong { max: MAX_PADDED_TITLE_CHARS };
+        assert_eq!(Title::parse(&format!("{padded} ")), Err(refused));
+        assert_eq!(Title::parse(&" ".repeat(1 << 20)), Err(refused));
     }
 
     #[test]
