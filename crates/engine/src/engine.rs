@@ -127,6 +127,20 @@ pub struct Figures {
     pub writes_waiting: usize,
 }
 
+/// What came of waiting for a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Answers show it.
+    Seen,
+    /// It exists, and answers do not show it yet.
+    NotInTime,
+    /// The store has no such change.
+    NoSuchChange {
+        /// The last one that it has.
+        last: Seq,
+    },
+}
+
 /// One data folder, or one node of a database, at work.
 pub struct Engine {
     readers: Arc<dyn CatalogReads>,
@@ -261,18 +275,20 @@ impl Engine {
         Ok(self.shops.seen(shop).unwrap_or_default())
     }
 
-    /// Waits until answers show this change of the shop; `false` if they do not in time.
+    /// Waits until answers show this change of the shop, if there is such a change: whoever knows
+    /// its number from an answer knows it from the store, where it was before it was answered.
     pub async fn wait_for(
         &self,
         shop: ShopId,
         seq: Seq,
         patience: Duration,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Awaited, StoreError> {
         let deadline = Instant::now() + patience;
         let mut progress = self.shops.progress();
         let is_seen = || self.shops.seen(shop) >= Some(seq);
         while !is_seen() {
             match timeout_at(deadline.into(), self.look(shop)).await {
+                Ok(Ok(last)) if last < seq => return Ok(Awaited::NoSuchChange { last }),
                 // One question that fails is no reason to give up: others ask too.
                 Ok(Err(error)) if self.is_away() || !error.trouble().may_pass() => {
                     return Err(error);
@@ -288,11 +304,11 @@ impl Engine {
                 break;
             }
         }
-        Ok(is_seen())
+        Ok(if is_seen() { Awaited::Seen } else { Awaited::NotInTime })
     }
 
     /// Asks the store how far a shop has come.
-    async fn look(&self, shop: ShopId) -> Result<(), StoreError> {
+    async fn look(&self, shop: ShopId) -> Result<Seq, StoreError> {
         let shops = Arc::clone(&self.shops);
         if self.readers.is_near() {
             return shops.look(shop);

@@ -30,7 +30,7 @@ mod workers;
 pub mod writer;
 pub mod writes;
 
-pub use engine::{Engine, EngineError, Figures, OpenError, Settings};
+pub use engine::{Awaited, Engine, EngineError, Figures, OpenError, Settings};
 pub use onlooker::Onlooker;
 pub use search::{SearchRequest, SearchResults};
 pub use similar::SimilarRequest;

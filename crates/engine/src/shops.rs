@@ -309,15 +309,13 @@ impl Shops {
     }
 
     /// Asks the store how far a shop has come, and follows.
-    pub(crate) fn look(&self, shop: ShopId) -> Result<(), StoreError> {
+    pub(crate) fn look(&self, shop: ShopId) -> Result<Seq, StoreError> {
         let seq = self.readers.last_change(shop)?;
         match self.readers.is_shared() {
-            true => self.hear(shop, seq),
-            false => {
-                self.slots.lock().know(shop, seq);
-                Ok(())
-            }
+            true => self.hear(shop, seq)?,
+            false => self.slots.lock().know(shop, seq),
         }
+        Ok(seq)
     }
 
     /// Tells whenever more can be seen.

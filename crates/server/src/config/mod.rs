@@ -54,6 +54,8 @@ pub struct Config {
     pub data: PathBuf,
     /// Address and port to listen on.
     pub listen: SocketAddr,
+    /// Address and port to answer health and metrics on too.
+    pub admin_listen: Option<SocketAddr>,
     /// What requests may ask of the service.
     pub limits: Limits,
     /// How many requests one token may make; `None` sets no limit.
@@ -152,10 +154,11 @@ impl Config {
         let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
 
-        let Place { data, listen } = place?;
+        let Place { data, listen, admin_listen } = place?;
         Some(Self {
             data,
             listen,
+            admin_listen,
             limits: limits?,
             rate_limit: rate_limit?,
             cors: cors?,

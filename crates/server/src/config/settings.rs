@@ -24,6 +24,8 @@ const TIB: usize = 1 << 40;
 const SMALLEST_HEAD_BYTES: usize = 8 * KIB;
 /// The longest address the HTTP library can hold.
 const LONGEST_URI_BYTES: usize = 63 * KIB;
+/// One half of it holds the largest page of products.
+const SMALLEST_RESPONSE_MEMORY: usize = 64 * MIB;
 /// More of anything that waits or is open at once than one machine could hold.
 const MOST_AT_ONCE: usize = 1_000_000;
 /// The longest any part of a request may take.
@@ -33,6 +35,7 @@ const SHORTEST_REQUEST: Duration = Duration::from_millis(100);
 
 const REQUEST_TIME: Time = Time { min: SHORTEST_REQUEST, max: LONGEST_REQUEST };
 const AT_ONCE: Count<usize> = Count { min: 1, max: MOST_AT_ONCE };
+const AT_ONCE_OR_DEFAULT: Count<usize> = Count { min: 0, max: MOST_AT_ONCE };
 const PER_SECOND: Count<u32> = Count { min: 0, max: 1_000_000 };
 
 /// How log lines are written.
@@ -64,6 +67,8 @@ section! {
         data: PathBuf = "shop-data", FilePath;
         /// Address and port to listen on; the default is reached from this machine alone, `0.0.0.0:7700` from others too.
         listen: SocketAddr = "127.0.0.1:7700", Address;
+        /// Address and port of a second listener for `/health/live`, `/health/ready` and `/metrics` alone, whose connections no other client can use up; they are answered at `listen` too.
+        admin_listen: Option<SocketAddr> = "", Optional(Address);
     }
 }
 
@@ -84,9 +89,17 @@ section! {
         body_read_time: Duration = "30s", REQUEST_TIME;
         /// Longest time from a request's head to its answer.
         request_time: Duration = "1m", REQUEST_TIME;
-        /// Requests worked on at once; one more is answered 503.
+        /// Requests worked on at once; one more is answered 503, and a request whose body is still on its way does not count.
         concurrent_requests: usize = "1024", AT_ONCE;
-        /// Connections open at once; one more waits to be accepted.
+        /// Requests of one shop worked on at once; `0` means half of `limits.concurrent_requests`.
+        concurrent_requests_per_shop: usize = "0", AT_ONCE_OR_DEFAULT;
+        /// Requests with one token worked on at once; `0` means a quarter of `limits.concurrent_requests`.
+        concurrent_requests_per_token: usize = "0", AT_ONCE_OR_DEFAULT;
+        /// Memory for the bodies of requests that arrive or are worked on, one half of it at most for one shop; more is answered 503, and there is always room for two of the largest bodies.
+        body_memory: usize = "256MiB", Bytes { min: MIB, max: TIB };
+        /// Memory for large responses that clients have not taken yet, one half of it at most for one shop; reads that find no room are answered 503.
+        response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };
+        /// Connections open at once; one more takes the place of the one that has been idle for longest, or is refused where all are in use.
         connections: usize = "4096", AT_ONCE;
         /// Writes waiting to be stored; one more is answered 503.
         write_queue: usize = "2048", AT_ONCE;

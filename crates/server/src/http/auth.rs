@@ -11,7 +11,7 @@ use axum::{
 use catalog::access::Caller;
 use engine::tokens;
 
-use super::{App, problem::ApiError, traffic::Work};
+use super::{App, admission::Admission, problem::ApiError, traffic::Work};
 
 /// The caller of an API request: proof that its token was checked.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,8 @@ pub(crate) async fn authenticate(
     next: Next,
 ) -> Result<Response, ApiError> {
     let (caller, key) = identify(&app, request.headers()).await?;
+    let admission = request.extensions().get::<Admission>().ok_or(ApiError::Internal)?;
+    app.admissions.identify(admission, caller, &key)?;
     request.extensions_mut().insert(Bearer(caller));
     let Some(limits) = &app.rate_limits else {
         return Ok(answer(&app, caller, request, next).await);
@@ -67,10 +69,12 @@ async fn answer(app: &App, caller: Caller, request: Request, next: Next) -> Resp
     let route = request.extensions().get::<MatchedPath>();
     let work = route.and_then(|route| Work::of(request.method(), route.as_str()));
     let started = Instant::now();
-    let response = next.run(request).await;
+    let mut response = next.run(request).await;
     if let Some(work) = work {
         app.traffic.record(caller.shop(), work, response.status(), started.elapsed());
     }
+    // Whoever sends it must know whose it is.
+    response.extensions_mut().insert(Bearer(caller));
     response
 }
 

@@ -3,7 +3,10 @@
 use catalog::text::InvalidText;
 use serde_json::{Map, Value};
 
-use super::problem::Fault;
+use super::{
+    faults::{Capped, Faults},
+    problem::Fault,
+};
 
 /// Why one value was refused; the reader adds where.
 pub(crate) struct Refused {
@@ -38,20 +41,22 @@ impl From<InvalidText> for Refused {
 }
 
 /// What reading one value gives: the value, or everything that is wrong with it.
-pub(crate) type Read<T> = Result<T, Vec<Refused>>;
+pub(crate) type Read<T> = Result<T, Capped<Refused>>;
 
 /// Reads the fields of one object and collects what is wrong with them.
 pub(crate) struct Fields<'a> {
     object: &'a Map<String, Value>,
     known: Vec<&'static str>,
-    faults: Vec<Fault>,
+    faults: Faults,
 }
 
 impl<'a> Fields<'a> {
-    pub(crate) fn of(value: &'a Value) -> Result<Self, Vec<Fault>> {
+    pub(crate) fn of(value: &'a Value) -> Result<Self, Faults> {
         match value {
-            Value::Object(object) => Ok(Self { object, known: Vec::new(), faults: Vec::new() }),
-            _ => Err(vec![Fault::of_whole("wrong_type", "must be a JSON object")]),
+            Value::Object(object) => {
+                Ok(Self { object, known: Vec::new(), faults: Faults::default() })
+            }
+            _ => Err(Fault::of_whole("wrong_type", "must be a JSON object").into()),
         }
     }
 
@@ -65,7 +70,7 @@ impl<'a> Fields<'a> {
         match read(self.object.get(name)?) {
             Ok(value) => Some(value),
             Err(refused) => {
-                self.faults.extend(refused.into_iter().map(|refused| {
+                self.faults.append(refused.map(|refused| {
                     let field = format!("{name}{}", refused.within);
                     Fault::new(field, refused.code, refused.message)
                 }));
@@ -92,12 +97,13 @@ impl<'a> Fields<'a> {
     }
 
     /// Everything that was wrong, fields nobody asked for included.
-    pub(crate) fn finish(mut self) -> Result<(), Vec<Fault>> {
-        let unknown = self.object.keys().filter(|name| !self.known.contains(&name.as_str()));
-        self.faults.extend(unknown.map(|name| {
-            let message = format!("is not a field here; known are {}", self.known.join(", "));
-            Fault::new(name.as_str(), "unknown_field", message)
-        }));
+    pub(crate) fn finish(mut self) -> Result<(), Faults> {
+        for name in self.object.keys().filter(|name| !self.known.contains(&name.as_str())) {
+            self.faults.push_with(|| {
+                let message = format!("is not a field here; known are {}", self.known.join(", "));
+                Fault::new(name.as_str(), "unknown_field", message)
+            });
+        }
         if self.faults.is_empty() { Ok(()) } else { Err(self.faults) }
     }
 }
@@ -107,14 +113,14 @@ pub(crate) fn text<T, E: Into<Refused>>(
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> impl FnOnce(&Value) -> Read<T> {
     |value| match value {
-        Value::String(raw) => parse(raw).map_err(|error| vec![error.into()]),
-        other => Err(vec![Refused::wrong_type("a string", other)]),
+        Value::String(raw) => parse(raw).map_err(|error| Capped::from(error.into())),
+        other => Err(Refused::wrong_type("a string", other).into()),
     }
 }
 
 /// `true` or `false`.
 pub(crate) fn boolean(value: &Value) -> Read<bool> {
-    value.as_bool().ok_or_else(|| vec![Refused::wrong_type("true or false", value)])
+    value.as_bool().ok_or_else(|| Refused::wrong_type("true or false", value).into())
 }
 
 /// A whole number in a range. `10.0` is one: JSON knows no other numbers.
@@ -125,16 +131,16 @@ pub(crate) fn integer(min: u64, max: u64) -> impl Fn(&Value) -> Read<u64> {
                 u64::MAX => format!("must be at least {min}"),
                 _ => format!("must be between {min} and {max}"),
             };
-            vec![Refused::new("out_of_range", message)]
+            Capped::from(Refused::new("out_of_range", message))
         };
         let Value::Number(number) = value else {
-            return Err(vec![Refused::wrong_type("an integer", value)]);
+            return Err(Refused::wrong_type("an integer", value).into());
         };
         match (number.as_u64(), number.as_f64()) {
             (Some(whole), _) if (min..=max).contains(&whole) => Ok(whole),
             (Some(_), _) => Err(out_of_range()),
             (None, Some(float)) if float.fract() != 0.0 => {
-                Err(vec![Refused::wrong_type("an integer", value)])
+                Err(Refused::wrong_type("an integer", value).into())
             }
             (None, Some(float)) if float >= min as f64 && float <= max as f64 => Ok(float as u64),
             (None, _) => Err(out_of_range()),
@@ -146,13 +152,13 @@ pub(crate) fn integer(min: u64, max: u64) -> impl Fn(&Value) -> Read<u64> {
 pub(crate) fn batch(max: usize) -> impl Fn(&Value) -> Read<&Vec<Value>> {
     move |value| match value {
         Value::Array(items) if items.is_empty() => {
-            Err(vec![Refused::new("empty", "must have at least one element")])
+            Err(Refused::new("empty", "must have at least one element").into())
         }
         Value::Array(items) if items.len() > max => {
-            Err(vec![Refused::new("too_many", format_args!("must have at most {max} elements"))])
+            Err(Refused::new("too_many", format_args!("must have at most {max} elements")).into())
         }
         Value::Array(items) => Ok(items),
-        other => Err(vec![Refused::wrong_type("an array", other)]),
+        other => Err(Refused::wrong_type("an array", other).into()),
     }
 }
 
@@ -163,18 +169,18 @@ pub(crate) fn list<T>(
 ) -> impl FnOnce(&Value) -> Read<Vec<T>> {
     move |value| {
         let Value::Array(items) = value else {
-            return Err(vec![Refused::wrong_type("an array", value)]);
+            return Err(Refused::wrong_type("an array", value).into());
         };
         if items.len() > max {
             let message = format!("must have at most {max} elements");
-            return Err(vec![Refused::new("too_many", message)]);
+            return Err(Refused::new("too_many", message).into());
         }
         let mut values = Vec::with_capacity(items.len());
-        let mut refused = Vec::new();
+        let mut refused = Capped::default();
         for (index, item) in items.iter().enumerate() {
             match read(item) {
                 Ok(value) => values.push(value),
-                Err(faults) => refused.extend(faults.into_iter().map(|fault| Refused {
+                Err(faults) => refused.append(faults.map(|fault| Refused {
                     within: format!("[{index}]{}", fault.within),
                     ..fault
                 })),
@@ -185,19 +191,14 @@ pub(crate) fn list<T>(
 }
 
 /// An object inside a field; its faults name the inner field.
-pub(crate) fn object<T>(
-    read: impl Fn(&Value) -> Result<T, Vec<Fault>>,
-) -> impl Fn(&Value) -> Read<T> {
+pub(crate) fn object<T>(read: impl Fn(&Value) -> Result<T, Faults>) -> impl Fn(&Value) -> Read<T> {
     move |value| {
         read(value).map_err(|faults| {
-            faults
-                .into_iter()
-                .map(|fault| Refused {
-                    within: fault.field.map(|field| format!(".{field}")).unwrap_or_default(),
-                    code: fault.code,
-                    message: fault.message,
-                })
-                .collect()
+            faults.map(|fault| Refused {
+                within: fault.field.map(|field| format!(".{field}")).unwrap_or_default(),
+                code: fault.code,
+                message: fault.message,
+            })
         })
     }
 }

@@ -10,6 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use catalog::{change::Seq, product::ShopId};
+use engine::Awaited;
 
 use super::{
     App,
@@ -46,13 +47,16 @@ async fn wait(app: &App, shop: ShopId, headers: &HeaderMap) -> Result<(), ApiErr
     let Some(asked) = headers.get(MIN_CATALOG_SEQ) else { return Ok(()) };
     let seq = read(asked).ok_or_else(|| {
         let message = "must be a whole number, as X-Catalog-Seq gave it";
-        ApiError::Validation(vec![Fault::new("X-Min-Catalog-Seq", "out_of_range", message)])
+        ApiError::fault(Fault::new("X-Min-Catalog-Seq", "out_of_range", message))
     })?;
     match app.engine.wait_for(shop, seq, PATIENCE).await? {
-        true => Ok(()),
-        false => Err(ApiError::Unavailable(
+        Awaited::Seen => Ok(()),
+        Awaited::NotInTime => Err(ApiError::Unavailable(
             "this node has not seen the change that X-Min-Catalog-Seq asks for".to_owned(),
         )),
+        Awaited::NoSuchChange { last } => Err(ApiError::Unavailable(format!(
+            "the shop has no change {seq} that X-Min-Catalog-Seq asks for, its last one is {last}"
+        ))),
     }
 }
 

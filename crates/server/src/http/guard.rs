@@ -1,4 +1,4 @@
-//! Is there room for this request? Size of its head first, then a place among those at work.
+//! May this request come in? Size of its head first, then a slot among those at work.
 
 use axum::{
     extract::{OriginalUri, Request, State},
@@ -13,7 +13,7 @@ const HEADER_LINE_EXTRA: usize = 4;
 
 pub(crate) async fn guard(
     State(app): State<App>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
     let limits = app.head_limits;
@@ -31,8 +31,9 @@ pub(crate) async fn guard(
     if header_bytes > limits.header_bytes {
         return Err(ApiError::HeadersTooLarge { limit: limits.header_bytes });
     }
-    let Ok(_place) = app.places.try_acquire() else {
-        return Err(ApiError::Unavailable("too many requests are being worked on".to_owned()));
-    };
-    Ok(next.run(request).await)
+    let admission = app.admissions.admit()?;
+    request.extensions_mut().insert(admission.clone());
+    let response = next.run(request).await;
+    drop(admission);
+    Ok(response)
 }

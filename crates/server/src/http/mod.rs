@@ -1,7 +1,7 @@
 //! Which address does what? The router, from the outermost layer to the handlers.
 //!
-//! A request passes [`observe`] (id, figures, error bodies), [`guard`] (room), [`auth`] (token
-//! and rate limit), then its handler in [`products`], [`search`], [`similar`] or [`tokens`], which
+//! A request passes [`observe`] (id, figures, error bodies, responses not yet sent), [`guard`] (room,
+//! see [`admission`]), [`auth`] (token and rate limit), then its handler in [`products`], [`search`], [`similar`] or [`tokens`], which
 //! reads it with [`json`], [`fields`] and [`requests`] and answers with [`wire`]. What those and
 //! the tools of [`mcp`] have in common is in [`actions`].
 //!
@@ -10,11 +10,13 @@
 //! itself, in the words of its own protocol.
 
 pub(crate) mod actions;
+pub(crate) mod admission;
 pub(crate) mod auth;
 mod cors;
 mod demo;
 pub(crate) mod docs;
 pub mod explained;
+pub mod faults;
 pub(crate) mod fields;
 pub(crate) mod figures;
 mod freshness;
@@ -28,6 +30,7 @@ pub(crate) mod observe;
 pub(crate) mod openapi;
 pub(crate) mod pages;
 pub(crate) mod path;
+pub(crate) mod pool;
 pub mod problem;
 pub(crate) mod products;
 pub(crate) mod rate;
@@ -37,6 +40,7 @@ pub(crate) mod similar;
 pub(crate) mod tokens;
 pub(crate) mod traffic;
 pub mod understood;
+pub(crate) mod unsent;
 pub mod wire;
 
 use std::{
@@ -51,15 +55,15 @@ use axum::{
 };
 use engine::Engine;
 use metrics_exporter_prometheus::PrometheusHandle;
-use tokio::sync::Semaphore;
 use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use self::{
-    cors::Origins, json::BodyLimits, jwt::SignedTokens, observe::RequestIds, pages::PagePolicy,
-    problem::ApiError, rate::RateLimits, traffic::Traffic,
+    admission::Admissions, cors::Origins, json::BodyLimits, jwt::SignedTokens, observe::RequestIds,
+    pages::PagePolicy, problem::ApiError, rate::RateLimits, traffic::Traffic,
+    unsent::UnsentResponses,
 };
 use crate::{config::Config, demo::DemoShop, serving::ReadinessFlag};
 
@@ -79,7 +83,10 @@ pub struct Parts {
     pub(crate) body_limits: BodyLimits,
     pub(crate) head_limits: HeadLimits,
     pub(crate) request_time: Duration,
-    pub(crate) places: Semaphore,
+    /// Slots and memory of the requests that are let in.
+    pub(crate) admissions: Admissions,
+    /// Memory of the responses that are not sent yet.
+    pub(crate) unsent: UnsentResponses,
     pub(crate) request_ids: RequestIds,
     pub(crate) readiness: Arc<ReadinessFlag>,
     pub(crate) metrics: PrometheusHandle,
@@ -121,7 +128,8 @@ impl Parts {
                 header_bytes: limits.header_bytes,
             },
             request_time: limits.request_time,
-            places: Semaphore::new(limits.concurrent_requests),
+            admissions: Admissions::new(limits),
+            unsent: UnsentResponses::new(limits.response_memory),
             request_ids: RequestIds::new(process),
             readiness,
             metrics,
@@ -153,6 +161,22 @@ pub fn router(app: App, config: &Config) -> Router {
         .layer(map_response(name_refused_methods))
         .layer(CatchPanicLayer::custom(observe::answer_panic))
         .layer(option_layer(cors::layer(&config.cors)))
+        .layer(from_fn_with_state(Arc::clone(&app), observe::observe))
+        .with_state(app)
+}
+
+/// Health and metrics alone, for a listener of their own: nothing that other clients do keeps them
+/// from being answered.
+pub(crate) fn admin_router(app: App) -> Router {
+    let routes = OpenApiRouter::default()
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::metrics));
+    Router::from(routes)
+        .fallback(async || ApiError::NotFound("such address"))
+        .layer(map_response(name_refused_methods))
+        .layer(map_response(unsent::exempt))
+        .layer(CatchPanicLayer::custom(observe::answer_panic))
         .layer(from_fn_with_state(Arc::clone(&app), observe::observe))
         .with_state(app)
 }

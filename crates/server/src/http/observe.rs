@@ -15,7 +15,7 @@ use axum::{
 };
 use tracing::Instrument;
 
-use super::{App, problem::ApiError};
+use super::{App, problem::ApiError, unsent::Sending};
 use crate::serving::Readiness;
 
 /// The request's id, on every request that names one and on every response.
@@ -71,10 +71,11 @@ pub(crate) async fn observe(State(app): State<App>, mut request: Request, next: 
     crate::telemetry::continue_trace(&span, request.headers());
     let limit = app.request_time;
     let mut response = async {
-        match tokio::time::timeout(limit, next.run(request)).await {
-            Ok(response) => write_problem(response, &request_id),
-            Err(_) => write_problem(ApiError::TookTooLong.into_response(), &request_id),
-        }
+        let answered = tokio::time::timeout(limit, next.run(request)).await;
+        let response = answered.unwrap_or_else(|_| ApiError::TookTooLong.into_response());
+        let response = write_problem(response, &request_id);
+        let sending = Sending::of(&method, &route);
+        write_problem(app.unsent.count(response, sending).await, &request_id)
     }
     .instrument(span.clone())
     .await;

@@ -21,12 +21,15 @@ use serde::Serialize;
 use thiserror::Error;
 use utoipa::ToSchema;
 
-use super::openapi;
+use super::{
+    faults::{Faults, MAX_FIELD_CHARS, MAX_MESSAGE_CHARS, cut},
+    openapi,
+};
 
 /// How long a client that was turned away for overload should wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// One thing that is wrong with a request.
+/// One thing that is wrong with a request. Names and messages are cut where they are long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(example = json!({"field": "price", "code": "invalid_price",
     "message": "has no currency; write it with a sign or a code, such as $19.99"}))]
@@ -48,12 +51,13 @@ impl Fault {
         code: &'static str,
         message: impl ToString,
     ) -> Self {
-        Self { field: Some(field.into()), ..Self::of_whole(code, message) }
+        let field = cut(&field.into(), MAX_FIELD_CHARS);
+        Self { field: Some(field), ..Self::of_whole(code, message) }
     }
 
     pub(crate) fn of_whole(code: &'static str, message: impl ToString) -> Self {
         debug_assert!(openapi::errors::is_fault_code(code), "nobody explains {code}");
-        Self { field: None, code, message: message.to_string() }
+        Self { field: None, code, message: cut(&message.to_string(), MAX_MESSAGE_CHARS) }
     }
 }
 
@@ -121,7 +125,7 @@ pub enum ApiError {
     UnsupportedMediaType,
     /// Well-formed, but it breaks rules.
     #[error("{}", validation_detail(.0))]
-    Validation(Vec<Fault>),
+    Validation(Faults),
     /// Too many requests by this token.
     #[error("too many requests with this token")]
     RateLimited {
@@ -148,15 +152,20 @@ pub enum ApiError {
     Internal,
 }
 
-fn validation_detail(faults: &[Fault]) -> String {
-    match faults {
+fn validation_detail(faults: &Faults) -> String {
+    match &**faults {
         [Fault { field: Some(field), message, .. }] => format!("{field}: {message}"),
         [Fault { field: None, message, .. }] => message.clone(),
-        _ => format!("{} things are wrong with the request", faults.len()),
+        _ => format!("{} things are wrong with the request", faults.count()),
     }
 }
 
 impl ApiError {
+    /// One fault of the request.
+    pub(crate) fn fault(fault: Fault) -> Self {
+        Self::Validation(fault.into())
+    }
+
     /// The table: status, code and title of every error. A new error must choose to compile.
     pub(crate) fn table(&self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
@@ -211,6 +220,10 @@ impl ApiError {
     /// The body, once the request's id is known.
     pub(crate) fn problem(&self, request_id: &str) -> Problem {
         let (status, code, title) = self.table();
+        let faults = match self {
+            Self::Validation(faults) => Some(faults),
+            _ => None,
+        };
         Problem {
             kind: format!("/docs#{code}"),
             title,
@@ -218,10 +231,8 @@ impl ApiError {
             detail: self.to_string(),
             code,
             request_id: request_id.to_owned(),
-            errors: match self {
-                Self::Validation(faults) => Some(faults.clone()),
-                _ => None,
-            },
+            errors: faults.map(|faults| faults.to_vec()),
+            errors_omitted: faults.map(Faults::omitted).filter(|omitted| *omitted > 0),
         }
     }
 
@@ -266,10 +277,14 @@ pub struct Problem {
     code: &'static str,
     /// The request's id, also in the header X-Request-Id.
     request_id: String,
-    /// Every fault of the request, where fields are at fault.
+    /// The faults of the request, where fields are at fault: all of them, up to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, max_items = 100)]
     errors: Option<Vec<Fault>>,
+    /// How many faults there are beside those in `errors`, where there are more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 1)]
+    errors_omitted: Option<usize>,
 }
 
 impl IntoResponse for ApiError {

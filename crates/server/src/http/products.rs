@@ -2,7 +2,6 @@
 
 use axum::{
     Json,
-    body::Body,
     extract::{RawQuery, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
@@ -18,7 +17,8 @@ use super::{
     App,
     actions::{self, CreatedProduct, to_json},
     auth::Bearer,
-    json,
+    faults::{Faults, FaultyElements},
+    json::Unread,
     openapi::{
         PRODUCTS,
         answers::{
@@ -64,10 +64,10 @@ pub(crate) async fn create(
     State(app): State<App>,
     caller: Bearer,
     headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<Response, ApiError> {
     let pass = caller.may_write()?;
-    let body = json::read(&headers, body, app.body_limits).await?;
+    let body = body.json().await?;
     let draft = requests::draft(&body).map_err(ApiError::Validation)?;
     let key = idempotency_key(&headers)?;
     let CreatedProduct { id, text } = actions::create(&app, pass, draft, &body, key).await?;
@@ -94,16 +94,18 @@ pub(crate) async fn bulk_create(
     State(app): State<App>,
     caller: Bearer,
     headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<Response, ApiError> {
     let pass = caller.may_write()?;
-    let body = json::read(&headers, body, app.body_limits).await?;
-    let (drafts, errors) = split(requests::bulk_elements(&body)?, requests::draft);
+    let body = body.json().await?;
+    let (drafts, faulty) = split(requests::bulk_elements(&body)?, requests::draft);
+    let (errors, omitted) = faulty.finish();
     let answer = move |products: &[Product]| {
         to_json(&BulkCreated {
             created_count: products.len(),
             created_ids: products.iter().map(|product| product.id.get()).collect(),
             errors: errors.clone(),
+            errors_omitted: omitted,
         })
     };
     let once = actions::once("bulk_create", idempotency_key(&headers)?, &body, answer.clone());
@@ -135,11 +137,11 @@ pub(crate) async fn update(
     caller: Bearer,
     PathText(id): PathText,
     headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<Response, ApiError> {
     let pass = caller.may_write()?;
     let id = product_id(&id)?;
-    let body = json::read(&headers, body, app.body_limits).await?;
+    let body = body.json().await?;
     let patch = requests::patch(&body).map_err(ApiError::Validation)?;
     let edit = Edit { id, patch, precondition: precondition(&headers) };
     Ok(with_etag(&actions::update(&app, pass, edit).await?))
@@ -162,12 +164,11 @@ pub(crate) async fn update(
 pub(crate) async fn bulk_update(
     State(app): State<App>,
     caller: Bearer,
-    headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<Json<BulkUpdated>, ApiError> {
     let pass = caller.may_write()?;
-    let body = json::read(&headers, body, app.body_limits).await?;
-    let mut errors = Vec::new();
+    let body = body.json().await?;
+    let mut faulty = FaultyElements::default();
     let mut edits = Vec::new();
     let mut places = Vec::new();
     for (index, element) in requests::bulk_elements(&body)?.iter().enumerate() {
@@ -177,19 +178,21 @@ pub(crate) async fn bulk_update(
                 edits.push(Edit { id, patch, precondition: Precondition::Exists });
                 places.push((index, id.get()));
             }
-            Err(faults) => errors
-                .extend(faults.into_iter().map(|fault| ElementFault::new(index, read.id, fault))),
+            Err(faults) => {
+                faulty.add(index, faults.map(|fault| ElementFault::new(index, read.id, fault)));
+            }
         }
     }
     let mut updated_ids = Vec::new();
     for (outcome, (index, id)) in app.engine.update(pass, edits).await?.into_iter().zip(places) {
         match outcome {
             Ok(product) => updated_ids.push(product.id.get()),
-            Err(refusal) => errors.push(ElementFault::refused(index, id, refusal)),
+            Err(refusal) => faulty.add(index, ElementFault::refused(index, id, refusal)),
         }
     }
-    errors.sort_by_key(|error| error.index);
-    Ok(Json(BulkUpdated { updated_count: updated_ids.len(), updated_ids, errors }))
+    let (errors, errors_omitted) = faulty.finish();
+    let updated_count = updated_ids.len();
+    Ok(Json(BulkUpdated { updated_count, updated_ids, errors, errors_omitted }))
 }
 
 /// Delete a product
@@ -234,11 +237,10 @@ pub(crate) async fn delete(
 pub(crate) async fn bulk_delete(
     State(app): State<App>,
     caller: Bearer,
-    headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<Json<BulkDeleted>, ApiError> {
     let pass = caller.may_write()?;
-    let body = json::read(&headers, body, app.body_limits).await?;
+    let body = body.json().await?;
     let ids = requests::bulk_ids(&body)?;
     let outcomes = app.engine.delete(pass, ids, Precondition::Exists).await?;
     Ok(Json(BulkDeleted { deleted_count: outcomes.iter().filter(|done| done.is_ok()).count() }))
@@ -314,14 +316,14 @@ impl IntoResponse for JsonText {
 /// Good elements, and the faults of the others by their place.
 fn split<T>(
     elements: &[Value],
-    read: impl Fn(&Value) -> Result<T, Vec<Fault>>,
-) -> (Vec<T>, Vec<ElementFault>) {
-    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    read: impl Fn(&Value) -> Result<T, Faults>,
+) -> (Vec<T>, FaultyElements) {
+    let (mut good, mut bad) = (Vec::new(), FaultyElements::default());
     for (index, element) in elements.iter().enumerate() {
         match read(element) {
             Ok(value) => good.push(value),
             Err(faults) => {
-                bad.extend(faults.into_iter().map(|fault| ElementFault::new(index, None, fault)))
+                bad.add(index, faults.map(|fault| ElementFault::new(index, None, fault)));
             }
         }
     }
@@ -333,7 +335,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, ApiError> {
     let Some(key) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
     let key = requests::idempotency_key(key.to_str().unwrap_or_default());
     key.map(Some).map_err(|refused| {
-        ApiError::Validation(vec![Fault::new("Idempotency-Key", refused.code, refused.message)])
+        ApiError::fault(Fault::new("Idempotency-Key", refused.code, refused.message))
     })
 }
 
@@ -343,7 +345,7 @@ pub(super) fn product_id(raw: &str) -> Result<ProductId, ApiError> {
         Ok(id) => Ok(id),
         // A whole number that no product can have is just unknown.
         Err(_) if requests::is_integer(raw) => Err(ApiError::NotFound("product")),
-        Err(why) => Err(ApiError::Validation(vec![Fault::new("product_id", "wrong_type", why)])),
+        Err(why) => Err(ApiError::fault(Fault::new("product_id", "wrong_type", why))),
     }
 }
 

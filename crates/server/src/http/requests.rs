@@ -16,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use super::{
+    faults::{Faults, cut},
     fields::{self, Fields, Read, Refused, batch, boolean, integer, list, object},
     problem::{ApiError, Fault},
 };
@@ -26,6 +27,10 @@ pub const MAX_BULK: usize = 100;
 pub const MAX_PAGE: usize = 100;
 /// Products on one page of the catalog when nothing is said.
 pub const DEFAULT_PAGE: usize = 50;
+/// Query parameters that are looked at, at most: more than any address takes.
+const MAX_PARAMETERS: usize = 50;
+/// The most characters of a wrong value that a message repeats.
+const MAX_QUOTED_CHARS: usize = 40;
 /// The longest idempotency key.
 pub(crate) const MAX_KEY_BYTES: usize = 255;
 /// The longest life of a token that has an end, in seconds: ten years.
@@ -41,7 +46,7 @@ pub(crate) const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated
 pub(crate) const UNDERSTOOD: [&str; 4] = ["price", "exclusions", "sort", "corrections"];
 
 /// A product to create.
-pub fn draft(body: &Value) -> Result<Draft, Vec<Fault>> {
+pub fn draft(body: &Value) -> Result<Draft, Faults> {
     let mut fields = Fields::of(body)?;
     let title = fields.required("title", fields::text(Title::parse));
     let description = fields.optional("description", fields::text(Description::parse));
@@ -63,7 +68,7 @@ pub fn draft(body: &Value) -> Result<Draft, Vec<Fault>> {
 }
 
 /// A change to a product.
-pub fn patch(body: &Value) -> Result<Patch, Vec<Fault>> {
+pub fn patch(body: &Value) -> Result<Patch, Faults> {
     let mut fields = Fields::of(body)?;
     let patch = Patch {
         title: fields.optional("title", fields::text(Title::parse)),
@@ -75,10 +80,8 @@ pub fn patch(body: &Value) -> Result<Patch, Vec<Fault>> {
     fields.ignore(&READ_ONLY);
     fields.finish()?;
     if patch.is_empty() {
-        return Err(vec![Fault::of_whole(
-            "no_change",
-            format_args!("names no field to change; known are {}", SETTABLE.join(", ")),
-        )]);
+        let message = format!("names no field to change; known are {}", SETTABLE.join(", "));
+        return Err(Fault::of_whole("no_change", message).into());
     }
     Ok(patch)
 }
@@ -87,7 +90,7 @@ pub fn patch(body: &Value) -> Result<Patch, Vec<Fault>> {
 pub(crate) struct BulkEdit {
     /// The id as far as it could be read, for the answer.
     pub(crate) id: Option<u64>,
-    pub(crate) edit: Result<(ProductId, Patch), Vec<Fault>>,
+    pub(crate) edit: Result<(ProductId, Patch), Faults>,
 }
 
 /// Reads one element of a bulk update.
@@ -95,21 +98,20 @@ pub(crate) fn bulk_edit(element: &Value) -> BulkEdit {
     let mut id = None;
     let mut faults = match element {
         Value::Object(object) => match object.get("id") {
-            None => vec![Fault::new("id", "required", "is required")],
+            None => Fault::new("id", "required", "is required").into(),
             Some(raw) => match product_id(raw) {
                 Ok(good) => {
                     id = Some(good);
-                    Vec::new()
+                    Faults::default()
                 }
-                Err(refused) => refused
-                    .into_iter()
-                    .map(|refused| Fault::new("id", refused.code, refused.message))
-                    .collect(),
+                Err(refused) => {
+                    refused.map(|refused| Fault::new("id", refused.code, refused.message))
+                }
             },
         },
-        _ => Vec::new(),
+        _ => Faults::default(),
     };
-    let patch = patch(element).map_err(|more| faults.extend(more));
+    let patch = patch(element).map_err(|more| faults.append(more));
     BulkEdit {
         id: id.map(ProductId::get),
         edit: match (id, patch, faults) {
@@ -144,7 +146,7 @@ fn sole_array<'a, T>(
 }
 
 /// A search. Whether it may see hidden products is for the caller's pass to say.
-pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
+pub fn search(body: &Value) -> Result<SearchRequest, Faults> {
     let mut fields = Fields::of(body)?;
     let query = fields.required("query", fields::text(QueryText::parse));
     let limit = fields.optional("limit", integer(1, query::MAX_LIMIT as u64));
@@ -165,7 +167,7 @@ pub fn search(body: &Value) -> Result<SearchRequest, Vec<Fault>> {
 }
 
 /// What is read in a query: everything that is not switched off.
-fn understand(value: &Value) -> Result<Understand, Vec<Fault>> {
+fn understand(value: &Value) -> Result<Understand, Faults> {
     let mut fields = Fields::of(value)?;
     let [price, exclusions, sort, corrections] =
         UNDERSTOOD.map(|name| fields.optional(name, boolean));
@@ -191,7 +193,7 @@ pub struct TokenRequest {
 }
 
 /// Reads a token to issue.
-pub fn token(body: &Value, now: Timestamp) -> Result<TokenRequest, Vec<Fault>> {
+pub fn token(body: &Value, now: Timestamp) -> Result<TokenRequest, Faults> {
     let mut fields = Fields::of(body)?;
     let role = fields.required(
         "role",
@@ -216,10 +218,8 @@ fn price(value: &Value) -> Read<Price> {
         Value::Number(number) => {
             let meant = Some(format!("${number}")).filter(|text| Price::parse(text).is_ok());
             let example = meant.as_deref().unwrap_or("$19.99");
-            Err(vec![Refused::new(
-                "invalid_price",
-                format_args!("must be a string with a currency, such as \"{example}\""),
-            )])
+            let message = format!("must be a string with a currency, such as \"{example}\"");
+            Err(Refused::new("invalid_price", message).into())
         }
         other => {
             fields::text(|raw| Price::parse(raw).map_err(|why| Refused::new("invalid_price", why)))(
@@ -233,7 +233,7 @@ fn media(value: &Value) -> Read<Vec<Media>> {
     list(media::MAX_ITEMS, object(media_item))(value)
 }
 
-fn media_item(value: &Value) -> Result<Media, Vec<Fault>> {
+fn media_item(value: &Value) -> Result<Media, Faults> {
     let mut fields = Fields::of(value)?;
     let kind = fields.required(
         "type",
@@ -249,13 +249,13 @@ fn media_item(value: &Value) -> Result<Media, Vec<Fault>> {
         }),
     );
     fields.finish()?;
-    item.ok_or_else(Vec::new)
+    item.ok_or_else(Faults::default)
 }
 
 fn product_id(value: &Value) -> Read<ProductId> {
     integer(1, i64::MAX as u64)(value).and_then(|number| {
         ProductId::new(number)
-            .ok_or_else(|| vec![Refused::new("out_of_range", "must be a positive integer")])
+            .ok_or_else(|| Refused::new("out_of_range", "must be a positive integer").into())
     })
 }
 
@@ -271,7 +271,7 @@ pub struct ListRequest {
 }
 
 /// Reads the parameters of a list.
-pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, Vec<Fault>> {
+pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, Faults> {
     let mut request = ListRequest { ids: None, limit: None, offset: 0 };
     each_parameter(query, &["ids", "limit", "offset"], |name, value| {
         match name {
@@ -287,7 +287,7 @@ pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, Vec<Fault>> {
 }
 
 /// A part of the catalog to list, asked for by a JSON object.
-pub(crate) fn list_object(body: &Value) -> Result<ListRequest, Vec<Fault>> {
+pub(crate) fn list_object(body: &Value) -> Result<ListRequest, Faults> {
     let mut fields = Fields::of(body)?;
     let ids = fields.optional("ids", list(MAX_BULK, product_id));
     let limit = fields.optional("limit", integer(1, MAX_PAGE as u64));
@@ -301,7 +301,7 @@ pub(crate) fn list_object(body: &Value) -> Result<ListRequest, Vec<Fault>> {
 }
 
 /// The one product that a JSON object names, as `{"id": 17}`.
-pub(crate) fn sole_id(body: &Value) -> Result<ProductId, Vec<Fault>> {
+pub(crate) fn sole_id(body: &Value) -> Result<ProductId, Faults> {
     let mut fields = Fields::of(body)?;
     let id = fields.required("id", product_id);
     fields.finish()?;
@@ -328,10 +328,15 @@ pub(crate) fn each_parameter(
     query: Option<&str>,
     known: &[&str],
     mut read: impl FnMut(&str, &str) -> Result<(), Fault>,
-) -> Result<(), Vec<Fault>> {
-    let mut faults = Vec::new();
+) -> Result<(), Faults> {
+    let mut faults = Faults::default();
     let mut seen = Vec::new();
     for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        if seen.len() == MAX_PARAMETERS {
+            let message = format!("has more than {MAX_PARAMETERS} parameters");
+            faults.push(Fault::of_whole("too_many", message));
+            break;
+        }
         let done = if seen.contains(&name) {
             Err(Fault::new(name.as_ref(), "repeated", "must be given once"))
         } else if known.contains(&name.as_ref()) {
@@ -341,7 +346,9 @@ pub(crate) fn each_parameter(
             let message = format!("is not a parameter here; known are {known}");
             Err(Fault::new(name.as_ref(), "unknown_parameter", message))
         };
-        faults.extend(done.err());
+        if let Err(fault) = done {
+            faults.push(fault);
+        }
         seen.push(name);
     }
     if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -375,6 +382,7 @@ fn ids_parameter(raw: &str) -> Result<Vec<ProductId>, Fault> {
             // A whole number that no product can have is just unknown.
             Err(_) if is_integer(part) => {}
             Err(why) => {
+                let part = cut(part, MAX_QUOTED_CHARS);
                 let message = format!("must be comma-separated product ids; {part:?} {why}");
                 return Err(Fault::new("ids", "wrong_type", message));
             }

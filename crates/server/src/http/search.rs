@@ -1,11 +1,11 @@
 //! The search endpoint.
 
-use axum::{Json, body::Body, extract::State, http::HeaderMap};
+use axum::{Json, extract::State};
 
 use super::{
     App, actions,
     auth::Bearer,
-    json,
+    json::Unread,
     openapi::{
         SEARCH,
         answers::ProductsMatched,
@@ -37,9 +37,8 @@ use super::{
 pub(crate) async fn search(
     State(app): State<App>,
     caller: Bearer,
-    headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<Json<SearchAnswer>, ApiError> {
-    let body = json::read(&headers, body, app.body_limits).await?;
+    let body = body.json().await?;
     Ok(Json(actions::search(&app, *caller, &body).await?))
 }

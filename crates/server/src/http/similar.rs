@@ -10,6 +10,7 @@ use engine::SimilarRequest;
 use super::{
     App,
     auth::Bearer,
+    faults::Faults,
     openapi::{
         SEARCH,
         answers::SimilarFound,
@@ -71,7 +72,7 @@ fn asks_for_hidden(query: Option<&str>) -> bool {
         .any(|(name, value)| name == "include_hidden" && value == "true")
 }
 
-fn parameters(query: Option<&str>) -> Result<Parameters, Vec<Fault>> {
+fn parameters(query: Option<&str>) -> Result<Parameters, Faults> {
     let mut read = Parameters { limit: query::DEFAULT_LIMIT, include_hidden: false };
     each_parameter(query, &["limit", "include_hidden"], |name, value| {
         match name {

@@ -1,16 +1,11 @@
 //! The endpoints for a shop's tokens.
 
-use axum::{
-    Json,
-    body::Body,
-    extract::State,
-    http::{HeaderMap, StatusCode},
-};
+use axum::{Json, extract::State, http::StatusCode};
 
 use super::{
     App,
     auth::Bearer,
-    json,
+    json::Unread,
     openapi::{
         TOKENS,
         answers::{TokenIssued, TokenList, TokenRevoked},
@@ -40,11 +35,10 @@ use super::{
 pub(crate) async fn issue(
     State(app): State<App>,
     caller: Bearer,
-    headers: HeaderMap,
-    body: Body,
+    body: Unread,
 ) -> Result<(StatusCode, Json<NewToken>), ApiError> {
     let pass = caller.may_administer()?;
-    let body = json::read(&headers, body, app.body_limits).await?;
+    let body = body.json().await?;
     let request = requests::token(&body, app.engine.now()).map_err(ApiError::Validation)?;
     let issued =
         app.engine.issue_token(pass, request.role, request.name, request.expires_at).await?;
@@ -96,7 +90,7 @@ pub(crate) async fn revoke(
         Err(_) if requests::is_integer(&id) => return Err(ApiError::NotFound("token")),
         Err(_) => {
             let fault = Fault::new("token_id", "wrong_type", "must be a positive integer");
-            return Err(ApiError::Validation(vec![fault]));
+            return Err(ApiError::fault(fault));
         }
     };
     match app.engine.revoke_token(pass, id).await? {

@@ -107,8 +107,14 @@ pub struct BulkCreated {
     pub created_count: usize,
     /// Their ids, in the order of the request.
     pub created_ids: Vec<u64>,
-    /// What was wrong with the others, by place in the request.
+    /// What was wrong with the others, by place in the request: at least one fault of each, and
+    /// at most 100 in all.
+    #[schema(max_items = 100)]
     pub errors: Vec<ElementFault>,
+    /// How many faults there are beside those in `errors`, where there are more.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false, minimum = 1)]
+    pub errors_omitted: usize,
 }
 
 /// What became of a bulk update.
@@ -118,8 +124,19 @@ pub struct BulkUpdated {
     pub updated_count: usize,
     /// Their ids, in the order of the request.
     pub updated_ids: Vec<u64>,
-    /// What was wrong with the others, by place in the request.
+    /// What was wrong with the others, by place in the request: at least one fault of each, and
+    /// at most 100 in all.
+    #[schema(max_items = 100)]
     pub errors: Vec<ElementFault>,
+    /// How many faults there are beside those in `errors`, where there are more.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false, minimum = 1)]
+    pub errors_omitted: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What became of a bulk delete.

@@ -13,7 +13,7 @@ use std::{
     ffi::OsString,
     fs::File,
     io::{BufRead, BufReader},
-    net::SocketAddr,
+    net::{SocketAddr, TcpListener},
     path::Path,
     process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio},
     sync::{
@@ -48,6 +48,9 @@ pub(crate) const TOKENS: &str = "/api/v1/tokens";
 
 /// What precedes the address in the line that the server prints.
 const ANNOUNCEMENT: &str = "Shopkeeper listens on http://";
+
+/// What precedes the address of health and metrics in the line after that, where there is one.
+const ADMIN_ANNOUNCEMENT: &str = "Health and metrics at ";
 
 /// The address of one product.
 pub(crate) fn product(id: u64) -> String {
@@ -106,6 +109,8 @@ pub(crate) fn printed(output: Output) -> String {
 pub(crate) struct Server {
     process: Child,
     pub(crate) address: SocketAddr,
+    #[allow(dead_code)]
+    admin: Option<String>,
     home: Option<Home>,
     next_shop: AtomicU64,
 }
@@ -178,12 +183,14 @@ impl Server {
             let _ = process.kill();
             panic!("{line:?}\n{}", std::fs::read_to_string(log).unwrap());
         };
-        let server = Self {
-            process,
-            address: address.parse().unwrap(),
-            home: Some(home),
-            next_shop: AtomicU64::new(1),
-        };
+        let address = address.parse().unwrap();
+        let admin = flags.contains(&"--admin-listen").then(|| {
+            line.clear();
+            output.read_line(&mut line).unwrap();
+            line.trim().strip_prefix(ADMIN_ANNOUNCEMENT).unwrap().to_owned()
+        });
+        let server =
+            Self { process, address, admin, home: Some(home), next_shop: AtomicU64::new(1) };
         (Arc::new(server), output)
     }
 
@@ -222,6 +229,12 @@ impl Server {
         Client { base: format!("http://{}", self.address), token: None }
     }
 
+    /// Someone who asks for health and metrics at the listener for them.
+    #[allow(dead_code)]
+    pub(crate) fn admin(&self) -> Client {
+        Client { base: self.admin.clone().unwrap(), token: None }
+    }
+
     /// Someone with this token.
     pub(crate) fn bearer(&self, token: &str) -> Client {
         Client { token: Some(token.to_owned()), ..self.stranger() }
@@ -250,6 +263,16 @@ impl Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// A model that takes requests and never answers, so that searches take their time.
+pub(crate) fn silent_model() -> (TcpListener, Vec<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let flags = ["--model-kind", "http", "--model-name", "none", "--model-dims", "8"];
+    let more = ["--model-timeout", "15s", "--model-background", "false", "--model-url", &url];
+    let flags = flags.iter().chain(&more).map(|flag| (*flag).to_owned()).collect();
+    (listener, flags)
 }
 
 /// What only some of the suites that share this module need.

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{ErrorKind, Read, Write},
-    net::{Shutdown, TcpStream},
+    net::TcpStream,
     time::Duration,
 };
 
@@ -91,10 +91,6 @@ impl Socket {
         };
         self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
         silent
-    }
-
-    pub(crate) fn close(self) {
-        self.stream.shutdown(Shutdown::Both).unwrap();
     }
 
     fn receive(&mut self) -> usize {

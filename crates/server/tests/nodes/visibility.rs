@@ -58,7 +58,7 @@ fn without_the_header_another_node_is_behind_by_less_than_a_second_as_a_rule() {
 }
 
 #[test]
-fn a_change_that_never_comes_is_not_waited_for_for_ever() {
+fn a_change_that_does_not_exist_is_not_waited_for() {
     let url = postgres().database();
     let token = token(&url, "EDITOR");
     let node = Node::start(&url, &token);
@@ -67,7 +67,7 @@ fn a_change_that_never_comes_is_not_waited_for_for_ever() {
     let asked = node.search("lamp").header("x-min-catalog-seq", seq_made + 1).send().unwrap();
     assert_eq!(asked.status(), 503);
     assert!(asked.headers().contains_key("retry-after"));
-    assert!((4..20).contains(&started.elapsed().as_secs()), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     let bad = node.search("lamp").header("x-min-catalog-seq", "soon").send().unwrap();
     assert_eq!(bad.status(), 422);
 }

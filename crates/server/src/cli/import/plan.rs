@@ -163,8 +163,8 @@ fn number(id: u64) -> Value {
     id.into()
 }
 
-fn check<T>(checked: Result<T, Vec<crate::http::problem::Fault>>) -> Result<(), Vec<Trouble>> {
-    checked.map(drop).map_err(|faults| faults.into_iter().map(Trouble::from).collect())
+fn check<T>(checked: Result<T, crate::http::faults::Faults>) -> Result<(), Vec<Trouble>> {
+    checked.map(drop).map_err(|faults| faults.map(Trouble::from).into_listed())
 }
 
 #[cfg(test)]

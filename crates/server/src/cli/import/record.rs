@@ -76,7 +76,7 @@ impl Record {
 
     /// A record whose bytes are JSON, or should be.
     pub(super) fn from_json(line: u64, bytes: &[u8]) -> Self {
-        match crate::http::json::parse(bytes) {
+        match crate::http::json::parse_record(bytes) {
             Ok(Value::Object(object)) => Self::read(line, object),
             Ok(_) => {
                 let trouble = Trouble::of_whole("wrong_type", "must be a JSON object");

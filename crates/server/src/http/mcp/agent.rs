@@ -17,7 +17,11 @@ use serde_json::Value;
 use tracing::Instrument;
 
 use super::{calls, results, tools::Tool};
-use crate::http::{App, problem::ApiError};
+use crate::http::{
+    App,
+    faults::{MAX_FIELD_CHARS, cut},
+    problem::ApiError,
+};
 
 /// Whoever sent a message: proof that its token was checked, and what is needed to answer.
 #[derive(Clone)]
@@ -94,8 +98,8 @@ impl ServerHandler for Agent {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = Tool::named(&request.name) else {
             let known: Vec<_> = Tool::of(self.caller).map(Tool::name).collect();
-            let message =
-                format!("there is no tool {:?}; known are {}", request.name, known.join(", "));
+            let name = cut(&request.name, MAX_FIELD_CHARS);
+            let message = format!("there is no tool {name:?}; known are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());

@@ -73,8 +73,6 @@ fn split_key(arguments: &Value) -> Result<(Option<String>, Value), ApiError> {
     // Anything but a text is as little a key as an empty one.
     match requests::idempotency_key(key.as_str().unwrap_or_default()) {
         Ok(key) => Ok((Some(key.to_owned()), body)),
-        Err(refused) => {
-            Err(ApiError::Validation(vec![Fault::new(KEY, refused.code, refused.message)]))
-        }
+        Err(refused) => Err(ApiError::fault(Fault::new(KEY, refused.code, refused.message))),
     }
 }

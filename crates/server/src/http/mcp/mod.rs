@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use axum::{
     body::Body,
-    extract::{Request, State},
+    extract::{FromRequest, Request, State},
     http::{HeaderValue, StatusCode, header},
     response::Response,
     routing::post,
@@ -28,16 +28,20 @@ use axum::{
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::never::NeverSessionManager,
 };
+use serde_json::Value;
 use utoipa_axum::router::OpenApiRouter;
 
 use self::agent::Agent;
 use super::{
     App,
     auth::Bearer,
-    json,
+    json::{self, Unread},
     observe::RequestId,
     problem::{ApiError, Fault},
 };
+
+/// The longest id and the longest name of a method in a message.
+const MAX_REPEATED_BYTES: usize = 255;
 
 /// The address, which its own protocol describes: there is nothing an OpenAPI client could do here.
 pub(super) fn routes() -> OpenApiRouter<App> {
@@ -52,9 +56,10 @@ async fn endpoint(
 ) -> Result<Response, ApiError> {
     app.origins.let_in(request.headers())?;
     let (mut parts, body) = request.into_parts();
-    let bytes = json::read_bytes(&parts.headers, body, app.body_limits).await?;
-    // The SDK would take an object that names a field twice.
-    json::parse(&bytes)?;
+    let unread = Request::from_parts(parts.clone(), body);
+    let bytes = Unread::from_request(unread, &app).await?.bytes().await?;
+    // The SDK would take an object that names a field twice, and repeat what it does not know.
+    check_length(&json::parse(&bytes)?)?;
     let RequestId(request_id) = parts.extensions.remove().ok_or(ApiError::Internal)?;
     // Whose token it is and where it comes from is settled; and like all addresses this one
     // answers in JSON, whatever else would be accepted.
@@ -77,6 +82,18 @@ async fn endpoint(
     in_our_words(response.map(Body::new))
 }
 
+/// Refuses a message with parts that the answer would repeat at length.
+fn check_length(message: &Value) -> Result<(), ApiError> {
+    let is_long = |name: &&str| {
+        let text = message.get(name).and_then(Value::as_str);
+        text.is_some_and(|text| text.len() > MAX_REPEATED_BYTES)
+    };
+    ["id", "method"].iter().copied().find(|name| is_long(name)).map_or(Ok(()), |name| {
+        let message = format!("must be at most {MAX_REPEATED_BYTES} bytes long");
+        Err(ApiError::fault(Fault::new(name, "too_long", message)))
+    })
+}
+
 /// The SDK's answer. Those that are no message of the protocol are errors, which are told like all
 /// others.
 fn in_our_words(response: Response) -> Result<Response, ApiError> {
@@ -85,10 +102,10 @@ fn in_our_words(response: Response) -> Result<Response, ApiError> {
     match status {
         _ if status.is_success() || is_message => Ok(response),
         StatusCode::BAD_REQUEST => Err(ApiError::UnsupportedProtocolVersion),
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(ApiError::Validation(vec![Fault::of_whole(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => Err(ApiError::fault(Fault::of_whole(
             "wrong_type",
             "must be one JSON-RPC 2.0 message of the Model Context Protocol",
-        )])),
+        ))),
         _ => {
             tracing::error!(status = status.as_u16(), "a message found no answer");
             Err(ApiError::Internal)

@@ -57,12 +57,15 @@ pub(super) fn refused(error: &ApiError, request_id: &str) -> CallToolResult {
     let mut lines = vec![format!("{title} ({code}): {error}")];
     // The detail has the words of a single fault, and the number of several.
     if let ApiError::Validation(faults) = error
-        && faults.len() > 1
+        && faults.count() > 1
     {
         lines.extend(faults.iter().map(|fault| match &fault.field {
             Some(field) => format!("- {field} ({}): {}", fault.code, fault.message),
             None => format!("- ({}): {}", fault.code, fault.message),
         }));
+        if faults.omitted() > 0 {
+            lines.push(format!("- and {} more", faults.omitted()));
+        }
     }
     let problem = Map::from_iter([(PROBLEM.to_owned(), json!(error.problem(request_id)))]);
     let mut result = CallToolResult::error(vec![ContentBlock::text(lines.join("\n"))]);

@@ -215,7 +215,10 @@ fn settable(product: ObjectBuilder) -> ObjectBuilder {
     product
         .property(
             "title",
-            string("Not blank, without control characters; spaces around it do not count.")
+            string(
+                "Not blank, without control characters; spaces around it do not count, up to 1000 \
+                 characters with them.",
+            )
                 .min_length(Some(1))
                 .max_length(Some(product::MAX_TITLE_CHARS))
                 .pattern(Some(plain_text_not_blank()))

@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use catalog::access::{Forbidden, Role};
 
-use crate::http::problem::{ApiError, Fault};
+use crate::http::{
+    faults::Faults,
+    problem::{ApiError, Fault},
+};
 
 /// One of every error, as it might be answered.
 pub(crate) fn every_error() -> Vec<ApiError> {
@@ -24,10 +27,7 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::BodyTooLarge { limit: 4 << 20 },
         ApiError::UriTooLong { limit: 8 << 10 },
         ApiError::UnsupportedMediaType,
-        ApiError::Validation(vec![
-            Fault::new("title", "required", "is required"),
-            Fault::new("price", "wrong_type", "must not be null; leave the field out instead"),
-        ]),
+        ApiError::Validation(two_faults()),
         ApiError::RateLimited { retry_after: Duration::from_secs(1) },
         ApiError::HeadersTooLarge { limit: 16 << 10 },
         ApiError::Internal,
@@ -35,6 +35,13 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::Unconfirmed,
         ApiError::TookTooLong,
     ]
+}
+
+fn two_faults() -> Faults {
+    let mut faults = Faults::from(Fault::new("title", "required", "is required"));
+    let message = "must not be null; leave the field out instead";
+    faults.push(Fault::new("price", "wrong_type", message));
+    faults
 }
 
 /// Why an error happens and what to do then.
@@ -102,8 +109,9 @@ pub(crate) fn advice(error: &ApiError) -> &'static str {
              `Content-Type: application/json`."
         }
         ApiError::Validation(_) => {
-            "The request is well-formed but breaks rules. `errors` lists every fault with the \
-             field, a code and a message. Nothing was written."
+            "The request is well-formed but breaks rules. `errors` lists up to 100 faults, each with \
+             the field, a code and a message; `errors_omitted` counts the others. Nothing was \
+             written."
         }
         ApiError::RateLimited { .. } => {
             "This token has made too many requests. Wait as many seconds as `Retry-After` says; \

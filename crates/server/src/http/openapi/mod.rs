@@ -81,7 +81,8 @@ header: up to 128 letters, digits and `-_.:+/=`; anything else is replaced.
 
 Every answer to a token has the header `X-Catalog-Seq`: the last change of the shop that it shows at the \
 least. Send the number back as `X-Min-Catalog-Seq`, and the answer shows that change too, whichever node \
-gives it; a node that does not see it within 5 seconds answers 503.
+gives it; a node that does not see it within 5 seconds answers 503, and so does every node at once where \
+the shop has no such change.
 
 Agents reach the same products with the same tokens by the Model Context Protocol, at `/mcp`; it lists \
 its own tools and is no part of this document.

@@ -11,6 +11,7 @@ use axum::{
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 
 use super::{answers::Document, parameters::IfNoneMatch, problems::AnyProblems};
+use crate::http::unsent::Uncounted;
 
 /// How long a copy is used without asking: a new version is seen soon after a restart.
 const FRESH_FOR: HeaderValue = HeaderValue::from_static("public, max-age=300");
@@ -47,7 +48,9 @@ impl Published {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
         let kind = [(header::CONTENT_TYPE, self.media_type.clone())];
-        (headers, kind, self.text.clone()).into_response()
+        let mut response = (headers, kind, self.text.clone()).into_response();
+        response.extensions_mut().insert(Uncounted);
+        response
     }
 
     fn is_among(&self, tags: &HeaderValue) -> bool {

@@ -189,7 +189,7 @@ fn updates_have_no_defaults() {
 #[test]
 fn documented_fields_are_those_that_are_known() {
     let document = document_json();
-    type Check = fn(&Value) -> Vec<crate::http::problem::Fault>;
+    type Check = fn(&Value) -> crate::http::faults::Faults;
     let checks: [(&str, Check); 4] = [
         ("NewProduct", |body| requests::draft(body).err().unwrap_or_default()),
         ("ProductChanges", |body| requests::patch(body).err().unwrap_or_default()),
