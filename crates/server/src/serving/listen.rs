@@ -15,12 +15,12 @@ use hyper_util::{
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
-};
+use tokio::net::{TcpListener, TcpStream};
 
-use super::patience::{AtWork, Patience, Patient};
+use super::{
+    connections::Connections,
+    patience::{Patience, Patient},
+};
 use crate::config::Limits;
 
 /// The pause after the system refused a connection, for want of file handles for example.
@@ -36,30 +36,42 @@ pub(super) async fn serve(
     limits: &Limits,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(limits.connections));
+    let places = Connections::new(limits.connections);
     let connections = GracefulShutdown::new();
     let server = http1_server(limits);
     let patience = Patience { head: limits.header_read_time, answer: limits.body_read_time };
     let mut stop = std::pin::pin!(stop);
     loop {
-        let (stream, place) = tokio::select! {
+        let stream = tokio::select! {
             () = &mut stop => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener) => accepted,
         };
-        let at_work = AtWork::default();
-        let io = TokioIo::new(Patient::new(stream, patience, at_work.clone()));
+        let Some(place) = places.enter() else {
+            // All connections are in use. Where this one tries again is for its client to choose.
+            metrics::counter!("shopkeeper_connections_closed_total", "reason" => "refused")
+                .increment(1);
+            continue;
+        };
+        let activity = Arc::clone(&place.activity);
+        let io = TokioIo::new(Patient::new(stream, patience, Arc::clone(&activity)));
         let routed = TowerToHyperService::new(router.clone());
         let service = service_fn(move |request| {
-            let guard = at_work.begin();
-            let answer = routed.call(request);
+            let begun = activity.begin().map(|guard| (guard, routed.call(request)));
             async move {
-                let _guard = guard;
-                answer.await
+                match begun {
+                    Some((_guard, answer)) => answer.await,
+                    // The connection is being closed to make room for another.
+                    None => std::future::pending().await,
+                }
             }
         });
         let connection = connections.watch(server.serve_connection(io, service));
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
+            let ended = tokio::select! {
+                ended = connection => ended,
+                () = place.activity.closed() => Ok(()),
+            };
+            if let Err(error) = ended {
                 tracing::debug!(%error, "a connection ended early");
             }
             drop(place);
@@ -71,20 +83,14 @@ pub(super) async fn serve(
     }
 }
 
-/// The next connection, once there is a place for it.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> (TcpStream, OwnedSemaphorePermit) {
-    let Ok(place) = Arc::clone(places).acquire_owned().await else {
-        unreachable!("the semaphore is never closed");
-    };
+/// The next connection.
+async fn accept(listener: &TcpListener) -> TcpStream {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
                 // Answers are small and whole: waiting to fill a packet only delays them.
                 let _ = stream.set_nodelay(true);
-                return (stream, place);
+                return stream;
             }
             Err(error) if is_the_clients_fault(&error) => {}
             Err(error) => {

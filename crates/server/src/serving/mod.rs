@@ -1,6 +1,8 @@
 //! How does the service run? It opens the folder, listens, warms up, and on SIGTERM finishes
 //! what is in flight.
 
+mod admin;
+mod connections;
 mod listen;
 mod model;
 mod open_files;
@@ -21,6 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 
+use admin::AdminListener;
 pub(crate) use model::embedder;
 pub use readiness::{Readiness, ReadinessFlag};
 use stop::StopSignals;
@@ -99,6 +102,7 @@ async fn run(
         .await
         .with_context(|| format!("cannot listen on {}", config.listen))?;
     let address = listener.local_addr()?;
+    let admin = AdminListener::bind(config).await?;
     let readiness = Arc::new(ReadinessFlag::default());
     let parts = http::Parts::new(
         Arc::clone(&engine),
@@ -110,18 +114,25 @@ async fn run(
     let (demo, welcome) = open_demo(&engine, demo, address).await?.unzip();
     let parts = parts.with_demo(demo);
     parts.signed_tokens.iter().cloned().for_each(http::jwt::follow_keys);
-    let router = http::router(Arc::new(parts), config);
+    let app = Arc::new(parts);
+    let router = http::router(Arc::clone(&app), config);
     let signals = StopSignals::new().context("signals cannot be awaited")?;
     let store = match &config.database {
         Some(database) => database.settings.address.to_string(),
         None => config.data.display().to_string(),
     };
     tracing::info!(%address, store, "the server is listening");
+    let admin_address = admin.as_ref().map(AdminListener::announcement).unwrap_or_default();
     let welcome = welcome.unwrap_or_default();
-    announce(&format!("Shopkeeper listens on http://{address}\n{welcome}"));
+    announce(&format!("Shopkeeper listens on http://{address}\n{admin_address}{welcome}"));
+    tokio::spawn(metrics::keep_up(app.metrics.clone()));
     warm_up(engine, Arc::clone(&readiness));
     let stop = signals.drained(&readiness, config.limits.drain_time);
-    listen::serve(listener, router, &config.limits, stop).await;
+    let served = listen::serve(listener, router, &config.limits, stop);
+    match admin {
+        Some(admin) => admin.serve_during(app, served).await,
+        None => served.await,
+    }
     Ok(())
 }
 

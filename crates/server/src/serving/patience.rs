@@ -7,10 +7,7 @@ use std::{
     future::Future,
     io,
     pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -19,6 +16,8 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::{Instant, Sleep},
 };
+
+use super::connections::Activity;
 
 /// How long a client that is still sending is heard out after its last answer.
 const HEAR_OUT: Duration = Duration::from_secs(2);
@@ -36,51 +35,42 @@ pub(super) struct Patience {
     pub(super) answer: Duration,
 }
 
-/// Whether a request of this connection is being worked on: then its bytes are no head.
-#[derive(Clone, Debug, Default)]
-pub(super) struct AtWork(Arc<AtomicBool>);
-
-impl AtWork {
-    /// Marks the connection as at work until the guard is dropped.
-    pub(super) fn begin(&self) -> AtWorkGuard {
-        self.0.store(true, Ordering::Release);
-        AtWorkGuard(self.clone())
-    }
-
-    fn get(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
-/// A request at work.
-pub(super) struct AtWorkGuard(AtWork);
-
-impl Drop for AtWorkGuard {
-    fn drop(&mut self) {
-        self.0.0.store(false, Ordering::Release);
-    }
-}
-
 /// A client's stream that ends when the client stalls.
 pub(super) struct Patient<S> {
     stream: S,
-    at_work: AtWork,
+    activity: Arc<Activity>,
     head: Deadline,
     answer: Deadline,
     leaving: Deadline,
     quiet: Deadline,
+    /// Reading waits until the client has taken what there is for it.
+    waits_for_client: bool,
 }
 
 impl<S> Patient<S> {
-    pub(super) fn new(stream: S, patience: Patience, at_work: AtWork) -> Self {
+    pub(super) fn new(stream: S, patience: Patience, activity: Arc<Activity>) -> Self {
         Self {
             stream,
-            at_work,
+            activity,
             head: Deadline::new(patience.head),
             answer: Deadline::new(patience.answer),
             leaving: Deadline::new(HEAR_OUT),
             quiet: Deadline::new(QUIET),
+            waits_for_client: false,
         }
+    }
+
+    /// Watches over the client taking a part of a response.
+    fn watch_taking<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        said: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let watched = self.answer.watch(context, said);
+        if watched.is_ready() && std::mem::take(&mut self.waits_for_client) {
+            context.waker().wake_by_ref();
+        }
+        watched
     }
 }
 
@@ -160,8 +150,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.answer.running && !self.activity.is_at_work() {
+            // A client that sends one request after another and takes no response would have
+            // them all gather here.
+            self.waits_for_client = true;
+            return Poll::Pending;
+        }
         let said = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if self.at_work.get() {
+        if self.activity.is_at_work() {
             self.head.stop();
             return said;
         }
@@ -182,7 +178,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         let said = Pin::new(&mut self.stream).poll_write(context, bytes);
         // An answer begins: what was read before was a whole head.
         self.head.stop();
-        self.answer.watch(context, said)
+        self.watch_taking(context, said)
     }
 
     fn poll_write_vectored(
@@ -192,7 +188,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
     ) -> Poll<io::Result<usize>> {
         let said = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         self.head.stop();
-        self.answer.watch(context, said)
+        self.watch_taking(context, said)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -201,7 +197,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let said = Pin::new(&mut self.stream).poll_flush(context);
-        self.answer.watch(context, said)
+        let watched = self.watch_taking(context, said);
+        if let Poll::Ready(Ok(())) = watched {
+            self.activity.rest();
+        }
+        watched
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -222,10 +222,10 @@ mod tests {
     const PATIENCE: Patience =
         Patience { head: Duration::from_secs(5), answer: Duration::from_secs(5) };
 
-    fn connection(buffer: usize) -> (Patient<DuplexStream>, DuplexStream, AtWork) {
+    fn connection(buffer: usize) -> (Patient<DuplexStream>, DuplexStream, Arc<Activity>) {
         let (ours, theirs) = tokio::io::duplex(buffer);
-        let at_work = AtWork::default();
-        (Patient::new(ours, PATIENCE, at_work.clone()), theirs, at_work)
+        let activity = Activity::new(std::time::Instant::now());
+        (Patient::new(ours, PATIENCE, Arc::clone(&activity)), theirs, activity)
     }
 
     #[tokio::test(start_paused = true)]
@@ -247,6 +247,20 @@ mod tests {
         });
         stream.write_all(&[0; 64]).await.unwrap();
         reading.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_request_is_read_before_the_last_response_is_taken() {
+        let (stream, mut theirs, _) = connection(8);
+        theirs.write_all(b"next").await.unwrap();
+        let second = Duration::from_secs(1);
+        let (mut reading, mut writing) = tokio::io::split(stream);
+        let writing = tokio::spawn(async move { writing.write_all(&[0; 64]).await });
+        tokio::task::yield_now().await;
+        assert!(tokio::time::timeout(second, reading.read_u8()).await.is_err());
+        theirs.read_exact(&mut [0; 64]).await.unwrap();
+        writing.await.unwrap().unwrap();
+        assert_eq!(reading.read_u8().await.unwrap(), b'n');
     }
 
     #[tokio::test(start_paused = true)]
@@ -294,12 +308,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn neither_an_idle_connection_nor_a_body_is_a_head() {
-        let (mut stream, mut theirs, at_work) = connection(8);
+        let (mut stream, mut theirs, activity) = connection(8);
         let wait = Duration::from_secs(20);
         assert!(tokio::time::timeout(wait, stream.read_u8()).await.is_err(), "idle");
         theirs.write_all(b"x").await.unwrap();
         stream.read_u8().await.unwrap();
-        let _guard = at_work.begin();
+        let _guard = activity.begin();
         assert!(tokio::time::timeout(wait, stream.read_u8()).await.is_err(), "at work");
     }
 }
