@@ -19,8 +19,10 @@ mod units;
 use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::{product::MAX_DESCRIPTION_CHARS, query::MAX_CHARS};
+
 use self::measure::{Measure, Measured};
-pub(crate) use fold::fold_into;
+use fold::fold_up_to;
 pub use pairs::{Pair, for_each_pair};
 pub use query::{Alternative, QueryWords, Term};
 pub(crate) use query::{is_function_word, set_aside};
@@ -28,8 +30,18 @@ pub(crate) use stem::singular;
 
 /// Longer forms are cut here, on both sides alike: a wall of letters is not a word.
 pub const MAX_WORD_BYTES: usize = 64;
+/// Bytes of a product's folded text that are read for words: enough for the longest description in
+/// any script, four bytes a character. Characters that fold to many do not make a text longer.
+const MAX_PRODUCT_BYTES: usize = 4 * MAX_DESCRIPTION_CHARS;
+/// Bytes of a query's folded text that are read for words, likewise.
+const MAX_QUERY_BYTES: usize = 4 * MAX_CHARS;
 /// Longer compounds are sentences with hyphens; only their parts count.
 const MAX_COMPOUND_BYTES: usize = 32;
+
+/// Appends a text, folded, as far as texts are read.
+pub(crate) fn fold_into(into: &mut String, text: &str) {
+    fold_up_to(MAX_PRODUCT_BYTES, into, text);
+}
 
 /// A number that texts with the same words in the same order share, and hardly any others do.
 pub fn fingerprint(text: &str) -> u32 {
@@ -46,7 +58,7 @@ pub fn fingerprint(text: &str) -> u32 {
 
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
-    for_each_said(text, |said| match said {
+    for_each_said(text, Side::Product, |said| match said {
         Said::Form(form) => for_each_segment(form, Side::Product, |form| f(&singular(form))),
         Said::Compound { parts, joined } => {
             for part in parts {
@@ -77,7 +89,7 @@ pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
 
 /// Calls `f` with every form that a query's text asks for, in order.
 pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
-    for_each_said(text, |said| match said {
+    for_each_said(text, Side::Query, |said| match said {
         Said::Form(form) => for_each_segment(form, Side::Query, &mut f),
         Said::Compound { parts, joined } => {
             parts.iter().for_each(|part| for_each_segment(part, Side::Query, &mut f));
@@ -107,10 +119,14 @@ enum Said<'a> {
     Measured(&'a [Measure]),
 }
 
-/// Calls `f` with everything that a text says, in order.
-fn for_each_said(text: &str, mut f: impl FnMut(Said<'_>)) {
+/// Calls `f` with everything that a text says, in order, as far as it is read.
+fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
+    let max_bytes = match side {
+        Side::Product => MAX_PRODUCT_BYTES,
+        Side::Query => MAX_QUERY_BYTES,
+    };
     let mut folded = String::with_capacity(text.len());
-    fold_into(&mut folded, text);
+    fold_up_to(max_bytes, &mut folded, text);
     let mut cleaned = String::new();
     let mut parts: Vec<String> = Vec::new();
     let mut rest = from_first_word(&folded);
@@ -344,6 +360,23 @@ mod tests {
         for_each_word(&"é1".repeat(500), |word| lengths.push(word.len()));
         for_each_word(&"я".repeat(500), |word| lengths.push(word.len()));
         assert_eq!(lengths, [MAX_WORD_BYTES; 2]);
+    }
+
+    #[test]
+    fn texts_that_expand_say_no_more_than_others() {
+        let count = |text: &str| {
+            let mut bytes = 0;
+            for_each_word(text, |word| bytes += word.len());
+            bytes
+        };
+        let expanding = count(&"\u{FDFA} ".repeat(MAX_DESCRIPTION_CHARS / 2));
+        assert!(expanding <= MAX_PRODUCT_BYTES, "{expanding}");
+        let longest = "漢 ".repeat(MAX_DESCRIPTION_CHARS / 2);
+        assert_eq!(count(&longest), longest.len() / 4 * 3, "what is not expanded is read whole");
+        let query: String = (0..MAX_CHARS).map(|_| '\u{FDFA}').collect();
+        let mut forms = 0;
+        for_each_form(&query, |_| forms += 1);
+        assert!((1..=MAX_QUERY_BYTES / 4).contains(&forms), "{forms}");
     }
 
     proptest! {

@@ -2,20 +2,27 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Appends `text`, folded, to `into`.
-pub(crate) fn fold_into(into: &mut String, text: &str) {
+/// Appends `text`, folded, to `into`: at most `max_bytes`, the rest of the text is left out. Some
+/// characters fold to many: U+FDFA, one of three bytes, to 18 of 33 bytes.
+pub(crate) fn fold_up_to(max_bytes: usize, into: &mut String, text: &str) {
+    let limit = into.len() + max_bytes;
     let mut rest = text;
-    while let Some(odd) = rest.bytes().position(|b| !b.is_ascii()) {
+    while into.len() < limit
+        && let Some(odd) = rest.bytes().position(|b| !b.is_ascii())
+    {
         // Most text is plain but for a few characters: only the pieces between spaces that
         // hold one take the long way.
         let is_space = |b: u8| b.is_ascii_whitespace();
         let start = rest.bytes().take(odd).rposition(is_space).map_or(0, |space| space + 1);
         let end = rest.bytes().skip(odd).position(is_space).map_or(rest.len(), |len| odd + len);
         push_lowercase(into, &rest[..start]);
-        fold_piece(into, &rest[start..end]);
+        fold_piece(into, &rest[start..end], limit);
         rest = &rest[end..];
     }
-    push_lowercase(into, rest);
+    if into.len() < limit {
+        push_lowercase(into, rest);
+    }
+    into.truncate(into.floor_char_boundary(limit));
 }
 
 fn push_lowercase(into: &mut String, ascii: &str) {
@@ -24,9 +31,12 @@ fn push_lowercase(into: &mut String, ascii: &str) {
     into[start..].make_ascii_lowercase();
 }
 
-fn fold_piece(into: &mut String, piece: &str) {
+fn fold_piece(into: &mut String, piece: &str, limit: usize) {
     let accents_parted = piece.chars().flat_map(replaced).flat_map(char::to_lowercase).nfkd();
     for c in accents_parted.filter(|c| !is_accent(*c)).nfc() {
+        if into.len() >= limit {
+            break;
+        }
         push_plain(into, c);
     }
 }
@@ -71,7 +81,7 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let mut folded = String::from("x");
-        fold_into(&mut folded, text);
+        fold_up_to(1000, &mut folded, text);
         assert_eq!(folded, format!("x{expected}"));
     }
 
@@ -89,6 +99,23 @@ mod tests {
     #[test]
     fn plain_text_around_odd_characters_is_folded_too() {
         check("A É\tB  CÉD e\n\u{301}F ÉG", "a e\tb  ced e\nf eg");
+    }
+
+    #[test]
+    fn folding_ends_at_the_limit_and_between_characters() {
+        let folded = |max_bytes, text: &str| {
+            let mut folded = String::from("x");
+            fold_up_to(max_bytes, &mut folded, text);
+            folded
+        };
+        for max_bytes in 0..100 {
+            for text in ["\u{FDFA}".repeat(4), "abc É".repeat(30), "ガß abc ".repeat(30)] {
+                let whole = folded(1000, &text);
+                let part = folded(max_bytes, &text);
+                assert!(whole.starts_with(&part) && part.len() <= 1 + max_bytes, "{part:?}");
+                assert!(part.len() + 3 > 1 + max_bytes.min(whole.len() - 1), "{part:?}");
+            }
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn for_each_pair(title: &str, mut f: impl FnMut(Pair)) {
         }
         before = ends;
     };
-    for_each_said(title, |said| match said {
+    for_each_said(title, Side::Product, |said| match said {
         Said::Form(form) if is_function_word(form) => {}
         Said::Form(form) => for_each_segment(form, Side::Query, |form| {
             let word = vec![singular(form).into_owned()];

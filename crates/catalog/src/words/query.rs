@@ -226,7 +226,7 @@ impl QueryWords {
             forms.push(form.to_owned());
             terms.push(term);
         };
-        for_each_said(text, |said| match said {
+        for_each_said(text, Side::Query, |said| match said {
             Said::Form(form) => {
                 for_each_segment(form, Side::Query, |form| push(form, Term::of_form(form)));
             }
