@@ -1,6 +1,9 @@
 //! How does a thread sleep until there is something to do, and how is it told to stop?
 
-use std::time::{Duration, Instant};
+use std::{
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -64,5 +67,17 @@ impl Bell {
         let mut state = self.state.lock();
         while !state.stopping && !self.changed.wait_until(&mut state, end).timed_out() {}
         !state.stopping
+    }
+}
+
+/// Waits for a thread that was told to stop, but not longer than until `end`: it may be waiting
+/// for a store that does not answer.
+pub(crate) fn join_until(thread: JoinHandle<()>, end: Instant) {
+    while !thread.is_finished() && Instant::now() < end {
+        thread::sleep(Duration::from_millis(5));
+    }
+    if thread.is_finished() {
+        // A panic there was reported by the panic hook already.
+        let _ = thread.join();
     }
 }

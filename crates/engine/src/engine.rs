@@ -24,7 +24,7 @@ use crate::{
     large::{LargeShops, Sizes},
     meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
-    shops::Shops,
+    shops::{Applier, LoadError, Loader, Shops},
     similar::{self, SimilarRequest},
     store::{
         CatalogReads, CatalogStore, DataFolder, FolderInUse, Outlook, Page, Postgres,
@@ -50,9 +50,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 pub struct Settings {
     /// How writes are grouped and remembered.
     pub writer: WriterSettings,
-    /// Threads that read and score.
+    /// Threads that search, and as many that read single products and pages.
     pub reader_threads: usize,
-    /// Reads and searches that may wait for one.
+    /// Searches that may wait for one, and as many reads.
     pub reader_queue: usize,
     /// Bytes that shop indexes may take together.
     pub index_memory: usize,
@@ -110,6 +110,18 @@ pub enum EngineError {
     /// A read failed.
     #[error("the store could not be read")]
     Read(#[from] StoreError),
+    /// The shop is not in memory yet.
+    #[error("the shop is being loaded into memory")]
+    Loading,
+}
+
+impl From<LoadError> for EngineError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::StillLoading => Self::Loading,
+            LoadError::Failed(error) => Self::Read(error),
+        }
+    }
 }
 
 /// What the engine holds right now.
@@ -145,13 +157,17 @@ pub enum Awaited {
 pub struct Engine {
     readers: Arc<dyn CatalogReads>,
     shops: Arc<Shops>,
+    loader: Arc<Loader>,
     answers: Arc<Answers>,
     embedder: Option<Arc<dyn Embedder>>,
     queries: Option<Arc<QueryEncoder>>,
     // Before the writer, so that it is not left waiting for vectors.
     _embedding: Option<Background>,
     writer: Writer,
-    workers: Workers,
+    /// Where searches run.
+    searches: Workers,
+    /// Where single products, pages and counts are read: never behind a search.
+    reads: Workers,
     clock: Clock,
     random: RandomSource,
     /// Follows other nodes, where there are any.
@@ -171,7 +187,9 @@ impl Engine {
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
         let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        Self::on(Box::new(store), readers, Some(folder), settings)
+        let mut engine = Self::on(Box::new(store), readers, settings, usize::MAX)?;
+        engine._folder = Some(folder);
+        Ok(engine)
     }
 
     /// Becomes a node of a database, whose tables must be up to date.
@@ -189,7 +207,9 @@ impl Engine {
         })?;
         let readers = Arc::new(postgres.steady_readers(&database.scratch));
         let direct = readers.database();
-        let mut engine = Self::on(Box::new(postgres.store()), readers, None, settings)?;
+        // Shops near that size may be searched in the database.
+        let prefetch_limit = database.search_above - database.search_above / 5;
+        let mut engine = Self::on(Box::new(postgres.store()), readers, settings, prefetch_limit)?;
         engine.outlook = Some(postgres.outlook());
         let embedder = engine.embedder.as_deref();
         let (shops, sizes) = (Arc::clone(&engine.shops), Sizes::above(database.search_above));
@@ -202,14 +222,17 @@ impl Engine {
     fn on(
         store: Box<dyn CatalogStore>,
         readers: Arc<dyn CatalogReads>,
-        folder: Option<DataFolder>,
         settings: Settings,
+        prefetch_limit: usize,
     ) -> Result<Self, OpenError> {
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
-        let shops = Arc::new(Shops::new(Arc::clone(&readers), model, settings.index_memory));
+        let shops = Shops::new(Arc::clone(&readers), model, settings.index_memory)
+            .with_prefetch_limit(prefetch_limit);
+        let shops = Arc::new(shops);
+        let loader = Arc::new(Loader::start(Arc::clone(&shops))?);
         let writer = Writer::start(
             store,
-            Arc::clone(&shops),
+            Applier::start(Arc::clone(&shops), Some(Arc::clone(&loader)))?,
             settings.embedder.clone(),
             Arc::clone(&settings.clock),
             settings.writer,
@@ -226,18 +249,20 @@ impl Engine {
         Ok(Self {
             readers,
             shops,
+            loader,
             answers: Arc::new(Answers::new(settings.answer_memory)),
             queries: settings.embedder.as_ref().map(encoder),
             embedder: settings.embedder,
             _embedding: embedding,
             writer,
-            workers: Workers::new(settings.reader_threads, settings.reader_queue),
+            searches: Workers::new(settings.reader_threads, settings.reader_queue),
+            reads: Workers::new(settings.reader_threads, settings.reader_queue),
             clock: settings.clock,
             random: settings.random,
             _follower: None,
             outlook: None,
             large: None,
-            _folder: folder,
+            _folder: None,
         })
     }
 
@@ -393,7 +418,7 @@ impl Engine {
         pass: ReadPass,
         id: ProductId,
     ) -> Result<Option<Product>, EngineError> {
-        self.read(move |readers, _| readers.product(&pass, id)).await
+        self.read(move |readers| readers.product(&pass, id)).await
     }
 
     /// The products with these ids, in this order; unknown ones are left out.
@@ -402,7 +427,7 @@ impl Engine {
         pass: ReadPass,
         ids: Vec<ProductId>,
     ) -> Result<Vec<Product>, EngineError> {
-        self.read(move |readers, _| readers.products(&pass, &ids)).await
+        self.read(move |readers| readers.products(&pass, &ids)).await
     }
 
     /// A page of the catalog, by ascending id.
@@ -412,12 +437,12 @@ impl Engine {
         limit: usize,
         offset: usize,
     ) -> Result<Page, EngineError> {
-        self.read(move |readers, _| readers.page(&pass, limit, offset)).await
+        self.read(move |readers| readers.page(&pass, limit, offset)).await
     }
 
     /// How many products the shop has.
     pub async fn counts(&self, pass: ReadPass) -> Result<ShopCounts, EngineError> {
-        self.read(move |readers, _| readers.counts(pass.shop())).await
+        self.read(move |readers| readers.counts(pass.shop())).await
     }
 
     /// The products that answer a query, best first.
@@ -433,19 +458,25 @@ impl Engine {
                 return Ok(answer);
             }
         }
-        let answers = Arc::clone(&self.answers);
-        let (queries, workers) = (self.queries.clone(), self.workers.clone());
-        let large = self.large_shops(pass.shop());
-        self.read(move |readers, shops| {
-            if let Some(large) = large {
-                let reader = QueryReader::new(queries.as_deref(), workers.busy());
-                if let Some(answer) = large.search(&reader, &pass, &request)? {
-                    return Ok(Arc::new(answer));
-                }
+        let (queries, searches) = (self.queries.clone(), self.searches.clone());
+        if let Some(large) = self.large_shops(pass.shop()) {
+            let request = request.clone();
+            let found = self.run_search(move |_| {
+                let reader = QueryReader::new(queries.as_deref(), searches.busy());
+                large.search(&reader, &pass, &request)
+            });
+            if let Some(answer) = found.await? {
+                return Ok(Arc::new(answer));
             }
-            let snapshot = shops.index(pass.shop())?.snapshot();
-            let reader = QueryReader::new(queries.as_deref(), workers.busy());
-            let reader = reader.beside_idle(workers.idle());
+        }
+        // Before a search has a thread: others go on meanwhile.
+        let index = self.loader.index(pass.shop()).await?;
+        let answers = Arc::clone(&self.answers);
+        let (queries, searches) = (self.queries.clone(), self.searches.clone());
+        self.run_search(move |readers| {
+            let snapshot = index.snapshot();
+            let reader = QueryReader::new(queries.as_deref(), searches.busy());
+            let reader = reader.beside_idle(searches.idle_cores());
             let answer = search::search(&snapshot, readers, &reader, &pass, &request)?;
             let answer = Arc::new(answer);
             // What was answered in a hurry may be answered better next time.
@@ -465,15 +496,15 @@ impl Engine {
         pass: ReadPass,
         request: SimilarRequest,
     ) -> Result<Option<Vec<Product>>, EngineError> {
-        let large = self.large_shops(pass.shop());
-        self.read(move |readers, shops| {
-            if let Some(large) = large
-                && let Some(answer) = large.similar(&pass, &request)?
-            {
+        if let Some(large) = self.large_shops(pass.shop()) {
+            let found = self.run_search(move |_| large.similar(&pass, &request));
+            if let Some(answer) = found.await? {
                 return Ok(answer);
             }
-            let snapshot = shops.index(pass.shop())?.snapshot();
-            similar::similar(&snapshot, readers, &pass, &request)
+        }
+        let index = self.loader.index(pass.shop()).await?;
+        self.run_search(move |readers| {
+            similar::similar(&index.snapshot(), readers, &pass, &request)
         })
         .await
     }
@@ -492,7 +523,7 @@ impl Engine {
 
     /// The tokens of the administered shop.
     pub async fn tokens(&self, pass: AdminPass) -> Result<Vec<TokenRow>, EngineError> {
-        self.read(move |readers, _| readers.tokens(Some(pass.shop()))).await
+        self.read(move |readers| readers.tokens(Some(pass.shop()))).await
     }
 
     /// Revokes a token of the administered shop; `false` if there is none that still works.
@@ -582,11 +613,21 @@ impl Engine {
         self.large.clone().filter(|large| large.may_hold(shop))
     }
 
+    /// Runs a search on a thread, when its turn comes.
+    async fn run_search<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let readers = Arc::clone(&self.readers);
+        Ok(self.searches.run(move || work(&*readers)).await??)
+    }
+
+    /// Reads something small from the store, which does not wait for searches.
     async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&dyn CatalogReads, &Shops) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, EngineError> {
-        let (readers, shops) = (Arc::clone(&self.readers), Arc::clone(&self.shops));
-        Ok(self.workers.run(move || work(&*readers, &shops)).await??)
+        let readers = Arc::clone(&self.readers);
+        Ok(self.reads.run(move || work(&*readers)).await??)
     }
 }

@@ -16,7 +16,7 @@ use catalog::{change::Seq, product::ShopId};
 use parking_lot::Mutex;
 
 use crate::{
-    bell::Bell,
+    bell::{self, Bell},
     shops::Shops,
     store::{Ear, Outlook, Postgres, StoreError},
 };
@@ -63,15 +63,7 @@ impl Drop for Follower {
     fn drop(&mut self) {
         self.shared.bell.stop();
         let Some(thread) = self.thread.take() else { return };
-        let waiting_since = Instant::now();
-        // It may be waiting for a database that does not answer.
-        while !thread.is_finished() && waiting_since.elapsed() < STOP_TIME {
-            thread::sleep(Duration::from_millis(5));
-        }
-        if thread.is_finished() {
-            // A panic there was reported by the panic hook already.
-            let _ = thread.join();
-        }
+        bell::join_until(thread, Instant::now() + STOP_TIME);
     }
 }
 

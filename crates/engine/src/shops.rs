@@ -4,12 +4,16 @@
 //! until it is ready, changes are kept for it, and those that the rows do not show yet are
 //! applied in order.
 
+mod applier;
+mod batch;
+mod loader;
+mod loading;
+
 use std::{
     collections::HashMap,
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    time::Instant,
 };
 
 use catalog::{
@@ -21,9 +25,17 @@ use tokio::sync::watch;
 
 use crate::{
     embed::ModelId,
-    index::{Entry, IndexBuilder, IndexChange, Meaning, ShopIndex},
+    index::{Entry, IndexChange, Meaning, ShopIndex},
     store::{self, CatalogReads, Scanned, StoreError, Touched},
 };
+pub(crate) use applier::Applier;
+use batch::Missed;
+pub(crate) use batch::{Batch, Guard};
+pub(crate) use loader::{LoadError, Loader};
+use loading::Loading;
+
+/// What a product takes in an index, about: enough to foresee whether a shop fits into memory.
+const BYTES_PER_PRODUCT: usize = 1024;
 
 /// All shop indexes of this process.
 pub(crate) struct Shops {
@@ -31,11 +43,10 @@ pub(crate) struct Shops {
     /// The model whose vectors the indexes hold.
     model: Option<ModelId>,
     memory_budget: usize,
+    /// Shops with more products are not loaded before they are searched.
+    prefetch_limit: usize,
     slots: Mutex<Slots>,
     loaded: Condvar,
-    /// Held by whoever shows changes to the indexes: the writer, and where other processes write
-    /// too, those who follow them. So no later change is overtaken by an earlier one.
-    applying: Mutex<()>,
     /// Sent whenever more of some shop can be seen.
     progress: watch::Sender<()>,
 }
@@ -52,20 +63,40 @@ struct Slots {
 }
 
 enum Slot {
-    /// Someone reads its rows; the groups of changes that are committed meanwhile are kept
-    /// here, each with the last change in it.
-    Loading { missed: Vec<(Seq, Vec<Touched>)> },
+    /// Its rows are being read; changes that are committed meanwhile are kept here.
+    Loading { missed: Missed },
     /// It can be searched. Its size is that of its last change.
     Ready { index: Arc<ShopIndex>, last_use: u64, bytes: usize },
 }
 
+/// Where committed changes of a shop have to go.
+enum Route {
+    /// Into this index.
+    Ready(Arc<ShopIndex>, Batch),
+    /// They are kept until the load ends.
+    Loading,
+    /// Nowhere: whoever loads the shop reads them with its rows.
+    Cold,
+}
+
+/// Where changes went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Applied {
+    /// To an index, or to one that loads.
+    InMemory,
+    /// To the store alone: the shop is not in memory.
+    InStore,
+}
+
 impl Slots {
-    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>) {
+    /// Lets a shop be searched. One that no search has asked for yet leaves memory first.
+    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>, is_used: bool) {
         self.remove(shop);
-        self.uses += 1;
+        self.uses += u64::from(is_used);
+        let last_use = if is_used { self.uses } else { 0 };
         let bytes = index.snapshot().memory_bytes();
         self.bytes += bytes;
-        self.by_shop.insert(shop, Slot::Ready { index, last_use: self.uses, bytes });
+        self.by_shop.insert(shop, Slot::Ready { index, last_use, bytes });
     }
 
     fn remove(&mut self, shop: ShopId) {
@@ -140,36 +171,57 @@ impl Shops {
             readers,
             model,
             memory_budget,
+            prefetch_limit: usize::MAX,
             slots: Mutex::default(),
             loaded: Condvar::new(),
-            applying: Mutex::default(),
             progress: watch::Sender::default(),
         }
     }
 
+    /// Shops with more products than this are not loaded before they are searched.
+    pub(crate) fn with_prefetch_limit(self, products: usize) -> Self {
+        Self { prefetch_limit: products, ..self }
+    }
+
     /// The shop's index, loaded now if it is not in memory. Blocks while it loads.
     pub(crate) fn index(&self, shop: ShopId) -> Result<Arc<ShopIndex>, StoreError> {
-        {
+        self.get_or_load(shop, true)
+    }
+
+    /// As [`index`](Self::index), for a shop that no search has asked for yet: it is the first to
+    /// leave when memory runs short.
+    fn index_unused(&self, shop: ShopId) -> Result<Arc<ShopIndex>, StoreError> {
+        self.get_or_load(shop, false)
+    }
+
+    fn get_or_load(&self, shop: ShopId, is_used: bool) -> Result<Arc<ShopIndex>, StoreError> {
+        let mut loading = {
             let mut slots = self.slots.lock();
             loop {
                 let Slots { by_shop, uses, .. } = &mut *slots;
                 match by_shop.get_mut(&shop) {
                     Some(Slot::Ready { index, last_use, .. }) => {
-                        *uses += 1;
-                        *last_use = *uses;
+                        if is_used {
+                            *uses += 1;
+                            *last_use = *uses;
+                        }
                         return Ok(Arc::clone(index));
                     }
                     Some(Slot::Loading { .. }) => self.loaded.wait(&mut slots),
-                    None => {
-                        by_shop.insert(shop, Slot::Loading { missed: Vec::new() });
-                        break;
-                    }
+                    None => break Loading::begin(self, &mut slots, shop, is_used),
                 }
             }
-        }
-        let mut loading = Loading { shops: self, shop, is_finished: false };
-        let index = self.load(shop)?;
+        };
+        let index = loading.read()?;
         loading.finish(index)
+    }
+
+    /// Whether a shop fits into memory beside those that are there, as far as that can be foreseen.
+    fn has_room_for(&self, shop: ShopId) -> bool {
+        let Ok(counts) = self.readers.counts(shop) else { return false };
+        let bytes = counts.products.saturating_mul(BYTES_PER_PRODUCT);
+        let held = self.slots.lock().bytes;
+        counts.products <= self.prefetch_limit && held.saturating_add(bytes) <= self.memory_budget
     }
 
     /// The shop's index if it is in memory. Never waits for one that loads.
@@ -191,56 +243,98 @@ impl Shops {
         }
     }
 
-    /// Follows a committed group, in order.
-    pub(crate) fn apply(&self, touched: &[Touched]) {
-        let _turn = self.applying.lock();
-        let mut by_shop: HashMap<ShopId, Vec<&Touched>> = HashMap::new();
-        for change in touched {
-            by_shop.entry(change.shop()).or_default().push(change);
-        }
-        for (shop, changes) in by_shop {
-            let seq = changes.iter().map(|change| change.seq()).max().unwrap_or_default();
-            // The lock is not held while the index works: searches of other shops go on, and
-            // only the writer applies, so no later group can overtake this one.
-            let ready = match self.slots.lock().by_shop.get_mut(&shop) {
-                Some(Slot::Ready { index, .. }) => Some(Arc::clone(index)),
-                Some(Slot::Loading { missed }) => {
-                    missed.push((seq, changes.iter().map(|change| (*change).clone()).collect()));
-                    None
-                }
-                None => None,
+    /// Shows committed changes to the shop's index. Blocks while others are being shown to it.
+    pub(crate) fn apply(&self, mut batch: Batch) -> Applied {
+        loop {
+            let (index, again) = match self.route(batch) {
+                Route::Ready(index, batch) => (index, batch),
+                Route::Loading => return Applied::InMemory,
+                Route::Cold => return Applied::InStore,
             };
-            self.slots.lock().know(shop, seq);
-            match ready {
-                Some(index) if self.readers.is_shared() => {
-                    self.apply_in_order(shop, &index, &changes, seq);
-                }
-                Some(index) => self.apply_to(shop, &index, &changes, seq),
-                None => {}
+            let turn = index.take_turn();
+            if self.holds(again.shop, &index) {
+                self.show(&index, again);
+                return Applied::InMemory;
+            }
+            drop(turn);
+            batch = again;
+        }
+    }
+
+    /// As [`apply`](Self::apply), but returns the batch where it would have to wait.
+    pub(crate) fn try_apply(&self, batch: Batch) -> Result<Applied, Batch> {
+        let (index, batch) = match self.route(batch) {
+            Route::Ready(index, batch) => (index, batch),
+            Route::Loading => return Ok(Applied::InMemory),
+            Route::Cold => return Ok(Applied::InStore),
+        };
+        let Some(_turn) = index.try_take_turn() else { return Err(batch) };
+        self.show(&index, batch);
+        Ok(Applied::InMemory)
+    }
+
+    /// Shows the changes of a transaction to the indexes and waits until they do.
+    #[cfg(test)]
+    pub(crate) fn apply_and_wait(&self, touched: Vec<Touched>) {
+        let (guard, shown) = std::sync::mpsc::channel::<()>();
+        let guard: Guard = Arc::new(Mutex::new(guard));
+        for (_, mut batch) in Batch::by_shop(touched) {
+            batch.guard(Arc::clone(&guard));
+            self.apply(batch);
+        }
+        drop(guard);
+        assert!(shown.recv().is_err());
+    }
+
+    fn route(&self, batch: Batch) -> Route {
+        let mut slots = self.slots.lock();
+        slots.know(batch.shop, batch.seq);
+        let route = match slots.by_shop.get_mut(&batch.shop) {
+            Some(Slot::Ready { index, .. }) => return Route::Ready(Arc::clone(index), batch),
+            Some(Slot::Loading { missed }) => {
+                missed.push(batch);
+                Route::Loading
+            }
+            None => Route::Cold,
+        };
+        drop(slots);
+        self.progress.send_replace(());
+        route
+    }
+
+    /// Whether this is the shop's index in memory.
+    fn holds(&self, shop: ShopId, index: &Arc<ShopIndex>) -> bool {
+        let slots = self.slots.lock();
+        matches!(slots.by_shop.get(&shop), Some(Slot::Ready { index: held, .. })
+            if Arc::ptr_eq(held, index))
+    }
+
+    /// Shows committed changes to an index. To be called by whoever holds its turn.
+    fn show(&self, index: &Arc<ShopIndex>, mut batch: Batch) {
+        let (shop, shown) = (batch.shop, index.snapshot().seq());
+        let first = batch.changes.iter().map(Touched::seq).min().unwrap_or_default();
+        if batch.seq > shown {
+            // Where others write to the store as well, changes of theirs may lie in between.
+            if self.readers.is_shared() && first.0 > shown.0 + 1 {
+                self.catch_up_or_remove(shop, index);
+            } else {
+                batch.skip_shown(shown);
+                self.apply_to(shop, index, &batch.changes.iter().collect::<Vec<_>>(), batch.seq);
             }
         }
+        drop(batch);
         self.progress.send_replace(());
     }
 
-    /// Applies changes of a store that others write to as well: theirs may lie in between.
-    fn apply_in_order(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], seq: Seq) {
-        let shown = index.snapshot().seq();
-        if seq <= shown {
-            return;
-        }
-        let first = changes.iter().map(|change| change.seq()).min().unwrap_or_default();
-        if first.0 <= shown.0 + 1 {
-            let new: Vec<_> =
-                changes.iter().filter(|change| change.seq() > shown).copied().collect();
-            self.apply_to(shop, index, &new, seq);
-        } else if let Err(error) = self.catch_up(shop, index) {
+    fn catch_up_or_remove(&self, shop: ShopId, index: &Arc<ShopIndex>) {
+        if let Err(error) = self.catch_up(shop, index) {
             // What is durable must not stay unseen: the shop comes again from the store.
             tracing::warn!(%shop, %error, "a shop index could not follow other nodes and left memory");
             self.slots.lock().remove_if(shop, index, &*self.readers);
         }
     }
 
-    /// Brings an index to where the store is. To be called by whoever holds the turn.
+    /// Brings an index to where the store is. To be called by whoever holds its turn.
     fn catch_up(&self, shop: ShopId, index: &Arc<ShopIndex>) -> Result<(), StoreError> {
         let shown = index.snapshot().seq();
         match self.readers.changes_since(shop, self.model.as_ref(), shown)? {
@@ -258,23 +352,23 @@ impl Shops {
 
     /// Follows a change that another node made.
     pub(crate) fn hear(&self, shop: ShopId, seq: Seq) -> Result<(), StoreError> {
-        let _turn = self.applying.lock();
         let ready = {
             let mut slots = self.slots.lock();
             slots.know(shop, seq);
             match slots.by_shop.get_mut(&shop) {
                 Some(Slot::Ready { index, .. }) => Some(Arc::clone(index)),
                 Some(Slot::Loading { missed }) => {
-                    missed.push((seq, Vec::new()));
+                    missed.hear(seq);
                     None
                 }
                 None => None,
             }
         };
-        if let Some(index) = ready
-            && index.snapshot().seq() < seq
-        {
-            self.catch_up(shop, &index)?;
+        if let Some(index) = ready {
+            let _turn = index.take_turn();
+            if index.snapshot().seq() < seq && self.holds(shop, &index) {
+                self.catch_up(shop, &index)?;
+            }
         }
         self.progress.send_replace(());
         Ok(())
@@ -359,76 +453,6 @@ impl Shops {
     /// Whether one more shop would be too many.
     pub(crate) fn is_full(&self) -> bool {
         self.holdings().bytes >= self.memory_budget
-    }
-
-    fn load(&self, shop: ShopId) -> Result<ShopIndex, StoreError> {
-        let started = Instant::now();
-        let mut builder = IndexBuilder::new();
-        let model = self.model.as_ref();
-        let seq = self.readers.scan(shop, model, &mut |row| builder.add(as_scanned_entry(&row)))?;
-        let index = builder.finish(seq);
-        let products = index.snapshot().product_count();
-        let elapsed_ms = started.elapsed().as_millis() as u64;
-        tracing::info!(%shop, products, elapsed_ms, "a shop index was loaded");
-        Ok(index)
-    }
-}
-
-/// A shop that is being loaded; whoever waits for it is woken, however the load ends.
-struct Loading<'a> {
-    shops: &'a Shops,
-    shop: ShopId,
-    is_finished: bool,
-}
-
-impl Loading<'_> {
-    fn finish(&mut self, index: ShopIndex) -> Result<Arc<ShopIndex>, StoreError> {
-        let index = Arc::new(index);
-        let mut slots = self.shops.slots.lock();
-        while self.shops.readers.is_shared()
-            && let Some(Slot::Loading { missed }) = slots.by_shop.get(&self.shop)
-            && missed.iter().any(|(seq, _)| *seq > index.snapshot().seq())
-        {
-            // Others' changes may lie between those that were missed: the store has them all.
-            drop(slots);
-            let shown = index.snapshot().seq();
-            let model = self.shops.model.as_ref();
-            let news = self.shops.readers.changes_since(self.shop, model, shown)?;
-            let (touched, seq) =
-                news.ok_or_else(|| StoreError::damaged("changes were swept out too early"))?;
-            self.shops.readers.keep_up(self.shop, &touched.iter().collect::<Vec<_>>());
-            index.apply(&touched.iter().map(as_index_change).collect::<Vec<_>>(), seq);
-            slots = self.shops.slots.lock();
-        }
-        let read_at = index.snapshot().seq();
-        self.is_finished = true;
-        if let Some(Slot::Loading { missed }) = slots.by_shop.remove(&self.shop) {
-            // What the rows showed already would only take newer rows back for a moment.
-            let unseen = || missed.iter().filter(|(seq, _)| *seq > read_at);
-            if let Some((last, _)) = unseen().next_back() {
-                let touched: Vec<_> = unseen().flat_map(|(_, touched)| touched).collect();
-                self.shops.readers.keep_up(self.shop, &touched);
-                let changes: Vec<_> = touched.into_iter().map(as_index_change).collect();
-                index.apply(&changes, *last);
-            }
-        }
-        slots.put(self.shop, Arc::clone(&index));
-        slots.keep_within(self.shops.memory_budget, &*self.shops.readers);
-        drop(slots);
-        Ok(index)
-    }
-}
-
-impl Drop for Loading<'_> {
-    fn drop(&mut self) {
-        let mut slots = self.shops.slots.lock();
-        // Once finished, a slot that is loading is somebody else's: the shop may have left
-        // memory already and be on its way back.
-        if !self.is_finished {
-            slots.by_shop.remove(&self.shop);
-            self.shops.readers.let_go(self.shop);
-        }
-        self.shops.loaded.notify_all();
     }
 }
 

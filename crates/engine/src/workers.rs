@@ -16,7 +16,9 @@ pub struct Overloaded;
 pub(crate) struct Workers {
     at_work: Arc<Semaphore>,
     in_house: Arc<Semaphore>,
+    threads: usize,
     places: usize,
+    cores: usize,
 }
 
 impl Workers {
@@ -25,7 +27,9 @@ impl Workers {
         Self {
             at_work: Arc::new(Semaphore::new(threads)),
             in_house: Arc::new(Semaphore::new(threads + line)),
+            threads,
             places: threads + line,
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
         }
     }
 
@@ -34,9 +38,11 @@ impl Workers {
         self.places - self.in_house.available_permits()
     }
 
-    /// How many more jobs could be at work right now.
-    pub(crate) fn idle(&self) -> usize {
-        self.at_work.available_permits()
+    /// How many cores no job is at work on. There may be more jobs than cores, where they wait for
+    /// a database.
+    pub(crate) fn idle_cores(&self) -> usize {
+        let at_work = self.threads - self.at_work.available_permits();
+        self.cores.saturating_sub(at_work)
     }
 
     /// Runs `job` on a blocking thread when its turn comes.
@@ -67,6 +73,22 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_job_gets_no_more_helpers_than_there_are_idle_cores() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let workers = Workers::new(cores + 16, 0);
+        assert_eq!(workers.idle_cores(), cores);
+        let others = workers.clone();
+        assert_eq!(workers.run(move || others.idle_cores()).await, Ok(cores - 1));
+        let _waiting = others_at_work(&workers, cores + 3);
+        assert_eq!(workers.idle_cores(), 0);
+    }
+
+    fn others_at_work(workers: &Workers, count: usize) -> Vec<tokio::sync::OwnedSemaphorePermit> {
+        let turn = || Arc::clone(&workers.at_work).try_acquire_owned().unwrap();
+        (0..count).map(|_| turn()).collect()
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn beyond_the_line_a_job_is_turned_away_at_once() {

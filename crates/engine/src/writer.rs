@@ -1,26 +1,31 @@
 //! How do many writers share one disk? They wait in a queue, and one thread takes all that
 //! wait, commits them in one transaction, shows them to the indexes, and answers them all.
 //!
-//! A write is answered only after its group is durable and visible. The longer a commit takes,
-//! the more writes wait for the next, so the cost of one `fsync` is shared by as many as need it.
+//! A write is answered only after its group is durable and its shop's index shows it. The longer a
+//! commit takes, the more writes wait for the next, so the cost of one `fsync` is shared by as many
+//! as need it. Indexing much text happens beside the next commits ([`crate::shops::Applier`]).
 
 use std::{
     collections::BTreeSet,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
 use catalog::product::ShopId;
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use thiserror::Error;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
     bell::Bell,
     embed::Embedder,
-    shops::Shops,
+    shops::{Applier, Batch, Guard},
     store::{CatalogStore, StoreError, Touched, Trouble, WriteTransaction},
     writes::{Moment, Write},
 };
@@ -68,6 +73,8 @@ pub struct WriterSettings {
 /// The queue's entrance. The writer ends when the last entrance is gone and the queue is empty.
 pub struct Writer {
     queue: mpsc::Sender<Box<dyn Job>>,
+    /// Writes that are durable and not answered yet: their indexes do not show them.
+    unanswered: Arc<AtomicUsize>,
     bell: Arc<Bell>,
     thread: Option<JoinHandle<()>>,
 }
@@ -91,19 +98,27 @@ impl Writer {
     /// Starts the writing thread.
     pub(crate) fn start(
         store: Box<dyn CatalogStore>,
-        shops: Arc<Shops>,
+        applier: Applier,
         embedder: Option<Arc<dyn Embedder>>,
         clock: Clock,
         settings: WriterSettings,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(settings.queue.max(1));
         let bell = Arc::<Bell>::default();
-        let rung = Arc::clone(&bell);
-        let tidied_at = Timestamp::MIN;
-        let desk = Desk { store, shops, embedder, clock, settings, bell: rung, tidied_at };
+        let unanswered = Arc::<AtomicUsize>::default();
+        let desk = Desk {
+            store,
+            applier,
+            embedder,
+            clock,
+            settings,
+            unanswered: Arc::clone(&unanswered),
+            bell: Arc::clone(&bell),
+            tidied_at: Timestamp::MIN,
+        };
         let thread =
             thread::Builder::new().name("writer".to_owned()).spawn(move || desk.run(waiting))?;
-        Ok(Self { queue, bell, thread: Some(thread) })
+        Ok(Self { queue, unanswered, bell, thread: Some(thread) })
     }
 
     /// Another way in, for work that nobody waits for.
@@ -118,6 +133,10 @@ impl Writer {
 
     /// Queues a write and waits until it is durable and visible, or was not done at all.
     pub(crate) async fn submit<W: Write>(&self, write: W) -> Result<W::Outcome, WriteError> {
+        // Without this, writes that are indexed more slowly than committed would pile up.
+        if self.unanswered.load(Ordering::Relaxed) >= self.queue.max_capacity() {
+            return Err(WriteError::QueueFull);
+        }
         let (reply, answered) = oneshot::channel();
         let job = Box::new(Pending { write, outcome: None, reply });
         self.queue.try_send(job).map_err(|refused| match refused {
@@ -133,9 +152,10 @@ impl Writer {
         if self.queue.is_closed() { Err(WriteError::Down) } else { Ok(()) }
     }
 
-    /// How many writes wait right now.
+    /// How many writes wait right now, for their commit or for their index.
     pub(crate) fn waiting(&self) -> usize {
-        self.queue.max_capacity() - self.queue.capacity()
+        let queued = self.queue.max_capacity() - self.queue.capacity();
+        queued + self.unanswered.load(Ordering::Relaxed)
     }
 }
 
@@ -193,13 +213,36 @@ impl<W: Write> Job for Pending<W> {
     }
 }
 
+/// A durable write, which is answered when this is dropped: when the indexes of its shops show it.
+struct Unanswered {
+    job: Mutex<Option<Box<dyn Job>>>,
+    count: Arc<AtomicUsize>,
+}
+
+impl Unanswered {
+    fn new(job: Box<dyn Job>, count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self { job: Mutex::new(Some(job)), count: Arc::clone(count) }
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        self.count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(job) = self.job.get_mut().take() {
+            job.answer(Ok(()));
+        }
+    }
+}
+
 /// The writing thread's own things.
 struct Desk {
     store: Box<dyn CatalogStore>,
-    shops: Arc<Shops>,
+    applier: Applier,
     embedder: Option<Arc<dyn Embedder>>,
     clock: Clock,
     settings: WriterSettings,
+    unanswered: Arc<AtomicUsize>,
     bell: Arc<Bell>,
     tidied_at: Timestamp,
 }
@@ -226,32 +269,31 @@ impl Desk {
         let committed = self.commit(&mut group);
         metrics::histogram!("shopkeeper_write_group_size").record(writes as f64);
         metrics::histogram!("shopkeeper_commit_seconds").record(started.elapsed().as_secs_f64());
+        let result = if committed.is_ok() { "ok" } else { "failed" };
         match committed {
             Err(error) if writes > 1 && !concerns_all(&error) => {
                 // One write may have spoilt it for the others: each gets a chance alone.
                 for job in group {
                     self.write_group(vec![job]);
                 }
+                return;
             }
-            outcome => {
-                let result = if outcome.is_ok() { "ok" } else { "failed" };
-                metrics::counter!("shopkeeper_writes_total", "result" => result)
-                    .increment(writes as u64);
-                if let Err(error) = &outcome {
-                    let cause = std::error::Error::source(error).map(ToString::to_string);
-                    tracing::error!(%error, cause, "a write could not be stored");
-                }
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(ToString::to_string);
+                tracing::error!(%error, cause, "a write could not be stored");
                 for job in group {
-                    job.answer(outcome.clone());
+                    job.answer(Err(error.clone()));
                 }
             }
+            Ok(touched) => self.show(group, touched),
         }
+        metrics::counter!("shopkeeper_writes_total", "result" => result).increment(writes as u64);
     }
 
-    /// Durable, then visible. Nothing is visible that is not durable.
-    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Outcome {
+    /// Makes a group durable and says what it touched. Nothing is visible that is not durable.
+    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<Vec<Touched>, StoreError> {
         let mut pauses = RETRY_PAUSES.iter();
-        let touched = loop {
+        loop {
             // A write that panics takes its transaction back and nothing else with it: the
             // others are waiting.
             let stored = catch_unwind(AssertUnwindSafe(|| self.store_group(group)));
@@ -263,14 +305,29 @@ impl Desk {
                     }
                     None => return Err(error),
                 },
-                settled => break settled?,
+                settled => return settled,
             }
-        };
-        self.shops.apply(&touched);
-        if !touched.is_empty() {
+        }
+    }
+
+    /// Has the indexes show what a group touched, and each write answered once those of its shops
+    /// do.
+    fn show(&mut self, group: Vec<Box<dyn Job>>, touched: Vec<Touched>) {
+        let has_news = !touched.is_empty();
+        let mut batches = Batch::by_shop(touched);
+        for job in group {
+            let shops: BTreeSet<_> = job.shops().into_iter().collect();
+            let answer: Guard = Arc::new(Unanswered::new(job, &self.unanswered));
+            for shop in shops {
+                if let Some(batch) = batches.get_mut(&shop) {
+                    batch.guard(Arc::clone(&answer));
+                }
+            }
+        }
+        self.applier.apply(batches.into_values());
+        if has_news {
             self.bell.ring();
         }
-        Ok(())
     }
 
     fn store_group(&mut self, group: &mut [Box<dyn Job>]) -> Result<Vec<Touched>, StoreError> {
@@ -311,10 +368,7 @@ mod nodes_tests;
 #[cfg(test)]
 mod tests {
     use std::{
-        sync::{
-            atomic::{AtomicU64, Ordering},
-            mpsc as std_mpsc,
-        },
+        sync::{atomic::AtomicU64, mpsc as std_mpsc},
         time::Duration,
     };
 
@@ -323,11 +377,11 @@ mod tests {
         price::Price,
         product::{Description, Draft, ProductId, ShopId, Title},
     };
-    use parking_lot::Mutex;
     use tempfile::TempDir;
 
     use super::*;
     use crate::{
+        shops::Shops,
         store::{CatalogReads, SqliteReaders, SqliteStore},
         writes::{Create, Created},
     };
@@ -363,8 +417,8 @@ mod tests {
                 group_products: 100,
                 remember_for: SignedDuration::from_hours(24),
             };
-            let writer =
-                Writer::start(Box::new(store), Arc::clone(&shops), None, clock, settings).unwrap();
+            let applier = Applier::start(Arc::clone(&shops), None).unwrap();
+            let writer = Writer::start(Box::new(store), applier, None, clock, settings).unwrap();
             Self { writer: Arc::new(writer), transactions, readers, shops, folder }
         }
 

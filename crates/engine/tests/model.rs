@@ -143,7 +143,11 @@ impl Bench {
     fn new() -> Self {
         let mut bench = Self {
             folder: tempfile::tempdir().unwrap(),
-            runtime: tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap(),
+            runtime: tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_time()
+                .build()
+                .unwrap(),
             clock: Arc::default(),
             engine: None,
         };

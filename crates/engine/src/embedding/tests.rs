@@ -48,7 +48,7 @@ struct Bench {
 impl Bench {
     fn new(embedder: Option<Arc<dyn Embedder>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let mut bench = Self { folder, runtime, engine: None };
         bench.reopen(embedder);
         bench

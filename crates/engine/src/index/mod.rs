@@ -51,7 +51,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 use catalog::{change::Seq, price::Money, product::ProductId};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::embed::StoredVector;
 
@@ -163,6 +163,7 @@ impl<'a> Net<'a> {
 /// One shop's products in memory.
 pub struct ShopIndex {
     shared: Arc<Shared>,
+    turn: Mutex<()>,
 }
 
 /// What writers and the merging thread share.
@@ -194,7 +195,20 @@ impl ShopIndex {
 
     fn with_policy(seq: Seq, segments: Vec<LiveSegment>, policy: Policy) -> Self {
         let snapshot = ArcSwap::from_pointee(Snapshot::new(seq, segments));
-        Self { shared: Arc::new(Shared { snapshot, writer: Mutex::default(), policy }) }
+        let shared = Arc::new(Shared { snapshot, writer: Mutex::default(), policy });
+        Self { shared, turn: Mutex::default() }
+    }
+
+    /// Waits for the turn to apply changes. Whoever has more than one source of changes holds it
+    /// from the look at what is shown until the changes are applied, so that no change is overtaken
+    /// by a later one.
+    pub(crate) fn take_turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock()
+    }
+
+    /// As [`take_turn`](Self::take_turn), but `None` where it would have to wait.
+    pub(crate) fn try_take_turn(&self) -> Option<MutexGuard<'_, ()>> {
+        self.turn.try_lock()
     }
 
     /// The products as of the last change that was applied.

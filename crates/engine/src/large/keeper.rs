@@ -14,7 +14,7 @@ use parking_lot::RwLock;
 
 use super::Sizes;
 use crate::{
-    bell::Bell,
+    bell::{self, Bell},
     embed::ModelId,
     shops::Shops,
     store::{Filling, Postgres, SearchState, StoreError},
@@ -55,14 +55,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         self.bell.stop();
         let Some(thread) = self.thread.take() else { return };
-        let waiting_since = Instant::now();
-        while !thread.is_finished() && waiting_since.elapsed() < STOP_TIME {
-            thread::sleep(Duration::from_millis(5));
-        }
-        if thread.is_finished() {
-            // A panic there was reported by the panic hook already.
-            let _ = thread.join();
-        }
+        bell::join_until(thread, Instant::now() + STOP_TIME);
     }
 }
 

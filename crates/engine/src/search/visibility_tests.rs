@@ -119,7 +119,7 @@ impl Bench {
         let mut transaction = self.store.begin().unwrap().embedding_with(Some(&*self.embedder));
         let written = write(&mut transaction);
         let touched = transaction.commit().unwrap();
-        self.shops.apply(&touched);
+        self.shops.apply_and_wait(touched);
         written
     }
 

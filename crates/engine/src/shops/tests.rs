@@ -3,6 +3,7 @@
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering},
     thread,
+    time::{Duration, Instant},
 };
 
 use catalog::{
@@ -49,7 +50,7 @@ impl Bench {
     /// Stores something and shows it to the indexes, as the writer does.
     fn write<T>(&self, work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>) -> T {
         let (outcome, touched) = self.store(work);
-        self.shops.apply(&touched);
+        self.shops.apply_and_wait(touched);
         outcome
     }
 
@@ -65,9 +66,7 @@ impl Bench {
 
     /// Begins to load a shop, as the first search of it does.
     fn begin_loading(&self, shop: ShopId) -> Loading<'_> {
-        let slot = Slot::Loading { missed: Vec::new() };
-        self.shops.slots.lock().by_shop.insert(shop, slot);
-        Loading { shops: &self.shops, shop, is_finished: false }
+        Loading::begin(&self.shops, &mut self.shops.slots.lock(), shop, true)
     }
 
     /// The ids that a word finds, ascending.
@@ -104,7 +103,7 @@ fn a_shop_that_loads_while_its_products_change_misses_nothing() {
     let gone = bench.create(shop, "old");
     // Reads the rows, then waits before it is ready, while the products change.
     let mut loading = bench.begin_loading(shop);
-    let index = bench.shops.load(shop).unwrap();
+    let index = loading.read().unwrap();
     let renamed = bench.rename(renamed, "new");
     bench.write(|transaction| transaction.delete(&gone));
     let made = bench.create(shop, "new");
@@ -123,10 +122,10 @@ fn a_shop_does_not_go_back_to_before_its_rows_were_read() {
     let product = bench.rename(product, "second");
     // The third change is committed and read, but the indexes have not been told of it yet.
     let ((), touched) = bench.store(|transaction| transaction.delete(&product));
-    let index = bench.shops.load(shop).unwrap();
+    let index = loading.read().unwrap();
     loading.finish(index).unwrap();
     assert_eq!(bench.find(shop, "second"), []);
-    bench.shops.apply(&touched);
+    bench.shops.apply_and_wait(touched);
     assert_eq!(bench.find(shop, "second"), []);
 }
 
@@ -135,11 +134,12 @@ fn a_load_that_ends_leaves_the_next_load_of_its_shop_alone() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
     let mut first = bench.begin_loading(shop);
-    first.finish(bench.shops.load(shop).unwrap()).unwrap();
+    let index = first.read().unwrap();
+    first.finish(index).unwrap();
     // Before the first has let go, the shop leaves memory and is loaded again.
     bench.shops.slots.lock().remove(shop);
     let mut second = bench.begin_loading(shop);
-    let index = bench.shops.load(shop).unwrap();
+    let index = second.read().unwrap();
     drop(first);
     let made = bench.create(shop, "lamp");
     second.finish(index).unwrap();
@@ -154,7 +154,7 @@ fn whoever_waits_for_a_shop_gets_it_when_it_is_loaded() {
     let mut loading = bench.begin_loading(shop);
     thread::scope(|scope| {
         let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
-        let index = bench.shops.load(shop).unwrap();
+        let index = loading.read().unwrap();
         loading.finish(index).unwrap();
         drop(loading);
         for found in waiting {
@@ -249,4 +249,123 @@ fn shops_that_grow_by_writes_stay_within_the_budget() {
     for number in 1..=4 {
         assert_eq!(bench.find(shop(number), "lamp").len(), 51);
     }
+}
+
+/// A product that takes long to index.
+fn long_draft(number: usize) -> Draft {
+    let text: String = (0..2_000).map(|word| format!("w{number}x{word} ")).collect();
+    Draft { description: Description::parse(&text).unwrap(), ..draft("rug") }
+}
+
+#[test]
+fn a_load_that_applies_what_it_missed_blocks_no_other_shop() {
+    let bench = Bench::new(usize::MAX);
+    let (large, other) = (shop(1), shop(2));
+    bench.create(other, "lamp");
+    bench.find(other, "lamp");
+    let mut loading = bench.begin_loading(large);
+    let index = loading.read().unwrap();
+    for number in 0..30 {
+        bench.write(|transaction| transaction.create(large, long_draft(number), NOW));
+    }
+    let is_over = AtomicBool::new(false);
+    let (took, slowest) = thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            let mut slowest = Duration::ZERO;
+            while !is_over.load(Ordering::Acquire) {
+                let asked = Instant::now();
+                bench.shops.in_memory(other).unwrap();
+                slowest = slowest.max(asked.elapsed());
+            }
+            slowest
+        });
+        let started = Instant::now();
+        loading.finish(index).unwrap();
+        let took = started.elapsed();
+        is_over.store(true, Ordering::Release);
+        (took, looking.join().unwrap())
+    });
+    assert_eq!(bench.find(large, "rug").len(), 30);
+    assert!(slowest * 2 < took, "{slowest:?} of {took:?}");
+}
+
+/// Writes that come while a load catches up are answered once they are applied, so that the load
+/// comes to an end.
+#[test]
+fn writes_during_a_catch_up_wait_and_are_seen() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let mut loading = bench.begin_loading(shop);
+    let index = loading.read().unwrap();
+    let is_loaded = AtomicBool::new(false);
+    let written = thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let mut written = 0;
+            while !is_loaded.load(Ordering::Acquire) || written < 50 {
+                bench.write(|transaction| transaction.create(shop, long_draft(written), NOW));
+                written += 1;
+            }
+            written
+        });
+        while bench.shops.seen(shop) < Some(Seq(5)) {
+            thread::yield_now();
+        }
+        loading.finish(index).unwrap();
+        drop(loading);
+        is_loaded.store(true, Ordering::Release);
+        writing.join().unwrap()
+    });
+    assert_eq!(bench.find(shop, "rug").len(), written);
+}
+
+#[test]
+fn changes_that_are_too_many_to_keep_are_read_from_the_store() {
+    let bench = Bench::new(usize::MAX);
+    let shop = shop(1);
+    let mut loading = bench.begin_loading(shop);
+    let index = loading.read().unwrap();
+    if let Some(Slot::Loading { missed }) = bench.shops.slots.lock().by_shop.get_mut(&shop) {
+        missed.overflow();
+    }
+    let made = bench.create(shop, "lamp");
+    loading.finish(index).unwrap();
+    assert_eq!(bench.find(shop, "lamp"), [made.id]);
+}
+
+#[tokio::test]
+async fn requests_wait_for_one_load_and_get_its_outcome() {
+    let Bench { _folder, shops, .. } = Bench::new(usize::MAX);
+    let loader = Loader::start(Arc::new(shops)).unwrap();
+    let (one, other) = tokio::join!(loader.index(shop(1)), loader.index(shop(1)));
+    assert!(Arc::ptr_eq(&one.unwrap(), &other.unwrap()));
+}
+
+#[tokio::test]
+async fn requests_get_the_error_of_a_load_that_fails() {
+    let nowhere = Arc::new(SqliteReaders::new("/nowhere".into()));
+    let loader = Loader::start(Arc::new(Shops::new(nowhere, None, usize::MAX))).unwrap();
+    for _ in 0..2 {
+        let (one, other) = tokio::join!(loader.index(shop(1)), loader.index(shop(1)));
+        assert!(matches!(one, Err(LoadError::Failed(_))), "{:?}", one.err());
+        assert!(matches!(other, Err(LoadError::Failed(_))), "{:?}", other.err());
+    }
+}
+
+#[test]
+fn a_shop_that_was_written_to_is_loaded_if_it_fits_and_leaves_first() {
+    let budget = 3 * BYTES_PER_PRODUCT;
+    let bench = Bench::new(budget);
+    bench.create(shop(1), "lamp");
+    assert!(bench.shops.has_room_for(shop(1)));
+    for _ in 0..4 {
+        bench.create(shop(2), "rug");
+    }
+    assert!(!bench.shops.has_room_for(shop(2)), "four products take more than three");
+    bench.find(shop(1), "lamp");
+    bench.create(shop(3), "mug");
+    bench.shops.index_unused(shop(3)).unwrap();
+    let mut slots = bench.shops.slots.lock();
+    let too_much = slots.bytes;
+    slots.keep_within(too_much - 1, &*bench.shops.readers);
+    assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
 }

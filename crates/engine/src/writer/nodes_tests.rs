@@ -1,16 +1,17 @@
 //! Do the groups of several nodes get along? Two writers on one database, whose groups write to the
 //! same shops.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use catalog::{
     price::Price,
     product::{Description, Draft, Title},
 };
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Condvar;
 
 use super::*;
-use crate::store::{CatalogReads, Postgres, conformance::settings};
+use crate::{
+    shops::Shops,
+    store::{CatalogReads, Postgres, conformance::settings},
+};
 
 /// How long a write waits for one on the other node, which may itself have to wait.
 const MEETING_TIME: Duration = Duration::from_secs(1);
@@ -80,7 +81,8 @@ fn node(database: &Postgres) -> Writer {
         remember_for: SignedDuration::from_hours(24),
     };
     let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
-    Writer::start(Box::new(database.store()), shops, None, clock, settings).unwrap()
+    let applier = Applier::start(shops, None).unwrap();
+    Writer::start(Box::new(database.store()), applier, None, clock, settings).unwrap()
 }
 
 #[test]

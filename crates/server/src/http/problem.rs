@@ -335,6 +335,7 @@ impl From<EngineError> for ApiError {
             // The writer has logged it, once for the whole group.
             EngineError::Write(WriteError::Store(error)) => outward(&error),
             EngineError::Read(error) => error.into(),
+            EngineError::Loading => Self::Unavailable(error.to_string()),
         }
     }
 }

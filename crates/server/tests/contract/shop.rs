@@ -209,7 +209,12 @@ impl Server {
 
     /// Kills the server and starts another on the same folder.
     pub(crate) fn restart(self: Arc<Self>) -> Arc<Self> {
-        Self::start_on(self.end_and_leave_home(), &[])
+        self.restart_with(&[])
+    }
+
+    /// As [`restart`](Self::restart), with these flags.
+    pub(crate) fn restart_with(self: Arc<Self>, flags: &[&str]) -> Arc<Self> {
+        Self::start_on(self.end_and_leave_home(), flags)
     }
 
     fn end_and_leave_home(self: Arc<Self>) -> Home {

@@ -1,1 +1,98 @@
-//! Loading a shop does not delay requests to other shops.
+//! Shops that are not in memory: loading one delays no other shop, and an import leaves its shop
+//! ready to be searched.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::shop::{self, BULK, Client, Role, SEARCH, Server, plain, until};
+
+/// More requests than there are threads to search on, whatever the machine.
+const SEARCHES: usize = 64;
+
+/// A text that takes long to index, of words that are all different.
+fn long_text(number: usize) -> String {
+    (0..2_000).map(|word| format!("w{number}x{word} ")).collect()
+}
+
+fn import(editor: &Client, products: &[Value]) {
+    for some in products.chunks(100) {
+        editor.post(BULK, json!({"products": some})).expect(201);
+    }
+}
+
+/// The largest time between asking for a product and having it, while `busy` runs.
+fn slowest_get_during(client: &Client, id: u64, busy: impl FnOnce() + Send) -> Duration {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let mut slowest = Duration::ZERO;
+            while !is_over.load(Ordering::Relaxed) {
+                let asked = Instant::now();
+                client.get(&shop::product(id)).expect(200);
+                slowest = slowest.max(asked.elapsed());
+            }
+            slowest
+        });
+        busy();
+        is_over.store(true, Ordering::Relaxed);
+        asking.join().unwrap()
+    })
+}
+
+#[test]
+fn a_shop_that_loads_does_not_delay_reads_of_others() {
+    let server = Server::start(&[]);
+    let large = server.shop().as_role(Role::Editor);
+    let other = server.shop().as_role(Role::Editor);
+    let products: Vec<_> = (0..150)
+        .map(|n| json!({"title": "Lamp", "price": "$5", "description": long_text(n)}))
+        .collect();
+    import(&large, &products);
+    let lamp = other.create(plain("Reading lamp"));
+    let (large, other) = (large.token.unwrap(), other.token.unwrap());
+    // A new process has no shop in memory.
+    let server = server.restart_with(&["--model-kind", "off"]);
+    let (large, other) = (server.bearer(&large), server.bearer(&other));
+    let started = Instant::now();
+    let slowest = slowest_get_during(&other, lamp, || {
+        thread::scope(|scope| {
+            for _ in 0..SEARCHES {
+                let query = json!({"query": "lamp"});
+                scope.spawn(|| assert_eq!(large.post(SEARCH, query).expect(200).ids().len(), 10));
+            }
+        });
+    });
+    let loading = started.elapsed();
+    assert!(slowest * 3 < loading, "a read took {slowest:?} of the {loading:?} of a load");
+}
+
+/// What the server says it has in its indexes.
+fn indexed_products(client: &Client) -> usize {
+    let metrics = client.get("/metrics").text;
+    let line = metrics.lines().find(|line| line.starts_with("shopkeeper_index_products "));
+    line.map_or(0, |line| line.split(' ').nth(1).unwrap().parse::<f64>().unwrap() as usize)
+}
+
+#[test]
+fn an_import_leaves_its_shop_ready_to_be_searched() {
+    const PRODUCTS: usize = 3_000;
+    let server = Server::start(&[]);
+    let shop = server.shop();
+    let editor = shop.as_role(Role::Editor);
+    let started = Instant::now();
+    let products: Vec<_> = (0..PRODUCTS).map(|n| plain(&format!("Lamp number {n}"))).collect();
+    import(&editor, &products);
+    let importing = started.elapsed();
+    // Without a single search.
+    until("the import in the index", || indexed_products(&editor) == PRODUCTS);
+    let started = Instant::now();
+    let answer = editor.post(SEARCH, json!({"query": "lamp"})).expect(200);
+    assert_eq!(answer.body["total"], PRODUCTS);
+    let first = started.elapsed();
+    assert!(first * 4 < importing, "the first search took {first:?}, the import {importing:?}");
+}

@@ -1,1 +1,62 @@
-//! One shop's writes do not delay those of others.
+//! Writes of one shop that are expensive to index do not delay those of others.
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::shop::{BULK, Client, Role, SEARCH, Server, plain};
+
+/// One character that is 18 when normalised.
+const EXPANDING: &str = "\u{FDFA}";
+
+/// How long `busy` takes, and the longest that another shop's write takes meanwhile.
+fn slowest_write_during(client: &Client, busy: impl FnOnce() + Send) -> (Duration, Duration) {
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            let mut slowest = Duration::ZERO;
+            while !is_over.load(Ordering::Relaxed) {
+                let asked = Instant::now();
+                client.create(plain("Reading lamp"));
+                slowest = slowest.max(asked.elapsed());
+            }
+            slowest
+        });
+        let started = Instant::now();
+        busy();
+        let elapsed = started.elapsed();
+        is_over.store(true, Ordering::Relaxed);
+        (elapsed, writing.join().unwrap())
+    })
+}
+
+/// Products with the longest descriptions that fit into one request.
+fn expanding_products() -> Vec<Value> {
+    let description = format!("marker {}", EXPANDING.repeat(19_900));
+    let product = json!({"title": "Rug", "price": "$5", "description": description});
+    vec![product; 69]
+}
+
+#[test]
+fn texts_that_expand_do_not_delay_other_shops() {
+    let server = Server::start(&[]);
+    let (heavy, other) = (server.shop(), server.shop());
+    let (heavy, other) = (heavy.as_role(Role::Editor), other.as_role(Role::Editor));
+    // Both in memory.
+    for client in [&heavy, &other] {
+        client.create(plain("Lamp"));
+        client.find("lamp");
+    }
+    let body = json!({"products": expanding_products()});
+    let (took, slowest) = slowest_write_during(&other, || {
+        heavy.post(BULK, body).expect(201);
+        // Answered means visible.
+        let found = heavy.post(SEARCH, json!({"query": "marker"})).expect(200);
+        assert_eq!(found.body["total"], 69);
+    });
+    assert!(slowest * 3 < took, "a write of another shop took {slowest:?} of {took:?}");
+}

@@ -32,8 +32,10 @@ pub(super) struct FolderSink {
 impl FolderSink {
     pub(super) fn open(config: &Config, shop: ShopId) -> anyhow::Result<Self> {
         // Without a model: the server that is started on the store makes the vectors, instant
-        // ones first.
-        let engine = match serving::open_beside(config) {
+        // ones first. Without memory for indexes, too: nothing is searched here.
+        let mut config = config.clone();
+        config.index.memory_bytes = 0;
+        let engine = match serving::open_beside(&config) {
             Ok(engine) => engine,
             Err(error) => match error.downcast_ref() {
                 Some(OpenError::Folder(FolderInUse::ByAnotherServer(path))) => bail!(
