@@ -12,7 +12,7 @@ run: ## Build and start the service with a demo shop, and tokens to use it
 build: ## Build target/release/shopkeeper
 	cargo build --release --locked
 
-test: lint docs unit api-test mcp-test client-test browser-test docs-test guide training-test ## Install what the tests need and run them all
+test: lint deny docs unit api-test mcp-test client-test browser-test docs-test guide training-test ## Install what the tests need and run them all
 
 lint: ## Formatting and clippy
 	cargo fmt --all --check
@@ -92,7 +92,7 @@ bench-import: build ## Time and memory of imports (not part of `make test`)
 fuzz: ## Fuzz the parsers (not part of `make test`)
 	scripts/fuzz.sh
 
-deny: ## Check licences, duplicates and sources of dependencies (not part of `make test`)
+deny: ## Check dependencies: known advisories, licences, duplicates, sources
 	scripts/deny.sh
 
 clean: ## Remove what was built and installed; the data folder stays
