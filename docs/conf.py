@@ -10,7 +10,7 @@ extensions = ["myst_parser"]
 
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/**.md", "*/README.md", "clients/*/README.md"]
-exclude_patterns = [".*", "advisories", "target", "crates", "fuzz", "scripts", "shop-data", "tests"]
+exclude_patterns = [".*", "target", "crates", "fuzz", "scripts", "shop-data", "tests"]
 
 # The order of the pages, under their captions, by their own titles or others. What is missing here is at the end, and what
 # is here but not in the repository is left out.
@@ -38,6 +38,7 @@ NAVIGATION = {
         "ARCHITECTURE",
         "CONTRIBUTING",
         "docs/adr/README",
+        "Advisories </advisories/README>",
         "demo/README",
         "The model </models/README>",
         "Training </training/README>",

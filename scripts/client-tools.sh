@@ -5,7 +5,6 @@
 missing=()
 command -v node >/dev/null || missing+=(nodejs)
 command -v npm >/dev/null || missing+=(npm)
-python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} != 0 ]; then
     if [ "$(id -u)" != 0 ]; then
         echo "clients: run apt-get install ${missing[*]}" >&2
@@ -19,7 +18,7 @@ CLIENT_TOOLS=$PWD/.tools/clients
 export npm_config_cache=$CLIENT_TOOLS/npm-cache npm_config_prefer_offline=true
 export npm_config_audit=false npm_config_fund=false npm_config_update_notifier=false
 
-# The copied lists come last, each beside what it lists: they say that the installation is complete.
+# The copied list comes last, beside what it lists: it says that the installation is complete.
 if ! cmp -s clients/typescript/package-lock.json "$CLIENT_TOOLS/node/installed.json"; then
     rm -rf "$CLIENT_TOOLS/node"
     mkdir -p "$CLIENT_TOOLS/node"
@@ -27,12 +26,5 @@ if ! cmp -s clients/typescript/package-lock.json "$CLIENT_TOOLS/node/installed.j
     (cd "$CLIENT_TOOLS/node" && npm ci --silent --ignore-scripts)
     cp clients/typescript/package-lock.json "$CLIENT_TOOLS/node/installed.json"
 fi
-if ! cmp -s clients/python/requirements.txt "$CLIENT_TOOLS/python/installed.txt"; then
-    rm -rf "$CLIENT_TOOLS/python" "$CLIENT_TOOLS/wheels"
-    python3 -m venv "$CLIENT_TOOLS/python"
-    pip=("$CLIENT_TOOLS/python/bin/python" -m pip --quiet --disable-pip-version-check)
-    "${pip[@]}" install -r clients/python/requirements.txt
-    # What somebody who installs the client would be sent.
-    "${pip[@]}" download --dest "$CLIENT_TOOLS/wheels" --constraint clients/python/requirements.txt httpx attrs flit_core
-    cp clients/python/requirements.txt "$CLIENT_TOOLS/python/installed.txt"
-fi
+source scripts/python-venv.sh
+python_venv "$CLIENT_TOOLS/python" clients/python/requirements.txt

@@ -7,20 +7,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 venv=$PWD/.tools/guide-venv
-# Installed for these very requirements, or installed anew.
-if ! cmp -s docs/_guide/requirements.txt "$venv/installed-requirements.txt"; then
-    if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
-        if [[ $(id -u) != 0 ]]; then
-            echo "guide: python3-venv is missing; run apt-get install python3-venv" >&2
-            exit 1
-        fi
-        apt-get update -qq && apt-get install -y -qq python3-venv
-    fi
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps -r docs/_guide/requirements.txt
-    cp docs/_guide/requirements.txt "$venv/installed-requirements.txt"
-fi
+source scripts/python-venv.sh
+python_venv "$venv" docs/_guide/requirements.txt
 
 export PYTHONDONTWRITEBYTECODE=1
 # Built anew each time: pages that are gone must not stay, and Sphinx shows a warning only when it reads the page.

@@ -6,23 +6,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-version=4.32.5
 venv=.tools/schemathesis-venv
-
-installed=$("$venv/bin/schemathesis" --version 2>/dev/null | grep -o '[0-9.]*$' || true)
-if [ "$installed" != "$version" ]; then
-    if ! python3 -c 'import ensurepip, venv' 2>/dev/null; then
-        if [ "$(id -u)" != 0 ]; then
-            echo "schemathesis: python3-venv is missing; run apt-get install python3-venv" >&2
-            exit 1
-        fi
-        apt-get update -qq && apt-get install -y -qq python3-venv
-    fi
-    rm -rf "$venv"
-    python3 -m venv "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "schemathesis==$version"
-fi
-
+source scripts/python-venv.sh
+python_venv "$venv" tests/schemathesis/requirements.txt
 source scripts/scratch-server.sh
 
 export PYTHONDONTWRITEBYTECODE=1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from . import corpus, evaluate, export
+from . import corpus, evaluate, export, sources
 from .deep import Recipe as TeacherRecipe
 from .deep import train_deep, without_common_direction
 from .encoders import Deep, Instant, between, load_arctic, load_minilm
@@ -31,6 +31,7 @@ MODEL = "shopper-2"
 def main(argv: list[str] | None = None) -> None:
     args = _parser().parse_args(argv)
     torch.set_float32_matmul_precision("high")
+    sources.check(args.base)
     args.step(args)
 
 
