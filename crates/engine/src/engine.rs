@@ -314,6 +314,8 @@ impl Engine {
         while !is_seen() {
             match timeout_at(deadline.into(), self.look(shop)).await {
                 Ok(Ok(last)) if last < seq => return Ok(Awaited::NoSuchChange { last }),
+                // The one node there is shows every change that it has answered.
+                Ok(Ok(_)) if !self.readers.is_shared() => return Ok(Awaited::Seen),
                 // One question that fails is no reason to give up: others ask too.
                 Ok(Err(error)) if self.is_away() || !error.trouble().may_pass() => {
                     return Err(error);

@@ -125,7 +125,7 @@ mod tests {
         }
         let grown =
             resident_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
-        // Other tests run beside this one. Without upkeep, it would be 190 MB.
-        assert!(grown.is_none_or(|grown| grown < 100 << 20), "{grown:?} for 8,000,000 samples");
+        // Other tests run beside this one. Without upkeep it grows by 131 MB.
+        assert!(grown.is_none_or(|grown| grown < 64 << 20), "{grown:?} for 8,000,000 samples");
     }
 }

@@ -95,7 +95,7 @@ section! {
         concurrent_requests_per_shop: usize = "0", AT_ONCE_OR_DEFAULT;
         /// Requests with one token worked on at once; `0` means a quarter of `limits.concurrent_requests`.
         concurrent_requests_per_token: usize = "0", AT_ONCE_OR_DEFAULT;
-        /// Memory for the bodies of requests that arrive or are worked on, one half of it at most for one shop; more is answered 503, and there is always room for two of the largest bodies.
+        /// Memory for the bodies of requests that arrive or are worked on, of which each takes at least 64 KiB and those of one shop at most one half; more is answered 503, and there is always room for two of the largest bodies.
         body_memory: usize = "256MiB", Bytes { min: MIB, max: TIB };
         /// Memory for large responses that clients have not taken yet, one half of it at most for one shop; reads that find no room are answered 503.
         response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };

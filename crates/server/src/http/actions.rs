@@ -139,3 +139,60 @@ fn refused(refusal: Refusal) -> ApiError {
 pub(crate) fn to_json(value: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("wire types always serialise"))
 }
+
+#[cfg(test)]
+mod tests {
+    use catalog::{
+        change::Seq,
+        media::{self, Media, MediaKind},
+        price::Price,
+        product::{self, Description, ShopId, Title},
+    };
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::http::{
+        faults::FaultyElements,
+        problem::Fault,
+        requests::MAX_BULK,
+        wire::{BulkCreated, ElementFault},
+    };
+
+    /// More than the largest response that is kept for an `Idempotency-Key`.
+    const LARGEST_KEPT_BYTES: usize = 512 << 10;
+    /// A character that takes most room in JSON.
+    const WIDE: &str = "\u{1F6CB}";
+
+    #[test]
+    fn the_response_to_a_create_is_bounded() {
+        let url = format!("https://example.com/{}", WIDE.repeat(media::MAX_URL_CHARS - 20));
+        let draft = Draft {
+            title: Title::parse(&WIDE.repeat(product::MAX_TITLE_CHARS)).unwrap(),
+            description: Description::parse(&WIDE.repeat(product::MAX_DESCRIPTION_CHARS)).unwrap(),
+            price: Price::parse("$5").unwrap(),
+            hidden: false,
+            media: vec![Media::new(&url, MediaKind::Image).unwrap(); media::MAX_ITEMS],
+        };
+        let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
+        let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
+        let kept = to_json(&ProductBody::from(&product)).len();
+        assert!((200 << 10..LARGEST_KEPT_BYTES).contains(&kept), "{kept}");
+    }
+
+    #[test]
+    fn the_response_to_a_bulk_create_is_bounded() {
+        let mut faulty = FaultyElements::default();
+        for index in 0..MAX_BULK {
+            for _ in 0..2 {
+                let long = WIDE.repeat(1 << 16);
+                let fault = Fault::new(long.clone(), "unknown_field", long);
+                faulty.add(index, ElementFault::new(index, None, fault));
+            }
+        }
+        let (errors, errors_omitted) = faulty.finish();
+        let created_ids = vec![i64::MAX as u64; MAX_BULK];
+        let kept =
+            to_json(&BulkCreated { created_count: MAX_BULK, created_ids, errors, errors_omitted });
+        assert!((100 << 10..LARGEST_KEPT_BYTES).contains(&kept.len()), "{}", kept.len());
+    }
+}

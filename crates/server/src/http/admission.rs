@@ -20,6 +20,9 @@ use crate::config::Limits;
 
 /// A shop may hold one half of the memory for bodies and for responses.
 const SHOPS_PER_MEMORY: usize = 2;
+/// What a body takes at least while it arrives, for its connection: so there is a limit to the
+/// connections that a shop keeps waiting for bodies.
+const SMALLEST_BODY_BYTES: usize = 64 << 10;
 /// Slots of which one shop gets one, where nothing else is set.
 const SLOTS_PER_SHOP_SLOT: usize = 2;
 /// Slots of which one token gets one, where nothing else is set.
@@ -95,9 +98,25 @@ struct Held {
     slot: Option<Taken>,
     /// The memory of the body, for as long as the request is at work: what is made of the body
     /// is as large.
-    body: Option<Taken>,
+    body: Option<Arriving>,
     shop: Option<ShopId>,
     shares: Vec<Share>,
+}
+
+#[derive(Debug)]
+struct Arriving {
+    memory: Taken,
+    bytes: usize,
+}
+
+impl Arriving {
+    fn add(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        let counted = |bytes: usize| bytes.max(SMALLEST_BODY_BYTES);
+        let arrived = self.bytes + bytes;
+        self.memory.grow(counted(arrived) - counted(self.bytes))?;
+        self.bytes = arrived;
+        Ok(())
+    }
 }
 
 impl Admission {
@@ -107,14 +126,15 @@ impl Admission {
         held.slot = None;
         let share = |shop| Share { holder: Holder::Shop(shop), limit: admissions.bodies_per_shop };
         let shares: Vec<_> = held.shop.map(share).into_iter().collect();
-        held.body = Some(admissions.bodies.take(0, &shares).map_err(|_| no_memory())?);
+        let memory = admissions.bodies.take(SMALLEST_BODY_BYTES, &shares);
+        held.body = Some(Arriving { memory: memory.map_err(|_| no_memory())?, bytes: 0 });
         Ok(())
     }
 
     /// Counts a part of the body that has arrived.
     pub(crate) fn add_to_body(&self, bytes: usize) -> Result<(), ApiError> {
         match &mut self.0.lock().body {
-            Some(body) => body.grow(bytes).map_err(|_| no_memory()),
+            Some(body) => body.add(bytes).map_err(|_| no_memory()),
             None => Err(ApiError::Internal),
         }
     }
@@ -193,5 +213,19 @@ mod tests {
         assert!(other.end_body(&admissions).is_err());
         drop(waiting);
         other.end_body(&admissions).unwrap();
+    }
+
+    #[test]
+    fn bodies_that_do_not_come_are_limited_for_a_shop() {
+        let admissions = admissions(4096);
+        let begin = |shop: u64| {
+            let admission = admit(&admissions, shop, shop).unwrap();
+            admission.begin_body(&admissions).map(|()| admission)
+        };
+        let waiting: Vec<_> = std::iter::repeat_with(|| begin(1)).map_while(Result::ok).collect();
+        assert_eq!(waiting.len(), (128 << 20) / SMALLEST_BODY_BYTES);
+        assert!(begin(2).is_ok());
+        waiting[0].add_to_body(SMALLEST_BODY_BYTES).unwrap();
+        assert!(waiting[0].add_to_body(1).is_err());
     }
 }

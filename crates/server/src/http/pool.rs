@@ -77,23 +77,24 @@ impl Pool {
         Taken { pool: Arc::clone(self), amount, shares: shares.to_vec() }
     }
 
-    /// Whether these holders could take an amount now.
-    pub(crate) fn has_room(&self, amount: usize, shares: &[Share]) -> Result<(), Exhausted> {
-        self.use_.lock().check(self.capacity, amount, shares)
+    /// Whether a holder has used up its share.
+    pub(crate) fn is_used_up(&self, share: &Share) -> bool {
+        self.use_.lock().held_by(&share.holder) >= share.limit
     }
 }
 
 impl Use {
     fn check(&self, capacity: usize, amount: usize, shares: &[Share]) -> Result<(), Exhausted> {
-        let full = |share: &&Share| {
-            let held = self.by_holder.get(&share.holder).copied().unwrap_or_default();
-            held + amount > share.limit
-        };
-        match shares.iter().find(full) {
+        let is_full = |share: &&Share| self.held_by(&share.holder) + amount > share.limit;
+        match shares.iter().find(is_full) {
             Some(share) => Err(Exhausted::Share(share.holder.clone())),
             None if self.all + amount > capacity => Err(Exhausted::Pool),
             None => Ok(()),
         }
+    }
+
+    fn held_by(&self, holder: &Holder) -> usize {
+        self.by_holder.get(holder).copied().unwrap_or_default()
     }
 
     fn give_back(&mut self, holder: &Holder, amount: usize) {
@@ -175,7 +176,9 @@ mod tests {
         let others = pool.take(2, &[shop(2, 2)]).unwrap();
         assert_eq!(refused(&[shop(3, 2)]), Exhausted::Pool);
         drop((first, others));
-        assert!(pool.has_room(3, &[shop(3, 3)]).is_ok());
+        assert!(pool.is_used_up(&shop(1, 1)));
+        assert!(!pool.is_used_up(&shop(1, 2)));
+        assert!(pool.take(3, &[shop(3, 3)]).is_ok());
         drop(second);
         let use_ = pool.use_.lock();
         assert_eq!((use_.all, use_.by_holder.len()), (0, 0), "nothing is left behind");

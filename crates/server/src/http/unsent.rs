@@ -67,7 +67,7 @@ impl UnsentResponses {
     /// shop has used up its part.
     pub(crate) fn check(&self, shop: ShopId) -> Result<(), ApiError> {
         let share = self.share(Holder::Shop(shop));
-        self.memory.has_room(SMALL_BYTES, &[share]).map_err(|_| no_room())
+        if self.memory.is_used_up(&share) { Err(no_room()) } else { Ok(()) }
     }
 
     /// The same response, counted until it is sent; or a refusal in its place.

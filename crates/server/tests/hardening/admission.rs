@@ -38,6 +38,29 @@ fn bodies_that_do_not_come_keep_no_request_from_work() {
     drop(sockets);
 }
 
+/// Nor can a shop take all connections with them.
+#[test]
+fn bodies_that_do_not_come_leave_connections_to_others() {
+    let limits = ["--limits-connections", "32", "--limits-body-memory", "1MiB"];
+    let server = Server::start(&[&limits[..], &["--limits-body-bytes", "1KiB"]].concat());
+    let (slow, other) = (server.shop(), server.shop());
+    let (token, neighbour) = (slow.token(Role::Editor), other.as_role(Role::Editor));
+    let mut sockets: Vec<_> = (0..32)
+        .map(|_| {
+            let mut socket = Socket::connect(&server);
+            let headers = ["Expect: 100-continue", "Content-Length: 100"];
+            socket.head(&format!("POST {PRODUCTS}"), &token, &headers);
+            socket
+        })
+        .collect();
+    // Half of the memory holds eight of 64 KiB.
+    let statuses: Vec<_> = sockets.iter_mut().map(|socket| socket.answer().status).collect();
+    let waiting = statuses.iter().filter(|status| **status == 100).count();
+    assert_eq!(waiting, 8, "{statuses:?}");
+    neighbour.create(plain("Sofa"));
+    neighbour.get(PRODUCTS).expect(200);
+}
+
 /// Bodies take memory as they arrive: bounded for a shop, and others have room.
 #[test]
 fn the_memory_of_bodies_is_bounded_for_each_shop() {
