@@ -12,6 +12,9 @@ pub struct Explanation {
     pub words: WordsPart,
     /// What its meaning gives; `None` where meaning took no part, or the product is too far away.
     pub meaning: Option<MeaningPart>,
+    /// Whether it claims to be free of what was asked for so ("nickel-free"). Such products come
+    /// before all others, in the order of their scores.
+    pub claims: bool,
 }
 
 /// What words give.

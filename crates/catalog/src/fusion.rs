@@ -131,7 +131,7 @@ impl Fusion {
             let score = evidence.worth_of_meaning();
             MeaningPart { similarity, score, weight: 1.0 - weight }
         });
-        Explanation { score: self.score(evidence), words, meaning }
+        Explanation { score: self.score(evidence), words, meaning, claims: false }
     }
 
     /// What is too little to be relevant.

@@ -41,7 +41,7 @@ const CHEAPER: Cue = cue(Below, Bare::Always, 1);
 const UP_TO: Cue = cue(AtMost, Bare::Last, 10);
 const NO_DEARER: Cue = cue(AtMost, Bare::Always, 1);
 const MAX: Cue = Cue { is_name: true, ..cue(AtMost, Bare::Last, 10) };
-const OVER: Cue = cue(Above, Bare::Last, 10);
+pub(super) const OVER: Cue = cue(Above, Bare::Last, 10);
 const DEARER: Cue = cue(Above, Bare::Always, 1);
 const AT_LEAST: Cue = cue(AtLeast, Bare::Last, 10);
 const NO_CHEAPER: Cue = cue(AtLeast, Bare::Always, 1);
@@ -55,29 +55,33 @@ const RANGE: Cue = cue(Between, Bare::Never, 1);
 const CUES: &[(&str, Cue)] = &[
     // English
     ("under|below|beneath|sub|sub -|<", UNDER),
-    ("less than|lower than|fewer than|no less expensive than", LESS),
-    ("cheaper than|less expensive than|for less than|priced under|priced below", CHEAPER),
+    ("less than|less then|lower than|fewer than", LESS),
     (
-        "up to|at most|maximum|maximum of|max of|no more than|not more than|not over|not above|\
-         not exceeding|no higher than|within|< =|= <|≤|upto|up until|not to exceed|limit of",
+        "cheaper than|cheaper then|less expensive than|for less than|priced under|priced below",
+        CHEAPER,
+    ),
+    (
+        "up to|at most|maximum|maximum of|max of|within|< =|= <|≤|upto|up until|limit of|\
+         limited to|capped at",
         UP_TO,
     ),
     ("max|max .", MAX),
     (
         "budget of|budget up to|max budget|maximum budget|price limit|max price|max price of|\
-         max price is|max price :|maximum price|maximum price of|not more expensive than|\
-         no more expensive than|not pricier than|no pricier than",
+         max price is|max price :|maximum price|maximum price of",
         NO_DEARER,
     ),
     ("min price|min price of|minimum price|minimum price of|min price :", NO_CHEAPER),
-    ("over|above|more than|greater than|higher than|>|north of|exceeding|in excess of", OVER),
+    (
+        "over|above|more than|more then|greater than|higher than|>|north of|exceeding|in excess of",
+        OVER,
+    ),
     ("more expensive than|pricier than|dearer than|costlier than", DEARER),
     (
-        "at least|min|min .|minimum|minimum of|min of|no less than|not less than|not under|\
-         not below|upwards of|upward of|> =|= >|≥",
+        "at least|min|min .|minimum|minimum of|min of|upwards of|upward of|> =|= >|≥|\
+         starting at|starting from|starts at",
         AT_LEAST,
     ),
-    ("starting at|starting from|starts at|not cheaper than|no cheaper than", AT_LEAST),
     ("from", FROM),
     (
         "about|around|roughly|approximately|approx|approx .|circa|ca|ca .|close to|near|~|≈|\
@@ -88,56 +92,64 @@ const CUES: &[(&str, Cue)] = &[
     // German
     ("unter|weniger als", LESS),
     ("gunstiger als|billiger als", CHEAPER),
-    ("bis|bis zu|hochstens|maximal|nicht mehr als|nicht uber|bis maximal|bis max|bis max .", UP_TO),
+    ("bis|bis zu|hochstens|maximal|bis maximal|bis max|bis max .", UP_TO),
     ("uber|mehr als", OVER),
     ("teurer als", DEARER),
-    ("mindestens|nicht unter|nicht weniger als", AT_LEAST),
+    ("mindestens", AT_LEAST),
     ("ab", FROM),
     ("etwa|ungefahr|rund|zirka|um die|in etwa", AROUND),
     ("zwischen", BETWEEN),
     ("von", RANGE),
     // French
-    ("moins de|moins que|sous|en dessous de|au dessous de|inferieur a", LESS),
+    (
+        "moins de|moins que|sous|en dessous de|en - dessous de|au dessous de|au - dessous de|\
+         inferieur a",
+        LESS,
+    ),
     ("moins cher que|moins chere que|moins cheres que|moins chers que", CHEAPER),
-    ("jusqua|jusqu a|maximum de|au maximum|pas plus de|au plus|ne depassant pas", UP_TO),
-    ("plus de|au dessus de|superieur a", OVER),
-    ("plus cher que|plus chere que", DEARER),
-    ("au moins|a partir de|au minimum|minimum de|pas moins de", AT_LEAST),
+    (
+        "jusqua|jusqu a|maximum de|au maximum|au plus|ne depassant pas|ne depasse pas|\
+         ne depassent pas|ne depassera pas|nexcede pas|nexcedant pas|nexcedent pas",
+        UP_TO,
+    ),
+    ("plus de|plus que|au dessus de|au - dessus de|superieur a", OVER),
+    ("plus cher que|plus chere que|plus chers que|plus cheres que", DEARER),
+    ("au moins|a partir de|au minimum|minimum de", AT_LEAST),
     ("environ|autour de|aux alentours de|a peu pres", AROUND),
     ("entre", BETWEEN),
     ("de|da|del", RANGE),
     // Spanish
     ("menos de|por debajo de|debajo de|inferior a|por menos de", LESS),
     ("mas barato que|mas barata que|mas baratos que|mas baratas que", CHEAPER),
-    ("hasta|como maximo|maximo|maximo de|no mas de|a lo sumo", UP_TO),
+    ("hasta|como maximo|maximo|maximo de|a lo sumo", UP_TO),
     ("mas de|por encima de|superior a|arriba de", OVER),
-    ("mas caro que|mas cara que", DEARER),
+    ("mas caro que|mas cara que|mas caros que|mas caras que", DEARER),
     ("al menos|por lo menos|desde|como minimo|minimo|minimo de", AT_LEAST),
     ("alrededor de|unos|unas|cerca de|aproximadamente|mas o menos", AROUND),
     // Portuguese
-    ("abaixo de|por menos de", LESS),
+    ("abaixo de|por menos de|menos que|menos do que", LESS),
     ("mais barato que|mais barata que|mais baratos que|mais barato do que", CHEAPER),
-    ("ate|no maximo|nao mais de|nao mais que|ate no maximo", UP_TO),
-    ("mais de|acima de|mais que", OVER),
-    ("mais caro que|mais caro do que", DEARER),
+    ("ate|no maximo|ate no maximo", UP_TO),
+    ("mais de|acima de|mais que|mais do que", OVER),
+    ("mais caro que|mais cara que|mais caros que|mais caras que|mais caro do que", DEARER),
     ("pelo menos|no minimo|ao menos", AT_LEAST),
     ("por volta de|em torno de|uns|umas|aproximadamente", AROUND),
     // Italian
     ("meno di|sotto|sotto i|sotto gli|al di sotto di|inferiore a", LESS),
     ("piu economico di|meno caro di", CHEAPER),
-    ("fino a|al massimo|massimo|non piu di|entro|entro i|max di", UP_TO),
+    ("fino a|al massimo|massimo|entro|entro i|max di", UP_TO),
     ("piu di|oltre|oltre i|sopra i|sopra|superiore a", OVER),
-    ("piu caro di", DEARER),
-    ("almeno|a partire da|minimo di|non meno di", AT_LEAST),
+    ("piu caro di|piu cara di|piu cari di|piu care di", DEARER),
+    ("almeno|a partire da|minimo di", AT_LEAST),
     ("intorno a|intorno ai|sui|attorno ai", AROUND),
     ("tra|fra|tra i|fra i", BETWEEN),
     // Russian
     ("меньше|менее|ниже|меньше чем", LESS),
     ("дешевле|дешевле чем", CHEAPER),
-    ("до|не более|не больше|не дороже|максимум|не выше|в пределах|не свыше", UP_TO),
+    ("до|максимум|в пределах", UP_TO),
     ("больше|более|свыше|выше", OVER),
     ("дороже|дороже чем", DEARER),
-    ("не менее|не меньше|не дешевле|минимум|как минимум|не ниже", AT_LEAST),
+    ("минимум|как минимум", AT_LEAST),
     ("от", FROM),
     ("около|примерно|порядка|приблизительно", AROUND),
     ("между", BETWEEN),
@@ -159,7 +171,12 @@ const BUDGET: Lead = Lead { is_price: true, alone: AtMost };
 
 const LEADS: &[(&str, Lead)] = &[
     ("for|at|for just|for only|at only|for a price of", FOR),
-    ("i have|i only have|i have only|ive got|i have got|we have", HAVE),
+    (
+        "i have|i only have|i have only|ive got|i got|i only got|i have got|we have|we only have|\
+         we got|weve got|ich habe|wir haben|jai|nous avons|tengo|tenemos|eu tenho|temos|ho|abbiamo|\
+         у меня|у меня есть",
+        HAVE,
+    ),
     (
         "price|price of|price is|price :|prices|priced|priced at|price range|price range of|\
          price range :|price range is|in the price range of|cost|costs|costing|that cost|\
@@ -168,8 +185,13 @@ const LEADS: &[(&str, Lead)] = &[
     ),
     (
         "budget|budget is|budget :|budget of|a budget of|with a budget of|on a budget of|\
-         my budget is|our budget is|with budget|spend|to spend|can spend|i can spend|\
-         willing to spend|want to spend|looking to spend",
+         my budget|my budget is|our budget|our budget is|with budget|spend|to spend|can spend|\
+         i can spend|can only spend|i can only spend|i can afford|i can only afford|i can pay|\
+         i can only pay|willing to spend|willing to pay|prepared to spend|prepared to pay|\
+         want to spend|looking to spend|spending limit|spending limit is|spending limit of|\
+         price limit is|budget limit|budget limit is|my limit|my limit is|our limit is|limit is|\
+         limit :|my max is|my maximum is|the most i can spend is|the most i can pay is|\
+         the most i can afford is|most i can spend is|most i can pay is|all i can spend is",
         BUDGET,
     ),
     (
@@ -177,8 +199,16 @@ const LEADS: &[(&str, Lead)] = &[
         PRICE,
     ),
     ("цена|цена :|ценои|по цене|стоимость|стоимостью", PRICE),
-    ("budget von|mein budget ist|presupuesto|presupuesto de|orcamento|orcamento de", BUDGET),
-    ("un budget de|budget de|budget di|un budget di|бюджет", BUDGET),
+    (
+        "budget von|mein budget|mein budget ist|mein limit|mein limit ist|mein budget liegt bei|\
+         un budget de|budget de|mon budget|mon budget est|mon budget est de|ma limite est|\
+         ma limite est de|presupuesto|presupuesto de|mi presupuesto|mi presupuesto es|\
+         mi presupuesto es de|mi limite es|mi limite es de|orcamento|orcamento de|meu orcamento|\
+         meu orcamento e|meu orcamento e de|meu limite e|meu limite e de|budget di|un budget di|\
+         il mio budget|il mio budget e|il mio budget e di|il mio limite e|il mio limite e di|\
+         бюджет|мои бюджет|мои лимит|лимит",
+        BUDGET,
+    ),
     ("pour|por|за|um|fur|per", FOR),
 ];
 
@@ -205,8 +235,15 @@ const OR_MORE: Suffix = Suffix { kind: AtLeast, takes_bare: false, is_name: fals
 const OR_SO: Suffix = Suffix { kind: About, takes_bare: false, is_name: false };
 
 const SUFFIXES: &[(&str, Suffix)] = &[
-    ("or less|or cheaper|or under|or below|or lower|or fewer", OR_LESS),
-    ("and under|and below|and less|tops|at most|at the most|budget|to spend|limit", TOPS),
+    ("or less|or cheaper|or under|or below|or lower|or fewer|to spend", OR_LESS),
+    (
+        "is my limit|is our limit|is my max|is my maximum|is my budget|is our budget|\
+         is all i have|is all i can spend|is the most i can spend|is the most i can pay|\
+         and no more|and not more|but no more|but not more|and not a penny more|\
+         and not a cent more|not a penny more|not a cent more",
+        OR_LESS,
+    ),
+    ("and under|and below|and less|tops|at most|at the most|budget|limit", TOPS),
     ("max|maximum|max .", AT_MAX),
     (
         "or more|or above|or over|or higher|or up|and up|and above|and over|and more|plus|+|\
@@ -215,7 +252,9 @@ const SUFFIXES: &[(&str, Suffix)] = &[
     ),
     ("or so|ish|- ish|price range|more or less", OR_SO),
     (
-        "oder weniger|oder gunstiger|ou moins|o menos|ou menos|o meno|или меньше|или дешевле",
+        "oder weniger|oder gunstiger|ou moins|o menos|ou menos|o meno|или меньше|или дешевле|\
+         nicht uberschreiten|nicht uberschreitet|nicht ubersteigen|nicht ubersteigt|\
+         zum ausgeben|a depenser|para gastar|da spendere",
         OR_LESS,
     ),
     ("maximal|hochstens|et moins|maximo|massimo|максимум|au maximum|al massimo|como maximo", TOPS),
@@ -224,7 +263,10 @@ const SUFFIXES: &[(&str, Suffix)] = &[
 
 /// What may follow an amount that has its cue, and says nothing more.
 const TRAILERS: &str = "or so|tops|upwards|and up|each|apiece|a piece|in total|or less|or under|\
-    or cheaper|or more|price range|price point|aufwarts|и выше";
+    or cheaper|or more|price range|price point|aufwarts|и выше|to spend|and no more|\
+    and not more|but no more|but not more|and not a penny more|and not a cent more|\
+    not a penny more|not a cent more|ausgeben|bezahlen|zahlen|\
+    kosten|hinausgehen";
 
 /// What may stand between a cue and its amount.
 const FILLERS: &str = "a|the|of|is|:|like|only|just|maybe|say|about|around|roughly|i|von|de|les|\

@@ -2,7 +2,11 @@
 //!
 //! Negation is often part of what *is* wanted ("no show socks", "non stick", "without waking
 //! the baby"): then nothing is excluded and the words are searched for.
+//!
+//! A claim ("nickel-free", "free of nickel") excludes as well, and its words stay in what is
+//! searched for.
 
+mod claimed;
 mod names;
 
 use std::sync::LazyLock;
@@ -10,11 +14,11 @@ use std::sync::LazyLock;
 use crate::spelling::{Correction, Vocabulary, surely_meant};
 use crate::words::{for_each_form, for_each_word, is_function_word, singular};
 
-use super::Span;
 use super::claims::claims;
 use super::cues::CUE_WORDS;
 use super::lexicon::{Lexicon, WordSet};
 use super::tokens::{Kind, Tokens};
+use super::{Knows, Span};
 
 /// Shorter ones are parts of names: `usb -c`.
 const LEAST_AFTER_MINUS: usize = 3;
@@ -26,8 +30,24 @@ const LEAST_GERUND: usize = 5;
 /// What follows one of these is denied: `no leather`.
 const DENIED_AFTER: [&str; 10] =
     ["no", "non", "without", "zero", "ohne", "sans", "sin", "sem", "senza", "без"];
-/// What stands before one of these is denied: `leather-free`.
-const DENIED_BEFORE: [&str; 2] = ["free", "frei"];
+/// What stands before one of these is denied: `leather-free`. The index has `freie` and `freies` as
+/// `frey`.
+const DENIED_BEFORE: [&str; 5] = ["free", "frei", "frey", "freier", "freien"];
+/// What follows one of these and its preposition is denied: `free of nickel`.
+const FREE_OF: [(&str, &[&str]); 7] = [
+    ("free", &["of", "from"]),
+    ("frei", &["von"]),
+    ("libre", &["de"]),
+    ("livre", &["de"]),
+    ("exempt", &["de"]),
+    ("privo", &["di"]),
+    ("priva", &["di"]),
+];
+/// What follows one of these and a verb of containing is denied: `does not contain lactose`.
+const NOT: [&str; 3] = ["not", "doesnt", "dont"];
+const CONTAINING: [&str; 4] = ["contain", "include", "have", "use"];
+/// Most words of the other items of a list: `free of lead and nickel`.
+const MAX_LISTED_WORDS: usize = 2;
 
 /// Words that no product found may say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +58,9 @@ pub struct Exclusion {
     /// The bytes of the query that say so. Words excluded together ("leather or suede") share
     /// what was said before the first.
     pub span: Span,
+    /// Whether it was asked for as a claim of products ("nickel-free"). Then its words are among
+    /// those searched for, and products that make the claim come before others.
+    pub is_claim: bool,
 }
 
 impl Exclusion {
@@ -59,7 +82,15 @@ impl Exclusion {
     /// The words by which a product denies something. One that says none of them says what it
     /// says: it breaks an exclusion of one word by having that word.
     pub fn denials() -> impl Iterator<Item = &'static str> {
-        DENIED_AFTER.into_iter().chain(DENIED_BEFORE)
+        let free_of = FREE_OF.into_iter().map(|(free, _)| free);
+        let free_of = free_of.filter(|free| !DENIED_BEFORE.contains(free));
+        DENIED_AFTER.into_iter().chain(DENIED_BEFORE).chain(free_of).chain(NOT)
+    }
+
+    /// For a claim, the word that products say which write it as one: `nickelfree`, as the index
+    /// has `nickel-free`, too.
+    pub fn claim(&self) -> Option<String> {
+        self.is_claim.then(|| format!("{}free", self.words.concat()))
     }
 
     /// Corrects words that a shop does not know, where there is no doubt what is meant.
@@ -85,6 +116,20 @@ impl Exclusion {
         corrections
     }
 
+    /// Takes over what the query's own words were corrected to.
+    pub(super) fn follow(&mut self, corrections: &[Correction]) {
+        let is_inside = |span: &Span| self.span.start <= span.start && span.end <= self.span.end;
+        for Correction { from, to, span } in corrections {
+            let is_it = |word: &&mut Box<str>| *singular(Tokens::of(from).word(0)) == ***word;
+            if is_inside(span)
+                && !to.contains(' ')
+                && let Some(word) = self.words.iter_mut().find(is_it)
+            {
+                *word = singular(to).into();
+            }
+        }
+    }
+
     /// Where the last word is said, if all follow the first closely.
     fn last_said_from(&self, said: &[Box<str>], first: usize) -> Option<usize> {
         self.words[1..].iter().try_fold(first, |at, word| {
@@ -94,8 +139,29 @@ impl Exclusion {
 }
 
 fn is_denied(said: &[Box<str>], at: usize) -> bool {
-    let before = at.checked_sub(1).map_or("", |before| &*said[before]);
-    DENIED_AFTER.contains(&before)
+    let before = |at: usize| at.checked_sub(1).map_or("", |before| &*said[before]);
+    let at = if before(at) == "any" { at - 1 } else { at };
+    if is_denied_at(said, at) {
+        return true;
+    }
+    // The last item of a list is denied with the first.
+    let is_last = matches!(before(at), "and" | "or" | "nor");
+    let first = |words: usize| at.checked_sub(1 + words);
+    is_last && (1..=MAX_LISTED_WORDS).filter_map(first).any(|first| is_free_of(said, first))
+        || before(at) != "and" && is_last && first(1).is_some_and(|first| is_denied_at(said, first))
+}
+
+/// Whether the words before this one deny it.
+fn is_denied_at(said: &[Box<str>], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or("", |before| &*said[before]);
+    DENIED_AFTER.contains(&before(1))
+        || is_free_of(said, at)
+        || CONTAINING.contains(&before(1)) && NOT.contains(&before(2))
+}
+
+fn is_free_of(said: &[Box<str>], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or("", |before| &*said[before]);
+    FREE_OF.iter().any(|(free, of)| before(2) == *free && of.contains(&before(1)))
 }
 
 fn is_free(said: &[Box<str>], at: usize) -> bool {
@@ -159,7 +225,7 @@ const THINGS_IN_ING: &str = "lining padding stitching piercing wiring coating fi
 
 /// Behind "not", these are no things.
 const NO_THINGS: &str = "enough too very so only just sure much many yet always even really \
-    necessarily included rated suitable your again at like needed required available now cool ok \
+    necessarily free included rated suitable your again at like needed required available now cool ok \
     okay bad good great perfect more less longer matter later least one two three house quite all \
     use ever able mine another anymore well worth";
 
@@ -178,6 +244,9 @@ const WANTING: &str = "find get buy want need show give recommend suggest search
 /// What follows a verb and no noun.
 const AFTER_VERBS: &[&str] =
     &["a", "an", "the", "my", "our", "your", "his", "her", "their", "up", "out", "off", "down"];
+
+/// Before a claim, these turn it around: "not sugar free".
+const NEGATED: &[&str] = &["not", "no", "non", "isnt", "arent", "never", "nicht", "kein", "keine"];
 
 /// Words that turn "without" around: "can't live without a cuppa".
 const CANNOT: &[&str] = &["cant", "cannot", "wont", "never"];
@@ -199,31 +268,33 @@ static WANTING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WANTING
 static NAME_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NAMES_BEFORE]));
 
 /// All exclusions, in order, each with its tokens. Tokens that are `taken` say something else.
-pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Vec<(Exclusion, Span)> {
-    let reader = Reader { tokens, taken, is_task: is_task(tokens) };
+pub(super) fn read(tokens: &Tokens, taken: &[bool], knows: Knows) -> Vec<(Exclusion, Span)> {
+    let reader = Reader { tokens, taken, knows, is_task: is_task(tokens, taken) };
     let mut found = Vec::new();
     let mut has_content = false;
     let mut at = 0;
     while at < tokens.len() {
         let end = reader.at(at, has_content, &mut found).unwrap_or(at + 1);
-        has_content |= end == at + 1 && reader.is_content(at);
+        let is_searched_for = end == at + 1 || found.last().is_some_and(|(last, _)| last.is_claim);
+        has_content |= is_searched_for && reader.is_content(at);
         at = end;
     }
     found
 }
 
 /// Whether a query tells what is to be done rather than what is wanted.
-fn is_task(tokens: &Tokens) -> bool {
+fn is_task(tokens: &Tokens, taken: &[bool]) -> bool {
     let first = tokens.word(0);
     let is_verb =
         tokens.is(0, Kind::Word) && !is_function_word(first) && !WANTING_WORDS.contains(first);
-    let cannot = || (0..tokens.len()).any(|at| CANNOT.contains(&tokens.word(at)));
+    let cannot = || (0..tokens.len()).any(|at| !taken[at] && CANNOT.contains(&tokens.word(at)));
     is_verb && AFTER_VERBS.contains(&tokens.word(1)) || cannot()
 }
 
 struct Reader<'a> {
     tokens: &'a Tokens<'a>,
     taken: &'a [bool],
+    knows: Knows<'a>,
     is_task: bool,
 }
 
@@ -237,7 +308,10 @@ impl Reader<'_> {
     ) -> Option<usize> {
         if self.is_leading_minus(at) {
             let end = self.end_of_compound(at + 1);
-            self.push(at, at + 1, end, found);
+            self.push(at..end, at + 1..end, false, found);
+            return Some(end);
+        }
+        if let Some(end) = self.claim(at, found) {
             return Some(end);
         }
         if self.is_task || self.taken[at] || self.tokens.is_glued(at) {
@@ -251,15 +325,48 @@ impl Reader<'_> {
         }
         let start = self.skip(behind);
         let mut end = self.thing(start, negator, has_content)?;
-        self.push(at, start, end, found);
+        self.push(at..end, start..end, false, found);
         while let Some((next, next_end)) = self.listed(end, negator) {
-            self.push(end, next, next_end, found);
+            self.push(end..next_end, next..next_end, false, found);
             end = next_end;
         }
         Some(end)
     }
 
-    /// `-red`, but neither `t-shirt` nor `-20` nor `18 -inch`.
+    /// Adds what a claim of products leaves out: "nickel-free", "free of nickel". A negated claim
+    /// ("not sugar free") is none.
+    fn claim(&self, at: usize, found: &mut Vec<(Exclusion, Span)>) -> Option<usize> {
+        let is_negated = NEGATED.contains(&self.tokens.word_before(at));
+        if is_negated || !self.is_content(at) || self.tokens.is_glued(at) {
+            return None;
+        }
+        let claim = claimed::before_free(self.tokens, at, self.knows);
+        if let Some(claimed::Claimed { start, end, behind }) = claim {
+            if self.taken[at..behind].contains(&true) {
+                return None;
+            }
+            self.push(at..behind, start..end, true, found);
+            return Some(behind);
+        }
+        if let Some(next) = claimed::listed_before(self.tokens, at, self.knows) {
+            if self.taken[at..next].contains(&true) {
+                return None;
+            }
+            self.push(at..at + 1, at..at + 1, true, found);
+            return Some(next);
+        }
+        let start = self.skip(claimed::behind_free_of(self.tokens, at)?);
+        let can_be_left_out = |at: usize| claimed::can_be_left_out(self.tokens.word(at));
+        let mut end = self.thing(start, Negator::No, true).filter(|_| can_be_left_out(start))?;
+        self.push(at..end, start..end, true, found);
+        while let Some((next, next_end)) = self.listed(end, Negator::No) {
+            self.push(end..next_end, next..next_end, true, found);
+            end = next_end;
+        }
+        Some(end)
+    }
+
+    /// `-red`, but neither `t-shirt` nor `-20` nor `18 -inch` nor `nickel -free`.
     fn is_leading_minus(&self, at: usize) -> bool {
         matches!(self.tokens.word(at), "-" | "−")
             && !self.tokens.is_glued(at)
@@ -267,6 +374,7 @@ impl Reader<'_> {
             && self.is_content(at + 1)
             && self.tokens.word(at + 1).len() >= LEAST_AFTER_MINUS
             && !claims(self.tokens.word(at + 1))
+            && !DENIED_BEFORE.contains(&self.tokens.word(at + 1))
     }
 
     fn is_part_of_a_name(&self, at: usize, behind: usize, negator: Negator) -> bool {
@@ -313,6 +421,10 @@ impl Reader<'_> {
             return None;
         }
         let end = self.end_of_compound(at);
+        // "not sugar free" leaves out what claims to be.
+        if let Some(claim) = claimed::before_free(self.tokens, at, self.knows) {
+            return Some(claim.behind);
+        }
         let goes_on = self.is_content(end) && !self.tokens.is_glued(end);
         let is_modifier = MODIFIER_WORDS.contains(self.tokens.word(at));
         let takes_two = || {
@@ -371,9 +483,10 @@ impl Reader<'_> {
         self.is_content(at) && !is_doing && !NO_THING_WORDS.contains(word)
     }
 
-    fn push(&self, said: usize, start: usize, end: usize, found: &mut Vec<(Exclusion, Span)>) {
+    /// Adds an exclusion of the words of some tokens, said by all of `said`.
+    fn push(&self, said: Span, things: Span, is_claim: bool, found: &mut Vec<(Exclusion, Span)>) {
         let mut words: Vec<Box<str>> = Vec::new();
-        let mut at = start;
+        let Span { start: mut at, end } = things;
         while at < end {
             let piece_end = (at + 1..end)
                 .find(|next| self.tokens.is(*next, Kind::Sign) || !self.tokens.is_glued(*next))
@@ -384,7 +497,8 @@ impl Reader<'_> {
             at = piece_end;
         }
         if !words.is_empty() {
-            found.push((Exclusion { words, span: self.tokens.span(said, end) }, said..end));
+            let span = self.tokens.span(said.start, said.end);
+            found.push((Exclusion { words, span, is_claim }, said));
         }
     }
 }
@@ -405,6 +519,7 @@ mod tests {
         let without = |words: &[&str]| Exclusion {
             words: words.iter().map(|word| (*word).into()).collect(),
             span: 0..1,
+            is_claim: false,
         };
         let leather = without(&["leather"]);
         for text in ["Leather boots", "boots of LEATHER, no laces", "no leather? real leather!"] {
@@ -413,6 +528,35 @@ mod tests {
         for text in ["", "Boots", "leather-free boots", "Leather free", "no leather", "non-leather"]
         {
             assert!(!leather.is_broken_by(text), "{text}");
+        }
+        let nickel = without(&["nickel"]);
+        for text in [
+            "free of nickel",
+            "Free from nickel!",
+            "free of any nickel",
+            "without any nickel",
+            "free of lead and nickel",
+            "no lead or nickel",
+            "does not contain nickel",
+            "Doesn't contain nickel",
+            "frei von Nickel",
+            "Nickel-freie Ohrringe",
+            "libre de nickel",
+            "exempt de nickel",
+            "privo di nickel",
+        ] {
+            assert!(!nickel.is_broken_by(text), "{text}");
+        }
+        for text in [
+            "free shipping of nickel",
+            "free of lead. Nickel hooks",
+            "no lead and nickel plated",
+            "not nickel",
+            "and nickel",
+            "any nickel",
+            "contains nickel",
+        ] {
+            assert!(nickel.is_broken_by(text), "{text}");
         }
         let soles = without(&["leather", "sole"]);
         assert!(soles.is_broken_by("leather soles"));

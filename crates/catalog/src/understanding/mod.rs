@@ -16,6 +16,7 @@ mod exclusion;
 mod interval;
 mod lexicon;
 mod money;
+mod negation;
 mod numerals;
 mod pricing;
 mod range;
@@ -36,6 +37,7 @@ pub use sorting::{SortHint, SortOrder};
 use crate::{
     price::Price,
     spelling::{self, Corrected, Correction, Instead, Vocabulary},
+    words::QueryWords,
 };
 pub(crate) use tokens::{Kind, Tokens};
 
@@ -97,9 +99,23 @@ impl Understanding {
         self.residual = text;
         self.instead = instead;
         for exclusion in &mut self.exclusions {
-            self.corrections.extend(exclusion.correct(query, vocabulary));
+            if exclusion.is_claim {
+                // Its words are among those left, and were corrected with them.
+                exclusion.follow(&self.corrections);
+            } else {
+                self.corrections.extend(exclusion.correct(query, vocabulary));
+            }
         }
         self.corrections.sort_by_key(|correction| correction.span.start);
+    }
+
+    /// What products are searched for by: the words left, with what else may be meant by them.
+    pub fn words(&self) -> QueryWords {
+        let claims = self.exclusions.iter().filter(|exclusion| exclusion.is_claim);
+        QueryWords::of(&self.residual)
+            .guessed(&self.corrections)
+            .or_instead(&self.instead)
+            .claiming(claims.map(|exclusion| &*exclusion.words))
     }
 
     /// Whether no text of a product says what is excluded.
@@ -146,29 +162,10 @@ impl Understand {
             return Understanding { sentence, residual, kept, ..Understanding::default() };
         }
         let tokens = Tokens::of(text);
-        let mut taken = vec![false; tokens.len()];
-        let mut understood = Understanding::default();
-        if self.price {
-            for (constraint, said) in pricing::read(&tokens, knows) {
-                taken[said].fill(true);
-                understood.constraints.push(constraint);
-            }
-        }
-        if self.sort
-            && let Some((hint, said)) = sorting::read(&tokens, &taken)
-        {
-            taken[said].fill(true);
-            understood.sort = Some(hint);
-        }
-        if self.exclusions {
-            for (exclusion, said) in exclusion::read(&tokens, &taken) {
-                taken[said].fill(true);
-                understood.exclusions.push(exclusion);
-            }
-        }
+        let (mut understood, Marked { mut taken, refused, .. }) = self.conditions(&tokens, knows);
         understood.sentence = residual::text(text, &residual::kept(&tokens, &taken));
         if self.chit_chat {
-            let aside = residual::chit_chat(&tokens, &taken);
+            let aside = residual::chit_chat(&tokens, &taken, &refused);
             understood.set_aside = residual::spans(&tokens, &aside);
             for (taken, aside) in taken.iter_mut().zip(aside) {
                 *taken |= aside;
@@ -177,6 +174,60 @@ impl Understand {
         understood.kept = residual::kept(&tokens, &taken);
         understood.residual = residual::text(text, &understood.kept);
         understood
+    }
+
+    /// What a query says besides words to search for, and which tokens say it.
+    fn conditions(&self, tokens: &Tokens, knows: Knows) -> (Understanding, Marked) {
+        let mut understood = Understanding::default();
+        let mut marked = Marked::none(tokens.len());
+        if self.price {
+            let prices = pricing::read(tokens, knows);
+            prices.unclear.into_iter().for_each(|said| marked.unclear[said].fill(true));
+            for (constraint, said) in prices.conditions {
+                marked.taken[said].fill(true);
+                understood.constraints.push(constraint);
+            }
+        }
+        if self.sort {
+            let orders = sorting::read(tokens, &marked.taken);
+            orders.refused.into_iter().for_each(|said| marked.refused[said].fill(true));
+            if let Some((hint, said)) = orders.asked_for {
+                marked.taken[said].fill(true);
+                understood.sort = Some(hint);
+            }
+        }
+        if self.exclusions {
+            for (exclusion, said) in exclusion::read(tokens, &marked.any(), knows) {
+                // The words of a claim are searched for: products that make it come first.
+                if !exclusion.is_claim {
+                    marked.taken[said].fill(true);
+                }
+                understood.exclusions.push(exclusion);
+            }
+        }
+        (understood, marked)
+    }
+}
+
+/// Which tokens of a query say something besides words to search for.
+struct Marked {
+    /// A condition or an order.
+    taken: Vec<bool>,
+    /// A negated comparison that says nothing certain.
+    unclear: Vec<bool>,
+    /// An order that is negated.
+    refused: Vec<bool>,
+}
+
+impl Marked {
+    fn none(tokens: usize) -> Self {
+        let none = vec![false; tokens];
+        Self { taken: none.clone(), unclear: none.clone(), refused: none }
+    }
+
+    fn any(&self) -> Vec<bool> {
+        let marks = self.taken.iter().zip(&self.unclear).zip(&self.refused);
+        marks.map(|((taken, unclear), refused)| *taken || *unclear || *refused).collect()
     }
 }
 

@@ -6,7 +6,11 @@
 //!           | [lead] between amount and amount   between 20 and 50
 //!           | amount suffix                      $50 or less
 //!           | lead amount                        for $12, budget 50
+//!           | [lead] negation cue amount         can't pay more than 80
+//!           | [lead] negation amount suffix      nothing $80 or more
 //! ```
+//!
+//! A negated comparison turns around where its opposite is clear, and is left alone otherwise.
 //!
 //! An amount without a currency is a price only where nothing else may own the number.
 
@@ -19,6 +23,7 @@ use super::cues::{
     SUFFIX_WORDS, TRAILER_WORDS,
 };
 use super::lexicon::Lexicon;
+use super::negation::{Negation, comparison_at, continued_at, negation_at};
 use super::tokens::{Kind, Tokens};
 use super::{Knows, PriceConstraint, PriceKind, Span};
 
@@ -37,24 +42,57 @@ const YEARS: std::ops::RangeInclusive<i64> = 1900..=2099;
 const NAMES_WITH_MAX: &[&str] =
     &["", "air", "airpods", "iphone", "ipad", "mad", "nike", "phone", "plus", "pro", "ultra"];
 
+/// Negators that take a noun.
+const NO: &[&str] =
+    &["no", "kein", "keine", "keinen", "aucun", "aucune", "ningun", "nenhum", "nessun"];
+
 /// A condition and the token behind it.
 type Read = (PriceConstraint, usize);
 
-/// All conditions, in order, each with its tokens.
-pub(super) fn read(tokens: &Tokens, knows: Knows) -> Vec<(PriceConstraint, Span)> {
+/// What a negated comparison says.
+enum Negated {
+    /// The opposite of what it would say alone.
+    Turned(Read),
+    /// Nothing certain; the token behind it.
+    Unclear(usize),
+}
+
+/// What a query says about prices.
+#[derive(Debug, Default)]
+pub(super) struct Prices {
+    /// All conditions, in order, each with its tokens.
+    pub(super) conditions: Vec<(PriceConstraint, Span)>,
+    /// The tokens of negated comparisons that say nothing certain.
+    pub(super) unclear: Vec<Span>,
+}
+
+/// Reads the conditions of a query.
+pub(super) fn read(tokens: &Tokens, knows: Knows) -> Prices {
     let reader = Reader { tokens, amounts: Amounts::of(tokens, knows), knows };
-    let mut found = Vec::new();
+    let mut prices = Prices::default();
     let mut at = 0;
+    let mut follows_negated = false;
     while at < tokens.len() {
-        match reader.at(at) {
-            Some((constraint, end)) => {
-                found.push((constraint, at..end));
+        let negated = reader.negated(at, follows_negated);
+        follows_negated = negated.is_some();
+        let read = match negated {
+            Some(Negated::Unclear(end)) => {
+                prices.unclear.push(at..end);
                 at = end;
+                continue;
             }
-            None => at += 1,
-        }
+            Some(Negated::Turned(read)) => Some(read),
+            None => reader.at(at),
+        };
+        at = match read {
+            Some((constraint, end)) => {
+                prices.conditions.push((constraint, at..end));
+                end
+            }
+            None => at + 1,
+        };
     }
-    found
+    prices
 }
 
 struct Reader<'a> {
@@ -64,12 +102,82 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// The negated comparison that begins at a token. Behind another one, an alternative without
+    /// a negator of its own is negated, too: "not under 20 or over 80".
+    fn negated(&self, start: usize, follows_negated: bool) -> Option<Negated> {
+        if self.is_in_a_name(start) {
+            return None;
+        }
+        let (lead, at) = self.leads(start);
+        let is_cue =
+            self.tokens.word(at) == "no" && CUE_WORDS.longest_at(self.tokens, at).is_some();
+        if is_cue {
+            return None;
+        }
+        let continued = || continued_at(self.tokens, at).filter(|_| follows_negated);
+        let negation = negation_at(self.tokens, at).or_else(continued)?;
+        let (inner, at) = self.leads(negation.end);
+        let is_price =
+            negation.is_price || [lead, inner].iter().flatten().any(|lead| lead.is_price);
+        match comparison_at(self.tokens, at).filter(|_| negation.turns) {
+            Some((cue, end)) if turned(cue.kind).is_some() => {
+                self.turned(start, is_price, cue, end)
+            }
+            _ => self.turned_suffix(start, at, negation).or_else(|| {
+                // Any amount here belongs to the negation: "not for $50", "can't spend 80".
+                let lead = Lead { is_price, alone: PriceKind::About };
+                let plain = self.plain(start, at, Some(lead), is_price).map(|(_, end)| end);
+                plain.or_else(|| self.behind_a_noun(start, at)).map(Negated::Unclear)
+            }),
+        }
+    }
+
+    /// "no lamps over $80" at the beginning of a query: a ceiling for lamps, or a floor and no
+    /// lamps? Returns the token behind it.
+    fn behind_a_noun(&self, start: usize, at: usize) -> Option<usize> {
+        let is_beginning = start == 0
+            && at == 1
+            && NO.contains(&self.tokens.word(start))
+            && self.tokens.is(at, Kind::Word);
+        let (cue, end) = comparison_at(self.tokens, at + 1).filter(|_| is_beginning)?;
+        let amount = self.amount_behind(end).filter(|_| cue.kind == PriceKind::Above)?;
+        Some(amount.end)
+    }
+
+    /// "not over 80"
+    fn turned(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Negated> {
+        let amount = self.amount_behind(at)?;
+        let cue = Cue { kind: turned(cue.kind)?, ..cue };
+        let is_price = amount.is_marked || self.is_price(start, is_price, cue, &amount);
+        Some(match is_price {
+            true => Negated::Turned(self.one(start, cue.kind, &amount)),
+            false => Negated::Unclear(amount.end),
+        })
+    }
+
+    /// "nothing $80 or more"; "not $80 or less" is too odd to be read.
+    fn turned_suffix(&self, start: usize, at: usize, negation: Negation) -> Option<Negated> {
+        let (constraint, end) = self.with_suffix(start, at)?;
+        let floor = constraint.floor.filter(|_| constraint.kind == PriceKind::AtLeast);
+        let Some(floor) = floor.filter(|_| negation.turns) else {
+            return Some(Negated::Unclear(end));
+        };
+        let PriceConstraint { currency, span, .. } = constraint;
+        let below = PriceConstraint::one(PriceKind::Below, floor.amount, currency, span);
+        Some(Negated::Turned((below, end)))
+    }
+
     fn at(&self, start: usize) -> Option<Read> {
         if self.is_in_a_name(start) {
             return None;
         }
         let (lead, at) = self.leads(start);
         let is_price = lead.is_some_and(|lead| lead.is_price);
+        self.plain(start, at, lead, is_price)
+    }
+
+    /// The condition that begins behind these leads.
+    fn plain(&self, start: usize, at: usize, lead: Option<Lead>, is_price: bool) -> Option<Read> {
         let cued = CUE_WORDS
             .longest_at(self.tokens, at)
             .and_then(|(cue, end)| self.with_cue(start, is_price, cue, end));
@@ -138,8 +246,9 @@ impl Reader<'_> {
     }
 
     fn one(&self, start: usize, kind: PriceKind, amount: &Amount) -> Read {
-        let end =
-            TRAILER_WORDS.longest_at(self.tokens, amount.end).map_or(amount.end, |(_, end)| end);
+        let trailer = TRAILER_WORDS.longest_at(self.tokens, amount.end).map(|(_, end)| end);
+        // The "or under" of "over $80 or under $20" begins another condition.
+        let end = trailer.filter(|end| self.amounts.at(*end).is_none()).unwrap_or(amount.end);
         let span = self.tokens.span(start, end);
         (PriceConstraint::one(kind, amount.value, amount.currency, span), end)
     }
@@ -247,8 +356,18 @@ impl Reader<'_> {
         let is_price = amount.is_marked
             || lead.is_price
                 && behind(self.tokens, amount.end) == Behind::Nothing
+                && !is_measure(self.tokens.word_before(start))
                 && !amount.value.is_zero();
         is_price.then(|| self.one(start, lead.alone, &amount))
+    }
+}
+
+/// The comparison that holds where this one does not, for those that are negated in plain speech.
+fn turned(kind: PriceKind) -> Option<PriceKind> {
+    match kind {
+        PriceKind::Above => Some(PriceKind::AtMost),
+        PriceKind::Below => Some(PriceKind::AtLeast),
+        PriceKind::AtMost | PriceKind::AtLeast | PriceKind::Between | PriceKind::About => None,
     }
 }
 

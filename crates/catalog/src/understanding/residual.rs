@@ -9,14 +9,16 @@ use super::tokens::{Kind, Tokens};
 const PUNCTUATION: &[char] = &[',', ';', ':', '.', '!', '?', '-', '–', '—', '&', '/'];
 
 /// Marks the function words and chit-chat among the tokens that are not `taken`. Where nothing
-/// was taken and nothing else is said, they are what is searched for.
-pub(super) fn chit_chat(tokens: &Tokens, taken: &[bool]) -> Vec<bool> {
+/// was taken and nothing else is said, they are what is searched for. Tokens that are `refused` say
+/// what the order of results need not be.
+pub(super) fn chit_chat(tokens: &Tokens, taken: &[bool], refused: &[bool]) -> Vec<bool> {
     // Where something was taken out, no phrase reaches across.
     let words: Vec<&str> =
         (0..tokens.len()).map(|at| if taken[at] { "" } else { tokens.word(at) }).collect();
     let mut aside = set_aside(&words);
     for at in 0..tokens.len() {
         aside[at] &= !taken[at] && !is_bound(tokens, at) && !is_inches(tokens, at);
+        aside[at] |= refused[at] && !taken[at];
     }
     let is_kept = |at: usize| !tokens.is(at, Kind::Sign) && !taken[at] && !aside[at];
     let says_something = (0..tokens.len()).any(is_kept) || taken.contains(&true);

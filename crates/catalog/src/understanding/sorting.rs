@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::Span;
 use super::lexicon::Lexicon;
+use super::negation::negator_before;
 use super::tokens::Tokens;
 
 /// An order other than by relevance.
@@ -54,14 +55,36 @@ const HINTS: &[(&str, SortOrder)] = &[
 
 static HINT_WORDS: LazyLock<Lexicon<SortOrder>> = LazyLock::new(|| Lexicon::of_lists(HINTS));
 
-/// The first hint among the tokens that are not `taken`, with its tokens.
-pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Option<(SortHint, Span)> {
-    (0..tokens.len()).find_map(|at| {
-        let (order, end) = HINT_WORDS.longest_at(tokens, at)?;
-        let is_free = !taken[at..end].contains(&true) && tokens.word(end) != "than";
-        let hint = SortHint { order, span: tokens.span(at, end) };
-        (is_free && !tokens.is_glued(at)).then_some((hint, at..end))
-    })
+/// What a query says about the order of results.
+#[derive(Debug, Default)]
+pub(super) struct Orders {
+    /// The first order that is asked for, with its tokens.
+    pub(super) asked_for: Option<(SortHint, Span)>,
+    /// The tokens of orders that are negated: "not the cheapest".
+    pub(super) refused: Vec<Span>,
+}
+
+/// The hints among the tokens that are not `taken`.
+pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Orders {
+    let mut orders = Orders::default();
+    for at in 0..tokens.len() {
+        let Some((order, end)) = hint_at(tokens, at) else { continue };
+        if taken[at..end].contains(&true) || tokens.is_glued(at) || tokens.word(end) == "than" {
+            continue;
+        }
+        if let Some(negator) = negator_before(tokens, at) {
+            if !taken[negator..at].contains(&true) {
+                orders.refused.push(negator..end);
+            }
+        } else if orders.asked_for.is_none() {
+            orders.asked_for = Some((SortHint { order, span: tokens.span(at, end) }, at..end));
+        }
+    }
+    orders
+}
+
+fn hint_at(tokens: &Tokens, at: usize) -> Option<(SortOrder, usize)> {
+    HINT_WORDS.longest_at(tokens, at)
 }
 
 #[cfg(test)]

@@ -161,8 +161,13 @@ fn digits_len(text: &[u8]) -> usize {
     }
 }
 
+/// Apostrophes, and the accents that are typed for them: "can´t".
 fn is_apostrophe(c: char) -> bool {
-    matches!(c, '\'' | '\u{2019}' | '\u{02BC}' | '\u{FF07}')
+    matches!(c, '\'' | '\u{2019}' | '\u{02BC}' | '\u{FF07}') || is_accent_for_apostrophe(c)
+}
+
+fn is_accent_for_apostrophe(c: char) -> bool {
+    matches!(c, '`' | '\u{B4}')
 }
 
 fn fold_word(into: &mut String, scratch: &mut String, word: &str) {
@@ -172,7 +177,10 @@ fn fold_word(into: &mut String, scratch: &mut String, word: &str) {
         return;
     }
     scratch.clear();
-    fold_into(scratch, word);
+    match word.contains(is_accent_for_apostrophe) {
+        true => fold_into(scratch, &word.replace(is_accent_for_apostrophe, "'")),
+        false => fold_into(scratch, word),
+    }
     into.extend(without_ending(scratch.trim()).chars().filter(|c| *c != '\''));
 }
 

@@ -60,6 +60,14 @@ const CHIT_CHAT: &[&[&str]] = &[
     &["do", "you", "sell"],
     &["kind", "of"],
     &["thank", "you"],
+    &["money", "is", "no", "object"],
+    &["price", "is", "no", "object"],
+    &["money", "no", "object"],
+    &["budget", "is", "no", "object"],
+    &["no", "budget", "limit"],
+    &["no", "price", "limit"],
+    &["no", "spending", "limit"],
+    &["no", "limit", "on", "price"],
     &["ich", "suche"],
     &["ich", "brauche"],
     &["je", "cherche"],
@@ -294,6 +302,30 @@ impl QueryWords {
         self
     }
 
+    /// Takes claims ("nickel-free", "nickel free") by what they are about. Products that say this
+    /// word without denying it are left out, so that every other one that says it makes the
+    /// claim; "free" by itself says nothing.
+    pub fn claiming<'a>(mut self, claims: impl Iterator<Item = &'a [Box<str>]>) -> Self {
+        for about in claims {
+            let joined: Box<str> = format!("{}free", about.concat()).into();
+            let Some(last) = about.last() else { continue };
+            let is_free = |term: &Term| is_word(term, &FREE);
+            self.terms.retain(|term| !is_free(term));
+            for term in &mut self.terms {
+                if is_word(term, std::slice::from_ref(&joined)) {
+                    term.alternatives.truncate(1);
+                    term.alternatives.push(Alternative::all(about.to_vec()));
+                } else if is_word(term, std::slice::from_ref(last))
+                    && !term.alternatives.iter().any(|way| *way.words == [joined.clone()])
+                {
+                    let joined = Alternative::word(&joined);
+                    term.alternatives.push(Alternative { respelled: true, ..joined });
+                }
+            }
+        }
+        self
+    }
+
     /// What is asked for, each thing once, in the order it was first said.
     pub fn terms(&self) -> &[Term] {
         &self.terms
@@ -315,6 +347,15 @@ impl QueryWords {
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
+}
+
+/// Words that make a claim of the word before them.
+const FREE: [&str; 2] = ["free", "frei"];
+
+/// Whether a term asks for one of some words.
+fn is_word<W: AsRef<str>>(term: &Term, words: &[W]) -> bool {
+    let first = &term.alternatives[0].words;
+    first.len() == 1 && words.iter().any(|word| *first[0] == *word.as_ref())
 }
 
 /// Whether a form holds a sentence together and says nothing about a product.

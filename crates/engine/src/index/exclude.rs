@@ -9,6 +9,9 @@ use super::{bits::Bits, live::LiveSegment, plan::Plan, segment::Segment};
 pub(super) struct Said {
     pub(super) surely: Bits,
     pub(super) perhaps: Bits,
+    /// The products that, unless their texts break an exclusion, claim to be free of something
+    /// that was asked for so.
+    pub(super) claims: Bits,
 }
 
 /// What the products of each segment say, as far as they satisfy the plan's other conditions;
@@ -49,13 +52,23 @@ impl Said {
     fn by(live: &LiveSegment, plan: &Plan<'_>) -> Self {
         let segment = &live.segment;
         let denials = with_any(segment, Exclusion::denials());
-        let mut said = Self { surely: Bits::new(segment.len()), perhaps: Bits::new(segment.len()) };
+        let none = || Bits::new(segment.len());
+        let mut said = Self { surely: none(), perhaps: none(), claims: none() };
         for exclusion in plan.exclusions {
+            if let Some(claiming) = exclusion.claim().and_then(|claim| with(segment, &claim)) {
+                said.claims.add(&claiming);
+            }
             let Some(having) = with_all(segment, exclusion) else { continue };
             if exclusion.words.len() == 1 {
                 let mut undenied = having.clone();
                 undenied.remove(&denials);
                 said.surely.add(&undenied);
+            }
+            if exclusion.is_claim {
+                // Those that say the word and are found deny it, which takes such a word.
+                let mut denying = having.clone();
+                denying.keep(&denials);
+                said.claims.add(&denying);
             }
             said.perhaps.add(&having);
         }

@@ -62,9 +62,7 @@ impl<'a> Plan<'a> {
     /// The plan of a query as it was understood. One that only sets conditions wants anything
     /// that satisfies them, newest first.
     pub fn of(understood: &'a Understanding, sight: Sight, offset: usize, limit: usize) -> Self {
-        let words = QueryWords::of(&understood.residual)
-            .guessed(&understood.corrections)
-            .or_instead(&understood.instead);
+        let words = understood.words();
         let asked_for = understood.sort.as_ref().map(|hint| hint.order);
         let (wanted, order) = match words.is_empty() && understood.has_conditions() {
             true => (Wanted::Anything, asked_for.or(Some(SortOrder::Newest))),

@@ -34,6 +34,10 @@ pub(super) const SKETCHED_FROM: u64 = 2_000;
 /// products gain nothing, 100,000 a quarter and 200,000 a fifth.
 const SHARED_FROM: usize = 80_000;
 
+/// Added to the score of products that make a claim that was asked for: scores go from 0 to 1, so
+/// that these come before all others.
+pub(super) const CLAIM: f32 = 2.0;
+
 /// A page of matching products.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matches {
@@ -146,7 +150,8 @@ fn relevant<E>(
         if *score >= cut {
             total += 1;
             let segment = &segments[candidate.segment as usize].segment;
-            first.offer(segment, usize::from(candidate.doc), *score);
+            let claim = if makes_claim(said, candidate) { CLAIM } else { 0.0 };
+            first.offer(segment, usize::from(candidate.doc), score + claim);
         }
     }
     let hits = first.into_page(plan.offset);
@@ -154,6 +159,7 @@ fn relevant<E>(
         true => explain(segments, &asked, words, &fusion, &candidates, &hits),
         false => HashMap::new(),
     };
+    let explanations = with_claims(segments, said, &candidates, explanations);
     Ok(Matches { total, hits, explanations })
 }
 
@@ -187,6 +193,28 @@ fn explain(
 
 fn product_of(segments: &[LiveSegment], candidate: &Candidate) -> ProductId {
     segments[candidate.segment as usize].segment.ids[usize::from(candidate.doc)]
+}
+
+/// Whether a product that was found claims to be free of what was asked for so.
+fn makes_claim(said: &[Said], candidate: &Candidate) -> bool {
+    let said = said.get(candidate.segment as usize);
+    said.is_some_and(|said| said.claims.get(usize::from(candidate.doc)))
+}
+
+/// Tells of the claims that products make.
+fn with_claims(
+    segments: &[LiveSegment],
+    said: &[Said],
+    candidates: &[Candidate],
+    mut explanations: HashMap<ProductId, Explanation>,
+) -> HashMap<ProductId, Explanation> {
+    if !explanations.is_empty() {
+        for candidate in candidates.iter().filter(|candidate| makes_claim(said, candidate)) {
+            let explanation = explanations.get_mut(&product_of(segments, candidate));
+            explanation.into_iter().for_each(|explanation| explanation.claims = true);
+        }
+    }
+    explanations
 }
 
 /// Takes out the candidates that may break an exclusion and do. Texts are read only of those that

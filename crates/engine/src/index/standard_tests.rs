@@ -1,7 +1,11 @@
 //! Is what is found what a look at every product would find? Real phrases and their vectors, in
 //! random shops with filters and without, compared with the formula applied to every product.
 
-use std::{collections::HashMap, convert::Infallible, sync::OnceLock};
+use std::{
+    collections::{HashMap, HashSet},
+    convert::Infallible,
+    sync::OnceLock,
+};
 
 use catalog::{
     access::Sight,
@@ -10,8 +14,8 @@ use catalog::{
     price::Price,
     product::ProductId,
     ranking::{Hit, Score},
-    understanding::{Understanding, understand},
-    words::fingerprint,
+    understanding::{Exclusion, Understanding, understand},
+    words::{fingerprint, for_each_word},
 };
 use proptest::prelude::*;
 
@@ -21,7 +25,7 @@ use super::{
     Entry, IndexChange, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot,
     dense_tests::phrases,
     lexical::Statistics,
-    search::{Effort, search_with},
+    search::{CLAIM, Effort, search_with},
 };
 
 const TITLES: usize = 1200;
@@ -176,11 +180,33 @@ fn expected(
         version: Seq(1),
         score: Score(fusion.score(*one)),
     };
-    let mut relevant: Vec<Hit> =
-        all.iter().map(hit).filter(|hit| hit.score.0 >= fusion.cut().at(best)).collect();
+    let relevant = all.iter().filter(|(_, one)| fusion.score(*one) >= fusion.cut().at(best));
+    let mut relevant: Vec<Hit> = relevant
+        .map(|one| {
+            let claim = if makes_claim(understood, one.0) { CLAIM } else { 0.0 };
+            let Hit { score: Score(score), .. } = hit(one);
+            Hit { score: Score(score + claim), ..hit(one) }
+        })
+        .collect();
     relevant.sort_by(Hit::rank);
     let first = relevant.iter().take(plan.limit).map(|hit| (hit.product, hit.score.0));
     (relevant.len(), first.collect())
+}
+
+/// Whether a product that may be found claims to be free of something that was asked for so.
+fn makes_claim(understood: &Understanding, number: usize) -> bool {
+    let Product { title, description, .. } = &goods().products[number];
+    let mut said = HashSet::new();
+    for_each_word(&format!("{title}\n{description}"), |word| {
+        said.insert(word.to_owned());
+    });
+    let mut claims = understood.exclusions.iter().filter(|exclusion| exclusion.is_claim);
+    let is_made = |exclusion: &Exclusion| {
+        exclusion.claim().is_some_and(|claim| said.contains(&claim))
+            || exclusion.words.iter().all(|word| said.contains(&**word))
+                && Exclusion::denials().any(|denial| said.contains(denial))
+    };
+    claims.any(is_made)
 }
 
 #[test]

@@ -219,6 +219,7 @@ mod tests {
         let exclusion = |words: &[&str]| Exclusion {
             words: words.iter().map(|word| Box::from(*word)).collect(),
             span: 0..1,
+            is_claim: false,
         };
         let said = [exclusion(&["leather"]), exclusion(&["steel", "toe"])];
         let perhaps = perhaps_allowed(&said).unwrap();

@@ -16,6 +16,11 @@ pub struct ExplanationBody {
     /// What its meaning gives; `null` where meaning took no part or the product is too far away.
     #[schema(required)]
     meaning: Option<ExplainedMeaning>,
+    /// `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
+    /// come before all others, in the order of their scores. Left out otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    claims: bool,
 }
 
 /// What words give.
@@ -71,7 +76,7 @@ pub struct ExplainedMeaning {
 
 impl From<&Explanation> for ExplanationBody {
     fn from(explanation: &Explanation) -> Self {
-        let Explanation { score, words, meaning } = explanation;
+        let Explanation { score, words, meaning, claims } = explanation;
         let WordsPart { matched, score: words_score, weight, terms, bonuses } = words;
         let term = |part: &TermPart| ExplainedTerm {
             term: part.term.clone(),
@@ -96,6 +101,7 @@ impl From<&Explanation> for ExplanationBody {
                 bonuses: bonuses.iter().map(bonus).collect(),
             },
             meaning,
+            claims: *claims,
         }
     }
 }

@@ -19,7 +19,7 @@ const NO_NAMES: &str = "show shows iron drill slip stick sew cook bake churn kne
     glare crumb pill shed front tuck cal calorie bleach foam drip pressure bed dye added wonder \
     ma thanks thank please idea clue room worries hub knock squeak skid mow till peel crush crack \
     shave blade press turn flat bend vacancy vacancies dogs pets turning littering overtaking frost screws file \
-    turbo ordinary experience";
+    turbo ordinary experience budget object price spending maximum minimum";
 
 /// What follows "non" likewise; most others are qualities.
 const NON_NAMES: &str = "stick slip skid toxic gmo dairy alcoholic woven iron fat fiction scuff \
@@ -58,6 +58,11 @@ pub(super) fn begins_a_name(tokens: &Tokens, at: usize) -> bool {
 /// "no 5", "no. 7", "no-iron": not a word that could be left out.
 fn is_a_word(tokens: &Tokens, at: usize) -> bool {
     tokens.is(at, Kind::Word) || tokens.is_hyphen_inside(at)
+}
+
+/// Whether "no" and this word say what a thing does or spares its user: "no iron", "no tangle".
+pub(super) fn is_feature(word: &str) -> bool {
+    NO.contains(word) || NO.contains(&singular(word))
 }
 
 /// Whether "non" and this word say how a thing is, and not what it is made of.

@@ -2,7 +2,9 @@
 
 mod abstentions;
 mod exclusions;
+mod free;
 mod languages;
+mod negations;
 mod prices;
 mod properties;
 mod residuals;
@@ -19,7 +21,10 @@ fn check(query: &str, expect: Expect) {
 
 fn shown(understood: &Understanding) -> String {
     let mut read: Vec<String> = understood.constraints.iter().map(ToString::to_string).collect();
-    read.extend(understood.exclusions.iter().map(|out| format!("not {}", out.words.join(" "))));
+    read.extend(understood.exclusions.iter().map(|out| {
+        let claim = if out.is_claim { "claims no" } else { "not" };
+        format!("{claim} {}", out.words.join(" "))
+    }));
     read.extend(understood.sort.iter().map(|sort| match sort.order {
         SortOrder::PriceAscending => "cheapest first".to_owned(),
         SortOrder::PriceDescending => "dearest first".to_owned(),

@@ -74,6 +74,8 @@ struct Explanation {
     score: f64,
     words: WordsPart,
     meaning: Option<MeaningPart>,
+    #[serde(default)]
+    claims: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -166,8 +168,11 @@ impl Page<'_> {
         let hidden = if found.hidden { "  hidden" } else { "" };
         let behind = self.faint(&format!("#{}{hidden}", found.id));
         writeln!(f, "{place:>4}  {}{gap}  {}  {behind}", self.strong(&title), found.price)?;
-        let Some(Explanation { score, words, meaning }) = &found.explanation else { return Ok(()) };
-        writeln!(f, "      score    {} {score:.3}", bar(*score))?;
+        let Some(Explanation { score, words, meaning, claims }) = &found.explanation else {
+            return Ok(());
+        };
+        let first = if *claims { self.faint("  claims it, comes first") } else { String::new() };
+        writeln!(f, "      score    {} {score:.3}{first}", bar(*score))?;
         let WordsPart { matched, score, weight, terms, bonuses } = words;
         let terms = terms.iter().map(Term::to_string);
         let bonuses = bonuses.iter().map(|bonus| format!("{} {:.2}", bonus.name, bonus.score));

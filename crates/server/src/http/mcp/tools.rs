@@ -94,7 +94,7 @@ impl Tool {
                  whole wish in natural language, as it was said: synonyms and typos are no trouble, and \
                  conditions in the words are kept exactly, such as a price (\"under $40\", \"between 20 \
                  and 30 euros\", \"at least £100\"), what is not wanted (\"without leather\", \"not \
-                 black\") and an order (\"cheapest first\", \"newest\"). A query that only has conditions \
+                 black\", \"nickel-free\") and an order (\"cheapest first\", \"newest\"). A query that only has conditions \
                  (\"under $20\") works too. `understood` in the result says how the query was read: check \
                  it, and reword the query where it was read wrongly. `total` counts every product found; \
                  use `limit` and `offset` to see more of them. Nothing found means that the shop has no \

@@ -164,7 +164,7 @@ request_body!(
         .property("price", boolean("Conditions on the price: `under $50`, `20 to 30 euros`.", true))
         .property(
             "exclusions",
-            boolean("What is not wanted: `without leather`, `not black`.", true)
+            boolean("What is not wanted: `without leather`, `not black`, `nickel-free`.", true)
         )
         .property("sort", boolean("The order of results: `cheapest`, `newest`.", true))
         .property(
