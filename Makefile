@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz deny clean
+.PHONY: help run build test lint docs unit test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -89,11 +89,14 @@ bench-cluster: build ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of 
 bench-import: build ## Time and memory of imports (not part of `make test`)
 	scripts/import-memory.sh target/release/shopkeeper
 
-fuzz: ## Fuzz the parsers (not part of `make test`)
-	scripts/fuzz.sh
+fuzz: ## Fuzz the parsers; FUZZ_RUNS=2000000 for so many executions of each (not part of `make test`)
+	scripts/fuzz.sh --parsers
+
+fuzz-server: ## Fuzz what the server reads; builds it first (not part of `make test`)
+	scripts/fuzz.sh json_bodies
 
 deny: ## Check dependencies: known advisories, licences, duplicates, sources
 	scripts/deny.sh
 
 clean: ## Remove what was built and installed; the data folder stays
-	rm -rf target .tools fuzz/target
+	rm -rf target .tools fuzz/target fuzz/server/target

@@ -8,7 +8,9 @@ fuzz_target!(|text: &str| {
     let understood = understand(text);
     let mut spans: Vec<&Span> = understood.set_aside.iter().collect();
     spans.extend(understood.constraints.iter().map(|constraint| &constraint.span));
-    spans.extend(understood.exclusions.iter().map(|exclusion| &exclusion.span));
+    // The words of a claim ("nickel-free") are searched for.
+    let exclusions = understood.exclusions.iter().filter(|exclusion| !exclusion.is_claim);
+    spans.extend(exclusions.map(|exclusion| &exclusion.span));
     spans.extend(understood.sort.iter().map(|sort| &sort.span));
     spans.sort_by_key(|span| span.start);
 

@@ -1,0 +1,53 @@
+//! Does correcting a query ever panic, cut a character or change what it does not report? The
+//! words of the first line are those that the shop knows, the rest is the query.
+#![no_main]
+
+use std::collections::BTreeMap;
+
+use catalog::{
+    spelling::{Vocabulary, correct},
+    understanding::Understand,
+    words::for_each_word,
+};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let (known, query) = text.split_once('\n').unwrap_or(("", text));
+    let mut products: BTreeMap<String, u64> = BTreeMap::new();
+    // Words said again and again are common in the shop.
+    for_each_word(known, |word| {
+        let count = products.entry(word.to_owned()).or_default();
+        *count = *count * 8 + 1;
+    });
+    let vocabulary = Vocabulary {
+        all: products.values().copied().max().unwrap_or(0).max(1),
+        is_word: &|word| word.len() % 5 == 0,
+        expect: &|_| {},
+        products: &|word| products.get(word).copied().unwrap_or(0),
+        near: &|_, found| products.keys().for_each(|word| found(word)),
+        beginning: &|start, found| {
+            products.keys().filter(|word| word.starts_with(start)).for_each(|word| found(word));
+        },
+        together: &|word, others| others.iter().map(|_| (word.len() % 3) as u64).sum(),
+    };
+
+    let corrected = correct(query, &vocabulary);
+    let mut expected = String::new();
+    let mut end = 0;
+    for correction in &corrected.corrections {
+        assert_eq!(&query[correction.span.clone()], correction.from);
+        expected += &query[end..correction.span.start];
+        expected += &correction.to;
+        end = correction.span.end;
+    }
+    expected += &query[end..];
+    assert_eq!(corrected.text, expected);
+
+    let mut understood = Understand::default().read(query, &|word| products.contains_key(word));
+    understood.correct(query, &vocabulary);
+    for correction in &understood.corrections {
+        assert!(query.get(correction.span.clone()).is_some(), "{correction:?}");
+    }
+    assert!(understood.corrections.is_sorted_by_key(|correction| correction.span.start));
+    let _ = understood.words();
+});
