@@ -24,6 +24,15 @@ impl Bits {
         self.0[at / BLOCK] |= 1 << (at % BLOCK);
     }
 
+    /// Turns a bit on or off.
+    pub(super) fn put(&mut self, at: usize, on: bool) {
+        let bit = 1 << (at % BLOCK);
+        match on {
+            true => self.0[at / BLOCK] |= bit,
+            false => self.0[at / BLOCK] &= !bit,
+        }
+    }
+
     #[inline]
     pub(super) fn get(&self, at: usize) -> bool {
         self.0[at / BLOCK] >> (at % BLOCK) & 1 == 1

@@ -1,5 +1,7 @@
 //! How do products become a segment? Count words per product, then sort by word.
 
+use std::mem;
+
 use catalog::{
     change::Seq,
     price::Money,
@@ -12,6 +14,7 @@ use hashbrown::HashMap;
 use super::{
     Entry,
     bits::Bits,
+    columns::Columns,
     dictionary::{DictionaryBuilder, OwnedTerm, Term},
     live::LiveSegment,
     neighbours::NeighboursBuilder,
@@ -138,9 +141,11 @@ impl SegmentBuilder {
 
     /// The segment of the products so far.
     pub(super) fn finish(mut self) -> LiveSegment {
-        let vectors = std::mem::take(&mut self.vectors);
+        let vectors = mem::take(&mut self.vectors);
         let vectors = Vectors::of(vectors.iter().map(Option::as_deref));
-        LiveSegment::new(self.into_segment(), vectors)
+        let hidden = Bits::with(self.len(), mem::take(&mut self.hidden));
+        let columns = Columns::new(hidden, &self.versions, &self.prices);
+        LiveSegment::new(self.into_segment(), columns, vectors)
     }
 
     fn into_segment(self) -> Segment {
@@ -174,11 +179,8 @@ impl SegmentBuilder {
         next.pop();
 
         Segment {
-            hidden: Bits::with(self.ids.len(), self.hidden),
             ids: self.ids.into_boxed_slice(),
-            versions: self.versions.into_boxed_slice(),
             lengths: self.lengths.into_boxed_slice(),
-            prices: self.prices.into_boxed_slice(),
             titles: self.titles.into_boxed_slice(),
             neighbours: self.neighbours.finish(),
             words: dictionary.finish(),

@@ -10,10 +10,9 @@ use catalog::{
 };
 
 use super::{
-    bits::{BLOCK, Bits, ones},
+    bits::{Bits, ones},
     live::LiveSegment,
     plan::Plan,
-    segment::Segment,
 };
 
 /// A segment and which of its products break an exclusion.
@@ -54,7 +53,7 @@ impl<'a> Conditions<'a> {
         if self.plan.prices.is_empty() {
             return matched;
         }
-        let prices = &source.live.segment.prices[block * BLOCK..];
+        let prices = source.live.columns().prices(block);
         ones(matched)
             .filter(|at| self.plan.admits(prices[*at]))
             .fold(0, |passing, at| passing | 1 << at)
@@ -88,9 +87,9 @@ impl First {
 
     /// Takes a product into account.
     #[inline]
-    pub(super) fn offer(&mut self, segment: &Segment, doc: usize, score: f32) {
+    pub(super) fn offer(&mut self, live: &LiveSegment, doc: usize, score: f32) {
         if self.may_keep(score) {
-            self.keep(segment, doc, score);
+            self.keep(live, doc, score);
         }
     }
 
@@ -107,13 +106,13 @@ impl First {
 
     /// Apart from [`Self::offer`], which most products do not get past.
     #[inline(never)]
-    fn keep(&mut self, segment: &Segment, doc: usize, score: f32) {
-        let hit =
-            Hit { product: segment.ids[doc], version: segment.versions[doc], score: Score(score) };
+    fn keep(&mut self, live: &LiveSegment, doc: usize, score: f32) {
+        let (product, version) = (live.segment.ids[doc], live.columns().version(doc));
+        let hit = Hit { product, version, score: Score(score) };
         match self {
             Self::Best(top) => top.offer(hit),
             Self::Ordered(Ordered { order, keep, last_first }) => {
-                let placed = Placed { order: *order, price: segment.prices[doc], hit };
+                let placed = Placed { order: *order, price: live.columns().price(doc), hit };
                 if last_first.len() < *keep {
                     last_first.push(placed);
                 } else if let Some(mut last) = last_first.peek_mut()

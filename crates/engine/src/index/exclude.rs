@@ -74,10 +74,9 @@ impl Said {
         }
         said.perhaps.remove(&said.surely);
         // Texts are read only of what might be found.
-        let found = said
-            .perhaps
-            .iter()
-            .filter(|doc| live.is_seen(*doc, plan.sight) && plan.admits(segment.prices[*doc]));
+        let found = said.perhaps.iter().filter(|doc| {
+            live.is_seen(*doc, plan.sight) && plan.admits(live.columns().price(*doc))
+        });
         said.perhaps = Bits::with(segment.len(), found);
         said
     }

@@ -2,21 +2,24 @@
 
 use std::sync::Arc;
 
-use catalog::{access::Sight, product::ProductId, ranking::Corpus};
+use catalog::{access::Sight, change::Seq, price::Money, product::ProductId, ranking::Corpus};
 
 use super::{
     bits::{BLOCK, Bits, ones},
+    columns::Columns,
     segment::{Postings, Segment},
     vectors::Vectors,
 };
 
-/// A segment, which of its products were deleted or replaced since it was made, and what they
-/// mean, as far as that is known by now.
+/// A segment, which of its products were deleted or replaced since it was made, what changed of
+/// them beside their texts, and what they mean, as far as that is known by now.
 #[derive(Clone, Debug)]
 pub(super) struct LiveSegment {
     pub(super) segment: Arc<Segment>,
     /// Shared with older snapshots, copied when it changes.
     dead: Arc<Bits>,
+    /// Shared likewise.
+    columns: Arc<Columns>,
     /// Shared likewise.
     vectors: Arc<Vectors>,
     corpus: Corpus,
@@ -25,14 +28,33 @@ pub(super) struct LiveSegment {
 }
 
 impl LiveSegment {
-    /// A segment of which every product counts, with the vectors of its products.
-    pub(super) fn new(segment: Segment, vectors: Vectors) -> Self {
+    /// A segment of which every product counts, with the other columns and the vectors of its
+    /// products.
+    pub(super) fn new(segment: Segment, columns: Columns, vectors: Vectors) -> Self {
         let mut corpus = Corpus::default();
         segment.lengths.iter().for_each(|lengths| corpus.add(*lengths));
         let mut visible = corpus;
-        segment.hidden.iter().for_each(|doc| visible.remove(segment.lengths[doc]));
+        columns.hidden().iter().for_each(|doc| visible.remove(segment.lengths[doc]));
         let dead = Arc::new(Bits::new(segment.len()));
-        Self { segment: Arc::new(segment), dead, vectors: Arc::new(vectors), corpus, visible }
+        let (columns, vectors) = (Arc::new(columns), Arc::new(vectors));
+        Self { segment: Arc::new(segment), dead, columns, vectors, corpus, visible }
+    }
+
+    /// What may change of the products without their texts.
+    #[inline]
+    pub(super) fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// Changes a product that counts, but not its texts.
+    pub(super) fn update(&mut self, doc: usize, hidden: bool, price: Money, version: Seq) {
+        let lengths = self.segment.lengths[doc];
+        match (self.columns.hidden().get(doc), hidden) {
+            (false, true) => self.visible.remove(lengths),
+            (true, false) => self.visible.add(lengths),
+            _ => {}
+        }
+        Arc::make_mut(&mut self.columns).put(doc, hidden, price, version);
     }
 
     /// What the products mean.
@@ -83,7 +105,7 @@ impl LiveSegment {
     #[inline]
     pub(super) fn seen(&self, block: usize, sight: Sight) -> u64 {
         let unseen = match sight {
-            Sight::VisibleOnly => self.segment.hidden.block(block),
+            Sight::VisibleOnly => self.columns.hidden().block(block),
             Sight::Everything => 0,
         };
         !(self.dead.block(block) | unseen)
@@ -101,7 +123,7 @@ impl LiveSegment {
         Arc::make_mut(&mut self.dead).set(doc);
         let lengths = self.segment.lengths[doc];
         self.corpus.remove(lengths);
-        if !self.segment.hidden.get(doc) {
+        if !self.columns.hidden().get(doc) {
             self.visible.remove(lengths);
         }
         true
@@ -135,6 +157,7 @@ impl LiveSegment {
     pub(super) fn memory_bytes(&self) -> usize {
         self.segment.memory_bytes()
             + self.dead.memory_bytes()
+            + self.columns.memory_bytes()
             + self.vectors.memory_bytes()
             + size_of::<Self>()
     }

@@ -4,6 +4,7 @@ use catalog::ranking::Occurrences;
 
 use super::{
     bits::Bits,
+    columns::Columns,
     dictionary::DictionaryBuilder,
     live::LiveSegment,
     neighbours::NeighboursBuilder,
@@ -25,20 +26,23 @@ pub(super) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let vectors = Vectors::of(vectors);
     let mut neighbours = NeighboursBuilder::default();
     all.clone().for_each(|at| neighbours.copy(column(at).neighbours.of(order[at].1)));
+    let live = |at: usize| (&sources[order[at].0], order[at].1);
+    let is_hidden = |at: &usize| live(*at).0.columns().hidden().get(live(*at).1);
+    let versions: Vec<_> = all.clone().map(|at| live(at).0.columns().version(live(at).1)).collect();
+    let prices: Vec<_> = all.clone().map(|at| live(at).0.columns().price(live(at).1)).collect();
+    let hidden = Bits::with(order.len(), all.clone().filter(is_hidden));
+    let columns = Columns::new(hidden, &versions, &prices);
     let segment = Segment {
         ids: all.clone().map(|at| column(at).ids[order[at].1]).collect(),
-        versions: all.clone().map(|at| column(at).versions[order[at].1]).collect(),
         lengths: all.clone().map(|at| column(at).lengths[order[at].1]).collect(),
-        prices: all.clone().map(|at| column(at).prices[order[at].1]).collect(),
-        titles: all.clone().map(|at| column(at).titles[order[at].1]).collect(),
+        titles: all.map(|at| column(at).titles[order[at].1]).collect(),
         neighbours: neighbours.finish(),
-        hidden: Bits::with(order.len(), all.filter(|&at| column(at).hidden.get(order[at].1))),
         words: merged.words.finish(),
         ends: merged.ends.into_boxed_slice(),
         docs: merged.docs.into_boxed_slice(),
         occurrences: merged.occurrences.into_boxed_slice(),
     };
-    LiveSegment::new(segment, vectors)
+    LiveSegment::new(segment, columns, vectors)
 }
 
 /// Source and number of every live product, in ascending order of id.

@@ -3,8 +3,9 @@
 //!
 //! Works like a log-structured merge tree without the disk: every group of writes becomes a
 //! small immutable [`segment`], small segments are merged into larger ones ([`tiers`],
-//! [`merge`], [`merger`]), and a deletion is a bit beside the segment ([`live`]). Readers take
-//! a [`Snapshot`] and never wait; the one writer publishes the next.
+//! [`merge`], [`merger`]), and a deletion is a bit beside the segment ([`live`]). A change that
+//! leaves the texts alone is made in columns beside it ([`columns`]). Readers take a [`Snapshot`]
+//! and never wait; the one writer publishes the next.
 //!
 //! Architecture invariants:
 //! - an index holds one shop; nothing here filters by shop;
@@ -15,6 +16,7 @@ mod bits;
 mod board;
 mod build;
 mod collect;
+mod columns;
 mod dense;
 #[cfg(test)]
 mod dense_tests;
@@ -47,10 +49,18 @@ mod vectors;
 mod vocabulary;
 mod weigh;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
 
 use arc_swap::ArcSwap;
-use catalog::{change::Seq, price::Money, product::ProductId};
+use catalog::{
+    change::Seq,
+    price::Money,
+    product::{ProductId, ShopId},
+};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::embed::StoredVector;
@@ -168,6 +178,8 @@ pub struct ShopIndex {
 
 /// What writers and the merging thread share.
 struct Shared {
+    /// Which shop it is, for the log.
+    shop: OnceLock<ShopId>,
     snapshot: ArcSwap<Snapshot>,
     writer: Mutex<Writer>,
     policy: Policy,
@@ -181,6 +193,13 @@ struct Writer {
     merging: Vec<Arc<Segment>>,
     /// Whether the merging thread knows of this shop.
     queued: bool,
+    /// Background merges that have panicked since the last one that succeeded.
+    failed_merges: u32,
+    /// No background merge is tried before, after several that failed.
+    merge_after: Option<Instant>,
+    /// Background merges that are made to panic.
+    #[cfg(test)]
+    merges_to_fail: u32,
 }
 
 impl ShopIndex {
@@ -195,7 +214,8 @@ impl ShopIndex {
 
     fn with_policy(seq: Seq, segments: Vec<LiveSegment>, policy: Policy) -> Self {
         let snapshot = ArcSwap::from_pointee(Snapshot::new(seq, segments));
-        let shared = Arc::new(Shared { snapshot, writer: Mutex::default(), policy });
+        let (shop, writer) = (OnceLock::new(), Mutex::default());
+        let shared = Arc::new(Shared { shop, snapshot, writer, policy });
         Self { shared, turn: Mutex::default() }
     }
 
@@ -211,6 +231,13 @@ impl ShopIndex {
         self.turn.try_lock()
     }
 
+    /// Says which shop it is.
+    pub(crate) fn of_shop(self, shop: ShopId) -> Self {
+        // It stays what it was, if it was said before.
+        let _ = self.shared.shop.set(shop);
+        self
+    }
+
     /// The products as of the last change that was applied.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.shared.snapshot.load_full()
@@ -219,26 +246,33 @@ impl ShopIndex {
     /// Applies changes in order and publishes them together, as of `seq`.
     pub fn apply(&self, changes: &[IndexChange<'_>], seq: Seq) {
         let net = Net::of(changes);
-        let mut added = segments_of(net.values().filter_map(|change| match change {
-            Net::Upsert(entry, meaning) => Some((*entry, meaning.known())),
-            Net::Delete | Net::Embed(_) => None,
+        // A product whose texts are the same is changed where it is. The merging thread may move it
+        // meanwhile, but nothing else takes it away: changes come from one thread at a time.
+        let current = self.snapshot();
+        let is_in_place =
+            |id, meaning: &Meaning<'_>| matches!(meaning, Meaning::AsBefore) && current.holds(id);
+        let added = segments_of(net.iter().filter_map(|(id, change)| match change {
+            Net::Upsert(entry, meaning) if !is_in_place(*id, meaning) => {
+                Some((*entry, meaning.known()))
+            }
+            _ => None,
         }));
 
         let mut writer = self.shared.writer.lock();
         let mut segments = self.shared.snapshot.load().segments().to_vec();
         for (id, change) in &net {
-            let keeps_meaning = match change {
-                Net::Embed(_) => continue,
-                Net::Upsert(_, meaning) => matches!(meaning, Meaning::AsBefore),
-                Net::Delete => false,
-            };
+            if matches!(change, Net::Embed(_)) {
+                continue;
+            }
             // The newest segments hold what was written last, which is often written again.
             let before = segments.iter_mut().rev().find_map(|live| Some((live.find(*id)?, live)));
             let Some((doc, live)) = before else { continue };
-            if keeps_meaning && let Some(numbers) = live.vectors().get(doc) {
-                put_vectors(&mut added, &[(*id, numbers)]);
+            match change {
+                Net::Upsert(entry, Meaning::AsBefore) => {
+                    live.update(doc, entry.hidden, entry.price, entry.version);
+                }
+                _ => drop(live.delete(*id)),
             }
-            live.delete(*id);
         }
         let embedded: Vec<_> = net
             .iter()
@@ -253,7 +287,7 @@ impl ShopIndex {
         self.shared.merge_inline(&writer, &mut segments);
         let more_to_merge = self.shared.next_background(&writer, &segments).is_some();
         self.shared.snapshot.store(Arc::new(Snapshot::new(seq, segments)));
-        if more_to_merge && !writer.queued {
+        if more_to_merge && writer.may_queue() {
             writer.queued = true;
             merger::enqueue(Arc::downgrade(&self.shared));
         }
@@ -306,6 +340,11 @@ impl Shared {
 }
 
 impl Writer {
+    /// Whether the merging thread is to be told of a background merge.
+    fn may_queue(&self) -> bool {
+        !self.queued && self.merge_after.is_none_or(|after| after <= Instant::now())
+    }
+
     fn shapes(&self, segments: &[LiveSegment]) -> Vec<Shape> {
         let is_busy =
             |live: &LiveSegment| self.merging.iter().any(|m| Arc::ptr_eq(m, &live.segment));

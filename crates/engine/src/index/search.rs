@@ -101,13 +101,12 @@ fn everything<E>(
     let mut total = 0;
     // Newest first, as most want them: what comes later then rarely displaces anything.
     for source in sources(segments, &said).rev() {
-        let segment = &source.live.segment;
-        let len = segment.len();
+        let len = source.live.segment.len();
         for block in (0..len.div_ceil(BLOCK)).rev() {
             let there = u64::MAX >> (BLOCK - BLOCK.min(len - block * BLOCK));
             let passing = conditions.passing(source, block, there);
             total += passing.count_ones() as usize;
-            ones(passing).for_each(|at| first.offer(segment, block * BLOCK + at, 0.0));
+            ones(passing).for_each(|at| first.offer(source.live, block * BLOCK + at, 0.0));
         }
     }
     Ok(Matches { total, hits: first.into_page(plan.offset), ..Matches::default() })
@@ -149,9 +148,9 @@ fn relevant<E>(
     for (candidate, score) in candidates.iter().zip(&scores) {
         if *score >= cut {
             total += 1;
-            let segment = &segments[candidate.segment as usize].segment;
+            let live = &segments[candidate.segment as usize];
             let claim = if makes_claim(said, candidate) { CLAIM } else { 0.0 };
-            first.offer(segment, usize::from(candidate.doc), score + claim);
+            first.offer(live, usize::from(candidate.doc), score + claim);
         }
     }
     let hits = first.into_page(plan.offset);

@@ -1,4 +1,5 @@
-//! What does the index keep of a group of products? Columns by product, postings by word.
+//! What does the index keep of the texts of a group of products? Columns by product, postings by
+//! word.
 //!
 //! A segment never changes. Its products are in ascending order of id and numbered from 0;
 //! there are at most [`MAX_PRODUCTS`], so a posting takes three bytes and the scores of a
@@ -7,13 +8,11 @@
 use std::ops::Range;
 
 use catalog::{
-    change::Seq,
-    price::Money,
     product::ProductId,
     ranking::{Lengths, Occurrences},
 };
 
-use super::{bits::Bits, dictionary::Dictionary, neighbours::Neighbours};
+use super::{dictionary::Dictionary, neighbours::Neighbours};
 
 /// The number of a product within its segment.
 pub(super) type Doc = u16;
@@ -25,13 +24,10 @@ pub(super) const MAX_PRODUCTS: usize = 1 << Doc::BITS;
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) ids: Box<[ProductId]>,
-    pub(super) versions: Box<[Seq]>,
     pub(super) lengths: Box<[Lengths]>,
-    pub(super) prices: Box<[Money]>,
     /// A fingerprint of each title.
     pub(super) titles: Box<[u32]>,
     pub(super) neighbours: Neighbours,
-    pub(super) hidden: Bits,
     pub(super) words: Dictionary,
     /// Where each word's postings end; they begin where those of the word before end.
     pub(super) ends: Box<[u32]>,
@@ -78,12 +74,9 @@ impl Segment {
     pub(super) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + size_of_val(&*self.ids)
-            + size_of_val(&*self.versions)
             + size_of_val(&*self.lengths)
-            + size_of_val(&*self.prices)
             + size_of_val(&*self.titles)
             + self.neighbours.memory_bytes()
-            + self.hidden.memory_bytes()
             + self.words.memory_bytes()
             + size_of_val(&*self.ends)
             + size_of_val(&*self.docs)

@@ -44,7 +44,7 @@ pub(super) fn similar(
             for (doc, cosine) in near {
                 let product = segment.ids[doc];
                 if cosine >= WEIGHTS.similar && nearest.may_keep(cosine) && product != id {
-                    let version = segment.versions[doc];
+                    let version = live.columns().version(doc);
                     nearest.offer(Hit { product, version, score: Score(cosine) });
                 }
             }

@@ -78,6 +78,11 @@ impl Snapshot {
         }
     }
 
+    /// Whether there is a product of this id.
+    pub(super) fn holds(&self, id: ProductId) -> bool {
+        self.segments.iter().any(|live| live.find(id).is_some())
+    }
+
     /// The number of products, hidden ones included.
     pub fn product_count(&self) -> usize {
         self.corpus.products as usize

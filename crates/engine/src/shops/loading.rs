@@ -38,7 +38,7 @@ impl<'a> Loading<'a> {
         let model = self.shops.model.as_ref();
         let mut add = |row: Scanned<'_>| builder.add(as_scanned_entry(&row));
         let seq = self.shops.readers.scan(shop, model, &mut add)?;
-        let index = builder.finish(seq);
+        let index = builder.finish(seq).of_shop(shop);
         let products = index.snapshot().product_count();
         let elapsed_ms = started.elapsed().as_millis() as u64;
         tracing::info!(%shop, products, elapsed_ms, "a shop index was loaded");

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::shop::{BULK, Client, Role, SEARCH, Server, plain};
+use crate::shop::{BULK, Client, Role, SEARCH, Server, plain, product};
 
 /// One character that is 18 when normalised.
 const EXPANDING: &str = "\u{FDFA}";
@@ -59,4 +59,33 @@ fn texts_that_expand_do_not_delay_other_shops() {
         assert_eq!(found.body["total"], 69);
     });
     assert!(slowest * 3 < took, "a write of another shop took {slowest:?} of {took:?}");
+}
+
+#[test]
+fn hiding_a_product_does_not_index_its_texts_again() {
+    let server = Server::start(&[]);
+    let (heavy, light) = (server.shop(), server.shop());
+    let (heavy, light) = (heavy.as_role(Role::Editor), light.as_role(Role::Editor));
+    let long = heavy.create(expanding_products()[0].clone());
+    let short = light.create(plain("Lamp"));
+    assert_eq!(heavy.find("marker"), [long]);
+    assert_eq!(light.find("lamp"), [short]);
+    let toggle = |client: &Client, id: u64| {
+        let started = Instant::now();
+        for n in 0..20 {
+            client.put(&product(id), json!({"hidden": n % 2 == 0})).expect(200);
+        }
+        started.elapsed()
+    };
+    // In turns, so that a slow moment of the machine meets both.
+    let (mut of_long, mut of_short) = (Duration::ZERO, Duration::ZERO);
+    for _ in 0..3 {
+        of_long += toggle(&heavy, long);
+        of_short += toggle(&light, short);
+    }
+    assert_eq!(heavy.find("marker"), [long]);
+    heavy.put(&product(long), json!({"hidden": true})).expect(200);
+    assert!(heavy.find("marker").is_empty());
+    // The row itself is longer, too: reading and writing it takes its time.
+    assert!(of_long < of_short * 4, "{of_long:?} for a long text, {of_short:?} for a short one");
 }

@@ -1,0 +1,173 @@
+//! What of a segment's products changes without their texts? Whether they are hidden, their
+//! prices and their versions.
+//!
+//! An update that leaves the texts alone changes these in place, whatever the texts' length. Prices
+//! and versions are held in chunks, each shared by all snapshots in which it is the same, so that
+//! an update copies one chunk and readers go on undisturbed.
+
+use std::sync::Arc;
+
+use catalog::{change::Seq, price::Money};
+
+use super::bits::{BLOCK, Bits};
+
+/// Products of a chunk: whole blocks, so many that a scan seldom jumps, so few that a copy costs
+/// little.
+const CHUNK: usize = 4 * BLOCK;
+
+/// The columns of a segment's products that may change.
+#[derive(Clone, Debug)]
+pub(super) struct Columns {
+    hidden: Bits,
+    chunks: Vec<Arc<Chunk>>,
+}
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    versions: Box<[Seq]>,
+    prices: Box<[Money]>,
+}
+
+impl Columns {
+    /// The columns of products in order.
+    pub(super) fn new(hidden: Bits, versions: &[Seq], prices: &[Money]) -> Self {
+        let chunks = versions.chunks(CHUNK).zip(prices.chunks(CHUNK));
+        let chunk = |(versions, prices): (&[Seq], &[Money])| {
+            Arc::new(Chunk { versions: versions.into(), prices: prices.into() })
+        };
+        Self { hidden, chunks: chunks.map(chunk).collect() }
+    }
+
+    /// Which products are hidden.
+    #[inline]
+    pub(super) fn hidden(&self) -> &Bits {
+        &self.hidden
+    }
+
+    pub(super) fn version(&self, doc: usize) -> Seq {
+        self.chunks[doc / CHUNK].versions[doc % CHUNK]
+    }
+
+    pub(super) fn price(&self, doc: usize) -> Money {
+        self.chunks[doc / CHUNK].prices[doc % CHUNK]
+    }
+
+    /// The prices of the products from `block * BLOCK` on, those of the block at the least.
+    #[inline]
+    pub(super) fn prices(&self, block: usize) -> &[Money] {
+        let first = block * BLOCK;
+        &self.chunks[first / CHUNK].prices[first % CHUNK..]
+    }
+
+    /// Changes a product.
+    pub(super) fn put(&mut self, doc: usize, hidden: bool, price: Money, version: Seq) {
+        self.hidden.put(doc, hidden);
+        let chunk = Arc::make_mut(&mut self.chunks[doc / CHUNK]);
+        (chunk.prices[doc % CHUNK], chunk.versions[doc % CHUNK]) = (price, version);
+    }
+
+    /// The products that were changed since `before`, an earlier state of the same.
+    pub(super) fn changed_since<'a>(
+        &'a self,
+        before: &'a Self,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let chunks = self.chunks.iter().zip(&before.chunks).enumerate();
+        chunks.filter(|(_, (now, before))| !Arc::ptr_eq(now, before)).flat_map(
+            |(at, (now, before))| {
+                let versions = now.versions.iter().zip(&before.versions).enumerate();
+                let changed = versions.filter(|(_, (now, before))| now != before);
+                changed.map(move |(doc, _)| at * CHUNK + doc)
+            },
+        )
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let of_chunk = |chunk: &Arc<Chunk>| {
+            size_of::<Chunk>() + size_of_val(&*chunk.versions) + size_of_val(&*chunk.prices)
+        };
+        let chunks: usize = self.chunks.iter().map(of_chunk).sum();
+        self.hidden.memory_bytes() + size_of_val(&*self.chunks) + chunks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{access::Sight, price::Price, product::ProductId, words::QueryWords};
+
+    use super::*;
+    use crate::index::{Entry, IndexChange, Meaning, ShopIndex};
+
+    fn entry(id: u64, version: u64) -> Entry<'static> {
+        Entry {
+            id: ProductId::new(id).unwrap(),
+            version: Seq(version),
+            hidden: false,
+            price: Price::parse("$5").unwrap().money(),
+            title: "lamp",
+            description: "for reading",
+            meaning: Meaning::Unknown,
+        }
+    }
+
+    fn found(index: &ShopIndex, sight: Sight) -> Vec<(u64, Seq)> {
+        let words = QueryWords::of("lamp");
+        let hits = index.snapshot().search_words(&words, sight, 0, 1000).hits;
+        let mut found: Vec<_> = hits.iter().map(|hit| (hit.product.get(), hit.version)).collect();
+        found.sort_unstable();
+        found
+    }
+
+    #[test]
+    fn an_update_without_new_texts_indexes_nothing() {
+        let index = ShopIndex::empty();
+        let entries: Vec<_> = (1..=600).map(|id| IndexChange::Upsert(entry(id, id))).collect();
+        index.apply(&entries, Seq(600));
+        let before = index.snapshot();
+        let price = Price::parse("$9").unwrap().money();
+        // Texts that nobody may look at: they are known to be the same.
+        let (title, description) = ("other", "texts");
+        let meaning = Meaning::AsBefore;
+        let hidden = Entry { hidden: true, price, title, description, meaning, ..entry(300, 601) };
+        index.apply(&[IndexChange::Upsert(hidden)], Seq(601));
+        let after = index.snapshot();
+        assert_eq!(after.segment_count(), 1);
+        let (then, now) = (&before.segments()[0], &after.segments()[0]);
+        assert!(Arc::ptr_eq(&then.segment, &now.segment));
+        assert_eq!(now.dead_count(), 0);
+        assert_eq!((now.columns().price(299), now.columns().version(299)), (price, Seq(601)));
+        assert_eq!(now.columns().changed_since(then.columns()).collect::<Vec<_>>(), [299]);
+        let shared = now.columns().chunks.iter().zip(&then.columns().chunks);
+        assert_eq!(shared.filter(|(now, then)| !Arc::ptr_eq(now, then)).count(), 1);
+        assert_eq!((before.visible_count(), after.visible_count()), (600, 599));
+        assert_eq!(found(&index, Sight::VisibleOnly).len(), 599);
+        assert!(found(&index, Sight::Everything).contains(&(300, Seq(601))));
+        let shown = Entry { hidden: false, version: Seq(602), ..hidden };
+        index.apply(&[IndexChange::Upsert(shown)], Seq(602));
+        assert_eq!(found(&index, Sight::VisibleOnly).len(), 600);
+    }
+
+    #[test]
+    fn a_product_that_is_not_there_yet_is_indexed() {
+        let index = ShopIndex::empty();
+        let unknown = Entry { meaning: Meaning::AsBefore, ..entry(1, 1) };
+        index.apply(&[IndexChange::Upsert(unknown)], Seq(1));
+        assert_eq!(found(&index, Sight::VisibleOnly), [(1, Seq(1))]);
+    }
+
+    #[test]
+    fn a_merge_keeps_what_changed_meanwhile() {
+        let index = ShopIndex::empty();
+        for id in 1..=2 {
+            index.apply(&[IndexChange::Upsert(entry(id, id))], Seq(id));
+        }
+        let sources = index.snapshot().segments().to_vec();
+        let merged = crate::index::merge::merge(&sources);
+        let hidden = Entry { hidden: true, meaning: Meaning::AsBefore, ..entry(1, 3) };
+        index.apply(&[IndexChange::Upsert(hidden)], Seq(3));
+        index.shared.publish_merge(&sources, merged);
+        assert_eq!(index.snapshot().segment_count(), 1);
+        assert_eq!(found(&index, Sight::VisibleOnly), [(2, Seq(2))]);
+        assert_eq!(found(&index, Sight::Everything), [(1, Seq(3)), (2, Seq(2))]);
+        assert_eq!(index.snapshot().visible_count(), 1);
+    }
+}
