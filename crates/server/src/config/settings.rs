@@ -165,7 +165,7 @@ section! {
         url: Option<Secret> = "", Optional(SecretText);
         /// File that holds that address; a final line break does not count.
         url_file: Option<PathBuf> = "", Optional(FilePath);
-        /// Connections that read at the same time; four more write, listen for changes, look up tokens and embed.
+        /// Connections that read at the same time, half of them single products and pages alone; four more write, listen for changes, look up tokens and embed.
         connections: usize = "16", Count { min: 1, max: 1000 };
         /// Longest time to wait for a new connection, or for a free one.
         connect_time: Duration = "5s", REQUEST_TIME;

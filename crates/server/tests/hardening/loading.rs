@@ -9,7 +9,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::shop::{self, BULK, Client, Role, SEARCH, Server, plain, until};
+use testbed::{postgres, until as eventually};
+
+use crate::{
+    node::{Node, token},
+    shop::{self, BULK, Client, Role, SEARCH, Server, plain, until},
+};
 
 /// More requests than there are threads to search on, whatever the machine.
 const SEARCHES: usize = 64;
@@ -95,4 +100,36 @@ fn an_import_leaves_its_shop_ready_to_be_searched() {
     assert_eq!(answer.body["total"], PRODUCTS);
     let first = started.elapsed();
     assert!(first * 4 < importing, "the first search took {first:?}, the import {importing:?}");
+}
+
+/// Searches that keep their connections to the database leave some to reads of single products.
+#[test]
+fn searches_in_the_database_leave_connections_to_reads() {
+    let url = postgres().database();
+    let name = url.rsplit_once('/').unwrap().1.to_owned();
+    let token = token(&url, "EDITOR");
+    // Every shop is searched in the database, on few connections.
+    let flags = ["--database-connections", "2", "--database-search-above", "0"];
+    let node = Node::start_with(&url, &token, &flags);
+    let (id, _) = node.create("lamp");
+    assert_eq!(node.find("lamp"), [id]);
+    thread::scope(|scope| {
+        let lock = "BEGIN; LOCK TABLE search_rows; SELECT pg_sleep(8)";
+        scope.spawn(|| postgres().psql(&name, lock));
+        let held = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
+                    AND relation = 'search_rows'::regclass";
+        eventually("the lock", || postgres().psql(&name, held) == "1");
+        let searching: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| node.search("lamp").send().unwrap().status())).collect();
+        let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted
+                       AND relation = 'search_rows'::regclass";
+        eventually("a search that waits", || postgres().psql(&name, waiting) != "0");
+        assert_eq!(node.get(id)["title"], "lamp");
+        assert_eq!(postgres().psql(&name, held), "1", "the read was answered before the searches");
+        for search in searching {
+            let status = search.join().unwrap();
+            assert!(status == 200 || status == 503, "{status}");
+        }
+    });
+    assert_eq!(node.find("lamp"), [id]);
 }

@@ -155,8 +155,12 @@ impl Postgres {
 
     /// The side that reads and goes on while the database is away, with what it keeps in `scratch`.
     pub fn steady_readers(&self, scratch: &Path) -> SteadyReaders {
-        let desk = PostgresReaders::new(Arc::clone(&self.connector), 1);
-        SteadyReaders::new(self.readers(), desk, self.outlook(), scratch, self.connections)
+        let pool = |connections| PostgresReaders::new(Arc::clone(&self.connector), connections);
+        // Searches and loads, which may keep connections for long, leave half of them to others.
+        let points = (self.connections / 2).max(1);
+        let database = pool((self.connections - points).max(1));
+        let (points, desk) = (pool(points), pool(1));
+        SteadyReaders::new(database, points, desk, self.outlook(), scratch, self.connections)
     }
 }
 

@@ -28,7 +28,10 @@ use crate::embed::{Encoder, ModelId};
 
 /// Readers that do not depend on the database from one moment to the next.
 pub struct SteadyReaders {
+    /// Connections for searches, loads and what happens in the background.
     database: Arc<PostgresReaders>,
+    /// Connections for single products, pages and counts, which never wait for a search.
+    points: PostgresReaders,
     /// A connection for tokens alone: who may ask must not depend on how much is asked.
     desk: PostgresReaders,
     outlook: Arc<Outlook>,
@@ -40,6 +43,7 @@ pub struct SteadyReaders {
 impl SteadyReaders {
     pub(super) fn new(
         database: PostgresReaders,
+        points: PostgresReaders,
         desk: PostgresReaders,
         outlook: Arc<Outlook>,
         scratch: &Path,
@@ -52,6 +56,7 @@ impl SteadyReaders {
         });
         Self {
             database: Arc::new(database),
+            points,
             desk,
             outlook,
             nearby: nearby.ok().map(Arc::new),
@@ -59,7 +64,7 @@ impl SteadyReaders {
         }
     }
 
-    /// The same connections without what is kept.
+    /// The connections for searches, without what is kept.
     pub(crate) fn database(&self) -> Arc<PostgresReaders> {
         Arc::clone(&self.database)
     }
@@ -84,7 +89,7 @@ impl SteadyReaders {
         {
             return Ok(kept);
         }
-        match ask(&self.database) {
+        match ask(&self.points) {
             Err(error) if is_silence(&error) => {
                 self.outlook.doubt();
                 at_hand().ok_or(error)
