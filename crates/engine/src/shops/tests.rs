@@ -369,3 +369,55 @@ fn a_shop_that_was_written_to_is_loaded_if_it_fits_and_leaves_first() {
     slots.keep_within(too_much - 1, &*bench.shops.readers);
     assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
 }
+
+/// Large batches of a shop are applied by other threads than small ones, and still in order.
+#[test]
+fn changes_are_applied_in_order_and_shown_when_their_guard_is_gone() {
+    let Bench { _folder, store, shops } = Bench::new(usize::MAX);
+    let shops = Arc::new(shops);
+    let readers = Arc::clone(&shops.readers);
+    let mut applier = Applier::start(Arc::clone(&shops), None).unwrap();
+    let mut store = store.into_inner();
+    let mut write = |work: &mut dyn FnMut(&mut WriteTransaction<'_>)| {
+        let mut transaction = store.begin().unwrap();
+        work(&mut transaction);
+        let (guard, shown) = std::sync::mpsc::channel::<()>();
+        let guard: Guard = Arc::new(Mutex::new(guard));
+        let mut batches = Batch::by_shop(transaction.commit().unwrap());
+        batches.values_mut().for_each(|batch| batch.guard(Arc::clone(&guard)));
+        applier.apply(batches.into_values());
+        shown
+    };
+    let total = |number, word: &str| {
+        let snapshot = shops.in_memory(shop(number)).unwrap().snapshot();
+        snapshot.search_words(&QueryWords::of(word), Sight::Everything, 0, 1000).total
+    };
+    for number in 1..=2 {
+        shops.index(shop(number)).unwrap();
+    }
+    let mut waiting = Vec::new();
+    for round in 0..6 {
+        let mut made = Vec::new();
+        // Much text for one shop, and at once little that changes it.
+        waiting.push(write(&mut |transaction| {
+            let many = (0..4).map(|n| transaction.create(shop(1), long_draft(round * 4 + n), NOW));
+            made = many.map(Result::unwrap).collect();
+        }));
+        waiting.push(write(&mut |transaction| {
+            let title = Some(Title::parse("mat").unwrap());
+            let patch = Patch { title, ..Patch::default() };
+            transaction.update(made[0].clone(), patch, NOW).unwrap();
+            transaction.delete(&made[1]).unwrap();
+        }));
+        // Little for another shop, which is shown before this returns: the writer applies it.
+        let shown = write(&mut |transaction| {
+            transaction.create(shop(2), draft("lamp"), NOW).unwrap();
+        });
+        assert_eq!(shown.try_recv(), Err(std::sync::mpsc::TryRecvError::Disconnected));
+        assert_eq!(total(2, "lamp"), round + 1);
+    }
+    waiting.into_iter().for_each(|shown| assert!(shown.recv().is_err()));
+    assert_eq!((total(1, "rug"), total(1, "mat")), (12, 6));
+    drop(applier);
+    assert_eq!(readers.counts(shop(1)).unwrap().products, 18);
+}
