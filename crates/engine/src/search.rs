@@ -102,7 +102,7 @@ pub(crate) fn search(
     let total = matches.total - gone;
     let explanations = matches.explanations;
     stage.end_with("fetch");
-    let (seq, is_total_exact) = (snapshot.seq(), true);
+    let (seq, is_total_exact) = (snapshot.seq(), matches.left_out == 0);
     Ok(SearchResults { products, explanations, total, is_total_exact, seq, encoder, understood })
 }
 

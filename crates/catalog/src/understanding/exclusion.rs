@@ -70,13 +70,33 @@ impl Exclusion {
     /// someone who wants no leather.
     pub fn is_broken_by(&self, text: &str) -> bool {
         let Some(first) = self.words.first() else { return false };
-        let mut said: Vec<Box<str>> = Vec::new();
-        for_each_word(text, |word| said.push(word.into()));
+        let (mut texts, mut ends) = (String::with_capacity(text.len()), Vec::new());
+        for_each_word(text, |word| {
+            texts.push_str(word);
+            ends.push(texts.len());
+        });
+        let start = |at: usize| at.checked_sub(1).map_or(0, |before| ends[before]);
+        let said: Vec<&str> = (0..ends.len()).map(|at| &texts[start(at)..ends[at]]).collect();
         (0..said.len()).any(|at| {
-            said[at] == *first
+            *said[at] == **first
                 && !is_denied(&said, at)
                 && self.last_said_from(&said, at).is_some_and(|last| !is_free(&said, last))
         })
+    }
+
+    /// How many words before one it takes at the most to deny it; behind it, the next one can.
+    pub const DENIAL_REACH: usize = 8;
+
+    /// Whether one of the words of a text, which are those of [`for_each_word`] in order, is denied
+    /// where it stands. An exclusion of one word is broken by a text that says the word anywhere
+    /// without denying it.
+    pub fn is_denied_in(said: &[&str], at: usize) -> bool {
+        is_denied(said, at) || is_free(said, at)
+    }
+
+    /// Whether a word is one by which texts deny others. A text without any denies nothing.
+    pub fn is_denial(word: &str) -> bool {
+        Self::denials().any(|denial| denial == word)
     }
 
     /// The words by which a product denies something. One that says none of them says what it
@@ -131,15 +151,15 @@ impl Exclusion {
     }
 
     /// Where the last word is said, if all follow the first closely.
-    fn last_said_from(&self, said: &[Box<str>], first: usize) -> Option<usize> {
+    fn last_said_from(&self, said: &[&str], first: usize) -> Option<usize> {
         self.words[1..].iter().try_fold(first, |at, word| {
-            (at + 1..=at + 1 + MAX_GAP).find(|next| said.get(*next) == Some(word))
+            (at + 1..=at + 1 + MAX_GAP).find(|next| said.get(*next) == Some(&&**word))
         })
     }
 }
 
-fn is_denied(said: &[Box<str>], at: usize) -> bool {
-    let before = |at: usize| at.checked_sub(1).map_or("", |before| &*said[before]);
+fn is_denied(said: &[&str], at: usize) -> bool {
+    let before = |at: usize| at.checked_sub(1).map_or("", |before| said[before]);
     let at = if before(at) == "any" { at - 1 } else { at };
     if is_denied_at(said, at) {
         return true;
@@ -152,20 +172,20 @@ fn is_denied(said: &[Box<str>], at: usize) -> bool {
 }
 
 /// Whether the words before this one deny it.
-fn is_denied_at(said: &[Box<str>], at: usize) -> bool {
-    let before = |back: usize| at.checked_sub(back).map_or("", |before| &*said[before]);
+fn is_denied_at(said: &[&str], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or("", |before| said[before]);
     DENIED_AFTER.contains(&before(1))
         || is_free_of(said, at)
         || CONTAINING.contains(&before(1)) && NOT.contains(&before(2))
 }
 
-fn is_free_of(said: &[Box<str>], at: usize) -> bool {
-    let before = |back: usize| at.checked_sub(back).map_or("", |before| &*said[before]);
+fn is_free_of(said: &[&str], at: usize) -> bool {
+    let before = |back: usize| at.checked_sub(back).map_or("", |before| said[before]);
     FREE_OF.iter().any(|(free, of)| before(2) == *free && of.contains(&before(1)))
 }
 
-fn is_free(said: &[Box<str>], at: usize) -> bool {
-    said.get(at + 1).is_some_and(|next| DENIED_BEFORE.contains(&&**next))
+fn is_free(said: &[&str], at: usize) -> bool {
+    said.get(at + 1).is_some_and(|next| DENIED_BEFORE.contains(next))
 }
 
 /// How a negation takes the words behind it.

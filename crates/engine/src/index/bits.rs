@@ -59,6 +59,11 @@ impl Bits {
         self.0.iter_mut().zip(&other.0).for_each(|(block, other)| *block |= other);
     }
 
+    /// Whether none is on.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|block| *block == 0)
+    }
+
     /// The places that are on, ascending.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         let blocks = self.0.iter().enumerate();
@@ -88,6 +93,9 @@ mod tests {
         assert_eq!(bits.iter().collect::<Vec<_>>(), on);
         assert!((0..131).all(|at| bits.get(at) == on.contains(&at)));
         assert_eq!(Bits::new(0).iter().count(), 0);
+        let mut fewer = bits;
+        fewer.put(64, false);
+        assert_eq!(fewer.iter().collect::<Vec<_>>(), [0, 63, 130]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use catalog::{
     price::Money,
     product::ProductId,
     ranking::{FieldLength, Lengths, Occurrences},
+    understanding::Exclusion,
     words,
 };
 use hashbrown::HashMap;
@@ -15,6 +16,7 @@ use super::{
     Entry,
     bits::Bits,
     columns::Columns,
+    denied::{self, SaidWords},
     dictionary::{DictionaryBuilder, OwnedTerm, Term},
     live::LiveSegment,
     neighbours::NeighboursBuilder,
@@ -49,6 +51,10 @@ pub(super) struct SegmentBuilder {
     words: HashMap<OwnedTerm, WordNo>,
     /// For each word, its latest count.
     latest: Vec<Latest>,
+    /// The words by which texts deny others, as far as they were seen.
+    denials: Vec<WordNo>,
+    /// What the product says that is being added.
+    said: SaidWords<WordNo>,
     counts: Vec<Count>,
     ids: Vec<ProductId>,
     versions: Vec<Seq>,
@@ -91,6 +97,7 @@ impl SegmentBuilder {
         }
         let title = self.count(doc, entry.title, Field::Title);
         let description = self.count(doc, entry.description, Field::Description);
+        self.mark_denied(doc);
         self.ids.push(entry.id);
         self.versions.push(entry.version);
         self.prices.push(entry.price);
@@ -108,14 +115,28 @@ impl SegmentBuilder {
         let mut total = 0;
         words::for_each_word(text, |word| {
             total += 1;
-            let word = self.word_no(word);
+            let text = word;
+            let word = self.word_no(text);
+            self.said.push(text, word, self.denials.contains(&word));
             let count = self.count_of(word, doc);
             match field {
                 Field::Title => count.title = count.title.saturating_add(1),
                 Field::Description => count.description = count.description.saturating_add(1),
             }
         });
+        self.said.end_field();
         total
+    }
+
+    /// Gives the product a posting of the mark of each word that it says only to deny it.
+    fn mark_denied(&mut self, doc: Doc) {
+        let mut said = std::mem::take(&mut self.said);
+        said.for_each_denied(|word| {
+            let mark = self.word_no(&denied::mark_of(word));
+            self.count_of(mark, doc);
+        });
+        said.clear();
+        self.said = said;
     }
 
     fn word_no(&mut self, word: &str) -> WordNo {
@@ -124,6 +145,9 @@ impl SegmentBuilder {
             return *known;
         }
         let new = self.words.len() as WordNo;
+        if Exclusion::is_denial(word) {
+            self.denials.push(new);
+        }
         self.words.insert(term.into(), new);
         self.latest.push(Latest { at: 0, doc: None });
         new

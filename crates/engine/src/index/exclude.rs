@@ -1,9 +1,19 @@
-//! Which products say what is not wanted? Most are told by their words alone; of the others,
-//! whose words may stand in another order or be denied, the texts decide.
+//! Which products say what is not wanted? Of one word, postings tell: those of the word but for
+//! those of its mark (see [`super::denied`]). Of several words, only the texts know whether a
+//! product says them one behind the other; a bounded number of texts is read.
+
+use std::collections::HashSet;
 
 use catalog::{product::ProductId, understanding::Exclusion};
 
-use super::{bits::Bits, live::LiveSegment, plan::Plan, segment::Segment};
+use super::{
+    bits::Bits, collect::First, denied::mark_of, live::LiveSegment, plan::Plan, segment::Segment,
+};
+
+/// The most texts that are read for one search. To read and cut one into words takes about 40 µs, so
+/// that all of them take less than a twentieth of a second. Products in doubt beyond them are left
+/// out: no result breaks a condition, and the total says that it may be too small.
+pub(super) const MOST_READ: usize = 1_000;
 
 /// The products of a segment that say something excluded, and those that may.
 pub(super) struct Said {
@@ -23,54 +33,68 @@ pub(super) fn said(segments: &[LiveSegment], plan: &Plan<'_>) -> Vec<Said> {
     segments.iter().map(|live| Said::by(live, plan)).collect()
 }
 
-/// Turns what products may say into what they do say. `judge` is asked once, if there is any
-/// doubt, and returns those of the products whose texts break an exclusion.
+/// Turns what products may say into what they do say, and returns how many were left out unread.
+/// `judge` is asked once, if there is any doubt, about the first products in the plan's order, and
+/// returns those whose texts break an exclusion.
 pub(super) fn judged<E>(
     segments: &[LiveSegment],
+    plan: &Plan<'_>,
     said: &mut [Said],
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
-) -> Result<(), E> {
-    let in_doubt: Vec<ProductId> = segments
-        .iter()
-        .zip(&*said)
-        .flat_map(|(live, said)| said.perhaps.iter().map(|doc| live.segment.ids[doc]))
-        .collect();
-    if in_doubt.is_empty() {
-        return Ok(());
+) -> Result<usize, E> {
+    let mut first = First::of(&Plan { offset: 0, limit: MOST_READ, ..plan.clone() });
+    let mut in_doubt = 0;
+    for (live, said) in segments.iter().zip(&mut *said) {
+        for doc in said.perhaps.iter() {
+            in_doubt += 1;
+            first.offer(live, doc, 0.0);
+        }
+        // Those that are read and allowed are let in again.
+        said.surely.add(&said.perhaps);
     }
-    for id in judge(&in_doubt)? {
+    let read: Vec<ProductId> = first.into_page(0).iter().map(|hit| hit.product).collect();
+    if read.is_empty() {
+        return Ok(0);
+    }
+    let refused: HashSet<ProductId> = judge(&read)?.into_iter().collect();
+    for id in read.iter().filter(|id| !refused.contains(*id)) {
         let mut places = segments.iter().zip(&mut *said);
-        let place = places.find_map(|(live, said)| Some((said, live.find(id)?)));
+        let place = places.find_map(|(live, said)| Some((said, live.find(*id)?)));
         if let Some((said, doc)) = place {
-            said.surely.set(doc);
+            said.surely.put(doc, false);
         }
     }
-    Ok(())
+    Ok(in_doubt - read.len())
 }
 
 impl Said {
     fn by(live: &LiveSegment, plan: &Plan<'_>) -> Self {
         let segment = &live.segment;
-        let denials = with_any(segment, Exclusion::denials());
         let none = || Bits::new(segment.len());
         let mut said = Self { surely: none(), perhaps: none(), claims: none() };
         for exclusion in plan.exclusions {
             if let Some(claiming) = exclusion.claim().and_then(|claim| with(segment, &claim)) {
                 said.claims.add(&claiming);
             }
-            let Some(having) = with_all(segment, exclusion) else { continue };
-            if exclusion.words.len() == 1 {
-                let mut undenied = having.clone();
-                undenied.remove(&denials);
-                said.surely.add(&undenied);
-            }
+            let Some(mut having) = with_all(segment, exclusion) else { continue };
+            // Those that deny what they say: by one word, exactly; by several, those that may.
+            let denied = match &*exclusion.words {
+                [word] => with(segment, &mark_of(word)).unwrap_or_else(none),
+                _ => {
+                    let mut denied = with_any(segment, Exclusion::denials());
+                    denied.keep(&having);
+                    denied
+                }
+            };
             if exclusion.is_claim {
-                // Those that say the word and are found deny it, which takes such a word.
-                let mut denying = having.clone();
-                denying.keep(&denials);
-                said.claims.add(&denying);
+                said.claims.add(&denied);
             }
-            said.perhaps.add(&having);
+            if exclusion.words.len() == 1 {
+                having.remove(&denied);
+                said.surely.add(&having);
+            } else {
+                said.perhaps.add(&having);
+            }
         }
         said.perhaps.remove(&said.surely);
         // Texts are read only of what might be found.

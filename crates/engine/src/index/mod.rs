@@ -17,6 +17,7 @@ mod board;
 mod build;
 mod collect;
 mod columns;
+mod denied;
 mod dense;
 #[cfg(test)]
 mod dense_tests;

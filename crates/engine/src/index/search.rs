@@ -16,7 +16,7 @@ use catalog::{
 use super::{
     bits::{BLOCK, ones},
     collect::{Conditions, First, Source},
-    exclude::{self, Said},
+    exclude::{self, MOST_READ, Said},
     gather::{Candidate, Search, gather},
     lexical::{Asked, Statistics},
     live::LiveSegment,
@@ -43,6 +43,9 @@ pub(super) const CLAIM: f32 = 2.0;
 pub struct Matches {
     /// The number of products that match, on this page or not.
     pub total: usize,
+    /// The number of products that may match and were left out, because more texts would have to be
+    /// read than one search may read.
+    pub left_out: usize,
     /// The products of the page, best first.
     pub hits: Vec<Hit>,
     /// Why each of them stands where it stands, if that was asked; where nothing was scored,
@@ -95,7 +98,7 @@ fn everything<E>(
     mut said: Vec<Said>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    exclude::judged(segments, &mut said, judge)?;
+    let left_out = exclude::judged(segments, plan, &mut said, judge)?;
     let conditions = Conditions::of(plan);
     let mut first = First::of(plan);
     let mut total = 0;
@@ -109,7 +112,8 @@ fn everything<E>(
             ones(passing).for_each(|at| first.offer(source.live, block * BLOCK + at, 0.0));
         }
     }
-    Ok(Matches { total, hits: first.into_page(plan.offset), ..Matches::default() })
+    let hits = first.into_page(plan.offset);
+    Ok(Matches { total, left_out, hits, ..Matches::default() })
 }
 
 /// What is relevant to the words and to what they mean.
@@ -125,13 +129,17 @@ fn relevant<E>(
     let asked = Asked::of(segments, statistics, &plan.tuning.ranking, words);
     let (meant, weights) = (plan.meant.as_ref(), &plan.tuning.fusion);
     let mut standard = meant.map(|meant| Standard::new(weights, meant));
-    let (title, conditions, is_final) = (plan.title, Conditions::of(plan), said.is_empty());
+    let is_final = said.iter().all(|said| said.perhaps.is_empty());
+    let (title, conditions) = (plan.title, Conditions::of(plan));
     let Effort { closely, threads } = effort;
     let search = Search { asked: &asked, meant, closely, title, conditions, is_final };
     let sources: Vec<_> = sources(segments, said).collect();
     let mut candidates = gather(0, &sources, &search, standard.as_mut(), threads);
     let meant = meant.zip(standard.as_ref());
-    take_out_refused(segments, said, meant, &mut candidates, judge)?;
+    let left_out = match is_final {
+        true => 0,
+        false => take_out_refused(segments, said, meant, &mut candidates, judge)?,
+    };
 
     let fusion = match meant {
         None => Fusion::of_words(weights),
@@ -159,7 +167,7 @@ fn relevant<E>(
         false => HashMap::new(),
     };
     let explanations = with_claims(segments, said, &candidates, explanations);
-    Ok(Matches { total, hits, explanations })
+    Ok(Matches { total, left_out, hits, explanations })
 }
 
 /// The parts of the scores of a page.
@@ -216,19 +224,15 @@ fn with_claims(
     explanations
 }
 
-/// Takes out the candidates that may break an exclusion and do. Texts are read only of those that
-/// may be relevant after a close look.
+/// Takes out the candidates that may break an exclusion and do, and returns how many were left out
+/// unread. Texts are read only of those that may be relevant after a close look, the best first.
 fn take_out_refused<E>(
     segments: &[LiveSegment],
     said: &[Said],
     meant: Option<(&Meant, &Standard<'_>)>,
     candidates: &mut Vec<Candidate>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
-) -> Result<(), E> {
-    if said.is_empty() {
-        return Ok(());
-    }
-    let id = |candidate: &Candidate| product_of(segments, candidate);
+) -> Result<usize, E> {
     let may_break = |candidate: &Candidate| {
         let said = said.get(candidate.segment as usize);
         said.is_some_and(|said| said.perhaps.get(usize::from(candidate.doc)))
@@ -242,12 +246,32 @@ fn take_out_refused<E>(
             !may_break(one) || is_title || hope.is_left(words, similarity)
         });
     }
-    let in_doubt: Vec<_> = candidates.iter().filter(|one| may_break(one)).map(id).collect();
-    if !in_doubt.is_empty() {
-        let refused: HashSet<_> = judge(&in_doubt)?.into_iter().collect();
-        candidates.retain(|candidate| !refused.contains(&id(candidate)));
+    let fusion = meant.map(|(_, standard)| standard.fusion());
+    let score = |candidate: &Candidate| match (&fusion, candidate.evidence()) {
+        (_, Evidence { is_title: true, .. }) => f32::INFINITY,
+        (Some(fusion), evidence) => fusion.score(evidence),
+        (None, evidence) => evidence.words,
+    };
+    let mut in_doubt: Vec<(f32, ProductId)> = candidates
+        .iter()
+        .filter(|one| may_break(one))
+        .map(|one| (score(one), product_of(segments, one)))
+        .collect();
+    let left_out = in_doubt.len().saturating_sub(MOST_READ);
+    if left_out > 0 {
+        in_doubt.sort_unstable_by(|(one, id), (other, other_id)| {
+            other.total_cmp(one).then_with(|| id.cmp(other_id))
+        });
+        in_doubt.truncate(MOST_READ);
     }
-    Ok(())
+    let read: Vec<ProductId> = in_doubt.into_iter().map(|(_, id)| id).collect();
+    if read.is_empty() {
+        return Ok(0);
+    }
+    let refused: HashSet<ProductId> = judge(&read)?.into_iter().collect();
+    let allowed: HashSet<ProductId> = read.into_iter().filter(|id| !refused.contains(id)).collect();
+    candidates.retain(|one| !may_break(one) || allowed.contains(&product_of(segments, one)));
+    Ok(left_out)
 }
 
 fn sources<'a>(

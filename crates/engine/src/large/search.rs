@@ -98,7 +98,7 @@ impl LargeShops {
             products,
             explanations: found.explanations,
             total: found.total + others,
-            is_total_exact: are_all,
+            is_total_exact: are_all && found.left_out == 0,
             seq: shop.seq,
             encoder,
             understood,

@@ -253,6 +253,6 @@ fn what_counting_only_products_in_sight_costs() {
         time(Sight::Everything);
         let (all, visible) = (time(Sight::Everything), time(Sight::VisibleOnly));
         let ratio = visible.as_secs_f64() / all.as_secs_f64();
-        println!("{hidden_in_a_hundred}% hidden: {all:?} all, {visible:?} visible, {ratio:.2}");
+        eprintln!("{hidden_in_a_hundred}% hidden: {all:?} all, {visible:?} visible, {ratio:.2}");
     }
 }
