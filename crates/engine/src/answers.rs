@@ -46,7 +46,7 @@ pub(crate) struct Question {
 impl Question {
     /// None for a request with numbers of its own: whoever tries some does not come back with them.
     pub(crate) fn of(snapshot: SnapshotId, sight: Sight, request: &SearchRequest) -> Option<Self> {
-        let SearchRequest { query, limit, offset, understand, explain, tuning } = request;
+        let SearchRequest { query, limit, offset, understand, explain, tuning, .. } = request;
         let (query, limit, offset) = (query.clone(), *limit, *offset);
         let (understand, explain) = (*understand, *explain);
         let question = Self { snapshot, sight, query, limit, offset, understand, explain };
@@ -135,6 +135,7 @@ mod tests {
             understand: Understand::default(),
             explain: false,
             tuning: TUNING,
+            time_limit: None,
         }
     }
 

@@ -3,7 +3,11 @@
 #[cfg(test)]
 mod visibility_tests;
 
-use std::{collections::HashMap, mem, time::Instant};
+use std::{
+    collections::HashMap,
+    mem,
+    time::{Duration, Instant},
+};
 
 use catalog::{
     access::ReadPass,
@@ -37,6 +41,8 @@ pub struct SearchRequest {
     pub explain: bool,
     /// The numbers to rank by.
     pub tuning: Tuning,
+    /// How long the search may take once it has begun; `None` for as long as it needs.
+    pub time_limit: Option<Duration>,
 }
 
 /// What was found.
@@ -65,7 +71,7 @@ pub(crate) fn search(
     pass: &ReadPass,
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
-    let mut stage = Stages::start();
+    let mut stage = Stages::start(request.time_limit);
     // Whoever does not get to see hidden products is answered as if there were none.
     let sight = pass.sight();
     let knows = |word: &str| snapshot.knows(word, sight);
@@ -77,19 +83,23 @@ pub(crate) fn search(
     let mut plan = Plan::of(&understood, sight, request.offset, request.limit);
     (plan.explain, plan.threads) = (request.explain, queries.threads());
     plan.tuning = request.tuning;
-    stage.ends("understand");
+    plan.deadline = stage.deadline;
+    stage.ends("understand")?;
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
     let meaning =
         if has_words { queries.meaning(&understood, &knows, &plan.tuning.fusion) } else { None };
     plan.meant = meaning.as_ref().and_then(meant);
     let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
-    stage.ends("encode");
+    stage.ends("encode")?;
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
         readers.refused(pass.shop(), in_doubt, &allowed)
     })?;
-    stage.ends("score");
+    if matches.is_cut_short {
+        return Err(StoreError::out_of_time());
+    }
+    stage.ends("score")?;
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
     let mut products = readers.found(pass, &ids)?;
     // A write that commits between scoring and reading may take a product out of sight, or
@@ -110,15 +120,27 @@ pub(crate) fn search(
 pub(crate) struct Stages {
     began: Instant,
     since: Instant,
+    /// When the search has to be done.
+    pub(crate) deadline: Option<Instant>,
 }
 
 impl Stages {
-    pub(crate) fn start() -> Self {
+    pub(crate) fn start(time_limit: Option<Duration>) -> Self {
         let now = Instant::now();
-        Self { began: now, since: now }
+        let deadline = time_limit.and_then(|limit| now.checked_add(limit));
+        Self { began: now, since: now, deadline }
     }
 
-    pub(crate) fn ends(&mut self, stage: &'static str) {
+    /// A step ends; an error if there is no time for the next.
+    pub(crate) fn ends(&mut self, stage: &'static str) -> Result<(), StoreError> {
+        self.record(stage);
+        match self.deadline.is_some_and(|deadline| deadline <= self.since) {
+            true => Err(StoreError::out_of_time()),
+            false => Ok(()),
+        }
+    }
+
+    fn record(&mut self, stage: &'static str) {
         let now = Instant::now();
         let elapsed = (now - mem::replace(&mut self.since, now)).as_secs_f64();
         metrics::histogram!("shopkeeper_search_stage_seconds", "stage" => stage).record(elapsed);
@@ -126,7 +148,7 @@ impl Stages {
 
     /// The last step ends, and with it the search.
     pub(crate) fn end_with(mut self, stage: &'static str) {
-        self.ends(stage);
+        self.record(stage);
         let elapsed = (self.since - self.began).as_secs_f64();
         metrics::histogram!("shopkeeper_search_seconds").record(elapsed);
     }

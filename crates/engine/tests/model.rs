@@ -232,6 +232,7 @@ impl Bench {
             understand: Understand { corrections: false, ..Understand::default() },
             explain: false,
             tuning: TUNING,
+            time_limit: None,
         };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
         (found.products.clone(), found.total)

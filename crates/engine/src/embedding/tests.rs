@@ -203,8 +203,15 @@ fn writes_do_not_wait_for_an_outside_model_that_is_down() {
     let pass = Caller::new(shop(), Role::Shopper).may_read();
     let query = QueryText::parse("lamp").unwrap();
     let understand = Understand::default();
-    let request =
-        SearchRequest { query, limit: 5, offset: 0, understand, explain: false, tuning: TUNING };
+    let request = SearchRequest {
+        query,
+        limit: 5,
+        offset: 0,
+        understand,
+        explain: false,
+        tuning: TUNING,
+        time_limit: None,
+    };
     let search = bench.engine().search(pass, request);
     assert_eq!(bench.runtime.block_on(search).unwrap().total, 1, "found by its words");
     assert_eq!(bench.vectors(), BTreeMap::new());

@@ -37,6 +37,11 @@ impl<'a> Conditions<'a> {
         Self { plan, sight: plan.sight, conditional }
     }
 
+    /// Whether the search has to be done by now.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.plan.is_out_of_time()
+    }
+
     /// Those of a block's products that may be seen and satisfy the plan's conditions.
     #[inline]
     pub(super) fn passing(&self, source: Source<'_>, block: usize, matched: u64) -> u64 {

@@ -1,7 +1,11 @@
 //! Does no result ever break a condition, and is every other one counted? Random catalogs and
 //! queries, compared with a filter that looks at every product.
 
-use std::{cell::Cell, convert::Infallible};
+use std::{
+    cell::Cell,
+    convert::Infallible,
+    time::{Duration, Instant},
+};
 
 use catalog::{
     access::Sight,
@@ -310,6 +314,22 @@ fn a_bounded_number_of_texts_is_read_and_what_is_left_out_is_said() {
             None => assert!((0..300).filter(|at| at % 10 > 0).all(|at| ids.contains(&id(at)))),
             Some(_) => assert!(!read.contains(&id(0)) && read.contains(&id(count - 1))),
         }
+    }
+}
+
+#[test]
+fn a_search_without_time_is_cut_short_and_leaves_nothing_behind() {
+    let (index, items) = catalog(&[("red shoe", "leather", "$5"), ("red shoe", "canvas", "$5")]);
+    for query in ["red shoe", "shoe not leather", "under $20"] {
+        let understood = Understand::default().read(query, &|_| false);
+        let plan = Plan::of(&understood, Sight::VisibleOnly, 0, 10);
+        let whole = run(&index, &items, &understood, &plan);
+        let late = Plan { deadline: Some(Instant::now()), ..plan.clone() };
+        let cut = run(&index, &items, &understood, &late);
+        assert_eq!(cut, Matches { is_cut_short: true, ..Matches::default() }, "{query}");
+        let in_time = Some(Instant::now() + Duration::from_secs(600));
+        let in_time = Plan { deadline: in_time, ..plan };
+        assert_eq!(run(&index, &items, &understood, &in_time), whole, "{query}");
     }
 }
 

@@ -139,6 +139,10 @@ fn gather_from(
     let mut gathered = Vec::new();
     Board::lend(|board| {
         for (at, source) in (first..).zip(sources) {
+            // The search will see it, too, and say so.
+            if search.conditions.is_out_of_time() {
+                break;
+            }
             let segment = InSegment { at, source: *source, search };
             board.write(search.asked, at, source.live.segment.len());
             match &mut standard {

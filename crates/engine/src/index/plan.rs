@@ -1,5 +1,7 @@
 //! What is asked of the index? A request as a value, before any of it runs.
 
+use std::time::Instant;
+
 use catalog::{
     access::Sight,
     fusion::Manner,
@@ -38,6 +40,8 @@ pub struct Plan<'a> {
     pub threads: usize,
     /// The numbers to rank by.
     pub tuning: Tuning,
+    /// When the search has to be done; beyond it, the answer says that it was cut short.
+    pub deadline: Option<Instant>,
 }
 
 /// What a product must be about.
@@ -81,7 +85,13 @@ impl<'a> Plan<'a> {
             explain: false,
             threads: 1,
             tuning: TUNING,
+            deadline: None,
         }
+    }
+
+    /// Whether the search has to be done by now.
+    pub(super) fn is_out_of_time(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
 
     /// Whether a product of this price satisfies every condition.

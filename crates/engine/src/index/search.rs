@@ -46,6 +46,8 @@ pub struct Matches {
     /// The number of products that may match and were left out, because more texts would have to be
     /// read than one search may read.
     pub left_out: usize,
+    /// Whether there was no time to find all: then nothing is told of what was found.
+    pub is_cut_short: bool,
     /// The products of the page, best first.
     pub hits: Vec<Hit>,
     /// Why each of them stands where it stands, if that was asked; where nothing was scored,
@@ -104,6 +106,9 @@ fn everything<E>(
     let mut total = 0;
     // Newest first, as most want them: what comes later then rarely displaces anything.
     for source in sources(segments, &said).rev() {
+        if plan.is_out_of_time() {
+            return Ok(Matches { is_cut_short: true, ..Matches::default() });
+        }
         let len = source.live.segment.len();
         for block in (0..len.div_ceil(BLOCK)).rev() {
             let there = u64::MAX >> (BLOCK - BLOCK.min(len - block * BLOCK));
@@ -136,6 +141,9 @@ fn relevant<E>(
     let sources: Vec<_> = sources(segments, said).collect();
     let mut candidates = gather(0, &sources, &search, standard.as_mut(), threads);
     let meant = meant.zip(standard.as_ref());
+    if plan.is_out_of_time() {
+        return Ok(Matches { is_cut_short: true, ..Matches::default() });
+    }
     let left_out = match is_final {
         true => 0,
         false => take_out_refused(segments, said, meant, &mut candidates, judge)?,
@@ -167,7 +175,7 @@ fn relevant<E>(
         false => HashMap::new(),
     };
     let explanations = with_claims(segments, said, &candidates, explanations);
-    Ok(Matches { total, left_out, hits, explanations })
+    Ok(Matches { total, left_out, hits, explanations, ..Matches::default() })
 }
 
 /// The parts of the scores of a page.

@@ -178,5 +178,6 @@ pub(super) fn plan_of(
         explain: false,
         threads: 1,
         tuning: catalog::tuning::TUNING,
+        deadline: None,
     }
 }

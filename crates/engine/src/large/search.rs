@@ -37,7 +37,7 @@ impl LargeShops {
     ) -> Result<Option<SearchResults>, StoreError> {
         let shop = glance.shop()?.filter(|shop| shop.state == SearchState::InDatabase);
         let Some(shop) = shop else { return Ok(None) };
-        let mut stage = Stages::start();
+        let mut stage = Stages::start(request.time_limit);
         let sight = pass.sight();
         let corpus = shop.corpus(sight);
         let words = Words::of(glance, sight, corpus.products);
@@ -50,11 +50,12 @@ impl LargeShops {
         }
         let mut plan = Plan::of(&understood, sight, request.offset, request.limit);
         plan.explain = request.explain;
+        plan.deadline = stage.deadline;
         plan.tuning = request.tuning;
         if let Wanted::Words(wanted) = &plan.wanted {
             words.expect(&wanted.iter().map(str::to_owned).collect::<Vec<_>>());
         }
-        stage.ends("understand");
+        stage.ends("understand")?;
         let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
         let meaning = if has_words {
             queries.meaning(&understood, &knows, &plan.tuning.fusion)
@@ -63,7 +64,7 @@ impl LargeShops {
         };
         plan.meant = meaning.as_ref().and_then(meant);
         let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
-        stage.ends("encode");
+        stage.ends("encode")?;
         let counts = words.into_counts()?;
         let candidates = Scout {
             glance,
@@ -74,13 +75,13 @@ impl LargeShops {
             understood: &understood,
         }
         .look(&plan)?;
-        stage.ends("candidates");
+        stage.ends("candidates")?;
         let Candidates { ids, are_all, others } = candidates;
         let path = if are_all { "exact" } else { "candidates" };
         metrics::counter!("shopkeeper_database_searches_total", "path" => path).increment(1);
         let ids: Vec<ProductId> = ids.into_iter().collect();
         let rows = glance.candidates(&ids, self.model.as_ref())?;
-        stage.ends("read");
+        stage.ends("read")?;
         let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
         let excerpt = Excerpt::new(&entries, corpus, counts);
         let found = excerpt.search(&plan, |in_doubt| {
@@ -90,7 +91,10 @@ impl LargeShops {
             };
             Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
         })?;
-        stage.ends("score");
+        if found.is_cut_short {
+            return Err(StoreError::out_of_time());
+        }
+        stage.ends("score")?;
         let shown: Vec<ProductId> = found.hits.iter().map(|hit| hit.product).collect();
         let products = glance.products(&shown)?;
         stage.end_with("fetch");

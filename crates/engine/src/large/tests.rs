@@ -115,6 +115,7 @@ fn request(query: &str, limit: usize) -> SearchRequest {
         understand: Understand::default(),
         explain: true,
         tuning: TUNING,
+        time_limit: None,
     }
 }
 

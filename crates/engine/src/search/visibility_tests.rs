@@ -19,7 +19,7 @@ use crate::{
     meaning::QueryEncoder,
     shops::Shops,
     similar::{SimilarRequest, similar},
-    store::{CatalogStore, SqliteReaders, SqliteStore, WriteTransaction},
+    store::{CatalogStore, SqliteReaders, SqliteStore, Trouble, WriteTransaction},
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -100,6 +100,18 @@ struct Told {
     encoder: Option<Encoder>,
 }
 
+fn request(query: &str) -> SearchRequest {
+    SearchRequest {
+        query: QueryText::parse(query).unwrap(),
+        limit: 50,
+        offset: 0,
+        understand: Understand::default(),
+        explain: true,
+        tuning: TUNING,
+        time_limit: None,
+    }
+}
+
 fn shop() -> ShopId {
     ShopId::new(1).unwrap()
 }
@@ -128,14 +140,7 @@ impl Bench {
         let snapshot = shops.index(shop()).unwrap().snapshot();
         let reader = QueryReader::new(Some(&self.queries), 1);
         let pass = Caller::new(shop(), Role::Shopper).may_search(false).unwrap();
-        let request = SearchRequest {
-            query: QueryText::parse(query).unwrap(),
-            limit: 50,
-            offset: 0,
-            understand: Understand::default(),
-            explain: true,
-            tuning: TUNING,
-        };
+        let request = request(query);
         let found = search(&snapshot, &*self.readers, &reader, &pass, &request).unwrap();
         let explained = |product: &Product| format!("{:?}", found.explanations.get(&product.id));
         Told {
@@ -213,6 +218,31 @@ proptest! {
         let loaded = Shops::new(Arc::clone(&bench.readers) as _, Some(model), usize::MAX);
         prop_assert_eq!(&bench.all(&loaded, &made), &without, "loaded anew");
     }
+}
+
+#[test]
+fn a_search_that_may_take_no_time_says_so() {
+    let mut bench = Bench::new(Arc::new(tiny_model()));
+    bench.shops.index(shop()).unwrap();
+    let lamp = Draft {
+        title: Title::parse("lamp").unwrap(),
+        description: Description::parse("").unwrap(),
+        price: Price::parse("$5").unwrap(),
+        hidden: false,
+        media: vec![],
+    };
+    bench.write(|transaction| transaction.create(shop(), lamp, NOW).unwrap());
+    let snapshot = bench.shops.index(shop()).unwrap().snapshot();
+    let search = |time_limit| {
+        let reader = QueryReader::new(Some(&bench.queries), 1);
+        let pass = Caller::new(shop(), Role::Shopper).may_search(false).unwrap();
+        let request = SearchRequest { time_limit, ..request("lamp") };
+        super::search(&snapshot, &*bench.readers, &reader, &pass, &request)
+    };
+    let found = search(Some(Duration::ZERO)).map(|found| found.total);
+    assert_eq!(found.map_err(|error| error.trouble()), Err(Trouble::OutOfTime));
+    assert_eq!(search(Some(Duration::MAX)).unwrap().total, 1);
+    assert_eq!(search(None).unwrap().total, 1);
 }
 
 /// What it costs to count only products in sight. Run it alone, with optimised code:

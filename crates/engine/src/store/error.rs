@@ -19,6 +19,8 @@ pub enum Trouble {
     Away,
     /// The database went away while it was told to commit: nobody here knows whether it did.
     Unconfirmed,
+    /// A search took longer than it may.
+    OutOfTime,
     /// The operating system failed to read or write.
     Io,
     /// The database says something that cannot be, or refuses what it should accept.
@@ -39,6 +41,7 @@ impl Trouble {
             | Self::Contended
             | Self::Away
             | Self::Unconfirmed
+            | Self::OutOfTime
             | Self::Io => true,
             Self::Damaged | Self::TooNew | Self::TooOld => false,
         }
@@ -54,6 +57,7 @@ impl fmt::Display for Trouble {
             Self::Contended => "another node wrote at the same moment",
             Self::Away => "the database cannot be reached",
             Self::Unconfirmed => "the database was lost in a commit and may have done it",
+            Self::OutOfTime => "the search took too long",
             Self::Io => "the disk failed",
             Self::Damaged => "the database holds something unexpected",
             Self::TooNew => "the store was written by a newer version of shopkeeper",
@@ -90,6 +94,10 @@ impl StoreError {
 
     pub(crate) fn away(why: &str) -> Self {
         Self::new(Trouble::Away, why)
+    }
+
+    pub(crate) fn out_of_time() -> Self {
+        Self { trouble: Trouble::OutOfTime, source: None }
     }
 
     /// The same failure, met after the database was told to commit.

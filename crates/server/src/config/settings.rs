@@ -89,6 +89,8 @@ section! {
         body_read_time: Duration = "30s", REQUEST_TIME;
         /// Longest time from a request's head to its answer.
         request_time: Duration = "1m", REQUEST_TIME;
+        /// Longest time a search may work once it has begun; a longer one is answered 503 and leaves its processor to others.
+        search_time: Duration = "10s", REQUEST_TIME;
         /// Requests worked on at once; one more is answered 503, and a request whose body is still on its way does not count.
         concurrent_requests: usize = "1024", AT_ONCE;
         /// Requests of one shop worked on at once; `0` means half of `limits.concurrent_requests`.

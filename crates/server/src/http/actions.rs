@@ -26,7 +26,8 @@ pub(crate) async fn search(
     // Asking for hidden products without the role is 403 even where other fields are at fault.
     let asks_for_hidden = body.get("include_hidden") == Some(&true.into());
     let pass = caller.may_search(asks_for_hidden)?;
-    let request = requests::search(body).map_err(ApiError::Validation)?;
+    let mut request = requests::search(body).map_err(ApiError::Validation)?;
+    request.time_limit = Some(app.search_time);
     let query = request.query.as_str().to_owned();
     let found = app.engine.search(pass, request).await?;
     Ok(SearchAnswer::of(&query, &found))

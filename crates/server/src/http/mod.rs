@@ -83,6 +83,7 @@ pub struct Parts {
     pub(crate) body_limits: BodyLimits,
     pub(crate) head_limits: HeadLimits,
     pub(crate) request_time: Duration,
+    pub(crate) search_time: Duration,
     /// Slots and memory of the requests that are let in.
     pub(crate) admissions: Admissions,
     /// Memory of the responses that are not sent yet.
@@ -128,6 +129,7 @@ impl Parts {
                 header_bytes: limits.header_bytes,
             },
             request_time: limits.request_time,
+            search_time: limits.search_time,
             admissions: Admissions::new(limits),
             unsent: UnsentResponses::new(limits.response_memory),
             request_ids: RequestIds::new(process),

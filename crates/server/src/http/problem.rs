@@ -309,6 +309,9 @@ fn outward(error: &StoreError) -> ApiError {
     if error.trouble() == Trouble::Unconfirmed {
         return ApiError::Unconfirmed;
     }
+    if error.trouble() == Trouble::OutOfTime {
+        return ApiError::Unavailable(error.to_string());
+    }
     match error.trouble().may_pass() {
         true => ApiError::Unavailable(
             "the store cannot be used right now, nothing was written".to_owned(),

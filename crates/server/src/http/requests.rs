@@ -163,6 +163,7 @@ pub fn search(body: &Value) -> Result<SearchRequest, Faults> {
         understand: understand.unwrap_or_default(),
         explain: explain.unwrap_or(false),
         tuning: TUNING,
+        time_limit: None,
     })
 }
 
