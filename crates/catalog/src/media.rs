@@ -11,17 +11,20 @@ pub const MAX_ITEMS: usize = 20;
 pub const MAX_URL_CHARS: usize = 2048;
 
 /// What a media item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MediaKind {
     /// A picture.
     Image,
+    /// A stored kind that this version does not know, by its name. It is kept, not served.
+    Unknown(Box<str>),
 }
 
 impl MediaKind {
     /// The kind as the wire writes it.
-    pub fn as_str(self) -> &'static str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Image => "image",
+            Self::Unknown(name) => name,
         }
     }
 
@@ -63,14 +66,20 @@ impl Media {
         Ok(Self { url: url.to_owned(), kind })
     }
 
+    /// A media item that was accepted before, possibly by other rules: it is not checked again.
+    pub fn from_stored(url: String, kind: &str) -> Self {
+        let kind = MediaKind::parse(kind).unwrap_or_else(|| MediaKind::Unknown(kind.into()));
+        Self { url, kind }
+    }
+
     /// The address, as it was written.
     pub fn url(&self) -> &str {
         &self.url
     }
 
     /// What is at the address.
-    pub fn kind(&self) -> MediaKind {
-        self.kind
+    pub fn kind(&self) -> &MediaKind {
+        &self.kind
     }
 }
 

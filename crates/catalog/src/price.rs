@@ -47,7 +47,8 @@ const MINOR_DIGITS_LIKE_A_GROUP: u8 = 3;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Price {
     text: String,
-    money: Money,
+    /// `None` only for a stored text that the rules above do not, or no longer, accept.
+    money: Option<Money>,
 }
 
 /// What a price says: so much of a currency.
@@ -72,7 +73,13 @@ impl Money {
 impl Price {
     /// Reads a price by the rules at the top of this module.
     pub fn parse(text: &str) -> Result<Price, InvalidPrice> {
-        Ok(Price { money: Money::parse(text)?, text: text.to_owned() })
+        Ok(Price { money: Some(Money::parse(text)?), text: text.to_owned() })
+    }
+
+    /// A price that was accepted before, possibly by another version of the rules. Never fails:
+    /// a text that cannot be parsed is kept as it is and satisfies no condition on prices.
+    pub fn from_stored(text: String) -> Price {
+        Price { money: Money::parse(&text).ok(), text }
     }
 
     /// The price exactly as it was written.
@@ -80,18 +87,9 @@ impl Price {
         &self.text
     }
 
-    /// The amount, never negative, with as many decimals as were written.
-    pub fn amount(&self) -> Decimal {
-        self.money.amount
-    }
-
-    /// The currency.
-    pub fn currency(&self) -> Currency {
-        self.money.currency
-    }
-
-    /// The amount and the currency.
-    pub fn money(&self) -> Money {
+    /// The amount, with as many decimals as were written, and the currency; `None` for a stored
+    /// text that cannot be parsed.
+    pub fn money(&self) -> Option<Money> {
         self.money
     }
 }

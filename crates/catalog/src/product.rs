@@ -95,6 +95,11 @@ impl Title {
         Ok(Self(raw.to_owned()))
     }
 
+    /// A title that was accepted before, possibly by other rules: it is not checked again.
+    pub fn from_stored(raw: String) -> Self {
+        Self(raw)
+    }
+
     /// The title as written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -111,6 +116,11 @@ impl Description {
         text::at_most(raw, MAX_DESCRIPTION_CHARS)?;
         text::without_control_characters(raw)?;
         Ok(Self(raw.to_owned()))
+    }
+
+    /// A description that was accepted before, possibly by other rules: it is not checked again.
+    pub fn from_stored(raw: String) -> Self {
+        Self(raw)
     }
 
     /// The description as written.

@@ -29,7 +29,7 @@ use catalog::{
 use crate::{
     bell::Bell,
     embed::{EmbedError, Embedder, Embedding, Encoder, Text, Turn},
-    store::{CatalogReads, StoreError, Unembedded, VectorRow},
+    store::{CatalogReads, ErrorChain, StoreError, Unembedded, VectorRow},
     writer::{Entrance, WriteError},
     writes::StoreVectors,
 };
@@ -255,10 +255,14 @@ impl Desk {
     }
 
     /// Counts a failure and says how long to wait now.
-    fn failed(&mut self, error: &dyn std::error::Error, asked_for: Option<Duration>) -> Duration {
+    fn failed(
+        &mut self,
+        error: &(dyn std::error::Error + 'static),
+        asked_for: Option<Duration>,
+    ) -> Duration {
         if self.failures == 0 {
-            let error = error.to_string();
-            tracing::warn!(error, "products cannot be embedded now; they are found by their words");
+            let error = ErrorChain(error);
+            tracing::warn!(%error, "products cannot be embedded now; they are found by their words");
         }
         metrics::counter!("shopkeeper_embed_failures_total").increment(1);
         let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.failures));

@@ -18,16 +18,18 @@ use tokio::time::timeout_at;
 
 use crate::{
     answers::{Answers, Question},
+    background::BackgroundThread,
     embed::{Embedder, Embedding, Encoder, Text},
     embedding::Background,
     follower::Follower,
+    housekeeping::{self, Retention},
     large::{LargeShops, Sizes},
     meaning::{QueryEncoder, QueryReader},
     search::{self, SearchRequest, SearchResults},
     shops::{Applier, LoadError, Loader, Shops},
     similar::{self, SimilarRequest},
     store::{
-        CatalogReads, CatalogStore, DataFolder, FolderInUse, Outlook, Page, Postgres,
+        CatalogReads, CatalogStore, Cleanup, DataFolder, FolderInUse, Outlook, Page, Postgres,
         PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, TOKEN_LEASE,
         TokenRow,
     },
@@ -42,6 +44,11 @@ use crate::{
 
 /// Products whose instant vectors are made without a trip to another thread.
 const EMBEDDED_AT_ONCE: usize = 4;
+
+/// Changes kept in a data folder; older ones are in the rows themselves.
+const KEEP_CHANGES: u64 = 1_000_000;
+/// Changes kept of each shop of a database; a node that is further behind reads the rows.
+const KEEP_CHANGES_OF_A_SHOP: u64 = 10_000;
 
 /// How long to wait for news of a shop before the store is asked again.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
@@ -163,6 +170,8 @@ pub struct Engine {
     queries: Option<Arc<QueryEncoder>>,
     // Before the writer, so that it is not left waiting for vectors.
     _embedding: Option<Background>,
+    /// Removes what has expired.
+    _housekeeping: BackgroundThread,
     writer: Writer,
     /// Where searches run.
     searches: Workers,
@@ -187,7 +196,8 @@ impl Engine {
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
         let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        let mut engine = Self::on(Box::new(store), readers, settings, usize::MAX)?;
+        let cleanup = (SqliteStore::cleanup(folder.path().to_owned()), KEEP_CHANGES);
+        let mut engine = Self::on(Box::new(store), readers, cleanup, settings, usize::MAX)?;
         engine._folder = Some(folder);
         Ok(engine)
     }
@@ -209,7 +219,9 @@ impl Engine {
         let direct = readers.database();
         // Shops near that size may be searched in the database.
         let prefetch_limit = database.search_above - database.search_above / 5;
-        let mut engine = Self::on(Box::new(postgres.store()), readers, settings, prefetch_limit)?;
+        let cleanup = (postgres.cleanup(), KEEP_CHANGES_OF_A_SHOP);
+        let store = Box::new(postgres.store());
+        let mut engine = Self::on(store, readers, cleanup, settings, prefetch_limit)?;
         engine.outlook = Some(postgres.outlook());
         let embedder = engine.embedder.as_deref();
         let (shops, sizes) = (Arc::clone(&engine.shops), Sizes::above(database.search_above));
@@ -222,9 +234,12 @@ impl Engine {
     fn on(
         store: Box<dyn CatalogStore>,
         readers: Arc<dyn CatalogReads>,
+        (cleanup, changes): (Box<dyn Cleanup>, u64),
         settings: Settings,
         prefetch_limit: usize,
     ) -> Result<Self, OpenError> {
+        let retention = Retention { answers: settings.writer.remember_for, changes };
+        let housekeeping = housekeeping::start(cleanup, Arc::clone(&settings.clock), retention)?;
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
         let shops = Shops::new(Arc::clone(&readers), model, settings.index_memory)
             .with_prefetch_limit(prefetch_limit);
@@ -254,6 +269,7 @@ impl Engine {
             queries: settings.embedder.as_ref().map(encoder),
             embedder: settings.embedder,
             _embedding: embedding,
+            _housekeeping: housekeeping,
             writer,
             searches: Workers::new(settings.reader_threads, settings.reader_queue),
             reads: Workers::new(settings.reader_threads, settings.reader_queue),
@@ -546,21 +562,16 @@ impl Engine {
         Ok(self.writer.submit(write).await?)
     }
 
-    /// Loads shops, largest first, until all are in memory or the memory budget is used.
-    /// Blocks; searches that come meanwhile load what they need themselves.
-    pub fn warm_up(&self) -> Result<(), StoreError> {
-        for counts in self.readers.shops()? {
-            if self.shops.is_full() {
-                break;
-            }
-            if let Some(large) = &self.large
-                && large.holds(counts.shop, counts.products)?
-            {
-                continue;
-            }
-            self.shops.index(counts.shop)?;
-        }
-        Ok(())
+    pub(crate) fn readers(&self) -> &dyn CatalogReads {
+        &*self.readers
+    }
+
+    pub(crate) fn shops(&self) -> &Shops {
+        &self.shops
+    }
+
+    pub(crate) fn large(&self) -> Option<&LargeShops> {
+        self.large.as_deref()
     }
 
     /// Whether the store can be read right now, and the writer is there.

@@ -1,14 +1,15 @@
 //! How does a node learn what other nodes wrote? The database tells it, and it asks as well.
 //!
 //! Every commit is announced to all nodes. An announcement can be lost with the connection, so
-//! once a second the node also compares the numbers of the shops in memory with the database's.
-//! A shop's changes are numbered without gaps and appear in order, so a number is all it takes.
+//! once a second the node also compares the positions of the shops in memory with the database's.
+//! A shop's changes are numbered without gaps and appear in order. A position also has the stamp of
+//! the transaction that made the last change, so that a database that lost commits is noticed
+//! although their numbers are given out again.
 
 use std::{
     collections::HashMap,
     io, mem,
     sync::Arc,
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -16,25 +17,22 @@ use catalog::{change::Seq, product::ShopId};
 use parking_lot::Mutex;
 
 use crate::{
-    bell::{self, Bell},
+    background::BackgroundThread,
+    bell::Bell,
     shops::Shops,
-    store::{Ear, Outlook, Postgres, StoreError},
+    store::{Ear, ErrorChain, Outlook, Postgres, StoreError},
 };
 
 /// How often the database is asked, at the least.
 const ASK_EVERY: Duration = Duration::from_secs(1);
-/// How long the end of the process waits for a question that is under way.
-const STOP_TIME: Duration = Duration::from_secs(2);
-
 /// The following thread. It stops when this is dropped.
 pub(crate) struct Follower {
-    shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
+    _thread: BackgroundThread,
 }
 
 #[derive(Default)]
 struct Shared {
-    bell: Bell,
+    bell: Arc<Bell>,
     /// The last change that was announced of each shop, since somebody looked.
     heard: Mutex<HashMap<ShopId, Seq>>,
 }
@@ -53,17 +51,9 @@ impl Follower {
             ear: None,
             is_lost: false,
         };
-        let thread = thread::Builder::new().name("follower".to_owned());
-        let thread = thread.spawn(move || desk.run())?;
-        Ok(Self { shared, thread: Some(thread) })
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.shared.bell.stop();
-        let Some(thread) = self.thread.take() else { return };
-        bell::join_until(thread, Instant::now() + STOP_TIME);
+        let bell = Arc::clone(&shared.bell);
+        let thread = BackgroundThread::start("follower", bell, move || desk.run())?;
+        Ok(Self { _thread: thread })
     }
 }
 
@@ -107,20 +97,19 @@ impl Desk {
                 shared.bell.ring();
             };
             self.ear = Some(self.postgres.listen(hear, move || silenced.bell.ring())?);
+            // It may be another server than before, without the last commits of that one.
+            self.shops.doubt_known();
         }
         let asked_at = Instant::now();
-        self.shops.follow_all()?;
-        self.follow_what_was_heard()?;
+        let followed = self.shops.follow_all();
+        followed.and(self.follow_what_was_heard())?;
         self.outlook.confirm(asked_at);
         Ok(())
     }
 
     fn follow_what_was_heard(&mut self) -> Result<(), StoreError> {
         let heard = mem::take(&mut *self.shared.heard.lock());
-        for (shop, seq) in heard {
-            self.shops.hear(shop, seq)?;
-        }
-        Ok(())
+        self.shops.hear_all(heard)
     }
 
     /// Says once that the database is away, and once that it is back.
@@ -132,8 +121,8 @@ impl Desk {
             }
             Err(error) if !self.is_lost => {
                 self.is_lost = true;
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                tracing::warn!(%error, cause, "the database cannot be followed");
+                let error = ErrorChain(&error);
+                tracing::warn!(%error, "the database cannot be followed");
             }
             _ => {}
         }

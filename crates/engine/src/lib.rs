@@ -11,11 +11,13 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod answers;
+mod background;
 mod bell;
 pub mod embed;
 mod embedding;
 mod engine;
 mod follower;
+mod housekeeping;
 pub mod index;
 mod large;
 mod meaning;
@@ -26,6 +28,7 @@ mod shops;
 mod similar;
 pub mod store;
 pub mod tokens;
+mod warming;
 mod workers;
 pub mod writer;
 pub mod writes;
@@ -34,3 +37,4 @@ pub use engine::{Awaited, Engine, EngineError, Figures, OpenError, Settings};
 pub use onlooker::Onlooker;
 pub use search::{SearchRequest, SearchResults};
 pub use similar::SimilarRequest;
+pub use warming::WarmUp;

@@ -14,6 +14,7 @@ use std::{
     mem,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
+    time::Instant,
 };
 
 use catalog::{
@@ -26,7 +27,10 @@ use tokio::sync::watch;
 use crate::{
     embed::ModelId,
     index::{Entry, IndexChange, Meaning, ShopIndex},
-    store::{self, CatalogReads, Scanned, StoreError, Touched},
+    store::{
+        self, CatalogReads, ErrorChain, News, Position, Scanned, Stamp, StoreError, Touched,
+        Trouble,
+    },
 };
 pub(crate) use applier::Applier;
 use batch::Missed;
@@ -66,7 +70,16 @@ enum Slot {
     /// Its rows are being read; changes that are committed meanwhile are kept here.
     Loading { missed: Missed },
     /// It can be searched. Its size is that of its last change.
-    Ready { index: Arc<ShopIndex>, last_use: u64, bytes: usize },
+    Ready { index: Arc<ShopIndex>, shown: Shown, last_use: u64, bytes: usize },
+}
+
+/// What an index shows of its shop's history.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// The transaction that made the last change.
+    stamp: Stamp,
+    /// When the store was last asked and had what the index shows.
+    confirmed: Instant,
 }
 
 /// Where committed changes of a shop have to go.
@@ -90,19 +103,21 @@ pub(crate) enum Applied {
 
 impl Slots {
     /// Lets a shop be searched. One that no search has asked for yet leaves memory first.
-    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>, is_used: bool) {
+    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>, stamp: Stamp, is_used: bool) {
         self.remove(shop);
         self.uses += u64::from(is_used);
         let last_use = if is_used { self.uses } else { 0 };
         let bytes = index.snapshot().memory_bytes();
         self.bytes += bytes;
-        self.by_shop.insert(shop, Slot::Ready { index, last_use, bytes });
+        let shown = Shown { stamp, confirmed: Instant::now() };
+        self.by_shop.insert(shop, Slot::Ready { index, shown, last_use, bytes });
     }
 
     fn remove(&mut self, shop: ShopId) {
         if let Some(Slot::Ready { index, bytes, .. }) = self.by_shop.remove(&shop) {
             self.bytes -= bytes;
-            self.know(shop, index.snapshot().seq());
+            // Not the last one that was announced: it may be lost by now.
+            self.known.insert(shop, index.snapshot().seq());
         }
     }
 
@@ -119,6 +134,18 @@ impl Slots {
         {
             self.remove(shop);
             readers.let_go(shop);
+        }
+    }
+
+    /// What an index shows of its shop's history; `None` if another index, or none, is in its place
+    /// by now.
+    fn shown(&mut self, shop: ShopId, by: &Arc<ShopIndex>) -> Option<(Position, &mut Shown)> {
+        match self.by_shop.get_mut(&shop) {
+            Some(Slot::Ready { index, shown, .. }) if Arc::ptr_eq(index, by) => {
+                let seq = index.snapshot().seq();
+                Some((Position { seq, stamp: shown.stamp }, shown))
+            }
+            _ => None,
         }
     }
 
@@ -240,6 +267,8 @@ impl Shops {
         // One that loads is in use.
         if matches!(slots.by_shop.get(&shop), Some(Slot::Ready { .. })) {
             slots.remove(shop);
+            // The copy does not follow the shop any more, so it must not be shown.
+            self.readers.let_go(shop);
         }
     }
 
@@ -275,10 +304,10 @@ impl Shops {
 
     /// Shows the changes of a transaction to the indexes and waits until they do.
     #[cfg(test)]
-    pub(crate) fn apply_and_wait(&self, touched: Vec<Touched>) {
+    pub(crate) fn apply_and_wait(&self, committed: store::Committed) {
         let (guard, shown) = std::sync::mpsc::channel::<()>();
         let guard: Guard = Arc::new(Mutex::new(guard));
-        for (_, mut batch) in Batch::by_shop(touched) {
+        for (_, mut batch) in Batch::by_shop(committed) {
             batch.guard(Arc::clone(&guard));
             self.apply(batch);
         }
@@ -288,7 +317,8 @@ impl Shops {
 
     fn route(&self, batch: Batch) -> Route {
         let mut slots = self.slots.lock();
-        slots.know(batch.shop, batch.seq);
+        // Not the greatest that was ever known: changes after this one may be lost by now.
+        slots.known.insert(batch.shop, batch.seq);
         let route = match slots.by_shop.get_mut(&batch.shop) {
             Some(Slot::Ready { index, .. }) => return Route::Ready(Arc::clone(index), batch),
             Some(Slot::Loading { missed }) => {
@@ -311,24 +341,43 @@ impl Shops {
 
     /// Shows committed changes to an index. To be called by whoever holds its turn.
     fn show(&self, index: &Arc<ShopIndex>, mut batch: Batch) {
-        let (shop, shown) = (batch.shop, index.snapshot().seq());
-        let first = batch.changes.iter().map(Touched::seq).min().unwrap_or_default();
-        if batch.seq > shown {
-            // Where others write to the store as well, changes of theirs may lie in between.
-            if self.readers.is_shared() && first.0 > shown.0 + 1 {
-                self.catch_up_or_remove(shop, index);
-            } else {
-                batch.skip_shown(shown);
-                self.apply_to(shop, index, &batch.changes.iter().collect::<Vec<_>>(), batch.seq);
-            }
+        let (shop, seq) = (batch.shop, index.snapshot().seq());
+        if self.readers.is_shared() {
+            self.show_in_order(index, &batch);
+        } else if batch.seq > seq {
+            batch.skip_shown(seq);
+            let changes: Vec<_> = batch.changes.iter().collect();
+            self.apply_to(shop, index, &changes, batch.position());
         }
         drop(batch);
         self.progress.send_replace(());
     }
 
+    /// Shows changes of a store that others write to as well: theirs may lie in between, and may
+    /// have brought these along. Only a transaction that began where the index is can be shown
+    /// without asking the store.
+    fn show_in_order(&self, index: &Arc<ShopIndex>, batch: &Batch) {
+        let shop = batch.shop;
+        let Some((position, confirmed)) = self
+            .slots
+            .lock()
+            .shown(shop, index)
+            .map(|(position, shown)| (position, shown.confirmed))
+        else {
+            return;
+        };
+        if batch.follows(position) {
+            let changes: Vec<_> = batch.changes.iter().collect();
+            self.apply_to(shop, index, &changes, batch.position());
+        } else if batch.seq > position.seq || confirmed <= batch.durable_at {
+            self.catch_up_or_remove(shop, index);
+        }
+    }
+
     fn catch_up_or_remove(&self, shop: ShopId, index: &Arc<ShopIndex>) {
         if let Err(error) = self.catch_up(shop, index) {
             // What is durable must not stay unseen: the shop comes again from the store.
+            let error = ErrorChain(&error);
             tracing::warn!(%shop, %error, "a shop index could not follow other nodes and left memory");
             self.slots.lock().remove_if(shop, index, &*self.readers);
         }
@@ -336,18 +385,41 @@ impl Shops {
 
     /// Brings an index to where the store is. To be called by whoever holds its turn.
     fn catch_up(&self, shop: ShopId, index: &Arc<ShopIndex>) -> Result<(), StoreError> {
-        let shown = index.snapshot().seq();
+        let Some((shown, _)) = self.slots.lock().shown(shop, index) else { return Ok(()) };
+        let asked_at = Instant::now();
         match self.readers.changes_since(shop, self.model.as_ref(), shown)? {
-            Some((touched, seq)) if seq > shown => {
-                self.apply_to(shop, index, &touched.iter().collect::<Vec<_>>(), seq);
+            News::Since(touched, position) => {
+                if position != shown {
+                    self.apply_to(shop, index, &touched.iter().collect::<Vec<_>>(), position);
+                }
+                if let Some((_, shown)) = self.slots.lock().shown(shop, index) {
+                    shown.confirmed = asked_at;
+                }
             }
-            Some(_) => {}
-            None => {
+            News::TooOld => {
                 tracing::info!(%shop, "a shop index was too far behind and left memory");
                 self.slots.lock().remove_if(shop, index, &*self.readers);
             }
+            News::Diverged(position) => self.diverged(shop, index, shown, position),
         }
         Ok(())
+    }
+
+    /// The store lost commits that an index shows: the shop comes again from the store. What is
+    /// known of other shops may be lost too.
+    fn diverged(&self, shop: ShopId, index: &Arc<ShopIndex>, shown: Position, is: Position) {
+        metrics::counter!("shopkeeper_index_divergences_total").increment(1);
+        tracing::warn!(%shop, shown = %shown.seq, stored = %is.seq,
+            "the database lost commits that were shown; the shop is loaded again");
+        let mut slots = self.slots.lock();
+        slots.remove_if(shop, index, &*self.readers);
+        slots.known.clear();
+        slots.known.insert(shop, is.seq);
+    }
+
+    /// Forgets how far shops that are not in memory had come: the database may be another one.
+    pub(crate) fn doubt_known(&self) {
+        self.slots.lock().known.clear();
     }
 
     /// Follows a change that another node made.
@@ -367,30 +439,82 @@ impl Shops {
         if let Some(index) = ready {
             let _turn = index.take_turn();
             if index.snapshot().seq() < seq && self.holds(shop, &index) {
-                self.catch_up(shop, &index)?;
+                self.catch_up(shop, &index)
+                    .inspect_err(|error| self.evict_unreadable(shop, &index, error))?;
             }
         }
         self.progress.send_replace(());
         Ok(())
     }
 
-    /// Looks how far the shops in memory have come, and follows.
+    /// Compares the shops in memory with the store, and follows. A shop that cannot follow keeps
+    /// no other from it; the first such failure is returned.
     pub(crate) fn follow_all(&self) -> Result<(), StoreError> {
-        let in_memory: HashMap<ShopId, Seq> = {
+        let ready: HashMap<ShopId, Arc<ShopIndex>> = {
             let slots = self.slots.lock();
             let ready = slots.by_shop.iter().filter_map(|(shop, slot)| match slot {
-                Slot::Ready { index, .. } => Some((*shop, index.snapshot().seq())),
+                Slot::Ready { index, .. } => Some((*shop, Arc::clone(index))),
                 Slot::Loading { .. } => None,
             });
             ready.collect()
         };
-        let shops: Vec<_> = in_memory.keys().copied().collect();
-        for (shop, seq) in self.readers.last_changes(&shops)? {
-            if in_memory.get(&shop).is_some_and(|shown| *shown < seq) {
-                self.hear(shop, seq)?;
-            }
+        let shops: Vec<_> = ready.keys().copied().collect();
+        let stored: HashMap<ShopId, Position> =
+            self.readers.positions(&shops)?.into_iter().collect();
+        // A shop without a row has never been written to.
+        let behind = ready.iter().filter_map(|(shop, index)| {
+            let stored = stored.get(shop).copied().unwrap_or_default();
+            (!self.is_at(*shop, index, stored)).then_some((*shop, index, stored))
+        });
+        // Indexes that are being changed are waited for last.
+        let mut busy = Vec::new();
+        let followed = all_of(behind.filter_map(|(shop, index, stored)| {
+            let Some(_turn) = index.try_take_turn() else {
+                busy.push((shop, index, stored));
+                return None;
+            };
+            Some(self.compare(shop, index, stored))
+        }));
+        followed.and(all_of(busy.into_iter().map(|(shop, index, stored)| {
+            let _turn = index.take_turn();
+            self.compare(shop, index, stored)
+        })))
+    }
+
+    /// Follows changes that other nodes announced. A shop that cannot follow keeps no other from
+    /// it; the first such failure is returned.
+    pub(crate) fn hear_all(&self, heard: HashMap<ShopId, Seq>) -> Result<(), StoreError> {
+        all_of(heard.into_iter().map(|(shop, seq)| self.hear(shop, seq)))
+    }
+
+    /// Brings an index to where the store is, unless it is there. To be called by whoever holds its
+    /// turn.
+    fn compare(
+        &self,
+        shop: ShopId,
+        index: &Arc<ShopIndex>,
+        stored: Position,
+    ) -> Result<(), StoreError> {
+        if self.is_at(shop, index, stored) {
+            return Ok(());
         }
-        Ok(())
+        let caught_up = self.catch_up(shop, index);
+        self.progress.send_replace(());
+        caught_up.inspect_err(|error| self.evict_unreadable(shop, index, error))
+    }
+
+    /// Whether an index shows its shop as of this position, or has left memory.
+    fn is_at(&self, shop: ShopId, index: &Arc<ShopIndex>, position: Position) -> bool {
+        self.slots.lock().shown(shop, index).is_none_or(|(shown, _)| shown == position)
+    }
+
+    /// Evicts a shop whose changes cannot be read, now or later: it would stay as it is for ever.
+    fn evict_unreadable(&self, shop: ShopId, index: &Arc<ShopIndex>, error: &StoreError) {
+        if !error.trouble().may_pass() {
+            let error = ErrorChain(error);
+            tracing::error!(%shop, %error, "a shop's changes cannot be read: evicted");
+            self.slots.lock().remove_if(shop, index, &*self.readers);
+        }
     }
 
     /// The last change of a shop that every answer from now on shows, as far as it is known.
@@ -405,9 +529,10 @@ impl Shops {
     /// Asks the store how far a shop has come, and follows.
     pub(crate) fn look(&self, shop: ShopId) -> Result<Seq, StoreError> {
         let seq = self.readers.last_change(shop)?;
-        match self.readers.is_shared() {
-            true => self.hear(shop, seq)?,
-            false => self.slots.lock().know(shop, seq),
+        // As it is, even if more was known: that may be lost by now.
+        self.slots.lock().known.insert(shop, seq);
+        if self.readers.is_shared() {
+            self.hear(shop, seq)?;
         }
         Ok(seq)
     }
@@ -418,17 +543,20 @@ impl Shops {
     }
 
     /// The group is durable: whatever happens here, it must not stay unseen.
-    fn apply_to(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], seq: Seq) {
+    fn apply_to(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], at: Position) {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             self.readers.keep_up(shop, changes);
             let changes: Vec<_> = changes.iter().map(|change| as_index_change(change)).collect();
-            index.apply(&changes, seq);
+            index.apply(&changes, at.seq);
         }));
         let mut slots = self.slots.lock();
         if applied.is_err() {
             // The panic hook has said why. The shop comes again from the store.
             tracing::error!(%shop, "a shop index could not follow a write and left memory");
             slots.remove_if(shop, index, &*self.readers);
+        }
+        if let Some((_, shown)) = slots.shown(shop, index) {
+            shown.stamp = at.stamp;
         }
         slots.measure(shop, index);
         slots.keep_within(self.memory_budget, &*self.readers);
@@ -452,8 +580,21 @@ impl Shops {
 
     /// Whether one more shop would be too many.
     pub(crate) fn is_full(&self) -> bool {
-        self.holdings().bytes >= self.memory_budget
+        self.slots.lock().bytes >= self.memory_budget
     }
+}
+
+/// Goes through all of them, and returns the first failure; ends early if the store is away.
+fn all_of(results: impl Iterator<Item = Result<(), StoreError>>) -> Result<(), StoreError> {
+    let mut first = Ok(());
+    for result in results {
+        let is_away = result.as_ref().is_err_and(|error| error.trouble() == Trouble::Away);
+        first = first.and(result);
+        if is_away {
+            break;
+        }
+    }
+    first
 }
 
 fn as_index_change(touched: &Touched) -> IndexChange<'_> {

@@ -26,12 +26,10 @@ use crate::{
     bell::Bell,
     embed::Embedder,
     shops::{Applier, Batch, Guard},
-    store::{CatalogStore, StoreError, Touched, Trouble, WriteTransaction},
+    store::{CatalogStore, Committed, ErrorChain, StoreError, Trouble, WriteTransaction},
     writes::{Moment, Write},
 };
 
-/// How often forgotten keys and old changes are swept out, at the most.
-const TIDY_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// How long to wait before a group that met another node's is tried again.
 const RETRY_PAUSES: [Duration; 4] = [
     Duration::from_millis(5),
@@ -39,8 +37,6 @@ const RETRY_PAUSES: [Duration; 4] = [
     Duration::from_millis(80),
     Duration::from_millis(320),
 ];
-/// Changes kept for followers; older ones are in the rows themselves.
-const KEEP_CHANGES: u64 = 1_000_000;
 
 /// Tells the time; handed in from the edge.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
@@ -114,7 +110,6 @@ impl Writer {
             settings,
             unanswered: Arc::clone(&unanswered),
             bell: Arc::clone(&bell),
-            tidied_at: Timestamp::MIN,
         };
         let thread =
             thread::Builder::new().name("writer".to_owned()).spawn(move || desk.run(waiting))?;
@@ -244,7 +239,6 @@ struct Desk {
     settings: WriterSettings,
     unanswered: Arc<AtomicUsize>,
     bell: Arc<Bell>,
-    tidied_at: Timestamp,
 }
 
 impl Desk {
@@ -279,19 +273,18 @@ impl Desk {
                 return;
             }
             Err(error) => {
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                tracing::error!(%error, cause, "a write could not be stored");
+                tracing::error!(error = %ErrorChain(&error), "a write could not be stored");
                 for job in group {
                     job.answer(Err(error.clone()));
                 }
             }
-            Ok(touched) => self.show(group, touched),
+            Ok(committed) => self.show(group, committed),
         }
         metrics::counter!("shopkeeper_writes_total", "result" => result).increment(writes as u64);
     }
 
-    /// Makes a group durable and says what it touched. Nothing is visible that is not durable.
-    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<Vec<Touched>, StoreError> {
+    /// Makes a group durable and says what it did. Nothing is visible that is not durable.
+    fn commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<Committed, StoreError> {
         let mut pauses = RETRY_PAUSES.iter();
         loop {
             // A write that panics takes its transaction back and nothing else with it: the
@@ -312,9 +305,9 @@ impl Desk {
 
     /// Has the indexes show what a group touched, and each write answered once those of its shops
     /// do.
-    fn show(&mut self, group: Vec<Box<dyn Job>>, touched: Vec<Touched>) {
-        let has_news = !touched.is_empty();
-        let mut batches = Batch::by_shop(touched);
+    fn show(&mut self, group: Vec<Box<dyn Job>>, committed: Committed) {
+        let has_news = !committed.touched.is_empty();
+        let mut batches = Batch::by_shop(committed);
         for job in group {
             let shops: BTreeSet<_> = job.shops().into_iter().collect();
             let answer: Guard = Arc::new(Unanswered::new(job, &self.unanswered));
@@ -330,7 +323,7 @@ impl Desk {
         }
     }
 
-    fn store_group(&mut self, group: &mut [Box<dyn Job>]) -> Result<Vec<Touched>, StoreError> {
+    fn store_group(&mut self, group: &mut [Box<dyn Job>]) -> Result<Committed, StoreError> {
         let now = (self.clock)();
         let remember_since = now - self.settings.remember_for;
         let moment = Moment { now, remember_since };
@@ -344,15 +337,7 @@ impl Desk {
         for job in group {
             job.run(&mut transaction, moment)?;
         }
-        let tidies = now.duration_since(self.tidied_at) >= TIDY_EVERY;
-        if tidies {
-            transaction.tidy(remember_since, KEEP_CHANGES)?;
-        }
-        let committed = transaction.commit()?;
-        if tidies {
-            self.tidied_at = now;
-        }
-        Ok(committed)
+        transaction.commit()
     }
 }
 

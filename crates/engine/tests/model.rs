@@ -28,7 +28,7 @@ use catalog::{
     words::{QueryWords, for_each_word},
 };
 use engine::{
-    Engine, SearchRequest, Settings,
+    Engine, SearchRequest, Settings, WarmUp,
     writer::WriterSettings,
     writes::{Created, Edit, Once, Precondition, Refusal},
 };
@@ -447,7 +447,7 @@ impl Run {
         self.bench.reopen();
         if self.random.bool() {
             self.note("warm up".to_owned());
-            self.bench.engine().warm_up().unwrap();
+            assert!(self.bench.engine().warm_up(WarmUp::default()).is_done());
         }
     }
 

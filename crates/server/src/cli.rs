@@ -23,7 +23,7 @@ use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::{
     moving::{Moved, move_store},
-    store::{DatabaseAddress, PostgresSettings},
+    store::{DatabaseAddress, ErrorChain, PostgresSettings},
 };
 
 use crate::{
@@ -145,7 +145,7 @@ pub fn run(
         Ok(code) => code,
         Err(error) => {
             // Standard error may be closed; the exit code still says it.
-            let _ = writeln!(io::stderr(), "shopkeeper: {error:#}");
+            let _ = writeln!(io::stderr(), "shopkeeper: {}", ErrorChain(error.as_ref()));
             ExitCode::FAILURE
         }
     }

@@ -60,6 +60,14 @@ fn describe() {
     metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
+    metrics::describe_counter!(
+        "shopkeeper_index_divergences_total",
+        "Shops loaded again because the database lost commits."
+    );
+    metrics::describe_counter!(
+        "shopkeeper_undecodable_values_total",
+        "Values of stored rows that could not be decoded."
+    );
     metrics::describe_histogram!("shopkeeper_search_seconds", "Time of a search.");
     metrics::describe_histogram!("shopkeeper_search_stage_seconds", "Time of a search's steps.");
     metrics::describe_counter!(

@@ -8,7 +8,10 @@ use super::*;
 
 fn check(input: &str, expect: Expect) {
     let read = match Price::parse(input) {
-        Ok(price) => format!("{} {}", price.amount(), price.currency()),
+        Ok(price) => {
+            let money = price.money().unwrap();
+            format!("{} {}", money.amount, money.currency)
+        }
         Err(fault) => format!("refused: {fault:?}"),
     };
     expect.assert_eq(&read);
@@ -423,7 +426,8 @@ fn the_ways_out_of_two_readings_are_themselves_read() {
         else {
             panic!("{text} is clear");
         };
-        let read = |number| Price::parse(&format!("{number} {currency}")).unwrap().amount();
+        let read =
+            |number| Price::parse(&format!("{number} {currency}")).unwrap().money().unwrap().amount;
         assert_eq!(read(grouped), read(decimal) * Decimal::from(1000), "{text}");
     }
 }
@@ -574,8 +578,8 @@ proptest! {
             prop_assume!(!two_ways && way.decimals.is_empty());
         }
         let price = parsed.map_err(|fault| TestCaseError::fail(format!("{text:?}: {fault}")))?;
-        prop_assert_eq!(price.amount(), way.amount());
-        prop_assert_eq!(price.currency(), way.currency);
+        let expected = Money { amount: way.amount(), currency: way.currency };
+        prop_assert_eq!(price.money(), Some(expected));
         prop_assert_eq!(price.text(), &text);
     }
 
@@ -601,7 +605,9 @@ fn reads_or_refuses(text: &str) -> Result<(), TestCaseError> {
     prop_assert_eq!(price.text(), text);
     prop_assert_eq!(Price::parse(price.text()), Ok(price.clone()));
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    prop_assert_eq!(digits.parse(), Ok(price.amount().mantissa()));
-    prop_assert!(price.amount().scale() as usize <= MAX_DECIMALS);
+    let amount = price.money().unwrap().amount;
+    prop_assert_eq!(digits.parse(), Ok(amount.mantissa()));
+    prop_assert!(amount.scale() as usize <= MAX_DECIMALS);
+    prop_assert_eq!(Price::from_stored(text.to_owned()), price);
     Ok(())
 }

@@ -79,9 +79,11 @@ impl Understanding {
         !self.constraints.is_empty() || !self.exclusions.is_empty() || self.sort.is_some()
     }
 
-    /// Whether a product of this price satisfies every condition.
+    /// Whether a product of this price satisfies every condition. A price that cannot be parsed
+    /// satisfies none.
     pub fn admits(&self, price: &Price) -> bool {
-        self.constraints.iter().all(|constraint| constraint.admits(price.money()))
+        let satisfies = |money| self.constraints.iter().all(|one| one.admits(money));
+        price.money().map_or(self.constraints.is_empty(), satisfies)
     }
 
     /// Corrects the words left and the words excluded with those that a shop knows. `query` is

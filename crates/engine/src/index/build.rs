@@ -59,7 +59,7 @@ pub(super) struct SegmentBuilder {
     ids: Vec<ProductId>,
     versions: Vec<Seq>,
     lengths: Vec<Lengths>,
-    prices: Vec<Money>,
+    prices: Vec<Option<Money>>,
     titles: Vec<u32>,
     neighbours: NeighboursBuilder,
     hidden: Vec<usize>,

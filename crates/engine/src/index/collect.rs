@@ -142,16 +142,20 @@ impl First {
 /// A product with its place in an order other than by relevance. Greater means further down.
 struct Placed {
     order: SortOrder,
-    price: Money,
+    /// `None` comes last, whichever way prices are sorted.
+    price: Option<Money>,
     hit: Hit,
 }
 
 impl Ord for Placed {
     fn cmp(&self, other: &Self) -> Ordering {
-        let dearer = self.price.amount.cmp(&other.price.amount);
+        let by_amount = |dearer: fn(Ordering) -> Ordering| match (self.price, other.price) {
+            (Some(one), Some(another)) => dearer(one.amount.cmp(&another.amount)),
+            (one, another) => another.is_some().cmp(&one.is_some()),
+        };
         match self.order {
-            SortOrder::PriceAscending => dearer,
-            SortOrder::PriceDescending => dearer.reverse(),
+            SortOrder::PriceAscending => by_amount(|dearer| dearer),
+            SortOrder::PriceDescending => by_amount(Ordering::reverse),
             SortOrder::Newest => other.hit.product.cmp(&self.hit.product),
         }
         .then_with(|| self.hit.rank(&other.hit))

@@ -25,14 +25,14 @@ pub(super) struct Columns {
 #[derive(Clone, Debug)]
 struct Chunk {
     versions: Box<[Seq]>,
-    prices: Box<[Money]>,
+    prices: Box<[Option<Money>]>,
 }
 
 impl Columns {
     /// The columns of products in order.
-    pub(super) fn new(hidden: Bits, versions: &[Seq], prices: &[Money]) -> Self {
+    pub(super) fn new(hidden: Bits, versions: &[Seq], prices: &[Option<Money>]) -> Self {
         let chunks = versions.chunks(CHUNK).zip(prices.chunks(CHUNK));
-        let chunk = |(versions, prices): (&[Seq], &[Money])| {
+        let chunk = |(versions, prices): (&[Seq], &[Option<Money>])| {
             Arc::new(Chunk { versions: versions.into(), prices: prices.into() })
         };
         Self { hidden, chunks: chunks.map(chunk).collect() }
@@ -48,19 +48,19 @@ impl Columns {
         self.chunks[doc / CHUNK].versions[doc % CHUNK]
     }
 
-    pub(super) fn price(&self, doc: usize) -> Money {
+    pub(super) fn price(&self, doc: usize) -> Option<Money> {
         self.chunks[doc / CHUNK].prices[doc % CHUNK]
     }
 
     /// The prices of the products from `block * BLOCK` on, those of the block at the least.
     #[inline]
-    pub(super) fn prices(&self, block: usize) -> &[Money] {
+    pub(super) fn prices(&self, block: usize) -> &[Option<Money>] {
         let first = block * BLOCK;
         &self.chunks[first / CHUNK].prices[first % CHUNK..]
     }
 
     /// Changes a product.
-    pub(super) fn put(&mut self, doc: usize, hidden: bool, price: Money, version: Seq) {
+    pub(super) fn put(&mut self, doc: usize, hidden: bool, price: Option<Money>, version: Seq) {
         self.hidden.put(doc, hidden);
         let chunk = Arc::make_mut(&mut self.chunks[doc / CHUNK]);
         (chunk.prices[doc % CHUNK], chunk.versions[doc % CHUNK]) = (price, version);

@@ -97,7 +97,7 @@ fn run(index: &ShopIndex, items: &Items, understood: &Understanding, plan: &Plan
 }
 
 fn check_order(items: &Items, plan: &Plan<'_>, found: &[ProductId]) {
-    let amount = |id: ProductId| item_of(items, id).price.amount();
+    let amount = |id: ProductId| item_of(items, id).price.money().unwrap().amount;
     match plan.order {
         Some(SortOrder::PriceAscending) => assert!(found.is_sorted_by_key(|id| amount(*id))),
         Some(SortOrder::PriceDescending) => {

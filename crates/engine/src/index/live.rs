@@ -47,7 +47,7 @@ impl LiveSegment {
     }
 
     /// Changes a product that counts, but not its texts.
-    pub(super) fn update(&mut self, doc: usize, hidden: bool, price: Money, version: Seq) {
+    pub(super) fn update(&mut self, doc: usize, hidden: bool, price: Option<Money>, version: Seq) {
         let lengths = self.segment.lengths[doc];
         match (self.columns.hidden().get(doc), hidden) {
             (false, true) => self.visible.remove(lengths),

@@ -84,7 +84,7 @@ struct BatchEntry {
     id: ProductId,
     version: Seq,
     hidden: bool,
-    price: Money,
+    price: Option<Money>,
     title_end: usize,
     description_end: usize,
     vector: Option<StoredVector>,

@@ -90,8 +90,8 @@ pub struct Entry<'a> {
     pub version: Seq,
     /// Whether only some readers get to see it.
     pub hidden: bool,
-    /// Its price.
-    pub price: Money,
+    /// Its price; `None` where it cannot be parsed.
+    pub price: Option<Money>,
     /// Its title.
     pub title: &'a str,
     /// Its description.

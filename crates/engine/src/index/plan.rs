@@ -94,9 +94,10 @@ impl<'a> Plan<'a> {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// Whether a product of this price satisfies every condition.
+    /// Whether a product of this price satisfies every condition. A price that cannot be parsed
+    /// (`None`) satisfies none.
     #[inline]
-    pub(super) fn admits(&self, price: Money) -> bool {
-        self.prices.iter().all(|range| range.admits(price))
+    pub(super) fn admits(&self, price: Option<Money>) -> bool {
+        self.prices.iter().all(|range| price.is_some_and(|price| range.admits(price)))
     }
 }

@@ -14,7 +14,7 @@ use super::{Sizes, query};
 use crate::{
     embed::ModelId,
     index::{Plan, Wanted},
-    store::{Conditions, Glance, StoreError},
+    store::{ABOVE_PRICES, Conditions, Glance, StoreError},
 };
 
 /// What one occurrence is worth to PostgreSQL's `ts_rank`: 6/π².
@@ -140,7 +140,11 @@ impl Scout<'_, '_> {
         said: impl FnOnce(&[Exclusion]) -> Option<String>,
     ) -> Conditions {
         let interval = PriceInterval::of(&self.understood.constraints);
-        let Conditions { amounts: (least, greatest), .. } = Conditions::seen(plan.sight);
+        let Conditions { amounts: (least, mut greatest), .. } = Conditions::seen(plan.sight);
+        if !self.understood.constraints.is_empty() {
+            // A price that cannot be parsed satisfies no condition.
+            ABOVE_PRICES.clone_into(&mut greatest);
+        }
         Conditions {
             sight: plan.sight,
             amounts: (

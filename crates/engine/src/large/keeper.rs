@@ -5,7 +5,6 @@ use std::{
     collections::HashSet,
     io,
     sync::Arc,
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -14,23 +13,21 @@ use parking_lot::RwLock;
 
 use super::Sizes;
 use crate::{
-    bell::{self, Bell},
+    background::BackgroundThread,
+    bell::Bell,
     embed::ModelId,
     shops::Shops,
-    store::{Filling, Postgres, SearchState, StoreError},
+    store::{ErrorChain, Filling, Postgres, SearchState, StoreError},
 };
 
 /// How often somebody looks.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Products whose rows are made in one transaction; who writes to the shop waits for it.
 const BATCH: usize = 500;
-/// How long the end of the process waits for what is under way.
-const STOP_TIME: Duration = Duration::from_secs(2);
-
-/// The thread. It stops when this is dropped.
+/// The thread. It stops when this is dropped. An index that takes its time is not waited for:
+/// another node, or the next start, goes on.
 pub(super) struct Keeper {
-    bell: Arc<Bell>,
-    thread: Option<JoinHandle<()>>,
+    _thread: BackgroundThread,
 }
 
 impl Keeper {
@@ -44,18 +41,8 @@ impl Keeper {
         let bell = Arc::<Bell>::default();
         let desk =
             Desk { postgres, filling: None, shops, here, space, sizes, bell: Arc::clone(&bell) };
-        let thread = thread::Builder::new().name("large shops".to_owned());
-        let thread = thread.spawn(move || desk.run())?;
-        Ok(Self { bell, thread: Some(thread) })
-    }
-}
-
-impl Drop for Keeper {
-    /// Does not wait for an index that takes its time: another node, or the next start, goes on.
-    fn drop(&mut self) {
-        self.bell.stop();
-        let Some(thread) = self.thread.take() else { return };
-        bell::join_until(thread, Instant::now() + STOP_TIME);
+        let thread = BackgroundThread::start("large shops", bell, move || desk.run())?;
+        Ok(Self { _thread: thread })
     }
 }
 
@@ -78,8 +65,8 @@ impl Desk {
                 Ok(()) => is_failing = false,
                 Err(error) if !is_failing => {
                     is_failing = true;
-                    let cause = std::error::Error::source(&error).map(ToString::to_string);
-                    tracing::warn!(%error, cause, "large shops cannot be looked after");
+                    let error = ErrorChain(&error);
+                    tracing::warn!(%error, "large shops cannot be prepared for search");
                 }
                 Err(_) => {}
             }

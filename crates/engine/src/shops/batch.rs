@@ -1,10 +1,10 @@
 //! Committed changes on their way into a shop's index.
 
-use std::{any::Any, collections::BTreeMap, mem, sync::Arc};
+use std::{any::Any, collections::BTreeMap, mem, sync::Arc, time::Instant};
 
 use catalog::{change::Seq, product::ShopId};
 
-use crate::store::{self, Touched};
+use crate::store::{self, Committed, Position, Stamp, Step, Touched};
 
 /// Bytes of changes that are kept in memory for a shop that loads. Beyond that they are read from
 /// the store when the load ends.
@@ -22,26 +22,46 @@ pub(crate) struct Batch {
     /// The last change.
     pub(super) seq: Seq,
     pub(super) changes: Vec<Touched>,
+    /// How they moved the shop on, where the store says so and nothing lies between them.
+    step: Option<Step>,
+    /// When all of them were durable, at the latest.
+    pub(super) durable_at: Instant,
     guards: Vec<Guard>,
 }
 
 impl Batch {
     /// The changes of a transaction, by shop.
-    pub(crate) fn by_shop(touched: Vec<Touched>) -> BTreeMap<ShopId, Self> {
+    pub(crate) fn by_shop(committed: Committed) -> BTreeMap<ShopId, Self> {
         let mut by_shop = BTreeMap::new();
-        for change in touched {
+        for change in committed.touched {
             let (shop, seq) = (change.shop(), change.seq());
             let new = || Self::new(shop, Vec::new(), Seq::default());
             let batch = by_shop.entry(shop).or_insert_with(new);
             batch.seq = seq.max(batch.seq);
             batch.changes.push(change);
         }
+        for step in committed.steps {
+            if let Some(batch) = by_shop.get_mut(&step.shop) {
+                batch.step = Some(step);
+            }
+        }
         by_shop
     }
 
     /// Changes of a shop, the last of them under the number `seq`.
     pub(super) fn new(shop: ShopId, changes: Vec<Touched>, seq: Seq) -> Self {
-        Self { shop, seq, changes, guards: Vec::new() }
+        Self { shop, seq, changes, step: None, durable_at: Instant::now(), guards: Vec::new() }
+    }
+
+    /// Whether the changes follow on this position, with nothing in between.
+    pub(super) fn follows(&self, position: Position) -> bool {
+        self.step.is_some_and(|step| step.before == position)
+    }
+
+    /// Where the shop is after the changes.
+    pub(super) fn position(&self) -> Position {
+        let stamp = self.step.map_or(Stamp::default(), |step| step.after.stamp);
+        Position { seq: self.seq, stamp }
     }
 
     /// Keeps a guard until searches show the changes.
@@ -60,6 +80,10 @@ impl Batch {
 
     /// Appends later changes of the same shop.
     pub(super) fn extend(&mut self, later: Self) {
+        self.step = self.step.zip(later.step).and_then(|(first, next)| {
+            (first.after == next.before).then_some(Step { before: first.before, ..next })
+        });
+        self.durable_at = later.durable_at.max(self.durable_at);
         self.seq = later.seq.max(self.seq);
         self.changes.extend(later.changes);
         self.guards.extend(later.guards);

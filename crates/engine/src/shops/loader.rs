@@ -16,7 +16,11 @@ use thiserror::Error;
 use tokio::{sync::watch, time::timeout};
 
 use super::Shops;
-use crate::{bell, index::ShopIndex, store::StoreError};
+use crate::{
+    bell,
+    index::ShopIndex,
+    store::{ErrorChain, StoreError},
+};
 
 /// Shops that load at the same time. Each load indexes on several threads already; the second
 /// keeps one huge shop from delaying all others.
@@ -172,8 +176,8 @@ impl Shared {
             let loaded = catch_unwind(AssertUnwindSafe(load))
                 .unwrap_or_else(|_| Err(StoreError::damaged("the load of a shop panicked")));
             if let Err(error) = &loaded {
-                let cause = std::error::Error::source(error).map(ToString::to_string);
-                tracing::warn!(%shop, %error, cause, "loading a shop index failed");
+                let error = ErrorChain(error);
+                tracing::warn!(%shop, %error, "loading a shop index failed");
             }
             if let Some(outcome) = self.queue.lock().loads.remove(&shop) {
                 outcome.send_replace(Some(loaded));

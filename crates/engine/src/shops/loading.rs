@@ -1,6 +1,6 @@
 //! Brings a shop into memory while its products change.
 
-use std::{sync::Arc, time::Instant};
+use std::{cell::Cell, sync::Arc, time::Instant};
 
 use catalog::product::ShopId;
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     index::{IndexBuilder, ShopIndex},
-    store::{Scanned, StoreError},
+    store::{News, Position, Scanned, Stamp, StoreError},
 };
 
 /// A shop that is being loaded. Threads that wait for it are woken when this is dropped, however
@@ -20,6 +20,8 @@ pub(super) struct Loading<'a> {
     shop: ShopId,
     /// Whether a search has asked for the shop.
     is_used: bool,
+    /// The transaction that made the last change that the index shows.
+    stamp: Cell<Stamp>,
     is_finished: bool,
 }
 
@@ -28,7 +30,7 @@ impl<'a> Loading<'a> {
     pub(super) fn begin(shops: &'a Shops, slots: &mut Slots, shop: ShopId, is_used: bool) -> Self {
         let missed = Missed::new(shops.readers.is_shared());
         slots.by_shop.insert(shop, Slot::Loading { missed });
-        Self { shops, shop, is_used, is_finished: false }
+        Self { shops, shop, is_used, stamp: Cell::default(), is_finished: false }
     }
 
     /// Reads the rows.
@@ -37,8 +39,9 @@ impl<'a> Loading<'a> {
         let mut builder = IndexBuilder::new();
         let model = self.shops.model.as_ref();
         let mut add = |row: Scanned<'_>| builder.add(as_scanned_entry(&row));
-        let seq = self.shops.readers.scan(shop, model, &mut add)?;
-        let index = builder.finish(seq).of_shop(shop);
+        let read_at = self.shops.readers.scan(shop, model, &mut add)?;
+        self.stamp.set(read_at.stamp);
+        let index = builder.finish(read_at.seq).of_shop(shop);
         let products = index.snapshot().product_count();
         let elapsed_ms = started.elapsed().as_millis() as u64;
         tracing::info!(%shop, products, elapsed_ms, "a shop index was loaded");
@@ -84,7 +87,7 @@ impl<'a> Loading<'a> {
             _ => Missed::default(),
         };
         self.is_finished = true;
-        slots.put(self.shop, Arc::clone(index), self.is_used);
+        slots.put(self.shop, Arc::clone(index), self.stamp.get(), self.is_used);
         slots.keep_within(self.shops.memory_budget, &*self.shops.readers);
         Ok(missed)
     }
@@ -99,10 +102,16 @@ impl<'a> Loading<'a> {
             }
             None => {
                 let model = self.shops.model.as_ref();
-                let news = self.shops.readers.changes_since(shop, model, shown)?;
-                let (changes, seq) =
-                    news.ok_or_else(|| StoreError::damaged("changes were swept out too early"))?;
-                Batch::new(shop, changes, seq)
+                let since = Position { seq: shown, stamp: self.stamp.get() };
+                match self.shops.readers.changes_since(shop, model, since)? {
+                    News::Since(changes, position) => {
+                        self.stamp.set(position.stamp);
+                        Batch::new(shop, changes, position.seq)
+                    }
+                    News::TooOld | News::Diverged(_) => {
+                        return Err(StoreError::changed_while_read());
+                    }
+                }
             }
         };
         self.shops.readers.keep_up(shop, &batch.changes.iter().collect::<Vec<_>>());

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::{CatalogStore, SqliteReaders, SqliteStore, WriteTransaction};
+use crate::store::{CatalogStore, Committed, SqliteReaders, SqliteStore, WriteTransaction};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -39,12 +39,11 @@ impl Bench {
     fn store<T>(
         &self,
         work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
-    ) -> (T, Vec<Touched>) {
+    ) -> (T, Committed) {
         let mut store = self.store.lock();
         let mut transaction = store.begin().unwrap();
         let outcome = work(&mut transaction).unwrap();
-        let touched = transaction.commit().unwrap();
-        (outcome, touched)
+        (outcome, transaction.commit().unwrap())
     }
 
     /// Stores something and shows it to the indexes, as the writer does.

@@ -1,10 +1,6 @@
 //! How do values that a database has no type for stand in a column?
 
-use catalog::{
-    media::{Media, MediaKind},
-    product::{ProductId, ShopId},
-};
-use jiff::Timestamp;
+use catalog::media::Media;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
@@ -29,37 +25,14 @@ pub(super) fn media_column(media: &[Media]) -> String {
     serde_json::to_string(&stored).unwrap_or_else(|_| unreachable!("strings always serialise"))
 }
 
-pub(super) fn media_from_column(column: &str) -> Result<Vec<Media>, StoreError> {
+/// The media in a column; `None` if it cannot be parsed.
+pub(super) fn media_from_column(column: &str) -> Option<Vec<Media>> {
     if column == "[]" {
-        return Ok(Vec::new());
+        return Some(Vec::new());
     }
-    let stored: Vec<StoredMedia<'_>> = serde_json::from_str(column).map_err(unexpected)?;
-    stored
-        .iter()
-        .map(|item| {
-            let kind = MediaKind::parse(&item.kind)
-                .ok_or_else(|| StoreError::damaged(format!("the media type {}", item.kind)))?;
-            Media::new(&item.url, kind).map_err(unexpected)
-        })
-        .collect()
-}
-
-pub(super) fn read_product_id(number: i64) -> Result<ProductId, StoreError> {
-    u64::try_from(number)
-        .ok()
-        .and_then(ProductId::new)
-        .ok_or_else(|| StoreError::damaged(format!("the product id {number}")))
-}
-
-pub(super) fn read_shop_id(number: i64) -> Result<ShopId, StoreError> {
-    u64::try_from(number)
-        .ok()
-        .and_then(ShopId::new)
-        .ok_or_else(|| StoreError::damaged(format!("the shop id {number}")))
-}
-
-pub(super) fn read_time(microseconds: i64) -> Result<Timestamp, StoreError> {
-    Timestamp::from_microsecond(microseconds).map_err(unexpected)
+    let stored: Vec<StoredMedia<'_>> = serde_json::from_str(column).ok()?;
+    let item = |item: StoredMedia<'_>| Media::from_stored(item.url.into_owned(), &item.kind);
+    Some(stored.into_iter().map(item).collect())
 }
 
 pub(super) fn unexpected(why: impl std::fmt::Display) -> StoreError {

@@ -92,6 +92,17 @@ impl StoreError {
         Self::new(Trouble::Damaged, what.into())
     }
 
+    /// A shop's history went on by more than its record of changes goes back to, or became another,
+    /// while the shop was read.
+    pub(crate) fn changed_while_read() -> Self {
+        Self::new(Trouble::Contended, "the shop changed too much while it was read")
+    }
+
+    #[cfg(test)]
+    pub(crate) fn busy(why: &str) -> Self {
+        Self::new(Trouble::Busy, why)
+    }
+
     pub(crate) fn away(why: &str) -> Self {
         Self::new(Trouble::Away, why)
     }
@@ -137,6 +148,31 @@ impl std::error::Error for StoreError {
     }
 }
 
+/// An error with all its causes, for one line of the log. A cause that the database named has its
+/// SQLSTATE.
+pub struct ErrorChain<'a>(pub &'a (dyn std::error::Error + 'static));
+
+impl fmt::Display for ErrorChain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.0.to_string();
+        f.write_str(&said)?;
+        let mut next = Some(self.0);
+        while let Some(error) = next {
+            let text = error.to_string();
+            // Some errors repeat their cause in their own text.
+            if !said.ends_with(&text) {
+                write!(f, ": {text}")?;
+                said = text;
+            }
+            if let Some(refusal) = error.downcast_ref::<tokio_postgres::error::DbError>() {
+                write!(f, " (SQLSTATE {})", refusal.code().code())?;
+            }
+            next = error.source();
+        }
+        Ok(())
+    }
+}
+
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
@@ -159,5 +195,19 @@ impl From<rusqlite::Error> for StoreError {
             _ => Trouble::Damaged,
         };
         Self { trouble, source: Some(Arc::new(error)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_has_every_cause_once() {
+        let disk = io::Error::new(io::ErrorKind::StorageFull, "no space left");
+        let error = StoreError::from(disk);
+        assert_eq!(ErrorChain(&error).to_string(), "the disk is full: no space left");
+        let alone = StoreError::too_new();
+        assert_eq!(ErrorChain(&alone).to_string(), alone.to_string());
     }
 }

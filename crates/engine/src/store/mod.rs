@@ -6,6 +6,7 @@
 mod columns;
 #[cfg(test)]
 pub(crate) mod conformance;
+mod decoding;
 mod error;
 mod postgres;
 mod records;
@@ -13,19 +14,21 @@ mod seam;
 mod sqlite;
 mod transaction;
 
-pub use error::{StoreError, Trouble};
+pub use error::{ErrorChain, StoreError, Trouble};
 pub(crate) use postgres::Outlook;
 #[cfg(test)]
 pub(crate) use postgres::step_from;
+pub(crate) use postgres::{
+    ABOVE_PRICES, CandidateRow, Conditions, Filling, Glance, SearchState, Weighed, quote,
+};
 pub use postgres::{
     Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
     PostgresStore, SteadyReaders, TOKEN_LEASE,
 };
-pub(crate) use postgres::{CandidateRow, Conditions, Filling, Glance, SearchState, Weighed, quote};
 pub use records::{
-    Meaning, Page, Remembered, Scanned, ShopCounts, StoreState, TokenRow, Touched, Unembedded,
-    VectorCount, VectorRow,
+    Committed, Meaning, News, Page, Position, Remembered, Scanned, ShopCounts, Stamp, Step,
+    StoreState, TokenRow, Touched, Unembedded, VectorCount, VectorRow,
 };
-pub use seam::{CatalogReads, CatalogStore, RowWrites};
+pub use seam::{CatalogReads, CatalogStore, Cleanup, RowWrites};
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
 pub use transaction::WriteTransaction;

@@ -39,8 +39,8 @@ pub struct Scanned<'row> {
     pub version: Seq,
     /// Whether search leaves it out.
     pub hidden: bool,
-    /// Its price.
-    pub price: Money,
+    /// Its price; `None` where it cannot be parsed.
+    pub price: Option<Money>,
     /// Its title.
     pub title: &'row str,
     /// Its description.
@@ -161,6 +161,62 @@ pub enum Meaning {
     Unknown,
     /// It has new texts and this vector.
     Known(StoredVector),
+}
+
+/// Identifies the transaction that made a change.
+///
+/// A change number alone does not: a database that lost its last commits, by a failover to a
+/// replica that did not have them or by a restore, gives their numbers out again. A stamp is random,
+/// so a change of the same number with another stamp is another change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp(pub(super) Option<i64>);
+
+impl Stamp {
+    /// Whether there is a record of the change.
+    pub(super) fn is_some(self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// A place in a shop's history: its last change, and the transaction that made it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// The last change.
+    pub seq: Seq,
+    /// What made it; the default where a store records none, or no such change.
+    pub stamp: Stamp,
+}
+
+/// What happened in a shop after a [`Position`].
+#[derive(Debug)]
+pub enum News {
+    /// What the products that changed are now, and the position that this brings a reader to.
+    Since(Vec<Touched>, Position),
+    /// The record of changes does not go back so far.
+    TooOld,
+    /// The store's history does not contain the position: commits were lost. This is where the
+    /// shop is instead.
+    Diverged(Position),
+}
+
+/// How a transaction moved a shop on.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The shop.
+    pub shop: ShopId,
+    /// Where it was.
+    pub before: Position,
+    /// Where it is.
+    pub after: Position,
+}
+
+/// What a transaction did.
+#[derive(Debug, Default)]
+pub struct Committed {
+    /// The products it changed, in order.
+    pub touched: Vec<Touched>,
+    /// How it moved shops on; empty for a store that no other process writes to.
+    pub steps: Vec<Step>,
 }
 
 /// The answer that was given to the first request with an idempotency key.

@@ -11,8 +11,8 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    Page, Remembered, Scanned, ShopCounts, StoreError, TokenRow, Touched, Unembedded, VectorRow,
-    WriteTransaction,
+    News, Page, Position, Remembered, Scanned, ShopCounts, Step, StoreError, TokenRow, Touched,
+    Unembedded, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
 
@@ -23,6 +23,19 @@ pub trait CatalogStore: Send {
 
     /// A pause between two transactions, for whatever the store puts off until then.
     fn rest(&mut self) {}
+}
+
+/// Removes what a store no longer needs. Never part of a transaction that writes products.
+pub trait Cleanup: Send {
+    /// Removes at most about `batch` rows in a transaction of its own: answers to idempotency keys
+    /// that are older than `expired_before`, and change records beyond the newest `keep_changes`.
+    /// `true` if there are none left.
+    fn remove_some(
+        &mut self,
+        expired_before: Timestamp,
+        keep_changes: u64,
+        batch: usize,
+    ) -> Result<bool, StoreError>;
 }
 
 /// The side of a store that reads. Each read sees one state of the store.
@@ -53,14 +66,14 @@ pub trait CatalogReads: Send + Sync {
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError>;
 
     /// Hands every product of a shop to `visit`, by ascending id and with its vector of this
-    /// model, and returns the change the shop was read at. Reads no more of a row than the visitor
+    /// model, and returns the position the shop was read at. Reads no more of a row than the visitor
     /// gets to see.
     fn scan(
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Seq, StoreError>;
+    ) -> Result<Position, StoreError>;
 
     /// A shop that was scanned for an index is about to show these changes, in this order: what is
     /// kept of its rows must show them first.
@@ -80,17 +93,17 @@ pub trait CatalogReads: Send + Sync {
     /// Whether other processes write products to this store too.
     fn is_shared(&self) -> bool;
 
-    /// What the products that changed after `since` are now, with their vectors of this model, and
-    /// the change that was read at; `None` if the record of changes does not go back so far.
+    /// What the products that changed after `since` are now, with their vectors of this model.
+    /// Finds out whether the shop's history still contains `since`.
     fn changes_since(
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        since: Seq,
-    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError>;
+        since: Position,
+    ) -> Result<News, StoreError>;
 
-    /// The last change of each of these shops that has any.
-    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError>;
+    /// Where each of these shops that exists is now.
+    fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError>;
 
     /// The last change that was committed, as far as it can concern this shop.
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;
@@ -205,9 +218,6 @@ pub trait RowWrites {
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Forgets answers older than `before` and all but the newest `keep_changes` changes.
-    fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError>;
-
     /// Keeps a new token and returns its number.
     fn insert_token(
         &mut self,
@@ -222,6 +232,6 @@ pub trait RowWrites {
     /// Revokes a token of the shop; `false` if there is none that still works.
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Makes everything durable.
-    fn commit(self: Box<Self>) -> Result<(), StoreError>;
+    /// Makes everything durable, and says how it moved the shops on.
+    fn commit(self: Box<Self>) -> Result<Vec<Step>, StoreError>;
 }

@@ -9,7 +9,7 @@ use catalog::{
 };
 use jiff::Timestamp;
 
-use super::{Meaning, Remembered, RowWrites, StoreError, Touched, VectorRow};
+use super::{Committed, Meaning, Remembered, RowWrites, StoreError, Touched, VectorRow};
 use crate::embed::{Embedder, Embedding, Text};
 
 /// A transaction of any store. Dropped without a commit, it never happened.
@@ -132,11 +132,6 @@ impl<'store> WriteTransaction<'store> {
         self.rows.remember(shop, key, what, at)
     }
 
-    /// Forgets answers older than `before` and all but the newest `keep_changes` changes.
-    pub fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError> {
-        self.rows.tidy(before, keep_changes)
-    }
-
     /// Keeps a new token and returns its number.
     pub fn insert_token(
         &mut self,
@@ -160,14 +155,14 @@ impl<'store> WriteTransaction<'store> {
         self.rows.revoke_token(shop, id, at)
     }
 
-    /// Makes everything durable and says what was touched, in order.
-    pub fn commit(self) -> Result<Vec<Touched>, StoreError> {
+    /// Makes everything durable and says what was done.
+    pub fn commit(self) -> Result<Committed, StoreError> {
         let Self { mut rows, touched, count_changes, .. } = self;
         for (shop, (products, visible)) in count_changes {
             rows.add_counts(shop, products, visible)?;
         }
-        rows.commit()?;
-        Ok(touched)
+        let steps = rows.commit()?;
+        Ok(Committed { touched, steps })
     }
 
     /// Keeps the first vector of a new text, or makes room for it.

@@ -15,7 +15,7 @@ use catalog::{
 };
 use clap::Parser;
 use engine::{
-    Engine, Settings,
+    Engine, Settings, WarmUp,
     embed::{BuiltIn, Embedder, Weights},
     store::{Postgres, PostgresSettings},
     writer::WriterSettings,
@@ -62,7 +62,7 @@ fn main() -> anyhow::Result<()> {
     for _ in 0..arguments.rounds {
         let engine = open()?;
         let started = Instant::now();
-        engine.warm_up()?;
+        anyhow::ensure!(engine.warm_up(WarmUp::default()).is_done(), "a shop cannot be loaded");
         times.push(started.elapsed());
         anyhow::ensure!(engine.figures().products == arguments.products, "not all were loaded");
     }

@@ -168,7 +168,7 @@ fn time(
 fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
     let products = Products::make(count, 1);
     let mut builder = IndexBuilder::new();
-    let price = Money::parse("$5").unwrap_or_else(|_| unreachable!("it is a price"));
+    let price = Money::parse("$5").ok();
     for number in 0..count {
         let text: Value = serde_json::from_slice(&products.single(number)).unwrap_or_default();
         let field = |name: &str| text[name].as_str().unwrap_or_default();
@@ -246,7 +246,7 @@ fn report(snapshot: &Snapshot, asked: &[Asked], threads: usize) {
 fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> ShopIndex {
     let mut random = Random::new(7);
     let mut builder = IndexBuilder::new();
-    let price = Money::parse("$5").unwrap_or_else(|_| unreachable!("it is a price"));
+    let price = Money::parse("$5").ok();
     for number in 0..products {
         let at = number % titles.len();
         let moved = held[at]

@@ -103,7 +103,7 @@ fn moved(product: &Product, pictures: &str) -> anyhow::Result<Option<Vec<Media>>
         return Ok(None);
     }
     let media = product.media.iter().map(|media| match pictures::path_in(media.url()) {
-        Some(path) => Media::new(&format!("{pictures}{path}"), media.kind()),
+        Some(path) => Media::new(&format!("{pictures}{path}"), media.kind().clone()),
         None => Ok(media.clone()),
     });
     Ok(Some(media.collect::<Result<_, _>>()?))

@@ -13,7 +13,7 @@ use axum::{
 use catalog::access::Forbidden;
 use engine::{
     EngineError,
-    store::{StoreError, Trouble},
+    store::{ErrorChain, StoreError, Trouble},
     tokens::BadToken,
     writer::WriteError,
 };
@@ -322,8 +322,7 @@ fn outward(error: &StoreError) -> ApiError {
 
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
-        let cause = std::error::Error::source(&error).map(ToString::to_string);
-        tracing::error!(%error, cause, "the store could not be read");
+        tracing::error!(error = %ErrorChain(&error), "the store could not be read");
         outward(&error)
     }
 }

@@ -1,6 +1,9 @@
 //! What do answers look like? The bodies of the contract, written from the domain's types.
 
-use catalog::product::Product;
+use catalog::{
+    media::{Media, MediaKind},
+    product::Product,
+};
 use engine::{
     SearchResults, embed::Encoder, store::TokenRow, tokens::IssuedToken, writes::Refusal,
 };
@@ -55,6 +58,16 @@ pub struct MediaBody {
     kind: &'static str,
 }
 
+impl MediaBody {
+    /// `None` for a kind that this version does not know: clients would not know it either.
+    fn of(media: &Media) -> Option<Self> {
+        match media.kind() {
+            MediaKind::Image => Some(Self { url: media.url().to_owned(), kind: "image" }),
+            MediaKind::Unknown(_) => None,
+        }
+    }
+}
+
 impl From<&Product> for ProductBody {
     fn from(product: &Product) -> Self {
         Self {
@@ -63,11 +76,7 @@ impl From<&Product> for ProductBody {
             description: product.description.as_str().to_owned(),
             price: product.price.text().to_owned(),
             hidden: product.hidden,
-            media: product
-                .media
-                .iter()
-                .map(|item| MediaBody { url: item.url().to_owned(), kind: item.kind().as_str() })
-                .collect(),
+            media: product.media.iter().filter_map(MediaBody::of).collect(),
             shop_id: product.shop.get(),
             created_at: time(product.created_at),
             updated_at: time(product.updated_at),

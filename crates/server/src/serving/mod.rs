@@ -14,7 +14,7 @@ use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use engine::{
-    Engine, Settings,
+    Engine, Settings, WarmUp,
     embed::Embedder,
     store::{Postgres, PostgresSettings},
     writer::WriterSettings,
@@ -33,6 +33,11 @@ use crate::{
     demo::{self, DemoShop, PublicUrl},
     http, metrics,
 };
+
+/// The pause before shops that could not be loaded are tried again; it doubles each time.
+const FIRST_WARM_UP_PAUSE: Duration = Duration::from_millis(200);
+/// The longest such pause.
+const LONGEST_WARM_UP_PAUSE: Duration = Duration::from_secs(30);
 
 /// How the service runs with a demo shop.
 #[derive(Clone, Debug)]
@@ -149,11 +154,24 @@ async fn open_demo(
     Ok(Some((opened.shop, welcome)))
 }
 
-/// Loads shops in the background; whoever searches before loads its own.
+/// Loads shops in the background; whoever searches before loads its own. The server is ready once
+/// every shop was tried; those that cannot be loaded are tried again and again.
 fn warm_up(engine: Arc<Engine>, readiness: Arc<ReadinessFlag>) {
-    tokio::task::spawn_blocking(move || match engine.warm_up() {
-        Ok(()) => readiness.finish_warming_up(),
-        Err(error) => tracing::error!(%error, "the shops could not be loaded"),
+    tokio::spawn(async move {
+        let (mut state, mut pause) = (WarmUp::default(), FIRST_WARM_UP_PAUSE);
+        while !state.is_done() {
+            let engine = Arc::clone(&engine);
+            let warmed = tokio::task::spawn_blocking(move || engine.warm_up(state)).await;
+            // A load that panicked was reported by the panic hook; the shops are listed again.
+            state = warmed.unwrap_or_default();
+            if state.has_tried_all() {
+                readiness.finish_warming_up();
+            }
+            if !state.is_done() {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_WARM_UP_PAUSE);
+            }
+        }
     });
 }
 

@@ -10,7 +10,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    super::{Remembered, ShopCounts, StoreError, TokenRow, VectorRow, columns},
+    super::{Remembered, ShopCounts, StoreError, TokenRow, VectorRow, decoding},
     flush,
     rows::get,
     session::{Session, Value},
@@ -49,7 +49,8 @@ impl Arrival {
     /// The last product of a shop that has arrived. They come by ascending number.
     pub(crate) fn last_product(&mut self, shop: ShopId) -> Result<Option<ProductId>, StoreError> {
         let row = self.session.query_one(statements::LAST_PRODUCT, &[&number(shop)])?;
-        get::<Option<i64>>(&row, 0)?.map(columns::read_product_id).transpose()
+        let last = get::<Option<i64>>(&row, 0)?;
+        Ok(last.and_then(|last| decoding::product_id(number(shop), last)))
     }
 
     /// Keeps products with their vectors.

@@ -22,7 +22,7 @@ use crate::embed::Encoder;
 /// As many nodes find something to do without looking twice.
 const WINDOW: usize = 8;
 /// A model may take its time; a node that takes longer has stopped.
-const LONGEST: &str = "SET LOCAL idle_in_transaction_session_timeout = '2min'";
+const LONGEST: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2min'";
 
 /// The connection whose transaction holds this node's claims.
 pub(super) struct Claims {
@@ -50,8 +50,7 @@ impl Claims {
             }
             _ => self.connector.connect()?,
         };
-        session.begin()?;
-        session.control(LONGEST)?;
+        session.begin_with(LONGEST)?;
         let waiting =
             reader::unembedded(&mut session, model, encoder, limit.saturating_mul(WINDOW))?;
         let keys: Vec<i32> = waiting.iter().map(key).collect();

@@ -17,7 +17,7 @@ use tokio::{
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Notification, config::Config};
 
 use super::{
-    super::{StoreError, Trouble},
+    super::{ErrorChain, StoreError, Trouble},
     PostgresSettings,
     address::Encryption,
     outlook::Outlook,
@@ -105,6 +105,7 @@ impl Connector {
         if count >= FAILURES_IN_A_ROW && is_recent {
             return Err(StoreError::away("it could not be reached a moment ago"));
         }
+        let generation = self.outlook.generation();
         let made = self.runtime().block_on(async {
             let mut lost = self.outlook.watch();
             tokio::select! {
@@ -124,7 +125,7 @@ impl Connector {
         };
         let handle = self.runtime().handle().clone();
         let limit = self.statement_time + NETWORK_TIME;
-        Ok(Session::new(made?, handle, limit, self.outlook.watch()))
+        Ok(Session::new(made?, handle, limit, Arc::clone(&self.outlook), generation))
     }
 
     /// A new connection whose notifications go to `hear`, and which finds out whether the database
@@ -135,6 +136,7 @@ impl Connector {
         hear: OnNotification,
         on_silence: impl FnOnce() + Send + 'static,
     ) -> Result<JoinHandle<()>, StoreError> {
+        let generation = self.outlook.generation();
         let listen = format!("LISTEN {channel}");
         let client = self.runtime().block_on(async {
             let client = self.make(hear).await?;
@@ -144,7 +146,8 @@ impl Connector {
             Ok::<_, StoreError>(client)
         })?;
         self.outlook.answered();
-        let asking = pulse::keep_asking(client, Arc::clone(&self.outlook), on_silence);
+        let outlook = Arc::clone(&self.outlook);
+        let asking = pulse::keep_asking(client, outlook, generation, on_silence);
         Ok(self.runtime().spawn(asking))
     }
 
@@ -188,6 +191,7 @@ impl Connector {
                     Ok(_) => {}
                     // Whoever asks next is told so by the client.
                     Err(error) => {
+                        let error = ErrorChain(&error);
                         tracing::debug!(%error, "a connection to the database was lost");
                         return;
                     }

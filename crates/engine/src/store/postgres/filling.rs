@@ -7,7 +7,7 @@
 use catalog::product::{Product, ShopId};
 
 use super::{
-    super::{StoreError, columns},
+    super::{StoreError, decoding},
     rows::{self, get},
     search_rows::{self, SearchState},
     session::Session,
@@ -50,13 +50,11 @@ impl Filling {
         let above = i64::try_from(above).unwrap_or(i64::MAX);
         let found = self.session.query(search::LARGE_SHOPS, &[&above])?;
         let read = |row: &tokio_postgres::Row| {
-            Ok(LargeShop {
-                shop: columns::read_shop_id(get(row, 0)?)?,
-                products: usize::try_from(get::<i64>(row, 1)?).map_err(columns::unexpected)?,
-                state: SearchState::of_column(get(row, 2)?),
-            })
+            let (products, state) = (get(row, 1)?, SearchState::of_column(get(row, 2)?));
+            let products = decoding::count(products);
+            Ok(decoding::shop_id(get(row, 0)?).map(|shop| LargeShop { shop, products, state }))
         };
-        found.iter().map(read).collect()
+        found.iter().filter_map(|row| read(row).transpose()).collect()
     }
 
     /// Makes the rows of the next products of a shop; `true` if there are none left.
@@ -69,8 +67,8 @@ impl Filling {
             let after = if state == SearchState::Filling { filled_to } else { 0 };
             let limit = i64::try_from(products).unwrap_or(i64::MAX);
             let found = session.query(search::NEXT_PRODUCTS, &[&number, &after, &limit])?;
-            let next: Vec<Product> =
-                found.iter().map(|row| rows::read(row, 0)).collect::<Result<_, _>>()?;
+            let read = |row| rows::read(row, 0).transpose();
+            let next: Vec<Product> = found.iter().filter_map(read).collect::<Result<_, _>>()?;
             let last = next.last().map_or(after, |last| last.id.get().cast_signed());
             if !next.is_empty() {
                 let all: Vec<&Product> = next.iter().collect();

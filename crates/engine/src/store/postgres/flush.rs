@@ -48,6 +48,7 @@ pub(super) fn statements_for(shop: ShopId, state: &ShopState) -> Vec<(Sql, Vec<O
             Box::new(state.product_ids_end.cast_signed()),
             Box::new(state.products),
             Box::new(state.visible),
+            Box::new(state.stamp),
         ],
     ));
     let news: Vec<OwnedValue> = vec![Box::new(number), Box::new(state.last_seq.cast_signed())];
@@ -105,6 +106,7 @@ fn change_values(shop: i64, state: &ShopState) -> Vec<OwnedValue> {
         Box::new(changes.iter().map(|(seq, ..)| seq.0.cast_signed()).collect::<Vec<_>>()),
         Box::new(changes.iter().map(|(_, id, _)| bigint(*id)).collect::<Vec<_>>()),
         Box::new(changes.iter().map(|(.., kind)| is_deletion(*kind)).collect::<Vec<_>>()),
+        Box::new(state.stamp),
     ]
 }
 

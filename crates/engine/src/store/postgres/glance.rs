@@ -13,9 +13,9 @@ use catalog::{
 };
 
 use super::{
-    super::{StoreError, columns},
+    super::{StoreError, decoding},
     rows::{self, get},
-    search_rows::SearchState,
+    search_rows::{ABOVE_PRICES, NO_PRICE, SearchState},
     session::{Session, Value},
     statements::{self, Sql, search},
 };
@@ -73,8 +73,7 @@ pub(crate) struct Conditions {
 impl Conditions {
     /// All that may be seen.
     pub(crate) fn seen(sight: Sight) -> Self {
-        // More than any price.
-        let amounts = ("0".to_owned(), "1e30".to_owned());
+        let amounts = ("0".to_owned(), NO_PRICE.to_owned());
         Self { sight, amounts, currencies: None, said: None }
     }
 }
@@ -94,7 +93,8 @@ pub(crate) struct CandidateRow {
     pub(crate) id: ProductId,
     pub(crate) version: Seq,
     pub(crate) hidden: bool,
-    pub(crate) price: Money,
+    /// `None` where it cannot be parsed.
+    pub(crate) price: Option<Money>,
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) vector: Option<StoredVector>,
@@ -118,7 +118,7 @@ impl<'session> Glance<'session> {
                 })
             };
             Ok(SearchedShop {
-                seq: rows::read_seq(get(row, 0)?),
+                seq: decoding::seq(get(row, 0)?),
                 state: SearchState::of_column(get(row, 1)?),
                 corpus: corpus(2)?,
                 hidden: corpus(5)?,
@@ -197,11 +197,35 @@ impl<'session> Glance<'session> {
     pub(crate) fn count(&mut self, conditions: &Conditions) -> Result<usize, StoreError> {
         let found = self.filtered(search::COUNT_PASSING, conditions, &[])?;
         let row = found.first().ok_or_else(|| StoreError::damaged("a count without a row"))?;
-        usize::try_from(get::<i64>(row, 0)?).map_err(columns::unexpected)
+        get(row, 0).map(decoding::count)
     }
 
     /// The first products in an order, of those that satisfy the conditions and a text search query.
     pub(crate) fn first(
+        &mut self,
+        conditions: &Conditions,
+        order: SortOrder,
+        query: Option<&str>,
+        most: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let (least, greatest) = &conditions.amounts;
+        if order != SortOrder::PriceDescending || greatest != NO_PRICE {
+            return self.in_order(conditions, order, query, most);
+        }
+        // Products without a price come last here too.
+        let between = |least: &str, greatest: &str| {
+            let amounts = (least.to_owned(), greatest.to_owned());
+            Conditions { amounts, ..conditions.clone() }
+        };
+        let mut first = self.in_order(&between(least, ABOVE_PRICES), order, query, most)?;
+        let room = most - i64::try_from(first.len()).unwrap_or(most);
+        if room > 0 {
+            first.extend(self.in_order(&between(NO_PRICE, NO_PRICE), order, query, room)?);
+        }
+        Ok(first)
+    }
+
+    fn in_order(
         &mut self,
         conditions: &Conditions,
         order: SortOrder,
@@ -265,9 +289,10 @@ impl<'session> Glance<'session> {
         id: ProductId,
         model: &ModelId,
     ) -> Result<Option<StoredVector>, StoreError> {
-        let values: [Value<'_>; 3] = [&self.shop, &id.get().cast_signed(), &model.as_str()];
+        let product = id.get().cast_signed();
+        let values: [Value<'_>; 3] = [&self.shop, &product, &model.as_str()];
         let found = self.session.query_opt(search::VECTOR_OF, &values)?;
-        found.map_or(Ok(None), |row| rows::read_stored(&row, 0))
+        found.map_or(Ok(None), |row| rows::read_stored(&row, 0, (self.shop, product)))
     }
 
     /// All that a ranking needs to know of products, by ascending id.
@@ -279,18 +304,21 @@ impl<'session> Glance<'session> {
         let ids: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         let values: [Value<'_>; 3] = [&self.shop, &model.map(ModelId::as_str), &ids];
         let found = self.session.query(search::CANDIDATES, &values)?;
+        let shop = self.shop;
         let read = |row: &tokio_postgres::Row| {
-            Ok(CandidateRow {
-                id: columns::read_product_id(get(row, 0)?)?,
-                version: rows::read_seq(get(row, 1)?),
+            let product = get(row, 0)?;
+            let Some(id) = decoding::product_id(shop, product) else { return Ok(None) };
+            Ok(Some(CandidateRow {
+                id,
+                version: decoding::seq(get(row, 1)?),
                 hidden: get(row, 2)?,
-                price: Money::parse(get(row, 3)?).map_err(columns::unexpected)?,
+                price: decoding::money(shop, product, get(row, 3)?),
                 title: get(row, 4)?,
                 description: get(row, 5)?,
-                vector: rows::read_stored(row, 6)?,
-            })
+                vector: rows::read_stored(row, 6, (shop, product))?,
+            }))
         };
-        found.iter().map(read).collect()
+        found.iter().filter_map(|row| read(row).transpose()).collect()
     }
 
     /// The products with these ids, in this order; unknown ones are left out.
@@ -299,8 +327,7 @@ impl<'session> Glance<'session> {
         let found = self.session.query(statements::PRODUCTS, &[&self.shop, &asked])?;
         let mut by_id = HashMap::with_capacity(found.len());
         for row in &found {
-            let product = rows::read(row, 0)?;
-            by_id.insert(product.id, product);
+            by_id.extend(rows::read(row, 0)?.map(|product| (product.id, product)));
         }
         Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
     }
@@ -312,7 +339,8 @@ impl<'session> Glance<'session> {
         more: &[Value<'_>],
     ) -> Result<Vec<ProductId>, StoreError> {
         let found = self.filtered(sql, conditions, more)?;
-        found.iter().map(|row| columns::read_product_id(get(row, 0)?)).collect()
+        let read = |row| Ok(decoding::product_id(self.shop, get(row, 0)?));
+        found.iter().filter_map(|row| read(row).transpose()).collect()
     }
 
     /// The rows of a statement that begins with the conditions.

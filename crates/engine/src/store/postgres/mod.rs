@@ -8,6 +8,7 @@
 mod address;
 mod arrival;
 mod claims;
+mod cleanup;
 mod connector;
 mod filling;
 mod flush;
@@ -44,12 +45,12 @@ pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
 #[cfg(test)]
 pub(crate) use schema::step_from;
-pub(crate) use search_rows::{SearchState, quote};
+pub(crate) use search_rows::{ABOVE_PRICES, SearchState, quote};
 pub use steady::{SteadyReaders, TOKEN_LEASE};
 use tokio::task::JoinHandle;
 
 use self::{connector::Connector, session::Session};
-use super::{CatalogStore, StoreError, Trouble, WriteTransaction};
+use super::{CatalogStore, Cleanup, StoreError, Trouble, WriteTransaction};
 
 /// How a database is reached.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,8 +113,8 @@ impl Postgres {
         }
     }
 
-    /// Hears of every change of any shop, from any node, until the returned ear is dropped or the
-    /// database falls silent.
+    /// Hears of every change of any shop, from any node, until the returned ear is dropped, the
+    /// database falls silent or its server is demoted.
     pub fn listen(
         &self,
         mut hear: impl FnMut(ShopId, Seq) + Send + 'static,
@@ -141,6 +142,11 @@ impl Postgres {
     /// A connection on which shops are got ready to be searched here.
     pub(crate) fn filling(&self) -> Result<Filling, StoreError> {
         Filling::on(self.connector.connect()?)
+    }
+
+    /// Removes what the database no longer needs.
+    pub fn cleanup(&self) -> Box<dyn Cleanup> {
+        Box::new(cleanup::PostgresCleanup::new(Arc::clone(&self.connector)))
     }
 
     /// The side that writes.

@@ -5,7 +5,7 @@
 //! read is told so at once.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -23,6 +23,8 @@ pub(crate) struct Outlook {
     doubted: AtomicBool,
     /// When the indexes were last known to be as new as the database.
     confirmed: Mutex<Instant>,
+    /// How often the server was found demoted. Connections made before that are replaced.
+    generation: AtomicU64,
 }
 
 impl Outlook {
@@ -32,6 +34,7 @@ impl Outlook {
             lost: watch::Sender::new(false),
             doubted: AtomicBool::new(false),
             confirmed: Mutex::new(Instant::now()),
+            generation: AtomicU64::new(0),
         }
     }
 
@@ -59,6 +62,20 @@ impl Outlook {
     /// Whether who can do without it should.
     pub(super) fn is_doubtful(&self) -> bool {
         self.doubted.load(Ordering::Acquire) || self.is_lost()
+    }
+
+    /// Which connections are good: those of this generation.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// A connection of this generation leads to a server that took writes and no longer does, so
+    /// all of that generation may.
+    pub(super) fn demoted(&self, generation: u64) {
+        let (next, order) = (generation + 1, Ordering::AcqRel);
+        if self.generation.compare_exchange(generation, next, order, Ordering::Acquire).is_ok() {
+            tracing::warn!("the database server only reads any more; looking for another one");
+        }
     }
 
     /// Tells when it is lost.

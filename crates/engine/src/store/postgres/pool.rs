@@ -71,8 +71,11 @@ impl Pool {
         let until = Instant::now() + self.connector.connect_time();
         let mut state = self.state.lock();
         loop {
-            if let Some(session) = state.idle.pop() {
-                return Ok(Place { pool: self, session: Some(session) });
+            while let Some(session) = state.idle.pop() {
+                if session.is_usable() {
+                    return Ok(Place { pool: self, session: Some(session) });
+                }
+                state.open -= 1;
             }
             if state.open < self.most {
                 state.open += 1;

@@ -5,14 +5,13 @@ use std::{collections::HashMap, ops::ControlFlow, sync::Arc};
 use catalog::{
     access::{ReadPass, Sight},
     change::Seq,
-    price::Money,
     product::{Product, ProductId, ShopId},
 };
 
 use super::{
     super::{
-        CatalogReads, Meaning, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched,
-        Unembedded, VectorRow, columns,
+        CatalogReads, Meaning, News, Page, Position, Scanned, ShopCounts, Stamp, StoreError,
+        TokenRow, Touched, Unembedded, VectorRow, decoding,
     },
     claims::Claims,
     connector::Connector,
@@ -59,24 +58,27 @@ impl PostgresReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>, &tokio_postgres::Row) -> Result<(), StoreError>,
-    ) -> Result<Seq, StoreError> {
+    ) -> Result<Position, StoreError> {
         self.in_one_state(|session| {
-            let seq = last_change(session, shop)?;
+            let read_at = positions(session, &[shop])?.pop();
             session.control(STREAM)?;
-            let model = model.map(ModelId::as_str);
-            session.for_each(statements::SCAN, &[&number(shop), &model], |row| {
+            let (model, shop) = (model.map(ModelId::as_str), number(shop));
+            session.for_each(statements::SCAN, &[&shop, &model], |row| {
+                let product = get(row, 0)?;
+                let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
                 let scanned = Scanned {
-                    id: columns::read_product_id(get(row, 0)?)?,
-                    version: rows::read_seq(get(row, 1)?),
+                    id,
+                    version: decoding::seq(get(row, 1)?),
                     hidden: get(row, 2)?,
-                    price: Money::parse(get(row, 3)?).map_err(columns::unexpected)?,
+                    price: decoding::money(shop, product, get(row, 3)?),
                     title: get(row, 4)?,
                     description: get(row, 5)?,
-                    vector: rows::read_stored(row, 6)?,
+                    vector: rows::read_stored(row, 6, (shop, product))?,
                 };
                 visit(scanned, row)
             })?;
-            Ok(seq)
+            // A shop without a row has never been written to.
+            Ok(read_at.map(|(_, position)| position).unwrap_or_default())
         })
     }
 }
@@ -88,7 +90,7 @@ impl PostgresReaders {
         shop: ShopId,
         work: impl FnOnce(&mut Glance<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let begin = |session: &mut Session| session.control(glance::BEGIN);
+        let begin = |session: &mut Session| session.begin_with(glance::BEGIN);
         self.pool.with_ready(begin, |session| {
             let answer = work(&mut Glance::at(session, shop));
             session.roll_back();
@@ -105,8 +107,9 @@ impl CatalogReads for PostgresReaders {
             self.pool.with(|session| session.query(statements::PRODUCTS, &[&shop, &asked]))?;
         let mut by_id = HashMap::with_capacity(found.len());
         for row in &found {
-            let product = rows::read(row, 0)?;
-            if pass.sight() == Sight::Everything || !product.hidden {
+            if let Some(product) = rows::read(row, 0)?
+                && (pass.sight() == Sight::Everything || !product.hidden)
+            {
                 by_id.insert(product.id, product);
             }
         }
@@ -126,7 +129,7 @@ impl CatalogReads for PostgresReaders {
             let mut refused = Vec::new();
             session.for_each(statements::TEXTS, &[&shop, &asked], |row| {
                 if !allowed(get(row, 1)?, get(row, 2)?) {
-                    refused.push(columns::read_product_id(get(row, 0)?)?);
+                    refused.extend(decoding::product_id(shop, get(row, 0)?));
                 }
                 Ok(())
             })?;
@@ -143,11 +146,12 @@ impl CatalogReads for PostgresReaders {
         let shop = number(pass.shop());
         let found = self.pool.with(|session| session.query(sql, &[&shop, &limit, &offset]))?;
         let Some(first) = found.first() else { return Ok(Page { products: vec![], total: 0 }) };
-        let total = usize::try_from(get::<i64>(first, count)?).map_err(columns::unexpected)?;
+        let total = decoding::count(get(first, count)?);
         // A page without products has one row, which has none.
         let is_product =
             |row: &&tokio_postgres::Row| get::<Option<i64>>(row, 2).is_ok_and(|id| id.is_some());
-        let products = found.iter().filter(is_product).map(|row| rows::read(row, 2));
+        let read = |row| rows::read(row, 2).transpose();
+        let products = found.iter().filter(is_product).filter_map(read);
         Ok(Page { products: products.collect::<Result<_, _>>()?, total })
     }
 
@@ -156,7 +160,7 @@ impl CatalogReads for PostgresReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Seq, StoreError> {
+    ) -> Result<Position, StoreError> {
         self.scan_rows(shop, model, &mut |scanned, _| {
             visit(scanned);
             Ok(())
@@ -173,7 +177,7 @@ impl CatalogReads for PostgresReaders {
             let shop = number(pass.shop());
             let mut is_enough = false;
             let visited = session.for_each(statements::EVERY_PRODUCT, &[&shop], |row| {
-                let product = rows::read(row, 0)?;
+                let Some(product) = rows::read(row, 0)? else { return Ok(()) };
                 let in_sight = pass.sight() == Sight::Everything || !product.hidden;
                 is_enough = in_sight && visit(product).is_break();
                 // The rest need not come; the session is given up for it.
@@ -191,37 +195,45 @@ impl CatalogReads for PostgresReaders {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        since: Seq,
-    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
-        let (model, after) = (model.map(ModelId::as_str), since.0.cast_signed());
+        since: Position,
+    ) -> Result<News, StoreError> {
+        let (model, after) = (model.map(ModelId::as_str), since.seq.0.cast_signed());
         let values: [super::session::Value<'_>; 3] = [&number(shop), &after, &model];
         let found = self.pool.with(|session| session.query(statements::CHANGES_SINCE, &values))?;
-        let Some(row) = found.first() else { return Ok(Some((Vec::new(), Seq::default()))) };
-        let last = rows::read_seq(get(row, 0)?);
+        let (last, recorded) = match found.first() {
+            Some(row) => {
+                let last =
+                    Position { seq: decoding::seq(get(row, 0)?), stamp: Stamp(get(row, 17)?) };
+                (last, Stamp(get(row, 16)?))
+            }
+            None => Default::default(),
+        };
+        if last.seq < since.seq {
+            return Ok(News::Diverged(last));
+        }
+        if recorded != since.stamp {
+            // Either another transaction made the change of this number, or its record was removed.
+            return Ok(if recorded.is_some() { News::Diverged(last) } else { News::TooOld });
+        }
         // A shop without news has one row, which has no product.
         let mut first = None;
         let mut touched = Vec::with_capacity(found.len());
         for row in &found {
             if let Some(seq) = get::<Option<i64>>(row, 2)? {
                 first = Some(first.map_or(seq, |first: i64| first.min(seq)));
-                touched.push(read_touched(row, shop)?);
+                touched.extend(read_touched(row, shop)?);
             }
         }
         // A shop's changes have no gaps: if the next one is not there, it was swept out.
         match first {
-            None if last > since => Ok(None),
-            Some(first) if first > after + 1 => Ok(None),
-            _ => Ok(Some((touched, last))),
+            None if last.seq > since.seq => Ok(News::TooOld),
+            Some(first) if first > after + 1 => Ok(News::TooOld),
+            _ => Ok(News::Since(touched, last)),
         }
     }
 
-    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
-        let asked: Vec<i64> = shops.iter().map(|shop| number(*shop)).collect();
-        let found = self.pool.with(|session| session.query(statements::LAST_CHANGES, &[&asked]))?;
-        let read = |row: &tokio_postgres::Row| {
-            Ok((columns::read_shop_id(get(row, 0)?)?, rows::read_seq(get(row, 1)?)))
-        };
-        found.iter().map(read).collect()
+    fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError> {
+        self.pool.with(|session| positions(session, shops))
     }
 
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
@@ -238,21 +250,21 @@ impl CatalogReads for PostgresReaders {
 
     fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
         let found = self.pool.with(|session| session.query(statements::SHOPS, &[]))?;
-        found.iter().map(rows::read_counts).collect()
+        found.iter().filter_map(|row| rows::read_counts(row).transpose()).collect()
     }
 
     fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
         let found =
             self.pool.with(|session| session.query_opt(statements::SHOP, &[&number(shop)]))?;
         let Some(row) = found else { return Ok(ShopCounts { shop, products: 0, visible: 0 }) };
-        let count = |at| usize::try_from(get::<i64>(&row, at)?).map_err(columns::unexpected);
+        let count = |at| get(&row, at).map(decoding::count);
         Ok(ShopCounts { shop, products: count(1)?, visible: count(2)? })
     }
 
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         let found = self.pool.with(|session| session.query_opt(statements::TOKEN, &[&id]))?;
-        found.as_ref().map(rows::read_token).transpose()
+        found.as_ref().map_or(Ok(None), rows::read_token)
     }
 
     fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
@@ -260,7 +272,7 @@ impl CatalogReads for PostgresReaders {
             Some(shop) => session.query(statements::TOKENS, &[&number(shop)]),
             None => session.query(statements::ALL_TOKENS, &[]),
         })?;
-        found.iter().map(rows::read_token).collect()
+        found.iter().filter_map(|row| rows::read_token(row).transpose()).collect()
     }
 
     fn unembedded(
@@ -286,7 +298,7 @@ impl CatalogReads for PostgresReaders {
         let row = self
             .pool
             .with(|session| session.query_one(statements::UNEMBEDDED_COUNT, &[&model, &lesser]))?;
-        usize::try_from(get::<i64>(&row, 0)?).map_err(columns::unexpected)
+        get(&row, 0).map(decoding::count)
     }
 
     fn scan_vectors(
@@ -297,7 +309,7 @@ impl CatalogReads for PostgresReaders {
         self.in_one_state(|session| {
             session.control("SET LOCAL statement_timeout = 0")?;
             session.for_each(statements::SCAN_VECTORS, &[&number(shop)], |row| {
-                visit(rows::read_vector(row, shop)?);
+                rows::read_vector(row, shop)?.into_iter().for_each(&mut *visit);
                 Ok(())
             })
         })
@@ -319,36 +331,48 @@ pub(super) fn unembedded(
         found.extend(session.query(statements::EMBEDDED_OTHERWISE, &values)?);
     }
     let read = |row: &tokio_postgres::Row| {
-        Ok(Unembedded {
-            shop: columns::read_shop_id(get(row, 0)?)?,
-            id: columns::read_product_id(get(row, 1)?)?,
-            version: rows::read_seq(get(row, 2)?),
-            title: get(row, 3)?,
-            description: get(row, 4)?,
-        })
+        let (shop, product) = (get(row, 0)?, get(row, 1)?);
+        let ids = decoding::shop_id(shop).zip(decoding::product_id(shop, product));
+        let (version, title, description) = (get(row, 2)?, get(row, 3)?, get(row, 4)?);
+        let version = decoding::seq(version);
+        let waiting = |(shop, id)| Unembedded { shop, id, version, title, description };
+        Ok(ids.map(waiting))
     };
-    found.iter().map(read).collect()
+    found.iter().filter_map(|row| read(row).transpose()).collect()
 }
 
 /// What became of a product that changed.
-fn read_touched(row: &tokio_postgres::Row, shop: ShopId) -> Result<Touched, StoreError> {
-    Ok(match get::<Option<i64>>(row, 6)? {
-        None => Touched::Deleted {
-            shop,
-            id: columns::read_product_id(get(row, 1)?)?,
-            seq: rows::read_seq(get(row, 3)?),
-        },
-        Some(_) => Touched::Upserted {
-            product: rows::read(row, 6)?,
-            meaning: rows::read_stored(row, 4)?.map_or(Meaning::Unknown, Meaning::Known),
-        },
-    })
+fn read_touched(row: &tokio_postgres::Row, shop: ShopId) -> Result<Option<Touched>, StoreError> {
+    let product = get(row, 1)?;
+    let Some(id) = decoding::product_id(number(shop), product) else { return Ok(None) };
+    let exists = get::<Option<i64>>(row, 6)?.is_some();
+    let found = if exists { rows::read(row, 6)? } else { None };
+    let Some(found) = found else {
+        return Ok(Some(Touched::Deleted { shop, id, seq: decoding::seq(get(row, 3)?) }));
+    };
+    let vector = rows::read_stored(row, 4, (number(shop), product))?;
+    let meaning = vector.map_or(Meaning::Unknown, Meaning::Known);
+    Ok(Some(Touched::Upserted { product: found, meaning }))
+}
+
+/// Where these shops are now.
+fn positions(
+    session: &mut Session,
+    shops: &[ShopId],
+) -> Result<Vec<(ShopId, Position)>, StoreError> {
+    let asked: Vec<i64> = shops.iter().map(|shop| number(*shop)).collect();
+    let found = session.query(statements::POSITIONS, &[&asked])?;
+    let read = |row: &tokio_postgres::Row| {
+        let position = Position { seq: decoding::seq(get(row, 1)?), stamp: Stamp(get(row, 2)?) };
+        Ok(decoding::shop_id(get(row, 0)?).map(|shop| (shop, position)))
+    };
+    found.iter().filter_map(|row| read(row).transpose()).collect()
 }
 
 fn last_change(session: &mut Session, shop: ShopId) -> Result<Seq, StoreError> {
     let found = session.query_opt(statements::SHOP, &[&number(shop)])?;
     Ok(match found {
-        Some(row) => rows::read_seq(get(&row, 0)?),
+        Some(row) => decoding::seq(get(&row, 0)?),
         None => Seq::default(),
     })
 }

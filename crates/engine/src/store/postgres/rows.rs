@@ -1,12 +1,8 @@
 //! How does a row of the database become a value again?
 
-use std::error::Error;
+use std::{borrow::Cow, error::Error};
 
-use catalog::{
-    change::Seq,
-    price::Price,
-    product::{Description, Product, ShopId, Title},
-};
+use catalog::product::{Product, ShopId};
 use tokio_postgres::{
     Row,
     types::{FromSql, Type},
@@ -15,7 +11,8 @@ use tokio_postgres::{
 use super::{
     super::{
         ShopCounts, StoreError, TokenRow, VectorRow,
-        columns::{media_from_column, read_product_id, read_shop_id, read_time, unexpected},
+        columns::unexpected,
+        decoding::{self, ProductColumns, report},
     },
     nearby::RawRow,
 };
@@ -26,26 +23,23 @@ pub(super) fn get<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> Result<T
     row.try_get(at).map_err(unexpected)
 }
 
-/// The product in the columns from `first` on.
-pub(super) fn read(row: &Row, first: usize) -> Result<Product, StoreError> {
-    let text = |at| get::<&str>(row, first + at);
+/// The product in the columns from `first` on; `None` if it has no valid id.
+pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreError> {
+    let text = |at| get::<&str>(row, first + at).map(Cow::Borrowed);
     let number = |at| get::<i64>(row, first + at);
-    Ok(Product {
-        id: read_product_id(number(0)?)?,
-        shop: read_shop_id(number(1)?)?,
-        title: Title::parse(text(2)?).map_err(unexpected)?,
-        description: Description::parse(text(3)?).map_err(unexpected)?,
-        price: Price::parse(text(4)?).map_err(unexpected)?,
+    let columns = ProductColumns {
+        id: number(0)?,
+        shop: number(1)?,
+        title: text(2)?,
+        description: text(3)?,
+        price: text(4)?,
         hidden: get(row, first + 5)?,
-        media: media_from_column(text(6)?)?,
-        created_at: read_time(number(7)?)?,
-        updated_at: read_time(number(8)?)?,
-        version: read_seq(number(9)?),
-    })
-}
-
-pub(super) fn read_seq(number: i64) -> Seq {
-    Seq(number.cast_unsigned())
+        media: text(6)?,
+        created_at: number(7)?,
+        updated_at: number(8)?,
+        version: number(9)?,
+    };
+    Ok(columns.decode())
 }
 
 /// A row of a scan, for a copy of it.
@@ -63,45 +57,64 @@ pub(super) fn read_raw(row: &Row) -> Result<RawRow, StoreError> {
     })
 }
 
-/// A shop's number and counts, in this order.
-pub(super) fn read_counts(row: &Row) -> Result<ShopCounts, StoreError> {
-    let count = |at| usize::try_from(get::<i64>(row, at)?).map_err(unexpected);
-    Ok(ShopCounts { shop: read_shop_id(get(row, 0)?)?, products: count(1)?, visible: count(2)? })
+/// A shop's number and counts, in this order; `None` if the number is no shop's.
+pub(super) fn read_counts(row: &Row) -> Result<Option<ShopCounts>, StoreError> {
+    let count = |at| get(row, at).map(decoding::count);
+    let (products, visible) = (count(1)?, count(2)?);
+    let shop = decoding::shop_id(get(row, 0)?);
+    Ok(shop.map(|shop| ShopCounts { shop, products, visible }))
 }
 
-pub(super) fn read_token(row: &Row) -> Result<TokenRow, StoreError> {
-    let role: &str = get(row, 2)?;
-    let time = |at| get::<Option<i64>>(row, at)?.map(read_time).transpose();
-    Ok(TokenRow {
+/// A token; `None` if it has no valid shop or a role that this version does not know.
+pub(super) fn read_token(row: &Row) -> Result<Option<TokenRow>, StoreError> {
+    let number: i64 = get(row, 1)?;
+    let role = get::<&str>(row, 2)?.parse().ok();
+    let (Some(shop), Some(role)) = (decoding::shop_id(number), role) else {
+        report(number, 0, "a token has an unknown role");
+        return Ok(None);
+    };
+    let time = |at| Ok::<_, StoreError>(get::<Option<i64>>(row, at)?.map(decoding::time));
+    Ok(Some(TokenRow {
         id: get::<i64>(row, 0)?.cast_unsigned(),
-        shop: read_shop_id(get(row, 1)?)?,
-        role: role.parse().map_err(|_| StoreError::damaged(format!("the role {role}")))?,
+        shop,
+        role,
         name: get(row, 3)?,
         secret_hash: get(row, 4)?,
-        created_at: read_time(get(row, 5)?)?,
+        created_at: decoding::time(get(row, 5)?),
         expires_at: time(6)?,
         revoked_at: time(7)?,
-    })
+    }))
 }
 
-pub(super) fn read_vector(row: &Row, shop: ShopId) -> Result<VectorRow, StoreError> {
-    let encoder: &str = get(row, 3)?;
-    Ok(VectorRow {
-        shop,
-        product: read_product_id(get(row, 0)?)?,
-        version: read_seq(get(row, 1)?),
-        model: ModelId::new(get::<&str>(row, 2)?),
-        encoder: Encoder::parse(encoder)
-            .ok_or_else(|| StoreError::damaged(format!("the encoder {encoder}")))?,
-        vector: read_stored(row, 4)?.ok_or_else(|| StoreError::damaged("a vector"))?,
-    })
+/// A vector of a shop; `None` if it cannot be read. It is made again.
+pub(super) fn read_vector(row: &Row, shop: ShopId) -> Result<Option<VectorRow>, StoreError> {
+    let (number, product) = (shop.get().cast_signed(), get(row, 0)?);
+    let vector = read_stored(row, 4, (number, product))?;
+    let encoder = Encoder::parse(get(row, 3)?);
+    let (Some(vector), Some(encoder), Some(id)) =
+        (vector, encoder, decoding::product_id(number, product))
+    else {
+        report(number, product, "the vector cannot be read");
+        return Ok(None);
+    };
+    let (version, model) = (decoding::seq(get(row, 1)?), ModelId::new(get::<&str>(row, 2)?));
+    Ok(Some(VectorRow { shop, product: id, version, model, encoder, vector }))
 }
 
-/// The vector whose scale and coordinates begin at this column, if there is one.
-pub(super) fn read_stored(row: &Row, first: usize) -> Result<Option<StoredVector>, StoreError> {
+/// The vector whose scale and coordinates begin at this column, if there is one that can be read.
+/// It is that of this shop's product.
+pub(super) fn read_stored(
+    row: &Row,
+    first: usize,
+    (shop, product): (i64, i64),
+) -> Result<Option<StoredVector>, StoreError> {
     let Some(Halfvec(coordinates)) = get(row, first + 1)? else { return Ok(None) };
-    let vector = StoredVector::of_coordinates(get(row, first)?, &coordinates);
-    vector.map(Some).ok_or_else(|| StoreError::damaged("a vector"))
+    let scale: Option<f32> = get(row, first)?;
+    let vector = scale.and_then(|scale| StoredVector::of_coordinates(scale, &coordinates));
+    if vector.is_none() {
+        report(shop, product, "the vector cannot be read");
+    }
+    Ok(vector)
 }
 
 /// Coordinates as pgvector sends them: how many, two bytes of nothing, and a half each.

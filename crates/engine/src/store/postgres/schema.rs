@@ -144,6 +144,12 @@ const STEPS: &[&str] = &[
           FROM search_rows WHERE hidden GROUP BY shop_id) counted
     WHERE shops.shop_id = counted.shop_id;
     ",
+    // 3 → 4: changes are told apart although their numbers are given out again after commits were
+    // lost. All changes of a transaction have its random stamp, the shop that of its last change.
+    "
+    ALTER TABLE changes ADD COLUMN stamp bigint NOT NULL DEFAULT 0;
+    ALTER TABLE shops ADD COLUMN last_stamp bigint NOT NULL DEFAULT 0;
+    ",
 ];
 
 /// The step from a version to the next.

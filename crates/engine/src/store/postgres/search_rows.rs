@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use catalog::{product::Product, ranking::FieldLength, words};
+use catalog::{price::Price, product::Product, ranking::FieldLength, words};
 
 use super::{
     session::OwnedValue,
@@ -14,6 +14,12 @@ use super::{
 const LAST_POSITION: usize = 16_383;
 /// Words of title and description are further apart than any phrase.
 const BETWEEN_FIELDS: usize = 16;
+
+/// More than any price.
+pub(crate) const ABOVE_PRICES: &str = "1e30";
+/// The amount of a price that cannot be parsed: it comes after all prices, and no condition on
+/// prices reaches so far.
+pub(crate) const NO_PRICE: &str = "2e30";
 
 /// How a shop is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,23 +96,14 @@ pub(super) fn statements_for(
         ),
     ];
     if !kept.is_empty() {
-        let money = |product: &&Product| product.price.money();
         all.push((
             search::UPSERT_SEARCH_ROWS,
             vec![
                 Box::new(shop),
                 Box::new(kept_ids().collect::<Vec<_>>()),
                 Box::new(hidden),
-                Box::new(
-                    kept.iter()
-                        .map(|product| money(product).amount.to_string())
-                        .collect::<Vec<_>>(),
-                ),
-                Box::new(
-                    kept.iter()
-                        .map(|product| money(product).currency.code().to_owned())
-                        .collect::<Vec<_>>(),
-                ),
+                Box::new(kept.iter().map(|product| amount(&product.price)).collect::<Vec<_>>()),
+                Box::new(kept.iter().map(|product| currency(&product.price)).collect::<Vec<_>>()),
                 Box::new(said.iter().map(|said| said.title_words).collect::<Vec<_>>()),
                 Box::new(said.iter().map(|said| said.description_words).collect::<Vec<_>>()),
                 Box::new(vectors),
@@ -117,6 +114,16 @@ pub(super) fn statements_for(
         all.push((search::DELETE_SEARCH_ROWS, vec![Box::new(shop), Box::new(gone.to_vec())]));
     }
     all
+}
+
+/// What a price is compared by.
+fn amount(price: &Price) -> String {
+    price.money().map_or_else(|| NO_PRICE.to_owned(), |money| money.amount.to_string())
+}
+
+/// The currency of a price; none where it cannot be parsed.
+fn currency(price: &Price) -> String {
+    price.money().map(|money| money.currency.code().to_owned()).unwrap_or_default()
 }
 
 /// What a product says.

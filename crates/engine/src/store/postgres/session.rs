@@ -1,7 +1,7 @@
 //! How is the database asked? One statement of [`statements`](super::statements) at a time, or
 //! several at once, each prepared once and given only so much time.
 
-use std::{collections::HashMap, pin::pin, time::Duration};
+use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
 
 use futures_util::{TryStreamExt, future::try_join_all};
 use tokio::{runtime::Handle, sync::watch, time::timeout};
@@ -10,7 +10,11 @@ use tokio_postgres::{
     types::{BorrowToSql, ToSql},
 };
 
-use super::{super::StoreError, statements::Sql};
+use super::{
+    super::{StoreError, Trouble},
+    outlook::Outlook,
+    statements::Sql,
+};
 
 /// A value of a statement.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
@@ -28,6 +32,12 @@ pub(super) struct Session {
     limit: Duration,
     /// Told when the database is lost: there is no use in waiting any longer.
     lost: watch::Receiver<bool>,
+    outlook: Arc<Outlook>,
+    /// The generation of connections it belongs to.
+    generation: u64,
+    in_transaction: bool,
+    /// Whether it has committed something.
+    has_written: bool,
     /// What was asked may still be under way: nobody may ask again.
     is_broken: bool,
 }
@@ -37,14 +47,26 @@ impl Session {
         client: Client,
         handle: Handle,
         limit: Duration,
-        lost: watch::Receiver<bool>,
+        outlook: Arc<Outlook>,
+        generation: u64,
     ) -> Self {
-        Self { client, prepared: HashMap::new(), handle, limit, lost, is_broken: false }
+        Self {
+            client,
+            prepared: HashMap::new(),
+            handle,
+            limit,
+            lost: outlook.watch(),
+            outlook,
+            generation,
+            in_transaction: false,
+            has_written: false,
+            is_broken: false,
+        }
     }
 
     /// Whether it can be used again.
     pub(super) fn is_usable(&self) -> bool {
-        !self.is_broken && !self.client.is_closed()
+        !self.is_broken && !self.client.is_closed() && self.generation == self.outlook.generation()
     }
 
     /// Leaves the session to be closed.
@@ -61,30 +83,56 @@ impl Session {
 
     /// Begins a transaction.
     pub(super) fn begin(&mut self) -> Result<(), StoreError> {
-        self.control("BEGIN")
+        self.begin_with("BEGIN")
     }
 
     /// Begins a transaction that sees one state and changes nothing.
     pub(super) fn begin_reading(&mut self) -> Result<(), StoreError> {
-        self.control("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        self.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
+    /// Begins a transaction with these statements, of which the first is `BEGIN`.
+    pub(super) fn begin_with(&mut self, statements: &str) -> Result<(), StoreError> {
+        self.in_transaction = true;
+        let begun = self.control(statements);
+        if begun.is_err() {
+            self.roll_back();
+        }
+        begun
     }
 
     /// Makes the transaction durable. However bad it looks, the answer is waited for: nobody else
     /// knows whether it happened.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
-        let Self { client, handle, limit, is_broken, .. } = self;
+        let Self { client, handle, limit, in_transaction, is_broken, .. } = self;
+        *in_transaction = false;
         if client.is_closed() {
             return Err(StoreError::away("the connection was lost before the commit"));
         }
         let done = handle.block_on(async { timeout(*limit, client.batch_execute("COMMIT")).await });
-        settle(done.map_err(|_| Unanswered), is_broken).map_err(StoreError::in_a_commit)
+        settle(done.map_err(|_| Unanswered), is_broken).map_err(StoreError::in_a_commit)?;
+        self.has_written = true;
+        Ok(())
     }
 
-    /// Takes the transaction back.
+    /// Takes the transaction back, if there is one.
     pub(super) fn roll_back(&mut self) {
-        if self.is_usable() && self.control("ROLLBACK").is_err() {
+        let was_in_one = std::mem::replace(&mut self.in_transaction, false);
+        if was_in_one && self.is_usable() && self.control("ROLLBACK").is_err() {
             self.give_up();
         }
+    }
+
+    /// Looks what an error says of the connection: one to a server that does not take writes is of
+    /// no use to a writer, and if it took writes before, nor are others to that server.
+    fn examine<T>(&mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
+        if done.as_ref().is_err_and(|error| error.trouble() == Trouble::ReadOnly) {
+            self.give_up();
+            if self.has_written {
+                self.outlook.demoted(self.generation);
+            }
+        }
+        done
     }
 
     /// Something that is neither prepared nor about a shop: transactions, settings, migrations.
@@ -110,7 +158,8 @@ impl Session {
         let statement = self.prepare(sql)?;
         let Self { client, handle, limit, lost, is_broken, .. } = self;
         let found = handle.block_on(within(*limit, lost, client.query(&statement, values)));
-        settle(found, is_broken)
+        let found = settle(found, is_broken);
+        self.examine(found)
     }
 
     /// The one row that a statement finds, if it finds one.
@@ -133,7 +182,8 @@ impl Session {
         let statement = self.prepare(sql)?;
         let Self { client, handle, limit, lost, is_broken, .. } = self;
         let changed = handle.block_on(within(*limit, lost, client.execute(&statement, values)));
-        settle(changed, is_broken)
+        let changed = settle(changed, is_broken);
+        self.examine(changed)
     }
 
     /// Sends several statements at once, in order, and waits for all of them.
@@ -146,7 +196,8 @@ impl Session {
             client.execute_raw(statement, values.collect::<Vec<_>>())
         });
         let done = handle.block_on(within(*limit, lost, try_join_all(sent)));
-        settle(done, is_broken).map(drop)
+        let done = settle(done, is_broken).map(drop);
+        self.examine(done)
     }
 
     /// Hands the rows that a statement finds to `visit`, as they come. The time is for each.

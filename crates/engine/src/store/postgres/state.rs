@@ -1,7 +1,7 @@
 //! How is a database doing? Figures for its operator, read without changing anything.
 
 use super::{
-    super::{CatalogReads, StoreError, StoreState, VectorCount, columns::unexpected},
+    super::{CatalogReads, StoreError, StoreState, VectorCount, decoding},
     Postgres,
     rows::get,
     schema, statements,
@@ -15,7 +15,6 @@ impl Postgres {
         if schema > known_schema {
             return Err(StoreError::too_new());
         }
-        let number = |count: i64| usize::try_from(count).map_err(unexpected);
         let size: i64 = get(&session.query_one(statements::SIZE, &[])?, 0)?;
         let mut state = StoreState {
             schema,
@@ -27,7 +26,7 @@ impl Postgres {
         if schema == known_schema {
             state.shops = self.readers().shops()?;
             for row in session.query(statements::VECTOR_COUNTS, &[])? {
-                let products = number(get(&row, 2)?)?;
+                let products = decoding::count(get(&row, 2)?);
                 let (model, encoder) = (get(&row, 0)?, get(&row, 1)?);
                 state.vectors.push(VectorCount { model, encoder, products });
             }

@@ -64,14 +64,17 @@ macro_rules! page {
 
 statements! {
     /// Waits for whoever writes to the shop, and holds the shop until the commit.
-    LOCK_SHOP = "SELECT last_seq, next_product_id, product_ids_end, search_state FROM shops
-                 WHERE shop_id = $1 FOR UPDATE";
+    /// The last value is the stamp of whatever the transaction changes.
+    LOCK_SHOP = "SELECT last_seq, next_product_id, product_ids_end, search_state, last_stamp,
+                     (random() * 9007199254740991)::bigint
+                 FROM shops WHERE shop_id = $1 FOR UPDATE";
     /// A shop that nobody has written to before.
     INSERT_SHOP = "INSERT INTO shops (shop_id, search_state) VALUES ($1, $2)
                    ON CONFLICT (shop_id) DO NOTHING";
     /// What a transaction did to a shop.
     UPDATE_SHOP = "UPDATE shops SET last_seq = $2, next_product_id = $3, product_ids_end = $4,
-                       product_count = product_count + $5, visible_count = visible_count + $6
+                       product_count = product_count + $5, visible_count = visible_count + $6,
+                       last_stamp = $7
                    WHERE shop_id = $1";
     /// The numbers and counts of a shop.
     SHOP = "SELECT last_seq, product_count, visible_count FROM shops WHERE shop_id = $1";
@@ -114,12 +117,15 @@ statements! {
 
     /// The record of changes.
     INSERT_CHANGES =
-        "INSERT INTO changes (shop_id, seq, product_id, deleted)
-         SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::boolean[])";
+        "INSERT INTO changes (shop_id, seq, product_id, deleted, stamp)
+         SELECT $1, new.*, $5::bigint FROM unnest($2::bigint[], $3::bigint[], $4::boolean[]) new";
     /// How far a shop has come, and what the products that changed lately are now, with the first
-    /// change of each. One statement sees one state.
+    /// change of each; and the stamps of the change that was asked from and of the last one. One
+    /// statement sees one state.
     CHANGES_SINCE = concat!("SELECT s.last_seq, c.product_id, c.first_seq, c.last_seq, v.scale,
-            v.vector, ", product_columns!(), "
+            v.vector, ", product_columns!(), ",
+            (SELECT stamp FROM changes WHERE shop_id = $1 AND seq = $2),
+            (SELECT stamp FROM changes WHERE shop_id = $1 AND seq = s.last_seq)
         FROM shops s
         LEFT JOIN (SELECT product_id, min(seq) AS first_seq, max(seq) AS last_seq
                    FROM changes WHERE shop_id = $1 AND seq > $2 GROUP BY product_id) c ON true
@@ -127,7 +133,9 @@ statements! {
         LEFT JOIN vectors v ON v.shop_id = $1 AND v.product_id = c.product_id AND v.model = $3
         WHERE s.shop_id = $1 ORDER BY c.last_seq");
     /// How far the shops in memory have come.
-    LAST_CHANGES = "SELECT shop_id, last_seq FROM shops WHERE shop_id = ANY($1)";
+    POSITIONS = "SELECT s.shop_id, s.last_seq, c.stamp
+                 FROM shops s LEFT JOIN changes c ON c.shop_id = s.shop_id AND c.seq = s.last_seq
+                 WHERE s.shop_id = ANY($1)";
     /// Wakes the nodes that hold the shop in memory, once the commit is done.
     NOTIFY = "SELECT pg_notify('shopkeeper_changes', $1::bigint || ':' || $2::bigint)
               FROM shops WHERE shop_id = $1";
@@ -191,11 +199,18 @@ statements! {
          VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (shop_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
              answer = excluded.answer, created_at = excluded.created_at";
-    /// Forgets old answers, now and then.
-    TIDY_KEYS = "DELETE FROM idempotency_keys WHERE created_at < $1";
-    /// Forgets old changes, now and then.
-    TIDY_CHANGES = "DELETE FROM changes c USING shops s
-                    WHERE c.shop_id = s.shop_id AND c.seq <= s.last_seq - $1";
+    /// Removes a batch of expired answers; what another node removes is left to it.
+    REMOVE_KEYS = "DELETE FROM idempotency_keys WHERE (shop_id, key) IN (
+                       SELECT shop_id, key FROM idempotency_keys WHERE created_at < $1
+                       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+                   )";
+    /// The next shops with more changes than are kept.
+    SHOPS_WITH_OLD_CHANGES = "SELECT shop_id, last_seq FROM shops
+                              WHERE shop_id > $1 AND last_seq > $2 ORDER BY shop_id LIMIT $3";
+    /// Removes the oldest changes of a shop up to one of them, a batch at a time: their numbers
+    /// have no gaps.
+    REMOVE_CHANGES = "DELETE FROM changes WHERE shop_id = $1 AND seq <= $2
+                      AND seq < (SELECT min(seq) FROM changes WHERE shop_id = $1) + $3";
 
     /// The next number of a token.
     NEXT_TOKEN_ID = "SELECT nextval('token_ids')";
@@ -249,8 +264,8 @@ mod tests {
         (CLAIM, "locks on numbers, no tables"),
         (VECTOR_COUNTS, "the operator's figures"),
         (SIZE, "the operator's figures"),
-        (TIDY_KEYS, "every ten minutes: all shops"),
-        (TIDY_CHANGES, "every ten minutes: all shops, each by its own row"),
+        (REMOVE_KEYS, "background: expired keys of any shop"),
+        (SHOPS_WITH_OLD_CHANGES, "background: whichever shop has old changes"),
         (TOKEN, "tokens are small and on every machine; the shop is the answer"),
         (ALL_TOKENS, "the operator's list"),
         (CHECK, "says nothing of shops"),

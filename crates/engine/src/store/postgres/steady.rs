@@ -15,8 +15,8 @@ use catalog::{
 pub use super::known::TOKEN_LEASE;
 use super::{
     super::{
-        CatalogReads, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched, Trouble,
-        Unembedded, VectorRow,
+        CatalogReads, ErrorChain, News, Page, Position, Scanned, ShopCounts, StoreError, TokenRow,
+        Touched, Trouble, Unembedded, VectorRow,
     },
     known::KnownTokens,
     nearby::Nearby,
@@ -50,8 +50,8 @@ impl SteadyReaders {
         readers: usize,
     ) -> Self {
         let nearby = Nearby::new(scratch, readers).inspect_err(|error| {
-            let cause = std::error::Error::source(error).map(ToString::to_string);
-            tracing::warn!(folder = %scratch.display(), %error, cause,
+            let error = ErrorChain(error);
+            tracing::warn!(folder = %scratch.display(), %error,
                 "no products can be kept nearby; searches will fail while the database is away");
         });
         Self {
@@ -72,8 +72,8 @@ impl SteadyReaders {
     /// What is nearby. Trouble with it is no trouble as long as there is a database.
     fn at_hand<T>(&self, ask: impl FnOnce(&Nearby) -> Result<Option<T>, StoreError>) -> Option<T> {
         ask(self.nearby.as_ref()?).unwrap_or_else(|error| {
-            let cause = std::error::Error::source(&error).map(ToString::to_string);
-            tracing::warn!(%error, cause, "what is kept nearby cannot be read");
+            let error = ErrorChain(&error);
+            tracing::warn!(%error, "what is kept nearby cannot be read");
             None
         })
     }
@@ -143,16 +143,16 @@ impl CatalogReads for SteadyReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Seq, StoreError> {
+    ) -> Result<Position, StoreError> {
         let Some(nearby) = &self.nearby else { return self.database.scan(shop, model, visit) };
         let mut filling = nearby.fill(shop);
-        let seq = self.database.scan_rows(shop, model, &mut |scanned, row| {
+        let read_at = self.database.scan_rows(shop, model, &mut |scanned, row| {
             filling.add(rows::read_raw(row)?);
             visit(scanned);
             Ok(())
         })?;
         filling.finish();
-        Ok(seq)
+        Ok(read_at)
     }
 
     fn keep_up(&self, shop: ShopId, changes: &[&Touched]) {
@@ -183,13 +183,13 @@ impl CatalogReads for SteadyReaders {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        since: Seq,
-    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
+        since: Position,
+    ) -> Result<News, StoreError> {
         self.database.changes_since(shop, model, since)
     }
 
-    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
-        self.database.last_changes(shops)
+    fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError> {
+        self.database.positions(shops)
     }
 
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {

@@ -11,7 +11,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    super::{Remembered, RowWrites, StoreError, VectorRow, columns},
+    super::{Position, Remembered, RowWrites, Stamp, Step, StoreError, VectorRow, columns},
     flush, rows,
     rows::get,
     search_rows::SearchState,
@@ -21,12 +21,14 @@ use super::{
 
 /// Product numbers that a shop takes at a time; the sequence grows by as many.
 const BLOCK: u64 = 256;
-/// Changes of a shop that are kept for nodes that follow; who is further behind reads the rows.
-const KEEP_CHANGES: u64 = 10_000;
 
 /// What a transaction has done to a shop whose lock it holds.
 #[derive(Default)]
 pub(super) struct ShopState {
+    /// Where the shop was when it was locked.
+    before: Position,
+    /// The stamp of what this transaction changes.
+    pub(super) stamp: i64,
     pub(super) last_seq: u64,
     pub(super) next_product_id: u64,
     pub(super) product_ids_end: u64,
@@ -39,6 +41,14 @@ pub(super) struct ShopState {
     pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
     /// Room for vectors of new texts, and the vector where it is known already.
     pub(super) vectors: BTreeMap<ProductId, (Seq, Option<VectorRow>)>,
+}
+
+impl ShopState {
+    /// How the transaction moves the shop on, if it does.
+    fn step(&self, shop: ShopId) -> Option<Step> {
+        let after = Position { seq: Seq(self.last_seq), stamp: Stamp(Some(self.stamp)) };
+        (!self.changes.is_empty()).then_some(Step { shop, before: self.before, after })
+    }
 }
 
 /// A transaction. Dropped without a commit, it is taken back.
@@ -75,6 +85,8 @@ impl<'store> PostgresRows<'store> {
         let row = found.ok_or_else(|| StoreError::damaged("a shop's row is gone"))?;
         let number = |at| Ok::<_, StoreError>(get::<i64>(&row, at)?.cast_unsigned());
         Ok(ShopState {
+            before: Position { seq: Seq(number(0)?), stamp: Stamp(get(&row, 4)?) },
+            stamp: get(&row, 5)?,
             last_seq: number(0)?,
             next_product_id: number(1)?,
             product_ids_end: number(2)?,
@@ -135,7 +147,7 @@ impl RowWrites for PostgresRows<'_> {
         }
         let (shop, ids) = (shop.get().cast_signed(), vec![id.get().cast_signed()]);
         let found = self.session.query_opt(statements::PRODUCTS, &[&shop, &ids])?;
-        found.map(|row| rows::read(&row, 0)).transpose()
+        found.map_or(Ok(None), |row| rows::read(&row, 0))
     }
 
     fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
@@ -236,13 +248,6 @@ impl RowWrites for PostgresRows<'_> {
         Ok(())
     }
 
-    fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError> {
-        let keep = keep_changes.min(KEEP_CHANGES).cast_signed();
-        self.session.execute(statements::TIDY_KEYS, &[&before.as_microsecond()])?;
-        self.session.execute(statements::TIDY_CHANGES, &[&keep])?;
-        Ok(())
-    }
-
     fn insert_token(
         &mut self,
         shop: ShopId,
@@ -276,7 +281,7 @@ impl RowWrites for PostgresRows<'_> {
         Ok(self.session.execute(statements::REVOKE_TOKEN, &values)? > 0)
     }
 
-    fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
+    fn commit(mut self: Box<Self>) -> Result<Vec<Step>, StoreError> {
         let shops = std::mem::take(&mut self.shops);
         let all: Vec<_> =
             shops.iter().flat_map(|(shop, state)| flush::statements_for(*shop, state)).collect();
@@ -289,7 +294,8 @@ impl RowWrites for PostgresRows<'_> {
             // Whether it happened is not known here; the next transaction begins elsewhere.
             self.session.give_up();
         }
-        committed
+        committed?;
+        Ok(shops.iter().filter_map(|(shop, state)| state.step(*shop)).collect())
     }
 }
 

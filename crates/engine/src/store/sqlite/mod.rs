@@ -1,9 +1,11 @@
 //! How is a catalog kept in one file? In one SQLite database per data folder.
 //!
 //! Write-ahead logging with `synchronous=FULL`: a transaction that was committed survives a
-//! killed process and a power cut. One connection writes (the [`writer`](crate::writer)'s, and
-//! now and then a command line's); any number read, each from its own consistent snapshot.
+//! killed process and a power cut. One connection writes products (the
+//! [`writer`](crate::writer)'s, and now and then a command line's), another removes what has
+//! expired; any number read, each from its own consistent snapshot.
 
+mod cleanup;
 mod folder;
 mod reader;
 pub(super) mod rows;
@@ -23,7 +25,7 @@ use catalog::{change::Seq, product::ShopId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{CatalogStore, Remembered, StoreError, WriteTransaction, columns};
+use super::{CatalogStore, ErrorChain, Remembered, StoreError, WriteTransaction, decoding};
 pub use folder::{DataFolder, FolderInUse};
 use folder::{Turn, make_private_file};
 pub use reader::SqliteReaders;
@@ -148,8 +150,8 @@ impl SqliteStore {
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
             let said = Remembered { fingerprint: row.get(2)?, answer: row.get(3)? };
-            let at = columns::read_time(row.get(4)?)?;
-            all.push((columns::read_shop_id(row.get(0)?)?, row.get(1)?, said, at));
+            let Some(shop) = decoding::shop_id(row.get(0)?) else { continue };
+            all.push((shop, row.get(1)?, said, decoding::time(row.get(4)?)));
         }
         Ok(all)
     }
@@ -169,6 +171,7 @@ impl SqliteStore {
         });
         self.log_tried_at = if matches!(begun_anew, Ok(true)) { 0 } else { length };
         if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT).and(begun_anew) {
+            let error = ErrorChain(&error);
             tracing::warn!(%error, length_bytes = length, "the log could not be begun anew");
         }
     }
@@ -308,6 +311,40 @@ mod tests {
         let readers = SqliteReaders::new(folder.path().to_owned());
         let pass = Caller::new(shop(1), Role::Viewer).may_read();
         assert_eq!(readers.product(&pass, made.id).unwrap(), Some(made));
+    }
+
+    /// What an operator, a failing disk or another version may leave behind.
+    #[test]
+    fn rows_that_no_version_would_write_can_be_read_and_mended() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        let (sound, odd) = (create(&mut store, 1, false), create(&mut store, 1, false));
+        let damage = "UPDATE products SET title = CAST(x'4cff' AS TEXT), price = '?', media = '{',
+                          created_at = 9223372036854775807, version = 3 WHERE id = 2";
+        store.connection.execute(damage, []).unwrap();
+        store.connection.execute("UPDATE vectors SET vector = x'00', model = 'm'", []).unwrap();
+        store.connection.execute("UPDATE shops SET visible_count = -1", []).unwrap();
+        let role = "INSERT INTO tokens (shop_id, role, name, secret_hash, created_at)
+                    VALUES (1, 'KING', '', x'00', 0), (1, 'VIEWER', '', x'00', 0)";
+        store.connection.execute(role, []).unwrap();
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        let pass = Caller::new(shop(1), Role::Viewer).may_read();
+        let shown = readers.product(&pass, odd.id).unwrap().unwrap();
+        assert_eq!((shown.title.as_str(), shown.price.text()), ("L\u{fffd}", "?"));
+        let mut seen = Vec::new();
+        let model = crate::embed::ModelId::new("m");
+        let visit = &mut |row: crate::store::Scanned<'_>| seen.push((row.id, row.vector.is_some()));
+        readers.scan(shop(1), Some(&model), visit).unwrap();
+        assert_eq!(seen, [(sound.id, false), (odd.id, false)]);
+        assert_eq!(readers.unembedded("n", crate::embed::Encoder::Deep, 9).unwrap().len(), 2);
+        assert_eq!(readers.shops().unwrap()[0].products, 2);
+        assert_eq!(readers.tokens(None).unwrap().len(), 1);
+        assert!(readers.token(1).unwrap().is_none());
+        let mut transaction = store.begin().unwrap();
+        let found = transaction.product(shop(1), odd.id).unwrap().unwrap();
+        transaction.delete(&found).unwrap();
+        transaction.commit().unwrap();
+        assert_eq!(readers.product(&pass, odd.id).unwrap(), None);
     }
 
     #[test]

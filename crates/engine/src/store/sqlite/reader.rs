@@ -8,16 +8,15 @@ use std::{
 use catalog::{
     access::{ReadPass, Sight},
     change::Seq,
-    price::Money,
     product::{Product, ProductId, ShopId},
 };
 use parking_lot::Mutex;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{
-        CatalogReads, Meaning, Page, Scanned, ShopCounts, StoreError, TokenRow, Touched,
-        Unembedded, VectorRow, columns,
+        CatalogReads, Meaning, News, Page, Position, Scanned, ShopCounts, Stamp, StoreError,
+        TokenRow, Touched, Unembedded, VectorRow, decoding,
     },
     SqliteStore, rows, vectors,
 };
@@ -90,11 +89,11 @@ impl CatalogReads for SqliteReaders {
             let mut found = Vec::with_capacity(ids.len());
             for id in ids {
                 let mut row = statement.query(params![id.get(), pass.shop().get()])?;
-                if let Some(row) = row.next()? {
-                    let product = rows::read(row)?;
-                    if pass.sight() == Sight::Everything || !product.hidden {
-                        found.push(product);
-                    }
+                if let Some(row) = row.next()?
+                    && let Some(product) = rows::read(row)?
+                    && (pass.sight() == Sight::Everything || !product.hidden)
+                {
+                    found.push(product);
                 }
             }
             Ok(found)
@@ -115,7 +114,7 @@ impl CatalogReads for SqliteReaders {
             for id in ids {
                 let mut row = statement.query(params![id.get(), shop.get()])?;
                 if let Some(row) = row.next()?
-                    && !allowed(rows::read_text(row, 0)?, rows::read_text(row, 1)?)
+                    && !allowed(&rows::read_text(row, 0)?, &rows::read_text(row, 1)?)
                 {
                     refused.push(*id);
                 }
@@ -143,7 +142,7 @@ impl CatalogReads for SqliteReaders {
             let mut rows = statement.query(params![pass.shop().get(), limit as i64, offset])?;
             let mut products = Vec::with_capacity(limit.min(total));
             while let Some(row) = rows.next()? {
-                products.push(rows::read(row)?);
+                products.extend(rows::read(row)?);
             }
             Ok(Page { products, total })
         })
@@ -154,27 +153,30 @@ impl CatalogReads for SqliteReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Seq, StoreError> {
+    ) -> Result<Position, StoreError> {
         self.read(|connection| {
-            let seq = last_change_of(connection)?;
+            let read_at = position(last_change_of(connection)?);
             let mut statement = connection.prepare_cached(
                 "SELECT id, products.version, hidden, price, title, description, vector
                  FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
                  WHERE products.shop_id = ?1 ORDER BY id",
             )?;
             let mut rows = statement.query(params![shop.get(), model.map(ModelId::as_str)])?;
+            let shop = shop.get().cast_signed();
             while let Some(row) = rows.next()? {
+                let number = row.get(0)?;
+                let Some(id) = decoding::product_id(shop, number) else { continue };
                 visit(Scanned {
-                    id: columns::read_product_id(row.get(0)?)?,
-                    version: Seq(row.get::<_, i64>(1)?.cast_unsigned()),
+                    id,
+                    version: decoding::seq(row.get(1)?),
                     hidden: row.get(2)?,
-                    price: Money::parse(rows::read_text(row, 3)?).map_err(columns::unexpected)?,
-                    title: rows::read_text(row, 4)?,
-                    description: rows::read_text(row, 5)?,
-                    vector: rows::read_vector(row, 6)?,
+                    price: decoding::money(shop, number, &rows::read_text(row, 3)?),
+                    title: &rows::read_text(row, 4)?,
+                    description: &rows::read_text(row, 5)?,
+                    vector: rows::read_vector(row, 6, shop, number)?,
                 });
             }
-            Ok(seq)
+            Ok(read_at)
         })
     }
 
@@ -194,7 +196,7 @@ impl CatalogReads for SqliteReaders {
             ))?;
             let mut rows = statement.query([pass.shop().get()])?;
             while let Some(row) = rows.next()? {
-                if visit(rows::read(row)?).is_break() {
+                if rows::read(row)?.is_some_and(|product| visit(product).is_break()) {
                     break;
                 }
             }
@@ -210,16 +212,19 @@ impl CatalogReads for SqliteReaders {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        since: Seq,
-    ) -> Result<Option<(Vec<Touched>, Seq)>, StoreError> {
+        since: Position,
+    ) -> Result<News, StoreError> {
         self.read(|connection| {
-            let last = last_change_of(connection)?;
+            let (last, since) = (last_change_of(connection)?, since.seq);
+            if last < since {
+                return Ok(News::Diverged(position(last)));
+            }
             let kept: Option<i64> = connection
                 .prepare_cached("SELECT min(seq) FROM changes")?
                 .query_row([], |row| row.get(0))?;
             let first = kept.map_or(last.0 + 1, i64::cast_unsigned);
             if since.0 + 1 < first {
-                return Ok(None);
+                return Ok(News::TooOld);
             }
             let mut changed = connection.prepare_cached(
                 "SELECT product_id, max(seq) FROM changes WHERE shop_id = ?1 AND seq > ?2
@@ -228,16 +233,17 @@ impl CatalogReads for SqliteReaders {
             let mut found = changed.query(params![shop.get(), since.0])?;
             let mut touched = Vec::new();
             while let Some(row) = found.next()? {
-                let id = columns::read_product_id(row.get(0)?)?;
-                let seq = Seq(row.get::<_, i64>(1)?.cast_unsigned());
+                let number = shop.get().cast_signed();
+                let Some(id) = decoding::product_id(number, row.get(0)?) else { continue };
+                let seq = decoding::seq(row.get(1)?);
                 touched.push(touched_now(connection, shop, id, seq, model)?);
             }
-            Ok(Some((touched, last)))
+            Ok(News::Since(touched, position(last)))
         })
     }
 
-    fn last_changes(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Seq)>, StoreError> {
-        let last = self.read(last_change_of)?;
+    fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError> {
+        let last = position(self.read(last_change_of)?);
         Ok(shops.iter().map(|shop| (*shop, last)).collect())
     }
 
@@ -262,7 +268,7 @@ impl CatalogReads for SqliteReaders {
             let mut rows = statement.query([])?;
             let mut shops = Vec::new();
             while let Some(row) = rows.next()? {
-                shops.push(read_counts(row)?);
+                shops.extend(read_counts(row)?);
             }
             Ok(shops)
         })
@@ -278,7 +284,7 @@ impl CatalogReads for SqliteReaders {
             let mut statement = connection
                 .prepare_cached(&format!("SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?1"))?;
             let mut rows = statement.query([id])?;
-            rows.next()?.map(read_token).transpose()
+            rows.next()?.map_or(Ok(None), read_token)
         })
     }
 
@@ -290,7 +296,7 @@ impl CatalogReads for SqliteReaders {
             let mut rows = statement.query([shop.map(ShopId::get)])?;
             let mut tokens = Vec::new();
             while let Some(row) = rows.next()? {
-                tokens.push(read_token(row)?);
+                tokens.extend(read_token(row)?);
             }
             Ok(tokens)
         })
@@ -332,13 +338,19 @@ fn touched_now(
         columns = rows::COLUMNS
     ))?;
     let mut found = statement.query(params![id.get(), shop.get(), model.map(ModelId::as_str)])?;
-    Ok(match found.next()? {
+    let Some(row) = found.next()? else { return Ok(Touched::Deleted { shop, id, seq }) };
+    let (number, of) = (id.get().cast_signed(), shop.get().cast_signed());
+    let vector = rows::read_vector(row, 10, of, number)?;
+    let meaning = vector.map_or(Meaning::Unknown, Meaning::Known);
+    Ok(match rows::read(row)? {
         None => Touched::Deleted { shop, id, seq },
-        Some(row) => Touched::Upserted {
-            product: rows::read(row)?,
-            meaning: rows::read_vector(row, 10)?.map_or(Meaning::Unknown, Meaning::Known),
-        },
+        Some(product) => Touched::Upserted { product, meaning },
     })
+}
+
+/// No other process writes to this file: a number says which change it is.
+fn position(seq: Seq) -> Position {
+    Position { seq, stamp: Stamp::default() }
 }
 
 fn last_change_of(connection: &Connection) -> Result<Seq, StoreError> {
@@ -349,33 +361,33 @@ fn last_change_of(connection: &Connection) -> Result<Seq, StoreError> {
 fn counts_of(connection: &Connection, shop: ShopId) -> Result<ShopCounts, StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT id, product_count, visible_count FROM shops WHERE id = ?1")?;
-    let counts = statement
-        .query_row([shop.get()], |row| Ok(read_counts(row)))
-        .optional()?
-        .transpose()?
-        .unwrap_or(ShopCounts { shop, products: 0, visible: 0 });
-    Ok(counts)
+    let mut found = statement.query([shop.get()])?;
+    let counts = found.next()?.map_or(Ok(None), read_counts)?;
+    Ok(counts.unwrap_or(ShopCounts { shop, products: 0, visible: 0 }))
 }
 
-fn read_counts(row: &Row<'_>) -> Result<ShopCounts, StoreError> {
-    Ok(ShopCounts {
-        shop: columns::read_shop_id(row.get(0)?)?,
-        products: row.get::<_, u32>(1)? as usize,
-        visible: row.get::<_, u32>(2)? as usize,
-    })
+fn read_counts(row: &Row<'_>) -> Result<Option<ShopCounts>, StoreError> {
+    let (products, visible) = (decoding::count(row.get(1)?), decoding::count(row.get(2)?));
+    let shop = decoding::shop_id(row.get(0)?);
+    Ok(shop.map(|shop| ShopCounts { shop, products, visible }))
 }
 
-fn read_token(row: &Row<'_>) -> Result<TokenRow, StoreError> {
-    let role: String = row.get(2)?;
-    let time = |microseconds: Option<i64>| microseconds.map(columns::read_time).transpose();
-    Ok(TokenRow {
+/// A token; `None` if it has no valid shop or a role that this version does not know.
+fn read_token(row: &Row<'_>) -> Result<Option<TokenRow>, StoreError> {
+    let number: i64 = row.get(1)?;
+    let role = rows::read_text(row, 2)?.parse().ok();
+    let (Some(shop), Some(role)) = (decoding::shop_id(number), role) else {
+        decoding::report(number, 0, "a token has an unknown role");
+        return Ok(None);
+    };
+    Ok(Some(TokenRow {
         id: row.get::<_, i64>(0)?.cast_unsigned(),
-        shop: columns::read_shop_id(row.get(1)?)?,
-        role: role.parse().map_err(|_| StoreError::damaged(format!("the role {role}")))?,
-        name: row.get(3)?,
+        shop,
+        role,
+        name: rows::read_text(row, 3)?.into_owned(),
         secret_hash: row.get(4)?,
-        created_at: columns::read_time(row.get(5)?)?,
-        expires_at: time(row.get(6)?)?,
-        revoked_at: time(row.get(7)?)?,
-    })
+        created_at: decoding::time(row.get(5)?),
+        expires_at: row.get::<_, Option<i64>>(6)?.map(decoding::time),
+        revoked_at: row.get::<_, Option<i64>>(7)?.map(decoding::time),
+    }))
 }

@@ -1,15 +1,14 @@
 //! How does a product become a row, and a row a product again?
 
-use catalog::{
-    change::Seq,
-    price::Price,
-    product::{Description, Product, Title},
-};
-use rusqlite::Row;
+use std::borrow::Cow;
+
+use catalog::product::Product;
+use rusqlite::{Row, types::ValueRef};
 
 use super::super::{
     StoreError,
-    columns::{media_from_column, read_product_id, read_shop_id, read_time, unexpected},
+    columns::unexpected,
+    decoding::{ProductColumns, report},
 };
 
 use crate::embed::StoredVector;
@@ -18,37 +17,47 @@ use crate::embed::StoredVector;
 pub(in crate::store) const COLUMNS: &str =
     "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
 
-/// The product in a row of [`COLUMNS`].
-pub(in crate::store) fn read(row: &Row<'_>) -> Result<Product, StoreError> {
-    Ok(Product {
-        id: read_product_id(row.get(0)?)?,
-        shop: read_shop_id(row.get(1)?)?,
-        title: Title::parse(read_text(row, 2)?).map_err(unexpected)?,
-        description: Description::parse(read_text(row, 3)?).map_err(unexpected)?,
-        price: Price::parse(read_text(row, 4)?).map_err(unexpected)?,
+/// The product in a row of [`COLUMNS`]; `None` if it has no valid id.
+pub(in crate::store) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
+    let columns = ProductColumns {
+        id: row.get(0)?,
+        shop: row.get(1)?,
+        title: read_text(row, 2)?,
+        description: read_text(row, 3)?,
+        price: read_text(row, 4)?,
         hidden: row.get(5)?,
-        media: media_from_column(read_text(row, 6)?)?,
-        created_at: read_time(row.get(7)?)?,
-        updated_at: read_time(row.get(8)?)?,
-        version: Seq(row.get::<_, i64>(9)?.cast_unsigned()),
-    })
+        media: read_text(row, 6)?,
+        created_at: row.get(7)?,
+        updated_at: row.get(8)?,
+        version: row.get(9)?,
+    };
+    Ok(columns.decode())
 }
 
-/// The vector in a column, if there is one.
+/// The vector of a product in a column, if there is one that can be read.
 pub(super) fn read_vector(
     row: &Row<'_>,
     column: usize,
+    shop: i64,
+    product: i64,
 ) -> Result<Option<StoredVector>, StoreError> {
-    let bytes = row.get_ref(column)?.as_blob_or_null().map_err(unexpected)?;
-    let read =
-        |bytes| StoredVector::from_bytes(bytes).ok_or_else(|| StoreError::damaged("a vector"));
-    bytes.map(read).transpose()
+    let Some(bytes) = row.get_ref(column)?.as_blob_or_null().map_err(unexpected)? else {
+        return Ok(None);
+    };
+    let vector = StoredVector::from_bytes(bytes);
+    if vector.is_none() {
+        report(shop, product, "the vector cannot be read");
+    }
+    Ok(vector)
 }
 
-/// The text in a column.
+/// The text in a column. Bytes that are no UTF-8 are replaced.
 pub(in crate::store) fn read_text<'row>(
     row: &'row Row<'_>,
     column: usize,
-) -> Result<&'row str, StoreError> {
-    row.get_ref(column)?.as_str().map_err(unexpected)
+) -> Result<Cow<'row, str>, StoreError> {
+    match row.get_ref(column)? {
+        ValueRef::Text(bytes) => Ok(String::from_utf8_lossy(bytes)),
+        other => Err(unexpected(format!("column {column} holds {:?}", other.data_type()))),
+    }
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::{
-    super::{Remembered, RowWrites, StoreError, VectorRow, columns},
+    super::{Remembered, RowWrites, Step, StoreError, VectorRow, columns},
     rows,
 };
 
@@ -68,7 +68,7 @@ impl RowWrites for SqliteRows<'_> {
             columns = rows::COLUMNS
         ))?;
         let mut found = statement.query(params![id.get(), shop.get()])?;
-        found.next()?.map(rows::read).transpose()
+        found.next()?.map_or(Ok(None), rows::read)
     }
 
     fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
@@ -207,16 +207,6 @@ impl RowWrites for SqliteRows<'_> {
         Ok(())
     }
 
-    fn tidy(&mut self, before: Timestamp, keep_changes: u64) -> Result<(), StoreError> {
-        self.sql
-            .prepare_cached("DELETE FROM idempotency_keys WHERE created_at < ?1")?
-            .execute([before.as_microsecond()])?;
-        self.sql
-            .prepare_cached("DELETE FROM changes WHERE seq <= ?1")?
-            .execute([self.last_seq.saturating_sub(keep_changes)])?;
-        Ok(())
-    }
-
     fn insert_token(
         &mut self,
         shop: ShopId,
@@ -254,13 +244,13 @@ impl RowWrites for SqliteRows<'_> {
         Ok(revoked > 0)
     }
 
-    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+    fn commit(self: Box<Self>) -> Result<Vec<Step>, StoreError> {
         if self.changed {
             self.sql
                 .prepare_cached("UPDATE counters SET product_id = ?1, seq = ?2")?
                 .execute(params![self.last_product_id, self.last_seq])?;
         }
         self.sql.commit()?;
-        Ok(())
+        Ok(Vec::new())
     }
 }

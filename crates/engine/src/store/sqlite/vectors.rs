@@ -1,11 +1,14 @@
 //! Which products have which vectors? Every product has a row for its vector from the moment it
 //! is written: with the instant vector, or empty where the model makes none at once.
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::ShopId;
 use rusqlite::{Connection, params};
 
-use super::super::{StoreError, Unembedded, VectorRow, columns};
-use crate::embed::{Encoder, ModelId, StoredVector};
+use super::{
+    super::{StoreError, Unembedded, VectorRow, decoding},
+    rows,
+};
+use crate::embed::{Encoder, ModelId};
 
 /// The newest products that have no vector of this model by this encoder or a better one.
 pub(super) fn unembedded(
@@ -30,17 +33,21 @@ pub(super) fn unembedded(
     let mut text = connection
         .prepare_cached("SELECT title, description FROM products WHERE id = ?1 AND shop_id = ?2")?;
     let products = newest.into_iter().map(|(version, id, shop)| {
-        let (title, description) =
-            text.query_row([id, shop], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Unembedded {
-            shop: columns::read_shop_id(shop)?,
-            id: columns::read_product_id(id)?,
-            version: Seq(version.cast_unsigned()),
-            title,
-            description,
-        })
+        let mut found = text.query([id, shop])?;
+        let (Some(row), Some(number), Some(shop)) =
+            (found.next()?, decoding::product_id(shop, id), decoding::shop_id(shop))
+        else {
+            return Ok(None);
+        };
+        Ok(Some(Unembedded {
+            shop,
+            id: number,
+            version: decoding::seq(version),
+            title: rows::read_text(row, 0)?.into_owned(),
+            description: rows::read_text(row, 1)?.into_owned(),
+        }))
     });
-    products.collect()
+    products.filter_map(Result::transpose).collect()
 }
 
 /// How many products have no vector of this model by this encoder or a better one.
@@ -70,18 +77,23 @@ pub(super) fn scan(
     )?;
     let mut found = statement.query([shop.get()])?;
     while let Some(row) = found.next()? {
-        let text = |column| row.get_ref(column)?.as_str().map_err(columns::unexpected);
-        let encoder = text(3)?;
-        let vector = row.get_ref(4)?.as_blob().map_err(columns::unexpected)?;
+        let (number, product): (i64, i64) = (shop.get().cast_signed(), row.get(0)?);
+        let vector = rows::read_vector(row, 4, number, product)?;
+        let encoder = Encoder::parse(&rows::read_text(row, 3)?);
+        let (Some(vector), Some(encoder), Some(id)) =
+            (vector, encoder, decoding::product_id(number, product))
+        else {
+            // It is made again.
+            decoding::report(number, product, "the vector cannot be read");
+            continue;
+        };
         visit(VectorRow {
             shop,
-            product: columns::read_product_id(row.get(0)?)?,
-            version: Seq(row.get::<_, i64>(1)?.cast_unsigned()),
-            model: ModelId::new(text(2)?),
-            encoder: Encoder::parse(encoder)
-                .ok_or_else(|| StoreError::damaged(format!("the encoder {encoder}")))?,
-            vector: StoredVector::from_bytes(vector)
-                .ok_or_else(|| StoreError::damaged("a vector"))?,
+            product: id,
+            version: decoding::seq(row.get(1)?),
+            model: ModelId::new(&rows::read_text(row, 2)?),
+            encoder,
+            vector,
         });
     }
     Ok(())
@@ -111,10 +123,11 @@ fn lesser_states(
     loop {
         let mut found = next.query(params![last.0, last.1])?;
         let Some(row) = found.next()? else { return Ok(states) };
-        last = (row.get(0)?, row.get(1)?);
-        let good = last.0 == model && Encoder::parse(&last.1).is_some_and(|found| found >= encoder);
-        if !good {
-            states.push((Some(last.0.clone()), Some(last.1.clone())));
+        let (by_model, by): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        let is_good = |by: &String| Encoder::parse(by).is_some_and(|found| found >= encoder);
+        if by_model != model || !by.as_ref().is_some_and(is_good) {
+            states.push((Some(by_model.clone()), by.clone()));
         }
+        last = (by_model, by.unwrap_or_default());
     }
 }

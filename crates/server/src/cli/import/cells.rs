@@ -149,7 +149,7 @@ mod tests {
     fn bare_numbers_get_the_currency_and_their_value() {
         let amount = |cell: Value, numbers| {
             let priced = price(&cell, Some("EUR"), numbers);
-            Price::parse(priced.as_str().unwrap()).unwrap().amount().to_string()
+            Price::parse(priced.as_str().unwrap()).unwrap().money().unwrap().amount.to_string()
         };
         assert_eq!(amount(json!("19.99"), Numbers::ByPrograms), "19.99");
         assert_eq!(amount(json!("1.299"), Numbers::ByPrograms), "1.2990");

@@ -27,11 +27,7 @@ use catalog::{
 use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, params};
 
-use super::super::{
-    Page, ShopCounts, StoreError, Touched,
-    columns::{read_product_id, unexpected},
-    sqlite::rows,
-};
+use super::super::{ErrorChain, Page, ShopCounts, StoreError, Touched, decoding, sqlite::rows};
 use filling::put;
 pub(super) use filling::{Filling, RawRow};
 
@@ -129,11 +125,11 @@ impl Nearby {
             let mut found = Vec::with_capacity(ids.len());
             for id in ids {
                 let mut row = statement.query(params![copy.number, id.get()])?;
-                if let Some(row) = row.next()? {
-                    let product = rows::read(row)?;
-                    if pass.sight() == Sight::Everything || !product.hidden {
-                        found.push(product);
-                    }
+                if let Some(row) = row.next()?
+                    && let Some(product) = rows::read(row)?
+                    && (pass.sight() == Sight::Everything || !product.hidden)
+                {
+                    found.push(product);
                 }
             }
             Ok(found)
@@ -155,9 +151,9 @@ impl Nearby {
             for id in ids {
                 let mut row = statement.query(params![copy.number, id.get()])?;
                 if let Some(row) = row.next()?
-                    && !allowed(rows::read_text(row, 1)?, rows::read_text(row, 2)?)
+                    && !allowed(&rows::read_text(row, 1)?, &rows::read_text(row, 2)?)
                 {
-                    refused.push(read_product_id(row.get(0)?)?);
+                    refused.push(*id);
                 }
             }
             Ok(refused)
@@ -186,7 +182,7 @@ impl Nearby {
             let mut found = statement.query(params![copy.number, limit as i64, offset])?;
             let mut products = Vec::with_capacity(limit.min(total));
             while let Some(row) = found.next()? {
-                products.push(rows::read(row)?);
+                products.extend(rows::read(row)?);
             }
             Ok(Page { products, total })
         })
@@ -254,8 +250,8 @@ impl Nearby {
 }
 
 fn warn(shop: ShopId, error: &StoreError) {
-    let cause = std::error::Error::source(error).map(ToString::to_string);
-    tracing::warn!(%shop, %error, cause, "a shop's products are not kept nearby");
+    let error = ErrorChain(error);
+    tracing::warn!(%shop, %error, "a shop's products are not kept nearby");
 }
 
 fn count(connection: &Connection, copy: &Copy) -> Result<ShopCounts, StoreError> {
@@ -264,6 +260,6 @@ fn count(connection: &Connection, copy: &Copy) -> Result<ShopCounts, StoreError>
     )?;
     let (products, visible): (i64, i64) =
         statement.query_row([copy.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let number = |count: i64| usize::try_from(count).map_err(unexpected);
-    Ok(ShopCounts { shop: copy.shop, products: number(products)?, visible: number(visible)? })
+    let (products, visible) = (decoding::count(products), decoding::count(visible));
+    Ok(ShopCounts { shop: copy.shop, products, visible })
 }

@@ -1,0 +1,84 @@
+//! Removes expired answers and old changes from the database, in batches, on a connection of its
+//! own. Every batch is one statement and so one transaction.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::{
+    super::{Cleanup, StoreError},
+    connector::Connector,
+    rows::get,
+    session::Session,
+    statements,
+};
+
+/// Shops whose old changes are looked for at once.
+const SHOPS: i64 = 100;
+
+/// Where a cleanup of one database is.
+pub(super) struct PostgresCleanup {
+    connector: Arc<Connector>,
+    /// Open while there is something to remove.
+    session: Option<Session>,
+    /// Shops with more changes than are kept, with their last change. The last one is next.
+    shops: Vec<(i64, i64)>,
+    /// The last shop that was looked at.
+    after: i64,
+}
+
+impl PostgresCleanup {
+    pub(super) fn new(connector: Arc<Connector>) -> Self {
+        Self { connector, session: None, shops: Vec::new(), after: 0 }
+    }
+
+    fn batch(
+        &mut self,
+        session: &mut Session,
+        expired_before: Timestamp,
+        keep_changes: u64,
+        batch: u64,
+    ) -> Result<bool, StoreError> {
+        let (keep, most) = (keep_changes.cast_signed(), batch.cast_signed());
+        let before = expired_before.as_microsecond();
+        if session.execute(statements::REMOVE_KEYS, &[&before, &most])? >= batch {
+            return Ok(false);
+        }
+        if self.shops.is_empty() {
+            let values: [super::session::Value<'_>; 3] = [&self.after, &keep, &SHOPS];
+            for row in session.query(statements::SHOPS_WITH_OLD_CHANGES, &values)?.iter().rev() {
+                self.shops.push((get(row, 0)?, get(row, 1)?));
+            }
+        }
+        let Some((shop, last)) = self.shops.last() else {
+            self.after = 0;
+            return Ok(true);
+        };
+        let removed =
+            session.execute(statements::REMOVE_CHANGES, &[shop, &(last - keep), &most])?;
+        if removed < batch {
+            self.after = *shop;
+            self.shops.pop();
+        }
+        Ok(false)
+    }
+}
+
+impl Cleanup for PostgresCleanup {
+    fn remove_some(
+        &mut self,
+        expired_before: Timestamp,
+        keep_changes: u64,
+        batch: usize,
+    ) -> Result<bool, StoreError> {
+        let mut session = match self.session.take().filter(Session::is_usable) {
+            Some(session) => session,
+            None => self.connector.connect()?,
+        };
+        let done = self.batch(&mut session, expired_before, keep_changes, batch as u64);
+        if !matches!(done, Ok(true)) {
+            self.session = Some(session);
+        }
+        done
+    }
+}
