@@ -142,7 +142,7 @@ pub struct Figures {
     pub index_bytes: usize,
     /// Bytes that answers to repeated queries take.
     pub answer_bytes: usize,
-    /// Writes waiting for the next commit.
+    /// Writes waiting for the next commit or for their index.
     pub writes_waiting: usize,
 }
 

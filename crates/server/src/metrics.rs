@@ -56,7 +56,7 @@ fn describe() {
     metrics::describe_counter!("shopkeeper_mcp_calls_total", "Calls of tools by agents.");
     metrics::describe_counter!("shopkeeper_writes_total", "Writes stored, or failed.");
     metrics::describe_histogram!("shopkeeper_write_group_size", "Writes in one transaction.");
-    metrics::describe_histogram!("shopkeeper_commit_seconds", "Time from begin to visible.");
+    metrics::describe_histogram!("shopkeeper_commit_seconds", "Time from begin to durable.");
     metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
     metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
     metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
@@ -79,7 +79,10 @@ fn describe() {
         "shopkeeper_search_cache_total",
         "Answers looked for among those kept."
     );
-    metrics::describe_gauge!("shopkeeper_writes_waiting", "Writes waiting for a commit.");
+    metrics::describe_gauge!(
+        "shopkeeper_writes_waiting",
+        "Writes waiting for a commit or for their index."
+    );
     metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products without a deep vector.");
     metrics::describe_counter!("shopkeeper_query_vectors_total", "Queries embedded.");
     metrics::describe_counter!("shopkeeper_vectors_stored_total", "Products embedded.");
