@@ -122,10 +122,8 @@ impl Understanding {
 
     /// Whether no text of a product says what is excluded.
     pub fn allows(&self, title: &str, description: &str) -> bool {
-        let is_broken = |exclusion: &Exclusion| {
-            exclusion.is_broken_by(title) || exclusion.is_broken_by(description)
-        };
-        !self.exclusions.iter().any(is_broken)
+        let mut texts = [title, description].into_iter();
+        !texts.any(|text| Exclusion::any_is_broken_by(&self.exclusions, text))
     }
 }
 
