@@ -384,8 +384,10 @@ fn a_server_that_only_reads_any_more_is_left() {
     // Reads come from there too: what was written is shown at once, and by the other node soon.
     let (id, made) = nodes[0].create("rug");
     assert_eq!(nodes[0].get(id)["title"], "rug");
-    let found = nodes[1].search("rug").header("x-min-catalog-seq", made).send().unwrap();
-    assert_eq!(ids(found), [id]);
+    until("the rug on the other node", || {
+        let found = nodes[1].search("rug").header("x-min-catalog-seq", made).send().unwrap();
+        found.status() == StatusCode::OK && ids(found) == [id]
+    });
     assert_eq!(nodes[1].get(id)["title"], "rug");
     assert_eq!(nodes[1].try_create("sofa").status(), 201);
 }
