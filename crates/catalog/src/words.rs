@@ -58,32 +58,39 @@ pub fn fingerprint(text: &str) -> u32 {
 
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
+    for_each_word_or_stop(text, |word| word.into_iter().for_each(&mut f));
+}
+
+/// Calls `f` with every word of a product's text, in order, and with `None` between two words that
+/// stand in different sentences, lines or items of a list.
+pub fn for_each_word_or_stop(text: &str, mut f: impl FnMut(Option<&str>)) {
     for_each_said(text, Side::Product, |said| match said {
-        Said::Form(form) => for_each_segment(form, Side::Product, |form| f(&singular(form))),
+        Said::Form(form) => for_each_segment(form, Side::Product, |form| f(Some(&singular(form)))),
         Said::Compound { parts, joined } => {
             for part in parts {
-                for_each_segment(part, Side::Product, |form| f(&singular(form)));
+                for_each_segment(part, Side::Product, |form| f(Some(&singular(form))));
             }
             if joined.len() <= MAX_COMPOUND_BYTES {
-                f(&singular(joined));
+                f(Some(&singular(joined)));
             }
         }
         Said::Measured(sides) => {
             for side in sides {
-                f(cut(&side.number));
+                f(Some(cut(&side.number)));
                 if let Some(unit) = side.unit {
-                    f(unit);
-                    f(cut(&side.joined()));
+                    f(Some(unit));
+                    f(Some(cut(&side.joined())));
                 }
             }
             // A board of 2 x 4 x 8 is also a 2 x 4.
             for from in 0..sides.len().saturating_sub(1) {
-                f(cut(&measure::size_of(&sides[from..from + 2])));
+                f(Some(cut(&measure::size_of(&sides[from..from + 2]))));
             }
             if sides.len() > 2 {
-                f(cut(&measure::size_of(sides)));
+                f(Some(cut(&measure::size_of(sides))));
             }
         }
+        Said::Stop => f(None),
     });
 }
 
@@ -99,6 +106,7 @@ pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
         }
         Said::Measured([side]) => f(cut(&side.joined())),
         Said::Measured(sides) => f(cut(&measure::size_of(sides))),
+        Said::Stop => {}
     });
 }
 
@@ -117,7 +125,12 @@ enum Said<'a> {
     Compound { parts: &'a [String], joined: &'a str },
     /// A measure, or the sides of a size.
     Measured(&'a [Measure]),
+    /// What comes next stands in another sentence, line or item of a list.
+    Stop,
 }
+
+/// Between two words, one of these parts what they say.
+const STOPS: [char; 7] = ['.', '!', '?', ';', '\n', '|', '•'];
 
 /// Calls `f` with everything that a text says, in order, as far as it is read.
 fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
@@ -135,7 +148,7 @@ fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
             && let Some(Measured { sides, bytes }) = measure::at_start_of(rest)
         {
             f(Said::Measured(&sides));
-            rest = from_first_word(&rest[bytes..]);
+            rest = behind_gap(&rest[bytes..], &mut f);
             continue;
         }
         let run = Run::at_start_of(rest);
@@ -152,9 +165,19 @@ fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
                 f(Said::Compound { parts: &parts, joined: &parts.concat() });
                 parts.clear();
             }
-            from_first_word(rest)
+            behind_gap(rest, &mut f)
         });
     }
+}
+
+/// The text from its first word on, behind other words.
+fn behind_gap<'a>(text: &'a str, f: &mut impl FnMut(Said<'_>)) -> &'a str {
+    let rest = from_first_word(text);
+    let gap = &text[..text.len() - rest.len()];
+    if !rest.is_empty() && gap.contains(STOPS) {
+        f(Said::Stop);
+    }
+    rest
 }
 
 pub(crate) fn is_word_char(c: char) -> bool {
@@ -338,6 +361,21 @@ mod tests {
         check("cotton.Soft/warm (new)_x", "cotton soft warm new x");
         check("- & ' . , -- 🔥❤️", "");
         check("black–white", "black white");
+    }
+
+    #[test]
+    fn sentences_lines_and_items_are_told_apart() {
+        let heard = |text: &str| {
+            let mut heard: Vec<String> = Vec::new();
+            for_each_word_or_stop(text, |word| heard.push(word.unwrap_or("/").to_owned()));
+            heard.join(" ")
+        };
+        assert_eq!(heard("Made of cotton. Free shipping!"), "made of cotton / free shipping");
+        assert_eq!(
+            heard("cotton\nfree • sizes | s; 3.5 mm"),
+            "cotton / free / size / s / 3.5 mm 3.5mm"
+        );
+        assert_eq!(heard("cotton-free, no wool: (soft)"), "cotton free cottonfree no wool soft");
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod names;
 use std::sync::LazyLock;
 
 use crate::spelling::{Correction, Vocabulary, surely_meant};
-use crate::words::{for_each_form, for_each_word, is_function_word, singular};
+use crate::words::{for_each_form, for_each_word_or_stop, is_function_word, singular};
 
 use super::claims::claims;
 use super::cues::CUE_WORDS;
@@ -90,8 +90,12 @@ impl Exclusion {
     /// How many words before one it takes at the most to deny it; behind it, the next one can.
     pub const DENIAL_REACH: usize = 8;
 
-    /// Whether one of the words of a text, which are those of [`for_each_word`] in order, is denied
-    /// where it stands. An exclusion of one word is broken by a text that says the word anywhere
+    /// What stands among the words of a text between two sentences: `Made of cotton. Free shipping`
+    /// does not deny that it is cotton.
+    pub const STOP: &str = ".";
+
+    /// Whether one of the words of a text, which are those of [`for_each_word_or_stop`] in order, is
+    /// denied where it stands. An exclusion of one word is broken by a text that says the word anywhere
     /// without denying it.
     pub fn is_denied_in(said: &[&str], at: usize) -> bool {
         is_denied(said, at) || is_free(said, at)
@@ -156,16 +160,17 @@ impl Exclusion {
     /// Where the last word is said, if all follow the first closely.
     fn last_said_from(&self, said: &[&str], first: usize) -> Option<usize> {
         self.words[1..].iter().try_fold(first, |at, word| {
-            (at + 1..=at + 1 + MAX_GAP).find(|next| said.get(*next) == Some(&&**word))
+            let next = (at + 1..said.len()).filter(|next| said[*next] != Self::STOP);
+            next.take(1 + MAX_GAP).find(|next| *said[*next] == **word)
         })
     }
 }
 
-/// Calls `f` with the words of a text, in order.
+/// Calls `f` with the words of a text, in order, and what parts its sentences.
 fn with_words<R>(text: &str, f: impl FnOnce(&[&str]) -> R) -> R {
     let (mut texts, mut ends) = (String::with_capacity(text.len()), Vec::new());
-    for_each_word(text, |word| {
-        texts.push_str(word);
+    for_each_word_or_stop(text, |word| {
+        texts.push_str(word.unwrap_or(Exclusion::STOP));
         ends.push(texts.len());
     });
     let start = |at: usize| at.checked_sub(1).map_or(0, |before| ends[before]);
@@ -608,6 +613,10 @@ mod tests {
             "free shipping of nickel",
             "free of lead. Nickel hooks",
             "no lead and nickel plated",
+            "Made of nickel. Free shipping",
+            "nickel\nfree of lead",
+            "no lead. Nickel",
+            "• no • nickel •",
             "not nickel",
             "and nickel",
             "any nickel",

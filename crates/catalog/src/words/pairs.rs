@@ -54,6 +54,7 @@ pub fn for_each_pair(title: &str, mut f: impl FnMut(Pair)) {
             }
         }
         Said::Measured(sides) => stands_after(&ways(sides, true), ways(sides, false)),
+        Said::Stop => {}
     });
 }
 

@@ -249,6 +249,7 @@ impl QueryWords {
                 }
             }
             Said::Measured(sides) => push("", Term::of_measure(sides)),
+            Said::Stop => {}
         });
         let set_aside = set_aside(&forms);
         let has_content = set_aside.contains(&false);

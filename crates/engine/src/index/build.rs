@@ -113,9 +113,9 @@ impl SegmentBuilder {
     /// Counts the words of a field and returns how many there are.
     fn count(&mut self, doc: Doc, text: &str, field: Field) -> usize {
         let mut total = 0;
-        words::for_each_word(text, |word| {
+        words::for_each_word_or_stop(text, |word| {
+            let Some(text) = word else { return self.said.push_stop() };
             total += 1;
-            let text = word;
             let word = self.word_no(text);
             self.said.push(text, word, self.denials.contains(&word));
             let count = self.count_of(word, doc);

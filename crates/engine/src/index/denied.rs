@@ -21,8 +21,8 @@ pub(super) fn mark_of(word: &str) -> String {
 pub(super) struct SaidWords<No> {
     /// All words, one behind the other.
     texts: String,
-    /// Where each word ends in `texts`, and its number.
-    words: Vec<(u32, No)>,
+    /// Where each word ends in `texts`, and its number; the ends of sentences have none.
+    words: Vec<(u32, Option<No>)>,
     /// Where each field ends in `words`.
     fields: Vec<usize>,
     /// Places of words by which others are denied.
@@ -36,7 +36,13 @@ impl<No: Copy + Ord> SaidWords<No> {
             self.denials.push(self.words.len());
         }
         self.texts.push_str(text);
-        self.words.push((self.texts.len() as u32, word));
+        self.words.push((self.texts.len() as u32, Some(word)));
+    }
+
+    /// A sentence ends.
+    pub(super) fn push_stop(&mut self) {
+        self.texts.push_str(Exclusion::STOP);
+        self.words.push((self.texts.len() as u32, None));
     }
 
     /// The words so far are those of a field of their own.
@@ -64,8 +70,11 @@ impl<No: Copy + Ord> SaidWords<No> {
         };
         let mut stated: Vec<No> = Vec::new();
         for (at, (_, word)) in self.words.iter().enumerate() {
-            if is_among(*word) && denied.binary_search(&(*word, at)).is_err() {
-                stated.push(*word);
+            if let Some(word) = *word
+                && is_among(word)
+                && denied.binary_search(&(word, at)).is_err()
+            {
+                stated.push(word);
             }
         }
         stated.sort_unstable();
@@ -91,8 +100,11 @@ impl<No: Copy + Ord> SaidWords<No> {
             for at in from..from + field.len() {
                 while denials.next_if(|denial| **denial + Exclusion::DENIAL_REACH < at).is_some() {}
                 let is_near = denials.peek().is_some_and(|denial| **denial <= at + 1);
-                if is_near && Exclusion::is_denied_in(&field, at - from) {
-                    denied.push((self.words[at].1, at));
+                if let Some(word) = self.words[at].1
+                    && is_near
+                    && Exclusion::is_denied_in(&field, at - from)
+                {
+                    denied.push((word, at));
                 }
             }
             from = *end;
@@ -111,7 +123,7 @@ impl<No: Copy + Ord> SaidWords<No> {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use catalog::words::for_each_word;
+    use catalog::words::{for_each_word, for_each_word_or_stop};
     use proptest::prelude::*;
 
     use super::*;
@@ -121,7 +133,8 @@ mod tests {
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut said = SaidWords::default();
         for field in fields {
-            for_each_word(field, |word| {
+            for_each_word_or_stop(field, |word| {
+                let Some(word) = word else { return said.push_stop() };
                 let next = numbers.len();
                 let number = *numbers.entry(word.to_owned()).or_insert(next);
                 said.push(word, number, Exclusion::is_denial(word));
@@ -140,7 +153,8 @@ mod tests {
         };
         assert_eq!(of("Leather-free boots", "no laces, no leather"), "lace leather");
         assert_eq!(of("Leather boots", "no leather"), "");
-        assert_eq!(of("Cotton shirt", "Soft. Free shipping"), "soft");
+        assert_eq!(of("Cotton shirt", "Soft, free shipping"), "soft");
+        assert_eq!(of("Shirt", "Made of cotton. Free shipping"), "");
         assert_eq!(of("Shirt of cotton", "free shipping"), "");
         assert_eq!(of("", ""), "");
     }

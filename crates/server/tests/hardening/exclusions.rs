@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::shop::{BULK, Client, Role, SEARCH, Server};
 
 /// Words that deny others in the description of every product: "free", "no", "without".
-const BOILERPLATE: &str = "Orders have free shipping, no questions asked, returns without a fuss.";
+const BOILERPLATE: &str =
+    "Free shipping on all orders, no questions asked, returns without a fuss.";
 const FILLER: &str = "A shirt for every day that keeps its shape and its colour, wash after wash. \
     Cut wide, with a collar of its own kind and buttons that stay where they are.";
 
