@@ -23,7 +23,7 @@ pub(crate) struct Batch {
     pub(super) seq: Seq,
     pub(super) changes: Vec<Touched>,
     /// How they moved the shop on, where the store says so and nothing lies between them.
-    step: Option<Step>,
+    step: Option<Box<Step>>,
     /// When all of them were durable, at the latest.
     pub(super) durable_at: Instant,
     guards: Vec<Guard>,
@@ -42,7 +42,7 @@ impl Batch {
         }
         for step in committed.steps {
             if let Some(batch) = by_shop.get_mut(&step.shop) {
-                batch.step = Some(step);
+                batch.step = Some(Box::new(step));
             }
         }
         by_shop
@@ -55,12 +55,12 @@ impl Batch {
 
     /// Whether the changes follow on this position, with nothing in between.
     pub(super) fn follows(&self, position: Position) -> bool {
-        self.step.is_some_and(|step| step.before == position)
+        self.step.as_ref().is_some_and(|step| step.before == position)
     }
 
     /// Where the shop is after the changes.
     pub(super) fn position(&self) -> Position {
-        let stamp = self.step.map_or(Stamp::default(), |step| step.after.stamp);
+        let stamp = self.step.as_ref().map_or(Stamp::default(), |step| step.after.stamp);
         Position { seq: self.seq, stamp }
     }
 
@@ -80,9 +80,12 @@ impl Batch {
 
     /// Appends later changes of the same shop.
     pub(super) fn extend(&mut self, later: Self) {
-        self.step = self.step.zip(later.step).and_then(|(first, next)| {
-            (first.after == next.before).then_some(Step { before: first.before, ..next })
-        });
+        self.step = match (self.step.take(), later.step) {
+            (Some(first), Some(next)) if first.after == next.before => {
+                Some(Box::new(Step { before: first.before, ..*next }))
+            }
+            _ => None,
+        };
         self.durable_at = later.durable_at.max(self.durable_at);
         self.seq = later.seq.max(self.seq);
         self.changes.extend(later.changes);
@@ -181,5 +184,33 @@ impl Missed {
     /// The changes; `None` if they have to be read from the store.
     pub(super) fn into_batch(self) -> Option<Batch> {
         self.batches.filter(|_| !self.in_store)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::product::ProductId;
+
+    use super::*;
+
+    fn batch(before: u64, after: u64) -> Batch {
+        let shop = ShopId::new(1).unwrap();
+        let at = |seq| Position { seq: Seq(seq), stamp: Stamp::default() };
+        let touched =
+            vec![Touched::Deleted { shop, id: ProductId::new(1).unwrap(), seq: Seq(after) }];
+        let steps = vec![Step { shop, before: at(before), after: at(after) }];
+        Batch::by_shop(Committed { touched, steps }).remove(&shop).unwrap()
+    }
+
+    #[test]
+    fn batches_in_a_row_follow_on_what_the_first_follows_on() {
+        let start = Position::default();
+        let mut joined = batch(0, 2);
+        joined.extend(batch(2, 3));
+        assert!(joined.follows(start) && joined.position().seq == Seq(3));
+        // A change of another node lies in between.
+        let mut apart = batch(0, 2);
+        apart.extend(batch(3, 4));
+        assert!(!apart.follows(start));
     }
 }
