@@ -169,7 +169,8 @@ impl Slots {
                 Slot::Ready { last_use, bytes, .. } => Some((*last_use, *shop, *bytes)),
             });
             match ready.min() {
-                Some((last_use, shop, freed_bytes)) if last_use < self.uses => {
+                // One that no search has asked for need not stay, even if it is the only one.
+                Some((last_use, shop, freed_bytes)) if last_use < self.uses || last_use == 0 => {
                     self.remove(shop);
                     readers.let_go(shop);
                     tracing::info!(%shop, freed_bytes, "a shop index left memory");

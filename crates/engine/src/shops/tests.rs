@@ -331,6 +331,14 @@ fn changes_that_are_too_many_to_keep_are_read_from_the_store() {
     assert_eq!(bench.find(shop, "lamp"), [made.id]);
 }
 
+#[test]
+fn shops_that_are_only_written_to_stay_within_the_budget() {
+    let bench = Bench::new(1);
+    bench.create(shop(1), "lamp");
+    bench.shops.index_unused(shop(1)).unwrap();
+    assert_eq!(bench.shops.holdings().shops, 0);
+}
+
 #[tokio::test]
 async fn requests_wait_for_one_load_and_get_its_outcome() {
     let Bench { _folder, shops, .. } = Bench::new(usize::MAX);
