@@ -399,8 +399,13 @@ export interface components {
             created_count: number;
             /** @description Their ids, in the order of the request. */
             created_ids: number[];
-            /** @description What was wrong with the others, by place in the request. */
+            /**
+             * @description What was wrong with the others, by place in the request: at least one fault of each, and
+             *     at most 100 in all.
+             */
             errors: components["schemas"]["ElementFault"][];
+            /** @description How many faults there are beside those in `errors`, where there are more. */
+            errors_omitted?: number;
         };
         /** @description What became of a bulk delete. */
         BulkDeleted: {
@@ -413,8 +418,13 @@ export interface components {
             updated_count: number;
             /** @description Their ids, in the order of the request. */
             updated_ids: number[];
-            /** @description What was wrong with the others, by place in the request. */
+            /**
+             * @description What was wrong with the others, by place in the request: at least one fault of each, and
+             *     at most 100 in all.
+             */
             errors: components["schemas"]["ElementFault"][];
+            /** @description How many faults there are beside those in `errors`, where there are more. */
+            errors_omitted?: number;
         };
         /** @description A piece of the query, in characters (Unicode scalar values) from 0. */
         CharacterSpan: {
@@ -529,9 +539,14 @@ export interface components {
             /** @description What its words give. */
             words: components["schemas"]["ExplainedWords"];
             meaning: components["schemas"]["ExplainedMeaning"] | null;
+            /**
+             * @description `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
+             *     come before all others, in the order of their scores. Left out otherwise.
+             */
+            claims?: boolean;
         };
         /**
-         * @description One thing that is wrong with a request.
+         * @description One thing that is wrong with a request. Names and messages are cut where they are long.
          * @example {
          *       "code": "invalid_price",
          *       "field": "price",
@@ -596,7 +611,7 @@ export interface components {
          */
         NewProduct: {
             /**
-             * @description Not blank, without control characters; spaces around it do not count.
+             * @description Not blank, without control characters; spaces around it do not count, up to 1000 characters with them.
              * @example Linen sofa
              */
             title: string;
@@ -706,8 +721,10 @@ export interface components {
             code: components["schemas"]["ProblemCode"];
             /** @description The request's id, also in the header X-Request-Id. */
             request_id: string;
-            /** @description Every fault of the request, where fields are at fault. */
+            /** @description The faults of the request, where fields are at fault: all of them, up to 100. */
             errors?: components["schemas"]["Fault"][];
+            /** @description How many faults there are beside those in `errors`, where there are more. */
+            errors_omitted?: number;
         };
         /**
          * @description The kind of a problem, for programs. Later versions may know more.
@@ -780,7 +797,7 @@ export interface components {
          */
         ProductChanges: {
             /**
-             * @description Not blank, without control characters; spaces around it do not count.
+             * @description Not blank, without control characters; spaces around it do not count, up to 1000 characters with them.
              * @example Linen sofa
              */
             title?: string;
@@ -835,7 +852,7 @@ export interface components {
              */
             id: number;
             /**
-             * @description Not blank, without control characters; spaces around it do not count.
+             * @description Not blank, without control characters; spaces around it do not count, up to 1000 characters with them.
              * @example Linen sofa
              */
             title?: string;
@@ -1046,7 +1063,7 @@ export interface components {
              */
             price?: boolean;
             /**
-             * @description What is not wanted: `without leather`, `not black`.
+             * @description What is not wanted: `without leather`, `not black`, `nickel-free`.
              * @default true
              */
             exclusions?: boolean;

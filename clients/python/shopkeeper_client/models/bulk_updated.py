@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.element_fault import ElementFault
 
@@ -22,7 +24,10 @@ class BulkUpdated:
     updated_ids: list[int]
     """ Their ids, in the order of the request. """
     errors: list[ElementFault]
-    """ What was wrong with the others, by place in the request. """
+    """ What was wrong with the others, by place in the request: at least one fault of each, and
+    at most 100 in all. """
+    errors_omitted: int | Unset = UNSET
+    """ How many faults there are beside those in `errors`, where there are more. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -35,6 +40,8 @@ class BulkUpdated:
             errors_item = errors_item_data.to_dict()
             errors.append(errors_item)
 
+        errors_omitted = self.errors_omitted
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -44,6 +51,8 @@ class BulkUpdated:
                 "errors": errors,
             }
         )
+        if errors_omitted is not UNSET:
+            field_dict["errors_omitted"] = errors_omitted
 
         return field_dict
 
@@ -63,10 +72,13 @@ class BulkUpdated:
 
             errors.append(errors_item)
 
+        errors_omitted = d.pop("errors_omitted", UNSET)
+
         bulk_updated = cls(
             updated_count=updated_count,
             updated_ids=updated_ids,
             errors=errors,
+            errors_omitted=errors_omitted,
         )
 
         bulk_updated.additional_properties = d

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.explained_meaning import ExplainedMeaning
     from ..models.explained_words import ExplainedWords
@@ -26,6 +28,9 @@ class Explanation:
     words: ExplainedWords
     """ What words give. """
     meaning: ExplainedMeaning | None
+    claims: bool | Unset = UNSET
+    """ `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
+    come before all others, in the order of their scores. Left out otherwise. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -41,6 +46,8 @@ class Explanation:
         else:
             meaning = self.meaning
 
+        claims = self.claims
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -50,6 +57,8 @@ class Explanation:
                 "meaning": meaning,
             }
         )
+        if claims is not UNSET:
+            field_dict["claims"] = claims
 
         return field_dict
 
@@ -78,10 +87,13 @@ class Explanation:
 
         meaning = _parse_meaning(d.pop("meaning"))
 
+        claims = d.pop("claims", UNSET)
+
         explanation = cls(
             score=score,
             words=words,
             meaning=meaning,
+            claims=claims,
         )
 
         explanation.additional_properties = d

@@ -14,7 +14,7 @@ T = TypeVar("T", bound="Fault")
 
 @_attrs_define
 class Fault:
-    """One thing that is wrong with a request.
+    """One thing that is wrong with a request. Names and messages are cut where they are long.
 
     Example:
         {'code': 'invalid_price', 'field': 'price', 'message': 'has no currency; write it with a sign or a code, such as

@@ -19,7 +19,7 @@ class NewProduct:
     """A product to create."""
 
     title: str
-    """ Not blank, without control characters; spaces around it do not count. """
+    """ Not blank, without control characters; spaces around it do not count, up to 1000 characters with them. """
     price: str
     """ An amount with its currency before or after it, as a sign or an ISO 4217 code: `$19.99`, `19,99 €`, `EUR
     1.299,00`, `£1,299`, `¥1500`, `1 299 ₽`. Kept as written. """

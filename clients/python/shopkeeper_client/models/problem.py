@@ -33,7 +33,9 @@ class Problem:
     request_id: str
     """ The request's id, also in the header X-Request-Id. """
     errors: list[Fault] | Unset = UNSET
-    """ Every fault of the request, where fields are at fault. """
+    """ The faults of the request, where fields are at fault: all of them, up to 100. """
+    errors_omitted: int | Unset = UNSET
+    """ How many faults there are beside those in `errors`, where there are more. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,6 +58,8 @@ class Problem:
                 errors_item = errors_item_data.to_dict()
                 errors.append(errors_item)
 
+        errors_omitted = self.errors_omitted
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -70,6 +74,8 @@ class Problem:
         )
         if errors is not UNSET:
             field_dict["errors"] = errors
+        if errors_omitted is not UNSET:
+            field_dict["errors_omitted"] = errors_omitted
 
         return field_dict
 
@@ -99,6 +105,8 @@ class Problem:
 
                 errors.append(errors_item)
 
+        errors_omitted = d.pop("errors_omitted", UNSET)
+
         problem = cls(
             type_=type_,
             title=title,
@@ -107,6 +115,7 @@ class Problem:
             code=code,
             request_id=request_id,
             errors=errors,
+            errors_omitted=errors_omitted,
         )
 
         problem.additional_properties = d

@@ -19,7 +19,7 @@ class ProductChanges:
     """The fields to change, at least one; the others stay as they are."""
 
     title: str | Unset = UNSET
-    """ Not blank, without control characters; spaces around it do not count. """
+    """ Not blank, without control characters; spaces around it do not count, up to 1000 characters with them. """
     description: str | Unset = UNSET
     """ Without control characters, newlines and tabs apart. """
     price: str | Unset = UNSET

@@ -21,7 +21,7 @@ class ProductEdit:
     id: int
     """ Which product. """
     title: str | Unset = UNSET
-    """ Not blank, without control characters; spaces around it do not count. """
+    """ Not blank, without control characters; spaces around it do not count, up to 1000 characters with them. """
     description: str | Unset = UNSET
     """ Without control characters, newlines and tabs apart. """
     price: str | Unset = UNSET

@@ -17,7 +17,7 @@ class Understand:
     price: bool | Unset = True
     """ Conditions on the price: `under $50`, `20 to 30 euros`. """
     exclusions: bool | Unset = True
-    """ What is not wanted: `without leather`, `not black`. """
+    """ What is not wanted: `without leather`, `not black`, `nickel-free`. """
     sort: bool | Unset = True
     """ The order of results: `cheapest`, `newest`. """
     corrections: bool | Unset = True
