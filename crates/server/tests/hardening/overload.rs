@@ -58,7 +58,7 @@ impl Form {
                 products: 500,
                 time: Duration::from_secs(6),
                 probe_p99: Duration::from_secs(5),
-                memory_growth: 0.10,
+                memory_growth: 0.30,
             }
         }
     }
