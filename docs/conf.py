@@ -29,6 +29,7 @@ NAVIGATION = {
         "docs/configuration",
         "docs/scaling",
         "docs/upgrade",
+        "docs/reliability",
         "docs/troubleshooting",
     ],
     "Measure": ["docs/performance", "docs/relevance"],
