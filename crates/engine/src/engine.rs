@@ -316,8 +316,8 @@ impl Engine {
         Ok(self.shops.seen(shop).unwrap_or_default())
     }
 
-    /// Waits until answers show this change of the shop, if there is such a change: whoever knows
-    /// its number from an answer knows it from the store, where it was before it was answered.
+    /// Waits until answers show this change of the shop, if there is such a change: the
+    /// store has every change before its number appears in a response.
     pub async fn wait_for(
         &self,
         shop: ShopId,

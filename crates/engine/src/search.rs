@@ -72,7 +72,7 @@ pub(crate) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
     let mut stage = Stages::start(request.time_limit);
-    // Whoever does not get to see hidden products is answered as if there were none.
+    // A reader without access to hidden products is answered as if there were none.
     let sight = pass.sight();
     let knows = |word: &str| snapshot.knows(word, sight);
     let query = request.query.as_str();

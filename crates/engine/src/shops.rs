@@ -88,7 +88,7 @@ enum Route {
     Ready(Arc<ShopIndex>, Batch),
     /// They are kept until the load ends.
     Loading,
-    /// Nowhere: whoever loads the shop reads them with its rows.
+    /// Nowhere: the load of the shop reads them with its rows.
     Cold,
 }
 
@@ -340,7 +340,7 @@ impl Shops {
             if Arc::ptr_eq(held, index))
     }
 
-    /// Shows committed changes to an index. To be called by whoever holds its turn.
+    /// Shows committed changes to an index. The caller holds its turn.
     fn show(&self, index: &Arc<ShopIndex>, mut batch: Batch) {
         let (shop, seq) = (batch.shop, index.snapshot().seq());
         if self.readers.is_shared() {
@@ -384,7 +384,7 @@ impl Shops {
         }
     }
 
-    /// Brings an index to where the store is. To be called by whoever holds its turn.
+    /// Brings an index to where the store is. The caller holds its turn.
     fn catch_up(&self, shop: ShopId, index: &Arc<ShopIndex>) -> Result<(), StoreError> {
         let Some((shown, _)) = self.slots.lock().shown(shop, index) else { return Ok(()) };
         let asked_at = Instant::now();
@@ -488,8 +488,7 @@ impl Shops {
         all_of(heard.into_iter().map(|(shop, seq)| self.hear(shop, seq)))
     }
 
-    /// Brings an index to where the store is, unless it is there. To be called by whoever holds its
-    /// turn.
+    /// Brings an index to where the store is, unless it is there. The caller holds its turn.
     fn compare(
         &self,
         shop: ShopId,

@@ -11,8 +11,8 @@ use catalog::{change::Seq, price::Money};
 
 use super::bits::{BLOCK, Bits};
 
-/// Products of a chunk: whole blocks, so many that a scan seldom jumps, so few that a copy costs
-/// little.
+/// Products of a chunk, in whole blocks: enough that a scan seldom jumps, few enough that a copy is
+/// cheap.
 const CHUNK: usize = 4 * BLOCK;
 
 /// The columns of a segment's products that may change.
@@ -124,7 +124,7 @@ mod tests {
         index.apply(&entries, Seq(600));
         let before = index.snapshot();
         let price = Price::parse("$9").unwrap().money();
-        // Texts that nobody may look at: they are known to be the same.
+        // These texts must not be read: they are known to be the same.
         let (title, description) = ("other", "texts");
         let meaning = Meaning::AsBefore;
         let hidden = Entry { hidden: true, price, title, description, meaning, ..entry(300, 601) };

@@ -220,8 +220,8 @@ impl ShopIndex {
         Self { shared, turn: Mutex::default() }
     }
 
-    /// Waits for the turn to apply changes. Whoever has more than one source of changes holds it
-    /// from the look at what is shown until the changes are applied, so that no change is overtaken
+    /// Waits for the turn to apply changes. A caller with several sources of changes holds it
+    /// from reading what is shown until the changes are applied, so that no change is overtaken
     /// by a later one.
     pub(crate) fn take_turn(&self) -> MutexGuard<'_, ()> {
         self.turn.lock()

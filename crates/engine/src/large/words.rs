@@ -35,7 +35,7 @@ pub(super) struct Words<'a, 'session> {
 }
 
 impl<'a, 'session> Words<'a, 'session> {
-    /// The words of a shop with so many products in sight.
+    /// The words of a shop with `all` products in sight.
     pub(super) fn of(glance: &'a mut Glance<'session>, sight: Sight, all: u64) -> Self {
         Self {
             glance: RefCell::new(glance),

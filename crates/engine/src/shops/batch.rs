@@ -13,7 +13,7 @@ const MAX_MISSED_BYTES: usize = 32 << 20;
 /// What a vector costs to apply, in bytes of text that cost about as much.
 const EMBEDDED_COST: usize = 512;
 
-/// Dropped once searches show the changes of a batch: whoever waits for that keeps a clone.
+/// Dropped once searches show the changes of a batch: a write that waits for that keeps a clone.
 pub(crate) type Guard = Arc<dyn Any + Send + Sync>;
 
 /// Changes of one shop, in order, of one transaction or of several in a row.
@@ -132,7 +132,7 @@ impl Missed {
         Self { in_store: is_shared, ..Self::default() }
     }
 
-    /// Nothing, from here on with guards: whoever waits for a change waits until it is applied.
+    /// Nothing, from here on with guards: a write waits until its change is applied.
     fn keeping_guards() -> Self {
         Self { keeps_guards: true, ..Self::default() }
     }
@@ -142,7 +142,7 @@ impl Missed {
         self.keeps_guards || self.last <= shown
     }
 
-    /// The last change, whoever made it.
+    /// The last change, of this node or another.
     pub(super) fn last(&self) -> Seq {
         self.last
     }

@@ -73,7 +73,7 @@ async fn answer(app: &App, caller: Caller, request: Request, next: Next) -> Resp
     if let Some(work) = work {
         app.traffic.record(caller.shop(), work, response.status(), started.elapsed());
     }
-    // Whoever sends it must know whose it is.
+    // The layers that send the response account for its caller.
     response.extensions_mut().insert(Bearer(caller));
     response
 }

@@ -154,8 +154,8 @@ async fn open_demo(
     Ok(Some((opened.shop, welcome)))
 }
 
-/// Loads shops in the background; whoever searches before loads its own. The server is ready once
-/// every shop was tried; those that cannot be loaded are tried again and again.
+/// Loads shops in the background; a search that comes before loads its own shop. The server is
+/// ready once every shop was tried; those that cannot be loaded are tried again and again.
 fn warm_up(engine: Arc<Engine>, readiness: Arc<ReadinessFlag>) {
     tokio::spawn(async move {
         let (mut state, mut pause) = (WarmUp::default(), FIRST_WARM_UP_PAUSE);

@@ -138,7 +138,7 @@ fn a_connection_that_is_lost_while_shops_are_loaded_is_made_up_for() {
     let (database, sql) = (name(&url).to_owned(), |sql: &str| postgres().psql(name(&url), sql));
     sql("CREATE TABLE gate ()");
     thread::scope(|scope| {
-        // Whoever reads products waits until the gate is open.
+        // Reads of products wait until the gate is open.
         scope.spawn(|| {
             sql("BEGIN; LOCK TABLE products IN ACCESS EXCLUSIVE MODE;
                  DO $$ BEGIN

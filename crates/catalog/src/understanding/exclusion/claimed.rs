@@ -20,7 +20,7 @@ const FREE: &[&str] = &["free", "frei", "freie", "freier", "freies", "freien"];
 const FREE_OF: &str = "free of|free from|frei von|exempt de|exempte de|exempts de|exemptes de|\
     libre de|libres de|livre de|livres de|privo di|priva di|privi di|prive di";
 
-/// What nobody buys, so that it can only be the first of a list: "gluten and dairy free".
+/// What is not a product by itself, so that it can only be the first of a list: "gluten and dairy free".
 const IMPURITIES: &str = "gluten dairy lactose casein nickel lead cadmium cobalt chrome chromium \
     mercury aluminum aluminium bpa bps pvc pfas pfoa pfos ptfe teflon gmo msg paraben parabens \
     sulfate sulfates sulphate sulphates phthalate phthalates formaldehyde toluene triclosan \

@@ -133,7 +133,7 @@ fn names_that_only_look_so_are_left_alone() {
 }
 
 #[test]
-fn the_shop_decides_about_words_that_nobody_knows() {
+fn the_shop_decides_about_unlisted_words() {
     let read = |knows: &dyn Fn(&str) -> bool| {
         Understand::default().read("teflonium free pan", knows).exclusions.len()
     };
