@@ -6,13 +6,17 @@
 
 use std::{
     env,
+    path::Path,
     str::FromStr,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::{server::Server, workload::Workload};
+use crate::{
+    server::{Server, serve, shopkeeper},
+    workload::Workload,
+};
 
 const SEARCHERS: usize = 4;
 /// Products of each client; beyond, clients delete, so that the catalog keeps its size.
@@ -29,7 +33,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
     let life = Duration::from_secs(setting("SOAK_LIFE_SECONDS", 2));
     let mut workload = Workload::new(MAX_PRODUCTS);
     for number in 1..=lives {
-        let server = Server::start(workload.folder());
+        let server = start(workload.folder());
         let token = workload.token().to_owned();
         let (mut memory, mut searches) = (Vec::new(), 0);
         let writes = workload.write_until_killed(
@@ -51,6 +55,13 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
         workload.check(&server);
         server.kill();
     }
+}
+
+/// Starts a server whose query cache is full long before half of a life is over.
+fn start(folder: &Path) -> Server {
+    let mut command = shopkeeper();
+    serve(&mut command, folder);
+    Server::run(command.args(["--index-answer-bytes", "4MiB"]))
 }
 
 /// Searches for the time of one life; returns samples of the server's resident memory and the

@@ -46,7 +46,15 @@ impl Form {
     fn of_environment() -> Self {
         if std::env::var("HARDENING").is_ok_and(|form| form == "long") {
             Self {
-                flags: &["--model-kind", "built-in", "--limits-request-time", "20s"],
+                // The default query cache would still be filling in the second half.
+                flags: &[
+                    "--model-kind",
+                    "built-in",
+                    "--limits-request-time",
+                    "20s",
+                    "--index-answer-bytes",
+                    "4MiB",
+                ],
                 products: 20_000,
                 time: Duration::from_secs(60),
                 probe_p99: Duration::from_millis(100),
