@@ -1,5 +1,5 @@
 # Sourced by scripts that make or try the clients. Installs what they need below .tools/clients: the packages of
-# clients/typescript/package-lock.json in `node`, those of clients/python/requirements.txt in `python`.
+# clients/typescript/package-lock.json in `node`, those of clients/python/requirements.txt in `python`, and their wheels in `wheels`.
 # Sets CLIENT_TOOLS, that folder.
 
 missing=()
@@ -28,3 +28,10 @@ if ! cmp -s clients/typescript/package-lock.json "$CLIENT_TOOLS/node/installed.j
 fi
 source scripts/python-venv.sh
 python_venv "$CLIENT_TOOLS/python" clients/python/requirements.txt
+# The same files again, for the guide: what `pip install` of the client fetches.
+if ! cmp -s clients/python/requirements.txt "$CLIENT_TOOLS/wheels/requirements.txt"; then
+    rm -rf "$CLIENT_TOOLS/wheels"
+    "$CLIENT_TOOLS/python/bin/python" -m pip download --quiet --disable-pip-version-check \
+        --require-hashes --no-deps --only-binary :all: --dest "$CLIENT_TOOLS/wheels" -r clients/python/requirements.txt
+    cp clients/python/requirements.txt "$CLIENT_TOOLS/wheels/requirements.txt"
+fi
