@@ -29,7 +29,7 @@ unit: ## Unit, property, contract, durability and model tests; the contract on b
 test-hardening: ## The long forms of the hardening suite, on an otherwise idle machine (not part of `make test`)
 	HARDENING=long cargo test --release --locked -p server --test hardening -- --nocapture --test-threads 1
 
-soak: ## Ten minutes of writes and searches with a SIGKILL every minute (not part of `make test`)
+soak: ## Ten minutes of writes and searches, a SIGKILL every minute (not part of `make test`)
 	SOAK_LIVES=10 SOAK_LIFE_SECONDS=60 cargo test --release --locked -p server --test durability -- --nocapture soak::
 
 test-faults: ## Nodes killed and paused, the database away, many times over (not part of `make test`)
