@@ -1,5 +1,5 @@
 //! Writes, searches and deletes for a long time, with a SIGKILL at the end of each life: no
-//! acknowledged write is lost, index and store agree, and memory stays bounded.
+//! acknowledged write is lost, index and store agree, and memory stays flat.
 //!
 //! `make soak` runs 10 lives of a minute (`SOAK_LIVES`, `SOAK_LIFE_SECONDS`); without them the test
 //! is a few seconds long.
@@ -22,9 +22,10 @@ const SEARCHERS: usize = 4;
 /// Products of each client; beyond, clients delete, so that the catalog keeps its size.
 const MAX_PRODUCTS: usize = 300;
 const SAMPLE_EVERY: Duration = Duration::from_millis(50);
-/// The most resident memory: the program with its threads, the index of the small catalog, the query
-/// cache, and the page caches of the store, which fill as idempotency keys and changes accumulate.
-const MAX_RESIDENT_BYTES: u64 = 128 << 20;
+/// A life this long has reached its steady state by half of it, so that its memory is compared.
+const STEADY_LIFE: Duration = Duration::from_secs(30);
+/// Growth of resident memory that is still flat.
+const FLAT: f64 = 0.02;
 
 #[test]
 fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
@@ -49,15 +50,14 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
             growth * 100.0,
         );
         assert!(writes > 0 && searches > 0);
-        let most = memory.iter().max().unwrap();
-        assert!(*most <= MAX_RESIDENT_BYTES, "resident bytes: {memory:?}");
+        assert!(life < STEADY_LIFE || growth <= FLAT, "resident bytes: {memory:?}");
         let server = Server::start(workload.folder());
         workload.check(&server);
         server.kill();
     }
 }
 
-/// Starts a server with a small query cache, so that other growth is seen.
+/// Starts a server whose query cache is full long before half of a life is over.
 fn start(folder: &Path) -> Server {
     let mut command = shopkeeper();
     serve(&mut command, folder);
