@@ -81,7 +81,7 @@ bench-embed: build ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed
 
 bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part of `make test`)
-	cargo run --release --locked -p eval --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
+	cargo run --release --locked -p bench --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
 
 bench-cluster: build ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
 	target/release/bench-cluster --server target/release/shopkeeper $(CLUSTER_FLAGS)

@@ -134,7 +134,7 @@ mod tests {
         let retention = Retention { answers: SignedDuration::MAX, changes: 1 };
         let thread = start(Box::new(slow), clock, retention).unwrap();
         let done = || batches.lock().iter().filter(|batch| **batch <= 100).count() == 3;
-        testbed::until("the end", done);
+        testkit::until("the end", done);
         drop(thread);
         assert_eq!(*batches.lock(), [500, 250, 125, 62, 62, 62]);
     }

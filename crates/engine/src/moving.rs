@@ -233,7 +233,7 @@ mod tests {
     fn everything_arrives_as_it_was_and_numbers_go_on() {
         let folder = tempfile::tempdir().unwrap();
         let made = fill(folder.path());
-        let database = settings(&testbed::postgres().database());
+        let database = settings(&testkit::postgres().database());
         let moved = move_store(folder.path(), &database, &mut |_, _| {}).unwrap();
         assert_eq!((moved.shops, moved.products), (2, 1202));
         assert_eq!((moved.tokens, moved.keys), (1, 1));
@@ -271,7 +271,7 @@ mod tests {
     fn a_move_that_was_cut_off_goes_on_and_nobody_starts_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
         let made = fill(folder.path());
-        let database = settings(&testbed::postgres().database());
+        let database = settings(&testkit::postgres().database());
         let postgres = Postgres::new(&database).unwrap();
         postgres.migrate().unwrap();
         let mut target = postgres.begin_move().unwrap().unwrap();
@@ -288,7 +288,7 @@ mod tests {
             let name = name(&database);
             let id = first[0].id;
             let update = format!("UPDATE products SET title = '{title}' WHERE id = {id}");
-            testbed::postgres().psql(&name, &update);
+            testkit::postgres().psql(&name, &update);
         };
         change("another");
         let moved = move_store(folder.path(), &database, &mut |_, _| {});

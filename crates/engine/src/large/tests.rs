@@ -36,7 +36,7 @@ struct Bench {
 impl Bench {
     /// An empty database whose new shops are searched there, or are not.
     fn new(search_above: usize) -> Self {
-        let url = testbed::postgres().database();
+        let url = testkit::postgres().database();
         let settings = PostgresSettings { search_above, ..settings(&url) };
         let postgres = Postgres::new(&settings).unwrap();
         postgres.migrate().unwrap();
@@ -54,7 +54,7 @@ impl Bench {
     /// What the database prints.
     fn psql(&self, statement: &str) -> String {
         let name = self.url.rsplit_once('/').unwrap().1;
-        testbed::postgres().psql(name, statement)
+        testkit::postgres().psql(name, statement)
     }
 
     fn write<T>(&mut self, write: impl FnOnce(&mut crate::store::WriteTransaction<'_>) -> T) -> T {
@@ -372,7 +372,7 @@ fn a_shop_that_grows_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
     made.extend(bench.create(more));
     shops.index(shop()).unwrap();
     let large = bench.start(&shops, sizes);
-    testbed::until("the shop is in the database", || large.may_hold(shop()));
+    testkit::until("the shop is in the database", || large.may_hold(shop()));
     assert!(large.holds(shop(), 600).unwrap());
     assert!(shops.in_memory(shop()).is_none());
     let indexes = "SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -387,7 +387,7 @@ fn a_shop_that_grows_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
     let gone = made.split_off(10);
     bench.write(|transaction| gone.iter().for_each(|gone| transaction.delete(gone).unwrap()));
     let large = bench.start(&shops, sizes);
-    testbed::until("the shop is in memory", || bench.psql(indexes) == "0");
+    testkit::until("the shop is in memory", || bench.psql(indexes) == "0");
     assert!(!large.may_hold(shop()));
     assert_eq!(bench.psql("SELECT count(*) FROM search_rows"), "0");
     assert_eq!(bench.psql("SELECT count(*) FROM search_words"), "0");

@@ -63,7 +63,7 @@ struct OnPostgres(Postgres);
 
 impl Subject for OnPostgres {
     fn new() -> Self {
-        let postgres = Postgres::new(&settings(&testbed::postgres().database())).unwrap();
+        let postgres = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
         postgres.migrate().unwrap();
         Self(postgres)
     }

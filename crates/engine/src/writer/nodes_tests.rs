@@ -87,7 +87,7 @@ fn node(database: &Postgres) -> Writer {
 
 #[test]
 fn nodes_that_write_to_the_same_shops_do_not_wait_for_each_other_in_a_circle() {
-    let database = Postgres::new(&settings(&testbed::postgres().database())).unwrap();
+    let database = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
     database.migrate().unwrap();
     let (runs, meeting) = (Arc::<AtomicUsize>::default(), Arc::<Meeting>::default());
     let write =

@@ -261,7 +261,7 @@ impl Server {
     /// The server's resident memory in bytes.
     #[allow(dead_code)]
     pub(crate) fn resident_bytes(&self) -> u64 {
-        testbed::resident_bytes(self.process.id())
+        testkit::resident_bytes(self.process.id())
     }
 
     fn end(&mut self) {
@@ -319,7 +319,7 @@ impl Home {
     fn new() -> Self {
         let database = match std::env::var("TEST_STORE").as_deref() {
             Err(_) | Ok("" | "sqlite") => None,
-            Ok("postgres") => Some(testbed::postgres().database()),
+            Ok("postgres") => Some(testkit::postgres().database()),
             Ok(other) => panic!("TEST_STORE is sqlite or postgres, not {other}"),
         };
         let search_above = std::env::var("TEST_SEARCH_ABOVE").ok();
@@ -331,7 +331,7 @@ impl Home {
         match self.database.as_deref().and_then(|url| url.rsplit_once('/')) {
             None => data(self.folder.path()).join("shopkeeper.db").exists(),
             Some((_, name)) => {
-                !testbed::postgres().psql(name, "SELECT to_regclass('products')").is_empty()
+                !testkit::postgres().psql(name, "SELECT to_regclass('products')").is_empty()
             }
         }
     }

@@ -114,7 +114,7 @@ impl Server {
 
     /// Its resident memory in bytes.
     pub(crate) fn resident_bytes(&self) -> u64 {
-        testbed::resident_bytes(self.process.id())
+        testkit::resident_bytes(self.process.id())
     }
 
     /// Ends it as a power cut would: nothing is finished.

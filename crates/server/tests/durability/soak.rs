@@ -43,7 +43,7 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
                 (memory, searches) = search_beside(server, &token, life);
             },
         );
-        let growth = testbed::growth_over_second_half(&memory);
+        let growth = testkit::growth_over_second_half(&memory);
         eprintln!(
             "life {number}: {writes} writes, {searches} searches, {:.1} MiB, grew by {:.2} %",
             memory[memory.len() - 1] as f64 / f64::from(1 << 20),

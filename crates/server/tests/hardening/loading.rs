@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use testbed::{postgres, until as eventually};
+use testkit::{postgres, until as eventually};
 
 use crate::{
     node::{Node, token},

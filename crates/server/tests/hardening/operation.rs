@@ -200,7 +200,7 @@ fn schema_version(database: &File) -> u32 {
 
 #[test]
 fn commands_beside_nodes_of_another_version_leave_their_tables_alone() {
-    let postgres = testbed::postgres();
+    let postgres = testkit::postgres();
     let url = postgres.database();
     let (_, name) = url.rsplit_once('/').unwrap();
     let environment = [("SHOPKEEPER_DATABASE_URL", url.as_str())];

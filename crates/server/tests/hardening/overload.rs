@@ -102,7 +102,7 @@ fn an_overloaded_server_answers_in_time_and_keeps_its_memory() {
     check_responses(&responses);
     check_responses(&probes);
     let p99 = percentile_99(probes.iter().map(|probe| probe.time).collect());
-    let growth = testbed::growth_over_second_half(&memory);
+    let growth = testkit::growth_over_second_half(&memory);
     eprintln!(
         "{} responses, slowest {:?}; p99 of the other shop {p99:?}; memory grew by {:.1} %",
         responses.len(),

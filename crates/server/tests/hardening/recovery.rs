@@ -5,7 +5,7 @@ use std::{thread, time::Duration};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use testbed::{Postgres, postgres, until};
+use testkit::{Postgres, postgres, until};
 
 use crate::node::{NONE, Node, bearer, binary, ids, seq, token, token_of};
 

@@ -117,7 +117,7 @@ fn nor_does_it_where_a_model_reads_the_query() {
 
 #[test]
 fn nor_does_it_where_the_database_searches() {
-    let url = testbed::postgres().database();
+    let url = testkit::postgres().database();
     let editor = token(&url, "EDITOR");
     let flags = ["--database-search-above", "0"];
     let node = Node::start_with(&url, &editor, &flags);

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testbed::postgres;
+use testkit::postgres;
 
 use crate::node::{Node, binary, token};
 
@@ -30,7 +30,7 @@ fn import_export_search_and_status_work_on_a_database() {
     std::fs::write(path("in.jsonl"), &products).unwrap();
     // Beside the node, which shows what was imported.
     printed(run(&url, &["import", &path("in.jsonl"), "--shop", "1"]));
-    testbed::until("the imported products", || node.find("number17").len() == 1);
+    testkit::until("the imported products", || node.find("number17").len() == 1);
     printed(run(&url, &["export", &path("out.jsonl"), "--shop", "1"]));
     let out = std::fs::read_to_string(path("out.jsonl")).unwrap();
     let out: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

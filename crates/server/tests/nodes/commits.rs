@@ -5,7 +5,7 @@ use std::thread;
 
 use reqwest::{StatusCode, blocking::Response};
 use serde_json::{Value, json};
-use testbed::{Cut, Wire, postgres, until};
+use testkit::{Cut, Wire, postgres, until};
 
 use crate::node::{Node, token};
 

@@ -2,7 +2,7 @@
 //! dies, by another.
 
 use serde_json::json;
-use testbed::{postgres, until};
+use testkit::{postgres, until};
 
 use crate::node::{Node, token};
 

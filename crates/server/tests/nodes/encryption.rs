@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use tempfile::TempDir;
-use testbed::{Authority, Wire, postgres};
+use testkit::{Authority, Wire, postgres};
 
 use crate::node::{Node, binary, token};
 

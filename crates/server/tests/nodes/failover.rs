@@ -12,7 +12,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use testbed::{Postgres, until};
+use testkit::{Postgres, until};
 
 use crate::node::{Node, seed, token};
 

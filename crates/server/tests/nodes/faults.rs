@@ -11,7 +11,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use testbed::{postgres, until};
+use testkit::{postgres, until};
 
 use crate::node::{Node, rounds, seed, seq, token};
 

@@ -3,7 +3,7 @@
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use testbed::postgres;
+use testkit::postgres;
 
 use crate::node::Node;
 

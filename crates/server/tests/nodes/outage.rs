@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use reqwest::blocking::Response;
 use serde_json::Value;
-use testbed::{Postgres, Wire, until};
+use testkit::{Postgres, Wire, until};
 
 use crate::node::{NONE, Node, age, bearer, ids, outage, seq, token};
 
@@ -146,7 +146,7 @@ fn a_database_that_does_not_answer() {
 /// A token that was revoked through one node is good on none, as soon as that was answered.
 #[test]
 fn a_revoked_token_is_good_on_no_node() {
-    let url = testbed::postgres().database();
+    let url = testkit::postgres().database();
     let admin = token(&url, "ADMIN");
     let nodes = [Node::start(&url, &admin), Node::start(&url, &admin)];
     for round in 0..4 {

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use testbed::{postgres, until};
+use testkit::{postgres, until};
 
 use crate::node::{Node, token};
 

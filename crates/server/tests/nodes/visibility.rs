@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testbed::postgres;
+use testkit::postgres;
 
 use crate::node::{NONE, Node, ids, seq, token};
 

@@ -1,6 +1,5 @@
-//! `bench-search`: how fast are searches, and what does a catalog cost while it is searched?
+//! `bench-write`: how fast are writes stored, and what do a hundred thousand products cost?
 
-mod inside;
 mod phases;
 
 use std::{
@@ -12,35 +11,29 @@ use std::{
 
 use anyhow::Context;
 use clap::Parser;
-use eval::{
+use bench::{
     disk,
     machine::{self, Machine},
+    products::Products,
     report::Report,
 };
 
-use crate::phases::{Bench, Encoder};
+use crate::phases::{Bench, Phase};
 
-/// Measure a release build of shopkeeper: searches alone, at saturation and beside writes, time
-/// by stage, memory and restart.
-///
-/// Filling takes about 20 s for each 100,000 products and measuring about 1 minute for each size;
-/// with `deep` products every product takes a few milliseconds more (7 minutes for 100,000).
+/// Measure a release build of shopkeeper: durable writes, memory, restart and search.
 #[derive(Parser)]
-#[command(name = "bench-search")]
+#[command(name = "bench-write")]
 struct Arguments {
     /// The `shopkeeper` binary to measure
     #[arg(long, value_name = "FILE")]
     server: PathBuf,
     /// Folder on the disk to measure; what is written there is removed again
-    #[arg(long, value_name = "FOLDER", default_value = "target/bench-search")]
+    #[arg(long, value_name = "FOLDER", default_value = "target/bench-write")]
     data: PathBuf,
-    /// Catalogs of so many products, one after the other
-    #[arg(long, value_delimiter = ',', default_value = "10000,100000")]
-    products: Vec<u32>,
-    /// Which encoder says what queries mean
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "instant,deep")]
-    encoders: Vec<Encoder>,
-    /// Seconds for each measurement
+    /// Products to fill the catalog with
+    #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1000..))]
+    products: u32,
+    /// Seconds for each of the measurements of a fixed time
     #[arg(long, default_value_t = 5)]
     seconds: u64,
     /// Where the made-up products begin
@@ -49,6 +42,13 @@ struct Arguments {
     /// Take the products from this file, one JSON object a line, instead of making them up
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
+    /// Create singly once more while every flush takes at least so long, as on a disk without a
+    /// volatile cache; `0` leaves it out
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 2000)]
+    slow_flush_us: u64,
+    /// Measure these alone, instead of all
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Phase>,
     /// Write the numbers to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -66,23 +66,29 @@ fn main() -> anyhow::Result<()> {
         .transpose()
         .context("the earlier numbers cannot be read")?;
     let load_before = machine::load_average();
+    let count = arguments.products as usize;
+    let products = match &arguments.catalog {
+        None => Products::make(count, arguments.seed),
+        Some(file) => Products::read(file, count)?,
+    };
     fs::create_dir_all(&arguments.data)?;
     let folder = tempfile::tempdir_in(&arguments.data)?;
     let machine = Machine::here(disk::file_system(folder.path())?);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut figures = Vec::new();
-    for count in &arguments.products {
-        let bench = Bench {
-            binary: arguments.server.clone(),
-            folder: folder.path().to_owned(),
-            count: *count as usize,
-            seed: arguments.seed,
-            catalog: arguments.catalog.clone(),
-            encoders: arguments.encoders.clone(),
-            time: Duration::from_secs(arguments.seconds),
-        };
-        figures.extend(runtime.block_on(bench.run())?);
+    if machine.file_system == "tmpfs" {
+        anyhow::bail!("the data would be in memory: choose a folder on a disk with --data");
     }
+
+    let bench = Bench::new(
+        arguments.server.clone(),
+        folder.path().to_owned(),
+        products,
+        Duration::from_secs(arguments.seconds),
+        Duration::from_micros(arguments.slow_flush_us),
+    );
+    // One thread: the client takes no more than it needs of the cores that the service runs on.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let figures = runtime.block_on(bench.run(&arguments.only))?;
+
     let load_average = (load_before, machine::load_average());
     let report = Report { machine, load_average, figures };
     write!(io::stdout().lock(), "{}", report.table(before.as_ref()))?;

@@ -1,7 +1,7 @@
 //! How long do searches take inside the server, all of them and step by step? Told by the
 //! service's own histograms, before and after.
 
-use eval::report::Figure;
+use bench::report::Figure;
 
 /// What the service calls the steps of a search.
 const STAGES: [&str; 4] = ["understand", "encode", "score", "fetch"];

@@ -18,7 +18,7 @@ use engine::{
     embed::{BuiltIn, Embedder, Encoder, Text, Turn, Vector, Weights},
     index::{Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot},
 };
-use eval::{machine, products::Products, random::Random};
+use bench::{machine, products::Products, random::Random};
 use serde_json::Value;
 
 /// How many of the products like one are compared with those found by float.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use anyhow::Context;
-use eval::{
+use bench::{
     client::Target,
     cpu,
     load::{Kind, Measured, drive_all},

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use anyhow::Context;
-use eval::cpu;
-use testbed::Postgres;
+use bench::cpu;
+use testkit::Postgres;
 
 /// As an operator would run it: commits are flushed, pages survive a power cut, and statements are
 /// counted.

@@ -1,9 +1,7 @@
-//! `bench-cluster`: what do one, two and four nodes do on one database, and what do they ask of it?
+//! `bench-search`: how fast are searches, and what does a catalog cost while it is searched?
 
-mod database;
-mod fleet;
+mod inside;
 mod phases;
-mod visibility;
 
 use std::{
     fs,
@@ -14,46 +12,43 @@ use std::{
 
 use anyhow::Context;
 use clap::Parser;
-use eval::{
+use bench::{
     disk,
     machine::{self, Machine},
     report::Report,
 };
 
-use crate::phases::Bench;
+use crate::phases::{Bench, Encoder};
 
-/// Measure nodes on a PostgreSQL of their own: searches, writes, both together, how soon a write is
-/// found on the other nodes, and the database's work.
+/// Measure a release build of shopkeeper: searches alone, at saturation and beside writes, time
+/// by stage, memory and restart.
 ///
-/// Nodes, database and client share the cores of this machine, so more nodes are not faster here.
-/// What can be read off is the processor time of each for one request.
+/// Filling takes about 20 s for each 100,000 products and measuring about 1 minute for each size;
+/// with `deep` products every product takes a few milliseconds more (7 minutes for 100,000).
 #[derive(Parser)]
-#[command(name = "bench-cluster")]
+#[command(name = "bench-search")]
 struct Arguments {
     /// The `shopkeeper` binary to measure
     #[arg(long, value_name = "FILE")]
     server: PathBuf,
-    /// Folder for the nodes' logs and copies; what is written there is removed again
-    #[arg(long, value_name = "FOLDER", default_value = "target/bench-cluster")]
+    /// Folder on the disk to measure; what is written there is removed again
+    #[arg(long, value_name = "FOLDER", default_value = "target/bench-search")]
     data: PathBuf,
-    /// So many nodes, one after the other, each time on the same products
-    #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
-    nodes: Vec<usize>,
-    /// Shops that are searched and written to
-    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
-    shops: u64,
-    /// Products of each shop at the beginning
-    #[arg(long, default_value_t = 20_000)]
-    products: usize,
+    /// Catalogs of so many products, one after the other
+    #[arg(long, value_delimiter = ',', default_value = "10000,100000")]
+    products: Vec<u32>,
+    /// Which encoder says what queries mean
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "instant,deep")]
+    encoders: Vec<Encoder>,
     /// Seconds for each measurement
     #[arg(long, default_value_t = 5)]
     seconds: u64,
     /// Where the made-up products begin
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Search shops of more products than this inside the database
-    #[arg(long, value_name = "PRODUCTS")]
-    search_above: Option<usize>,
+    /// Take the products from this file, one JSON object a line, instead of making them up
+    #[arg(long, value_name = "FILE")]
+    catalog: Option<PathBuf>,
     /// Write the numbers to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -74,18 +69,20 @@ fn main() -> anyhow::Result<()> {
     fs::create_dir_all(&arguments.data)?;
     let folder = tempfile::tempdir_in(&arguments.data)?;
     let machine = Machine::here(disk::file_system(folder.path())?);
-    let bench = Bench {
-        binary: arguments.server,
-        folder: folder.path().to_owned(),
-        nodes: arguments.nodes,
-        shops: arguments.shops,
-        products: arguments.products,
-        seed: arguments.seed,
-        time: Duration::from_secs(arguments.seconds),
-        search_above: arguments.search_above,
-    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let figures = runtime.block_on(bench.run())?;
+    let mut figures = Vec::new();
+    for count in &arguments.products {
+        let bench = Bench {
+            binary: arguments.server.clone(),
+            folder: folder.path().to_owned(),
+            count: *count as usize,
+            seed: arguments.seed,
+            catalog: arguments.catalog.clone(),
+            encoders: arguments.encoders.clone(),
+            time: Duration::from_secs(arguments.seconds),
+        };
+        figures.extend(runtime.block_on(bench.run())?);
+    }
     let load_average = (load_before, machine::load_average());
     let report = Report { machine, load_average, figures };
     write!(io::stdout().lock(), "{}", report.table(before.as_ref()))?;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use eval::{
+use bench::{
     client::{Connection, Target},
     service::{self, Installation, Service},
 };

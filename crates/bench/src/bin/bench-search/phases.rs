@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use eval::{
+use bench::{
     client::{Connection, Target},
     load::{Kind, Measured, drive},
     products::Products,

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use eval::{client::Connection, load::Measured, random::Random};
+use bench::{client::Connection, load::Measured, random::Random};
 use futures_util::future::try_join_all;
 use hyper::{StatusCode, body::Bytes};
 use serde_json::{Value, json};

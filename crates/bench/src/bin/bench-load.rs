@@ -20,7 +20,7 @@ use engine::{
     store::{Postgres, PostgresSettings},
     writer::WriterSettings,
 };
-use eval::{cpu, machine, products::Products};
+use bench::{cpu, machine, products::Products};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let database = PostgresSettings {
-        address: testbed::postgres().database().parse()?,
+        address: testkit::postgres().database().parse()?,
         connections: 4,
         connect_time: Duration::from_secs(5),
         statement_time: Duration::from_secs(60),
@@ -56,7 +56,7 @@ fn main() -> anyhow::Result<()> {
     let model: Arc<dyn Embedder> = Arc::new(BuiltIn::new(Weights::embedded(), 1)?);
     let open = || Engine::open_database(&database, settings(Arc::clone(&model)));
     fill(&open()?, &Products::make(arguments.products, arguments.seed))?;
-    let server = testbed::postgres().process_id().context("the database is not running")?;
+    let server = testkit::postgres().process_id().context("the database is not running")?;
     let cpu = || anyhow::Ok((cpu::of_process(std::process::id())?, cpu::of_family(server)?));
     let (mut times, before, load_before) = (Vec::new(), cpu()?, machine::load_average());
     for _ in 0..arguments.rounds {
