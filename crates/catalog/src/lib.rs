@@ -10,7 +10,6 @@ pub mod change;
 pub mod currency;
 pub mod explanation;
 pub mod fusion;
-pub mod judging;
 pub mod media;
 pub mod price;
 pub mod product;

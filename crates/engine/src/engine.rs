@@ -54,6 +54,7 @@ const KEEP_CHANGES_OF_A_SHOP: u64 = 10_000;
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// What an engine is told when it opens.
+#[derive(Clone)]
 pub struct Settings {
     /// How writes are grouped and remembered.
     pub writer: WriterSettings,

@@ -1,6 +1,5 @@
 //! What can the binary do? One subcommand each, with exit codes that scripts can rely on.
 
-mod eval;
 mod export;
 mod import;
 mod remote;
@@ -8,7 +7,6 @@ mod search;
 mod status;
 mod target;
 mod token;
-mod tune;
 
 use std::{
     ffi::OsString,
@@ -25,6 +23,7 @@ use engine::{
     moving::{Moved, move_store},
     store::{DatabaseAddress, ErrorChain, PostgresSettings},
 };
+use relevance::{EngineUnderTest, EvalOptions, TuneOptions};
 
 use crate::{
     config::{Config, Flags},
@@ -65,9 +64,19 @@ enum Command {
     /// Tell what is in a data folder or database, whether or not a server runs: shops, products, vectors, size
     Status(status::StatusCommand),
     /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
-    Eval(eval::EvalCommand),
+    Eval {
+        #[command(flatten)]
+        options: EvalOptions,
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Find the numbers of the ranking that answer judged queries best
-    Tune(tune::TuneCommand),
+    Tune {
+        #[command(flatten)]
+        options: TuneOptions,
+        #[command(flatten)]
+        flags: Flags,
+    },
     /// Import products from a file into a data folder or a running server
     Import(Box<import::ImportCommand>),
     /// Export all products of a shop to a file, whether or not a server runs
@@ -123,11 +132,11 @@ pub fn run(
         Command::Status(command) => {
             load(command.flags()).and_then(|config| command.run(&config)).map(well)
         }
-        Command::Eval(command) => {
-            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+        Command::Eval { options, flags } => {
+            load(&flags).and_then(|config| options.run(engine_under_test(&config)?)).map(well)
         }
-        Command::Tune(command) => {
-            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+        Command::Tune { options, flags } => {
+            load(&flags).and_then(|config| options.run(|| engine_under_test(&config))).map(well)
         }
         Command::Import(command) => command.run(load, &environment),
         Command::Export(command) => command.run(load, &environment),
@@ -149,6 +158,15 @@ pub fn run(
             ExitCode::FAILURE
         }
     }
+}
+
+/// The engine that `eval` and `tune` measure: the configured one, on a store of their own.
+fn engine_under_test(config: &Config) -> anyhow::Result<EngineUnderTest> {
+    let embedder = serving::embedder(&config.model)?;
+    Ok(EngineUnderTest {
+        settings: serving::engine_settings(config, embedder),
+        database: config.database.as_ref().map(|database| database.settings.clone()),
+    })
 }
 
 fn migrate_store(from: &Path, to: Option<DatabaseAddress>, config: &Config) -> anyhow::Result<()> {

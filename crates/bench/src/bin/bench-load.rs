@@ -8,6 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
+use bench::{cpu, machine, products::Products};
 use catalog::{
     access::{Caller, Role},
     price::Price,
@@ -20,7 +21,6 @@ use engine::{
     store::{Postgres, PostgresSettings},
     writer::WriterSettings,
 };
-use bench::{cpu, machine, products::Products};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 

@@ -5,6 +5,7 @@
 use std::{convert::Infallible, fs, hint::black_box, path::PathBuf, time::Instant};
 
 use anyhow::Context;
+use bench::{machine, products::Products, random::Random};
 use catalog::{
     access::Sight,
     change::Seq,
@@ -18,7 +19,6 @@ use engine::{
     embed::{BuiltIn, Embedder, Encoder, Text, Turn, Vector, Weights},
     index::{Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot},
 };
-use bench::{machine, products::Products, random::Random};
 use serde_json::Value;
 
 /// How many of the products like one are compared with those found by float.

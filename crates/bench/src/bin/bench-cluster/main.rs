@@ -13,12 +13,12 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::Parser;
 use bench::{
     disk,
     machine::{self, Machine},
     report::Report,
 };
+use clap::Parser;
 
 use crate::phases::Bench;
 

@@ -11,7 +11,6 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
 use bench::{
     client::{Connection, Target},
     load::{Kind, Measured, drive},
@@ -19,6 +18,7 @@ use bench::{
     report::{Aim, Figure},
     service::Installation,
 };
+use clap::ValueEnum;
 use hyper::StatusCode;
 
 use crate::inside::Inside;

@@ -10,13 +10,13 @@ use std::{
 };
 
 use anyhow::Context;
-use clap::Parser;
 use bench::{
     disk,
     machine::{self, Machine},
     products::Products,
     report::Report,
 };
+use clap::Parser;
 
 use crate::phases::{Bench, Phase};
 

@@ -11,7 +11,6 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
 use bench::{
     client::{Connection, Target},
     disk,
@@ -20,6 +19,7 @@ use bench::{
     report::{Aim, Figure},
     service::{Installation, Service},
 };
+use clap::ValueEnum;
 use hyper::StatusCode;
 
 const CREATE: Kind = Kind { path: "/api/v1/products", status: StatusCode::CREATED };

@@ -1,44 +1,43 @@
-//! How good is a ranking, by the grades that people gave its products?
+//! Retrieval metrics of one ranking: NDCG, precision and recall.
 //!
-//! A ranking is given as the grades of its products, best place first; a product that nobody
-//! judged has the grade 0. The measures are the usual ones, so that numbers can be compared with
-//! those of others.
+//! A ranking is given as the grades of its products, best rank first; an unjudged product has
+//! grade 0.
 
 mod interval;
 
 pub use interval::{Interval, mean, mean_interval};
 
-/// Normalised discounted cumulative gain of the first `cut` places: 1 for the best order there
-/// could be of all that was judged, less for every better product that is further down or missing.
+/// Normalised discounted cumulative gain at rank `cut`: the DCG of the ranking divided by the DCG of
+/// the ideal order of all judged products.
 ///
-/// A product of grade `g` is worth `2^g - 1`, divided by `log2(place + 1)`. Where nothing judged is
-/// worth anything, no ranking can be good: 0.
+/// The gain of grade `g` at rank `r`, from 1, is `(2^g - 1) / log2(r + 1)`. The result is 0 where
+/// the ideal DCG is 0.
 pub fn ndcg(ranked: &[f64], judged: &[f64], cut: usize) -> f64 {
     let mut best = judged.to_vec();
     best.sort_by(|a, b| b.total_cmp(a));
-    let ideal = gain(&best, cut);
-    if ideal > 0.0 { gain(ranked, cut) / ideal } else { 0.0 }
+    let ideal = dcg(&best, cut);
+    if ideal > 0.0 { dcg(ranked, cut) / ideal } else { 0.0 }
 }
 
-fn gain(grades: &[f64], cut: usize) -> f64 {
-    let discounts = (2_u32..).map(|place| f64::from(place).log2());
-    let worth = |grade: &f64| grade.exp2() - 1.0;
-    grades.iter().take(cut).zip(discounts).map(|(grade, discount)| worth(grade) / discount).sum()
+fn dcg(grades: &[f64], cut: usize) -> f64 {
+    let discounts = (2_u32..).map(|rank| f64::from(rank).log2());
+    let gain_of = |grade: &f64| grade.exp2() - 1.0;
+    grades.iter().take(cut).zip(discounts).map(|(grade, discount)| gain_of(grade) / discount).sum()
 }
 
-/// The share of the first `cut` places that hold a product of at least this grade. An empty place
-/// holds none.
+/// The fraction of the first `cut` ranks with a product of at least grade `relevant_from`. A
+/// ranking shorter than `cut` counts its missing ranks as not relevant.
 pub fn precision(ranked: &[f64], relevant_from: f64, cut: usize) -> f64 {
     count_from(&ranked[..cut.min(ranked.len())], relevant_from) / cut.max(1) as f64
 }
 
-/// Like [`precision`], of the places that are not empty: showing little is no fault, showing
-/// nothing is.
+/// Like [`precision`], but over the products shown only: a short ranking is not penalised, an empty
+/// one has precision 0.
 pub fn precision_of_shown(ranked: &[f64], relevant_from: f64, cut: usize) -> f64 {
     precision(ranked, relevant_from, cut.min(ranked.len()))
 }
 
-/// The share of the products judged to be of at least this grade that the ranking holds; `None`
+/// The fraction of the products judged at least `relevant_from` that the ranking contains; `None`
 /// where there are none.
 pub fn recall(ranked: &[f64], judged: &[f64], relevant_from: f64) -> Option<f64> {
     let relevant = count_from(judged, relevant_from);
@@ -60,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_order_is_worth_one_and_none_other() {
+    fn the_ideal_order_alone_has_ndcg_one() {
         check(ndcg(&[3.0, 2.0, 0.0], &[0.0, 2.0, 3.0], 10), 1.0);
         // (3 + 7 / log2 3) / (7 + 3 / log2 3)
         check(ndcg(&[2.0, 3.0], &[2.0, 3.0], 10), 0.833_991);
@@ -74,20 +73,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_cut_does_not_count() {
+    fn ranks_beyond_the_cut_do_not_count() {
         check(ndcg(&[0.0, 0.0, 3.0], &[3.0], 2), 0.0);
-        // Nor can more be asked for than fits.
+        // The ideal DCG is cut at the same rank.
         check(ndcg(&[1.0, 1.0], &[1.0; 7], 2), 1.0);
     }
 
     #[test]
-    fn without_anything_worth_finding_no_ranking_is_good() {
+    fn without_relevant_products_ndcg_is_zero_and_recall_undefined() {
         check(ndcg(&[0.0], &[0.0, 0.0], 10), 0.0);
         assert_eq!(recall(&[0.0], &[0.0], 1.0), None);
     }
 
     #[test]
-    fn an_empty_place_holds_no_relevant_product() {
+    fn missing_ranks_count_against_precision_only() {
         check(precision(&[1.0, 2.0, 0.0], 1.0, 5), 0.4);
         check(precision(&[1.0, 0.67, 1.0], 1.0, 2), 0.5);
         check(precision_of_shown(&[1.0, 2.0, 0.0], 1.0, 5), 2.0 / 3.0);
@@ -96,13 +95,13 @@ mod tests {
     }
 
     #[test]
-    fn recall_is_of_the_relevant_alone() {
+    fn recall_counts_relevant_products_only() {
         assert_eq!(recall(&[2.0, 0.0], &[2.0, 1.0, 0.5, 1.0, 1.0], 1.0), Some(0.25));
     }
 
     proptest! {
         #[test]
-        fn swapping_a_better_product_up_never_hurts(
+        fn moving_a_better_product_up_never_lowers_ndcg(
             grades in prop::collection::vec(0_u8..4, 2..20),
             pair in any::<[prop::sample::Index; 2]>(),
             cut in 1_usize..12,

@@ -1,35 +1,34 @@
-//! Which numbers of the formula can be turned, and how far at a time?
+//! The ranking parameters that can be tuned, with their step and range.
 
 use std::{ops::RangeInclusive, str::FromStr};
 
 use anyhow::{Context, ensure};
 use catalog::tuning::Tuning;
 
-/// One number.
-pub(super) struct Knob {
+/// A tunable parameter.
+pub(super) struct Parameter {
     pub(super) name: &'static str,
-    /// Where it is.
-    pub(super) place: fn(&mut Tuning) -> &mut f32,
-    /// How far it is turned at first.
+    pub(super) field: fn(&mut Tuning) -> &mut f32,
+    /// The first step.
     pub(super) step: f32,
-    /// How far it can be turned at all.
+    /// The accepted values.
     pub(super) range: RangeInclusive<f32>,
 }
 
-macro_rules! knobs {
+macro_rules! parameters {
     ($($($field:ident).+: $step:literal, $range:expr;)+) => {
-        [$(Knob {
+        [$(Parameter {
             name: stringify!($($field).+),
-            place: |tuning| &mut tuning.$($field).+,
+            field: |tuning| &mut tuning.$($field).+,
             step: $step,
             range: $range,
         }),+]
     };
 }
 
-/// All numbers that judged queries can tell anything about. What is too little, what is nonsense
-/// and which products are similar they cannot: nobody judged what was better left out.
-pub(super) const KNOBS: &[Knob] = &knobs! {
+/// All parameters that judged queries can tune. They cannot tune the cut-offs and the thresholds of
+/// similar products: products that should not be shown were not judged.
+pub(super) const PARAMETERS: &[Parameter] = &parameters! {
     ranking.k1: 0.1, 0.01..=2.0;
     ranking.title.length: 0.1, 0.0..=1.0;
     ranking.description.weight: 0.1, 0.05..=1.0;
@@ -45,10 +44,10 @@ pub(super) const KNOBS: &[Knob] = &knobs! {
     fusion.lean: 0.2, 0.0..=3.0;
 };
 
-/// A number to start with in place of the one in force.
+/// A starting value, `NAME=NUMBER`.
 #[derive(Clone, Copy)]
 pub(super) struct Start {
-    pub(super) knob: &'static Knob,
+    pub(super) parameter: &'static Parameter,
     pub(super) value: f32,
 }
 
@@ -57,13 +56,15 @@ impl FromStr for Start {
 
     fn from_str(text: &str) -> anyhow::Result<Self> {
         let (name, value) = text.split_once('=').context("it is no NAME=NUMBER")?;
-        let knob = KNOBS.iter().find(|knob| knob.name == name);
-        let names = || KNOBS.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", ");
-        let knob = knob.with_context(|| format!("there is no {name}, only {}", names()))?;
+        let parameter = PARAMETERS.iter().find(|parameter| parameter.name == name);
+        let names =
+            || PARAMETERS.iter().map(|parameter| parameter.name).collect::<Vec<_>>().join(", ");
+        let parameter =
+            parameter.with_context(|| format!("there is no {name}, only {}", names()))?;
         let value: f32 = value.parse().with_context(|| format!("{value:?} is no number"))?;
-        let (least, most) = (knob.range.start(), knob.range.end());
-        ensure!(knob.range.contains(&value), "{name} goes from {least} to {most}");
-        Ok(Self { knob, value })
+        let (least, most) = (parameter.range.start(), parameter.range.end());
+        ensure!(parameter.range.contains(&value), "{name} goes from {least} to {most}");
+        Ok(Self { parameter, value })
     }
 }
 
@@ -72,9 +73,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_is_read_or_refused_with_what_there_is() {
+    fn a_start_is_parsed_or_refused_with_the_known_names() {
         let read = |text: &str| match text.parse::<Start>() {
-            Ok(Start { knob, value }) => format!("{} {value}", knob.name),
+            Ok(Start { parameter, value }) => format!("{} {value}", parameter.name),
             Err(error) => format!("{error:#}"),
         };
         assert_eq!(read("ranking.k1=0.4"), "ranking.k1 0.4");

@@ -1,30 +1,32 @@
-//! What should be found? Queries with the grades of products, or with patterns of right titles.
+//! Reads judgments: queries with graded products, or with regular expressions that relevant titles
+//! match.
 
 use std::{
     collections::{HashMap, HashSet},
+    fs,
     path::Path,
 };
 
 use anyhow::{Context, bail, ensure};
 use regex::{Regex, RegexBuilder};
 
-use super::{products::CatalogFile, read_columns};
+use crate::catalog_file::CatalogFile;
 
-/// Queries and what people think of products as answers to them.
-pub(in crate::cli) struct JudgedQueries {
-    pub(in crate::cli) queries: Vec<JudgedQuery>,
-    /// Whether somebody gave grades, in place of patterns.
-    pub(in crate::cli) are_graded: bool,
+/// The queries of a judgments file.
+pub(crate) struct JudgedQueries {
+    pub(crate) queries: Vec<JudgedQuery>,
+    /// Whether the file grades products; otherwise it gives title patterns.
+    pub(crate) are_graded: bool,
 }
 
-/// A query with the grades of products, by their place in the catalog.
-pub(in crate::cli) struct JudgedQuery {
-    pub(super) query: String,
-    pub(super) grades: HashMap<usize, f64>,
+/// A query with the grades of products, by their position in the catalog file.
+pub(crate) struct JudgedQuery {
+    pub(crate) query: String,
+    pub(crate) grades: HashMap<usize, f64>,
 }
 
 impl JudgedQueries {
-    pub(in crate::cli) fn read(path: &Path, catalog: &CatalogFile) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path, catalog: &CatalogFile) -> anyhow::Result<Self> {
         let columns = ["query", "product", "grade", "match", "exclude"];
         let (rows, [query, product, grade, pattern, _]) = read_columns(path, columns)?;
         let are_graded = product && grade;
@@ -39,33 +41,33 @@ impl JudgedQueries {
         Ok(Self { queries, are_graded })
     }
 
-    /// Forgets the queries that this file has, in whatever case and spacing.
-    pub(super) fn leave_out(&mut self, path: &Path) -> anyhow::Result<()> {
+    /// Removes the queries that the file lists, ignoring case and spacing.
+    pub(crate) fn leave_out(&mut self, path: &Path) -> anyhow::Result<()> {
         let (rows, [query, text]) = read_columns(path, ["query", "text"])?;
         ensure!(query || text, "the first line must name a column query or text");
-        let known: HashSet<String> = rows.iter().flatten().map(|text| plain(text)).collect();
-        self.queries.retain(|judged| !known.contains(&plain(&judged.query)));
+        let known: HashSet<String> = rows.iter().flatten().map(|text| normalised(text)).collect();
+        self.queries.retain(|judged| !known.contains(&normalised(&judged.query)));
         ensure!(!self.queries.is_empty(), "all queries are left out");
         Ok(())
     }
 
-    pub(super) fn judgment_count(&self) -> usize {
+    pub(crate) fn judgment_count(&self) -> usize {
         self.queries.iter().map(|judged| judged.grades.len()).sum()
     }
 }
 
-/// One spelling for comparing texts: lower case, single spaces.
-fn plain(text: &str) -> String {
+/// Normalises a query for comparison: lower case, single spaces.
+fn normalised(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn by_grade(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec<JudgedQuery>> {
-    let places: HashMap<&str, usize> =
+    let positions: HashMap<&str, usize> =
         catalog.products.iter().enumerate().map(|(at, listed)| (listed.key.as_str(), at)).collect();
     let mut queries: Vec<JudgedQuery> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for [query, product, grade, ..] in rows {
-        let place = *places
+        let position = *positions
             .get(product.as_str())
             .with_context(|| format!("the catalog has no product {product:?}"))?;
         let grade: f64 = grade.parse().with_context(|| format!("{grade:?} is no grade"))?;
@@ -74,12 +76,12 @@ fn by_grade(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec
             queries.push(JudgedQuery { query, grades: HashMap::new() });
             queries.len() - 1
         });
-        queries[at].grades.insert(place, grade);
+        queries[at].grades.insert(position, grade);
     }
     Ok(queries)
 }
 
-/// Every title that fits has the grade 1, and no other is judged.
+/// Titles that match get grade 1; all others stay unjudged.
 fn by_pattern(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec<JudgedQuery>> {
     let queries = rows.into_iter().map(|[query, _, _, wanted, unwanted]| {
         let wanted = starts_of_words(&wanted)?;
@@ -95,17 +97,32 @@ fn by_pattern(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<V
     queries.collect()
 }
 
-/// One of several patterns at the start of a word.
+/// A case-insensitive expression that matches from the start of a word.
 fn starts_of_words(pattern: &str) -> anyhow::Result<Regex> {
     let whole = format!(r"\b(?:{pattern})");
     let built = RegexBuilder::new(&whole).case_insensitive(true).build();
     built.with_context(|| format!("{pattern:?} is no pattern"))
 }
 
+/// Reads the named columns of a tab-separated file without quoting. Returns the rows, and which
+/// columns the header has; values of missing columns are empty.
+fn read_columns<const N: usize>(
+    path: &Path,
+    names: [&str; N],
+) -> anyhow::Result<(Vec<[String; N]>, [bool; N])> {
+    let text = fs::read_to_string(path)?;
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    let places = names.map(|name| header.iter().position(|column| *column == name));
+    let rows = lines.filter(|line| !line.is_empty()).map(|line| {
+        let values: Vec<&str> = line.split('\t').collect();
+        places.map(|place| place.and_then(|at| values.get(at)).copied().unwrap_or_default().into())
+    });
+    Ok((rows.collect(), places.map(|place| place.is_some())))
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use tempfile::TempDir;
 
     use super::*;
@@ -115,7 +132,7 @@ mod tests {
 {"product": "c", "title": "Two Couches"}
 "#;
 
-    /// What a judgments file says, or what is wrong with it.
+    /// Compares the parsed judgments, or the error, with `expected`.
     fn check(judgments: &str, without: Option<&str>, expected: &str) {
         let folder = TempDir::new().unwrap();
         let write = |name: &str, text: &str| {
@@ -136,7 +153,7 @@ mod tests {
                 let mut lines = Vec::new();
                 for JudgedQuery { query, grades } in &read.queries {
                     let mut grades: Vec<_> = grades.iter().collect();
-                    grades.sort_by_key(|(place, _)| **place);
+                    grades.sort_by_key(|(position, _)| **position);
                     lines.push(format!("{query} {grades:?}"));
                 }
                 lines.join(", ")

@@ -1,4 +1,4 @@
-//! Which products are searched among? A file of JSON lines, plain or gzipped.
+//! Reads a catalog file: one JSON object per line, optionally gzip-compressed.
 
 use std::{fs, io::Read, path::Path};
 
@@ -12,20 +12,20 @@ use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What a product costs that has no price, or none that can be read: here it does not matter.
-const ANY_PRICE: &str = "$1";
+/// The price of a product whose price is missing or cannot be parsed; judgments ignore prices.
+const DEFAULT_PRICE: &str = "$1";
 
-/// A catalog to search in.
-pub(in crate::cli) struct CatalogFile {
-    /// What the file holds, for telling whether it has changed.
-    pub(super) checksum: String,
-    pub(super) products: Vec<Listed>,
+/// The products of a catalog file.
+pub(crate) struct CatalogFile {
+    /// SHA-256 of the file, in hexadecimal: tells whether a kept scratch shop is still current.
+    pub(crate) checksum: String,
+    pub(crate) products: Vec<Listed>,
 }
 
-/// A product and what judgments call it.
-pub(super) struct Listed {
-    pub(super) key: String,
-    pub(super) draft: Draft,
+/// A product and the key that judgments refer to it by.
+pub(crate) struct Listed {
+    pub(crate) key: String,
+    pub(crate) draft: Draft,
 }
 
 #[derive(Deserialize)]
@@ -39,7 +39,7 @@ struct Line {
 }
 
 impl CatalogFile {
-    pub(in crate::cli) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let bytes = fs::read(path)?;
         let sum = digest::digest(&digest::SHA256, &bytes);
         let checksum = sum.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
@@ -68,15 +68,15 @@ fn listed(at: usize, line: &str) -> anyhow::Result<Listed> {
     let draft = Draft {
         title: Title::parse(&printable(&line.title)).context("title")?,
         description: Description::parse(&printable(&line.description)).context("description")?,
-        price: price.map_or_else(|| Price::parse(ANY_PRICE), Ok)?,
+        price: price.map_or_else(|| Price::parse(DEFAULT_PRICE), Ok)?,
         hidden: false,
         media: Vec::new(),
     };
     Ok(Listed { key, draft })
 }
 
-/// The text with spaces for control characters, which the service refuses: catalogs from elsewhere
-/// have a few, and they are not worth leaving products out.
+/// Replaces control characters, which the service rejects, by spaces: public catalogs contain a few,
+/// and their products should still be loaded.
 fn printable(text: &str) -> String {
     let printable = |letter: char| match letter {
         '\n' | '\t' => letter,
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_is_named_or_counted_and_costs_something() {
+    fn products_without_key_or_price_get_defaults() {
         check(r#"{"product": 7, "title": "Sofa"}"#, "7: Sofa at $1");
         check(
             r#"{"id": "SKU-7", "title": "Sofa", "price": "5 €", "media": []}"#,

@@ -1,5 +1,5 @@
-//! Where is the catalog put, and how are its queries answered? A shop of its own in a folder of
-//! its own, with the engine that serves requests.
+//! The scratch shop: a catalog file loaded into an engine of its own, in a temporary or a kept
+//! folder, or in an empty database.
 
 use std::{
     collections::HashMap,
@@ -15,35 +15,36 @@ use anyhow::{Context, bail};
 use catalog::{
     access::{Caller, Role},
     product::{Draft, ProductId, ShopId},
+    query::QueryText,
     tuning::{TUNING, Tuning},
+    understanding::Understand,
 };
 use clap::ValueEnum;
-use engine::{Engine, SearchRequest, SearchResults, Settings, embed::Embedder, writes::Created};
+use engine::{Engine, SearchRequest, SearchResults, Settings, store::Postgres, writes::Created};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use super::{
+use crate::{
+    EngineUnderTest,
+    catalog_file::CatalogFile,
     judgments::{JudgedQueries, JudgedQuery},
-    products::CatalogFile,
     results::{NDCG_CUT, QueryResult, Shown},
 };
-use crate::{config::Config, http::requests, serving};
 
-/// Products in one write.
+/// Products per write.
 const BATCH: usize = 500;
-/// How often the engine is asked how far it is.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// Vectors that have not become more for so long are not coming.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// The file that says what a kept folder holds.
-const LABEL: &str = "scratch-shop.json";
+/// How often the engine's progress is polled.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// The wait for vectors fails after this time without progress.
+const STALL_TIMEOUT: Duration = Duration::from_secs(120);
+/// The manifest of a kept folder.
+const MANIFEST: &str = "scratch-shop.json";
 
-/// Which vectors the products have when the queries come.
+/// Which vectors the products have when the queries run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::cli) enum Vectors {
+pub(crate) enum Vectors {
     /// Those made at once
     Instant,
     /// The deep ones for every other product
@@ -53,34 +54,36 @@ pub(in crate::cli) enum Vectors {
     Deep,
 }
 
-/// What a kept folder holds. Written before and after it is filled: without ids it is not whole.
+/// Describes what a kept folder holds. Written before the load without ids and after it with them,
+/// so that an interrupted load is recognised.
 #[derive(Serialize, Deserialize)]
-struct Label {
-    /// The checksum of the catalog's file.
+struct Manifest {
+    /// The checksum of the catalog file.
     catalog: String,
     vectors: Vectors,
-    /// The database that the products are in, if they are not in the folder.
+    /// The database that stores the products; `None` if the folder does.
     #[serde(default)]
     database: Option<String>,
-    /// The product that each line of the catalog became.
+    /// The product id of each line of the catalog.
     ids: Vec<u64>,
 }
 
-/// A shop that holds a catalog.
-pub(in crate::cli) struct ScratchShop {
+/// A shop loaded with a catalog file.
+pub(crate) struct ScratchShop {
     runtime: Runtime,
     engine: Engine,
     description: String,
-    /// Where in the catalog a product stands.
-    places: HashMap<ProductId, usize>,
-    // Last, so that it is removed after the engine has let go of it.
+    /// The position of each product in the catalog file.
+    positions: HashMap<ProductId, usize>,
+    // Declared last: it is removed after the engine has closed it.
     _temporary: Option<TempDir>,
 }
 
 impl ScratchShop {
-    /// The catalog in a new shop, or in that of an earlier run, with the vectors asked for.
-    pub(in crate::cli) fn fill(
-        config: &Config,
+    /// Loads the catalog into a new shop, or reuses the one of an earlier run in `kept_in`, and waits
+    /// until the products have the requested vectors.
+    pub(crate) fn open(
+        engine: EngineUnderTest,
         catalog: &CatalogFile,
         vectors: Vectors,
         kept_in: Option<&Path>,
@@ -88,64 +91,51 @@ impl ScratchShop {
         let temporary = if kept_in.is_none() { Some(TempDir::new()?) } else { None };
         let folder = kept_in.or(temporary.as_ref().map(TempDir::path)).unwrap_or(Path::new("."));
         let folder = Folder(folder.to_owned());
-        let embedder = serving::embedder(&config.model)?;
-        let description = match (&embedder, vectors) {
-            (None, _) => "no vectors".to_owned(),
-            (Some(model), Vectors::Instant) => format!("vectors made at once by {}", model.model()),
-            (Some(model), Vectors::Half) => {
-                format!("half of the vectors deep by {}", model.model())
-            }
-            (Some(model), Vectors::Deep) => format!("deep vectors by {}", model.model()),
-        };
-        let description = match &config.database {
-            Some(_) => format!("{description}, in PostgreSQL"),
-            None => description,
-        };
-        let filling = Filling {
-            config,
+        let description = describe(&engine, vectors);
+        let loader = Loader {
+            engine,
             catalog,
             folder: &folder,
-            embedder,
             runtime: tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
         };
-        let label = match folder.label()? {
-            Some(label) if label.holds(catalog, vectors, filling.database()) => label,
-            _ => filling.fill(vectors)?,
+        let manifest = match folder.manifest()? {
+            Some(manifest) if manifest.matches(catalog, vectors, loader.database()) => manifest,
+            _ => loader.load(vectors)?,
         };
-        let engine = filling.open(vectors == Vectors::Deep)?;
+        let engine = loader.open(vectors == Vectors::Deep)?;
         if vectors == Vectors::Deep {
             wait_for_vectors(&engine, catalog.products.len())?;
         }
         wait_until_settled(&engine)?;
-        let ids = label.ids.iter().map(|id| ProductId::new(*id).context("an id is 0"));
+        let ids = manifest.ids.iter().map(|id| ProductId::new(*id).context("an id is 0"));
         let ids = ids.collect::<anyhow::Result<Vec<_>>>()?;
-        let places = ids.into_iter().enumerate().map(|(place, id)| (id, place)).collect();
-        let runtime = filling.runtime;
-        Ok(Self { runtime, engine, description, places, _temporary: temporary })
+        let positions = ids.into_iter().enumerate().map(|(position, id)| (id, position)).collect();
+        let runtime = loader.runtime;
+        Ok(Self { runtime, engine, description, positions, _temporary: temporary })
     }
 
-    /// Which vectors the products have, in words.
-    pub(super) fn description(&self) -> String {
+    /// A description of the vectors and the store, for reports.
+    pub(crate) fn description(&self) -> String {
         self.description.clone()
     }
 
-    /// Answers every query as a request would be answered, one after the other.
-    pub(super) fn answer(
+    /// Runs all queries, one after the other, with the ranking parameters in force.
+    pub(crate) fn answer(
         &self,
         catalog: &CatalogFile,
         judged: &JudgedQueries,
         relevant_from: f64,
     ) -> anyhow::Result<Vec<QueryResult>> {
         if let Some(first) = judged.queries.first() {
-            // The shop comes into memory with the first search; that is not the query's time.
+            // The first search loads the index; its time is not the query's.
             self.search(&first.query, TUNING)?;
         }
         let answer = |judged| self.answer_one(catalog, judged, relevant_from, TUNING);
         judged.queries.iter().map(answer).collect()
     }
 
-    /// Answers one query by these numbers.
-    pub(in crate::cli) fn answer_one(
+    /// Runs one query with these ranking parameters.
+    pub(crate) fn answer_one(
         &self,
         catalog: &CatalogFile,
         judged: &JudgedQuery,
@@ -157,10 +147,10 @@ impl ScratchShop {
         let found = self.search(query, tuning)?;
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         let shown = found.products.iter().map(|product| {
-            let place = self.places.get(&product.id);
-            let place = place.with_context(|| format!("product {} is new", product.id))?;
-            let title = catalog.products[*place].draft.title.as_str().to_owned();
-            Ok(Shown { title, grade: grades.get(place).copied() })
+            let position = self.positions.get(&product.id);
+            let position = position.with_context(|| format!("product {} is new", product.id))?;
+            let title = catalog.products[*position].draft.title.as_str().to_owned();
+            Ok(Shown { title, grade: grades.get(position).copied() })
         });
         let shown = shown.collect::<anyhow::Result<Vec<_>>>()?;
         let all: Vec<f64> = grades.values().copied().collect();
@@ -169,29 +159,46 @@ impl ScratchShop {
     }
 
     fn search(&self, query: &str, tuning: Tuning) -> anyhow::Result<Arc<SearchResults>> {
-        let body = json!({"query": query, "limit": NDCG_CUT});
-        let request = requests::search(&body).map_err(|faults| {
-            let faults: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
-            anyhow::anyhow!("the query {query:?} {}", faults.join(", "))
-        })?;
-        let request = SearchRequest { tuning, ..request };
-        let pass = owner(Role::Shopper).may_search(false)?;
+        let request = SearchRequest {
+            query: QueryText::parse(query).with_context(|| format!("the query {query:?}"))?,
+            limit: NDCG_CUT,
+            offset: 0,
+            understand: Understand::default(),
+            explain: false,
+            tuning,
+            time_limit: None,
+        };
+        let pass = caller(Role::Shopper).may_search(false)?;
         Ok(self.runtime.block_on(self.engine.search(pass, request))?)
     }
 }
 
-/// The scratch shop.
 fn shop() -> ShopId {
-    ShopId::new(1).expect("it is not 0")
+    ShopId::new(1).expect("1 is a shop id")
 }
 
-/// Whoever does things to the scratch shop.
-fn owner(role: Role) -> Caller {
+/// A caller with this role in the scratch shop.
+fn caller(role: Role) -> Caller {
     Caller::new(shop(), role)
 }
 
-impl Label {
-    fn holds(&self, catalog: &CatalogFile, vectors: Vectors, database: Option<String>) -> bool {
+/// A description of the vectors and the store.
+fn describe(engine: &EngineUnderTest, vectors: Vectors) -> String {
+    let model = engine.settings.embedder.as_ref().map(|embedder| embedder.model());
+    let description = match (model, vectors) {
+        (None, _) => "no vectors".to_owned(),
+        (Some(model), Vectors::Instant) => format!("vectors made at once by {model}"),
+        (Some(model), Vectors::Half) => format!("half of the vectors deep by {model}"),
+        (Some(model), Vectors::Deep) => format!("deep vectors by {model}"),
+    };
+    match &engine.database {
+        Some(_) => format!("{description}, in PostgreSQL"),
+        None => description,
+    }
+}
+
+impl Manifest {
+    fn matches(&self, catalog: &CatalogFile, vectors: Vectors, database: Option<String>) -> bool {
         self.catalog == catalog.checksum
             && self.database == database
             && self.vectors == vectors
@@ -207,13 +214,13 @@ impl Folder {
         self.0.join("data")
     }
 
-    /// What the folder says it holds; nothing if it is new. Refuses a folder that is not ours.
-    fn label(&self) -> anyhow::Result<Option<Label>> {
+    /// Reads the manifest; `None` if the folder is new or empty. Refuses a folder with other content.
+    fn manifest(&self) -> anyhow::Result<Option<Manifest>> {
         let shown = self.0.display();
-        match fs::read(self.0.join(LABEL)) {
+        match fs::read(self.0.join(MANIFEST)) {
             Ok(bytes) => {
-                let label = serde_json::from_slice(&bytes);
-                Ok(Some(label.with_context(|| format!("{shown}/{LABEL} cannot be read"))?))
+                let manifest = serde_json::from_slice(&bytes);
+                Ok(Some(manifest.with_context(|| format!("{shown}/{MANIFEST} cannot be read"))?))
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let mut inside = fs::read_dir(&self.0).into_iter().flatten();
@@ -226,41 +233,41 @@ impl Folder {
         }
     }
 
-    /// Writes the label whole or not at all.
-    fn put_label(&self, label: &Label) -> anyhow::Result<()> {
+    /// Replaces the manifest atomically.
+    fn put_manifest(&self, manifest: &Manifest) -> anyhow::Result<()> {
         fs::create_dir_all(&self.0)?;
-        let new = self.0.join(format!("{LABEL}.new"));
-        fs::write(&new, serde_json::to_vec(label)?)?;
-        Ok(fs::rename(new, self.0.join(LABEL))?)
+        let new = self.0.join(format!("{MANIFEST}.new"));
+        fs::write(&new, serde_json::to_vec(manifest)?)?;
+        Ok(fs::rename(new, self.0.join(MANIFEST))?)
     }
 }
 
-/// What is needed to fill a folder.
-struct Filling<'a> {
-    config: &'a Config,
+/// Loads a catalog into a folder or a database.
+struct Loader<'a> {
+    engine: EngineUnderTest,
     catalog: &'a CatalogFile,
     folder: &'a Folder,
-    embedder: Option<Arc<dyn Embedder>>,
     runtime: Runtime,
 }
 
-impl Filling<'_> {
-    /// The database that holds the shop in place of the folder.
+impl Loader<'_> {
+    /// The address of the database; `None` if the folder stores the products.
     fn database(&self) -> Option<String> {
-        self.config.database.as_ref().map(|database| database.settings.address.to_string())
+        self.engine.database.as_ref().map(|database| database.address.to_string())
     }
 
-    fn fill(&self, vectors: Vectors) -> anyhow::Result<Label> {
+    fn load(&self, vectors: Vectors) -> anyhow::Result<Manifest> {
         let catalog = self.catalog.checksum.clone();
         if let Some(database) = self.database() {
             let engine = self.open(false)?;
-            let counts = engine.counts(owner(Role::Viewer).may_read());
+            let counts = engine.counts(caller(Role::Viewer).may_read());
             if self.runtime.block_on(counts)?.products > 0 {
                 bail!("{database} holds products already; measure on an empty database");
             }
         }
-        let mut label = Label { catalog, vectors, database: self.database(), ids: Vec::new() };
-        self.folder.put_label(&label)?;
+        let mut manifest =
+            Manifest { catalog, vectors, database: self.database(), ids: Vec::new() };
+        self.folder.put_manifest(&manifest)?;
         match fs::remove_dir_all(self.folder.data()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error)?,
             _ => {}
@@ -278,31 +285,31 @@ impl Filling<'_> {
                 self.write(&self.open(false)?, (1..count).step_by(2), &mut ids)?;
             }
         }
-        label.ids = ids;
-        self.folder.put_label(&label)?;
-        Ok(label)
+        manifest.ids = ids;
+        self.folder.put_manifest(&manifest)?;
+        Ok(manifest)
     }
 
-    fn open(&self, deep: bool) -> anyhow::Result<Engine> {
-        let settings = serving::engine_settings(self.config, self.embedder.clone());
-        let settings = Settings { background: deep, ..settings };
-        let Some(database) = &self.config.database else {
+    fn open(&self, background: bool) -> anyhow::Result<Engine> {
+        let settings = Settings { background, ..self.engine.settings.clone() };
+        let Some(database) = &self.engine.database else {
             return Ok(Engine::open(&self.folder.data(), settings)?);
         };
-        serving::migrate(&database.settings)?;
-        Ok(Engine::open_database(&database.settings, settings)?)
+        let migrated = Postgres::new(database).and_then(|postgres| postgres.migrate());
+        migrated.with_context(|| format!("the database {}", database.address))?;
+        Ok(Engine::open_database(database, settings)?)
     }
 
-    /// Creates these products of the catalog and notes their ids.
+    /// Creates the products at these positions of the catalog and records their ids.
     fn write(
         &self,
         engine: &Engine,
-        places: impl Iterator<Item = usize>,
+        positions: impl Iterator<Item = usize>,
         ids: &mut [u64],
     ) -> anyhow::Result<()> {
-        let places: Vec<usize> = places.collect();
-        let pass = owner(Role::Editor).may_write()?;
-        for batch in places.chunks(BATCH) {
+        let positions: Vec<usize> = positions.collect();
+        let pass = caller(Role::Editor).may_write()?;
+        for batch in positions.chunks(BATCH) {
             let drafts: Vec<Draft> =
                 batch.iter().map(|at| self.catalog.products[*at].draft.clone()).collect();
             match self.runtime.block_on(engine.create(pass, drafts, None))? {
@@ -318,22 +325,22 @@ impl Filling<'_> {
     }
 }
 
-/// Returns when the shop is searched where the settings say.
+/// Waits until the shop is searched where the settings say: in memory or inside PostgreSQL.
 fn wait_until_settled(engine: &Engine) -> anyhow::Result<()> {
     while !engine.has_settled(shop())? {
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(())
 }
 
-/// Returns when every product has the best vector there is.
+/// Waits until every product has its deep vector.
 fn wait_for_vectors(engine: &Engine, products: usize) -> anyhow::Result<()> {
     let (mut fewest, mut since) = (usize::MAX, Instant::now());
     let shows_progress = io::stderr().is_terminal();
     loop {
         let waiting = engine.waiting_for_vectors()?;
         if shows_progress && fewest < usize::MAX {
-            // Nobody may be reading; that is no reason not to go on.
+            // A closed standard error does not end the run.
             let _ =
                 write!(io::stderr(), "\r{} of {products} vectors are made ", products - waiting);
         }
@@ -345,9 +352,9 @@ fn wait_for_vectors(engine: &Engine, products: usize) -> anyhow::Result<()> {
         }
         if waiting < fewest {
             (fewest, since) = (waiting, Instant::now());
-        } else if since.elapsed() > PATIENCE {
-            bail!("{waiting} products have no vector, and none came for {PATIENCE:?}");
+        } else if since.elapsed() > STALL_TIMEOUT {
+            bail!("{waiting} products have no vector, and none came for {STALL_TIMEOUT:?}");
         }
-        thread::sleep(LOOK_EVERY);
+        thread::sleep(POLL_INTERVAL);
     }
 }

@@ -1,17 +1,6 @@
-//! `shopkeeper eval`: how good is search on queries that people have judged?
-//!
-//! The catalog goes into a scratch shop of a real engine by real writes, and every query takes
-//! the way of a request over HTTP, from its body to the page of products. The measures are
-//! `catalog::judging`'s.
-
-mod judgments;
-mod products;
-mod report;
-mod results;
-mod scratch;
+//! `shopkeeper eval`: measures search on judged queries.
 
 use std::{
-    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -19,17 +8,19 @@ use std::{
 use anyhow::Context;
 use clap::Args;
 
-use self::results::Results;
-pub(super) use self::{
-    judgments::{JudgedQueries, JudgedQuery},
-    products::CatalogFile,
-    results::Estimate,
-    scratch::{ScratchShop, Vectors},
+use crate::{
+    EngineUnderTest,
+    catalog_file::CatalogFile,
+    in_file,
+    judgments::JudgedQueries,
+    report,
+    results::Results,
+    scratch_shop::{ScratchShop, Vectors},
 };
-use crate::config::{Config, Flags};
 
+/// What to evaluate, and what to do with the results.
 #[derive(Args)]
-pub(super) struct EvalCommand {
+pub struct EvalOptions {
     /// Products to search among: a JSON object a line with `title` and, if you like, `product` or `id`, `description`, `price`; may end in .gz
     #[arg(long, value_name = "FILE")]
     catalog: PathBuf,
@@ -60,16 +51,11 @@ pub(super) struct EvalCommand {
     /// Folder for the scratch shop, kept: the next run on the same catalog starts at once. The folder of `--data` is never touched
     #[arg(long, value_name = "FOLDER")]
     scratch: Option<PathBuf>,
-    #[command(flatten)]
-    flags: Flags,
 }
 
-impl EvalCommand {
-    pub(super) fn flags(&self) -> &Flags {
-        &self.flags
-    }
-
-    pub(super) fn run(&self, config: &Config) -> anyhow::Result<()> {
+impl EvalOptions {
+    /// Runs the queries and prints the report to standard output.
+    pub fn run(&self, engine: EngineUnderTest) -> anyhow::Result<()> {
         let catalog = CatalogFile::read(&self.catalog).with_context(|| in_file(&self.catalog))?;
         let mut judged = JudgedQueries::read(&self.judgments, &catalog)
             .with_context(|| in_file(&self.judgments))?;
@@ -79,7 +65,7 @@ impl EvalCommand {
         // Before the work that may take minutes.
         let before = self.compare.as_deref().map(Results::read).transpose()?;
 
-        let shop = ScratchShop::fill(config, &catalog, self.vectors, self.scratch.as_deref())?;
+        let shop = ScratchShop::open(engine, &catalog, self.vectors, self.scratch.as_deref())?;
         let results = Results {
             judgments: named(&self.judgments),
             catalog: named(&self.catalog),
@@ -105,28 +91,7 @@ impl EvalCommand {
     }
 }
 
-pub(super) fn in_file(path: &Path) -> String {
-    format!("in {}", path.display())
-}
-
 /// A file's name without its folders, which mean nothing on the next machine.
 fn named(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
-/// The rows of a tab-separated file, each as the values of the named columns; those it lacks are
-/// empty. Nothing is quoted in such a file.
-fn read_columns<const N: usize>(
-    path: &Path,
-    names: [&str; N],
-) -> anyhow::Result<(Vec<[String; N]>, [bool; N])> {
-    let text = fs::read_to_string(path)?;
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
-    let places = names.map(|name| header.iter().position(|column| *column == name));
-    let rows = lines.filter(|line| !line.is_empty()).map(|line| {
-        let values: Vec<&str> = line.split('\t').collect();
-        places.map(|place| place.and_then(|at| values.get(at)).copied().unwrap_or_default().into())
-    });
-    Ok((rows.collect(), places.map(|place| place.is_some())))
 }

@@ -1,21 +1,21 @@
-//! How are results shown? As a page, as a row of a table, or beside those of an earlier run.
+//! Prints results: as a report, as a row of a Markdown table, or compared with an earlier run.
 
 use std::{
     collections::HashMap,
     fmt::{self, Display, Formatter},
 };
 
-use super::results::{Estimate, NDCG_CUT, PRECISION_CUT, QueryResult, Results, Shown};
+use crate::results::{Estimate, NDCG_CUT, PRECISION_CUT, QueryResult, Results, Shown};
 
-/// Letters of a title that are shown.
+/// Titles are shortened to this many characters.
 const TITLE_WIDTH: usize = 70;
-/// Products shown of each of the worst queries.
+/// Products printed for each of the worst queries.
 const FIRST_SHOWN: usize = 3;
 
-/// Everything about one run.
-pub(super) struct Report<'a> {
-    pub(super) results: &'a Results,
-    pub(super) worst: usize,
+/// The report of one run.
+pub(crate) struct Report<'a> {
+    pub(crate) results: &'a Results,
+    pub(crate) worst: usize,
 }
 
 impl Display for Report<'_> {
@@ -64,9 +64,9 @@ fn shortened(text: &str) -> String {
 }
 
 /// One row of a Markdown table.
-pub(super) struct Row<'a> {
-    pub(super) name: &'a str,
-    pub(super) results: &'a Results,
+pub(crate) struct Row<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) results: &'a Results,
 }
 
 impl Display for Row<'_> {
@@ -94,11 +94,11 @@ impl Display for Row<'_> {
 }
 
 /// Two runs over the same queries.
-pub(super) struct Comparison<'a> {
-    pub(super) before: &'a Results,
-    pub(super) after: &'a Results,
-    /// How many queries to show that gained or lost most.
-    pub(super) moved: usize,
+pub(crate) struct Comparison<'a> {
+    pub(crate) before: &'a Results,
+    pub(crate) after: &'a Results,
+    /// The number of queries to print, those with the largest change of NDCG first.
+    pub(crate) moved: usize,
 }
 
 impl Display for Comparison<'_> {

@@ -1,0 +1,39 @@
+//! Relevance evaluation on judged queries ([`EvalOptions`]) and tuning of the ranking parameters
+//! ([`TuneOptions`]).
+//!
+//! Both load a catalog file into a scratch shop by real writes and run every query through the
+//! engine's search, as the service does. The metrics ([`metrics`]) are the usual ones of
+//! information retrieval, so that figures can be compared with published ones.
+//!
+//! Architecture invariant: only the `eval` and `tune` commands use this crate; serving needs
+//! nothing of it. It knows the engine, not HTTP, the configuration or the environment.
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
+mod catalog_file;
+mod eval;
+mod judgments;
+pub mod metrics;
+mod report;
+mod results;
+mod scratch_shop;
+mod tune;
+
+use std::path::Path;
+
+use engine::{Settings, store::PostgresSettings};
+
+pub use eval::EvalOptions;
+pub use tune::TuneOptions;
+
+/// The engine to measure.
+pub struct EngineUnderTest {
+    /// Its settings; the scratch shop decides whether it embeds in the background.
+    pub settings: Settings,
+    /// The database that stores the products; `None` stores them in the scratch folder.
+    pub database: Option<PostgresSettings>,
+}
+
+/// The context of an error in a file.
+fn in_file(path: &Path) -> String {
+    format!("in {}", path.display())
+}
