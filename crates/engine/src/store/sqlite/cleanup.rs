@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
 use super::{
     super::{Cleanup, StoreError},
-    BUSY_TIMEOUT, CHECKPOINT_PAGES, FILE_NAME, READER_CACHE_KIB, SqliteStore,
+    BUSY_TIMEOUT, CHECKPOINT_PAGES, FILE_NAME, PAGE_CACHE_KIB, SqliteStore,
 };
 
 struct SqliteCleanup {
@@ -33,7 +33,7 @@ impl SqliteCleanup {
         // What a power cut brings back is removed again.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        connection.pragma_update(None, "cache_size", -i64::from(READER_CACHE_KIB))?;
+        connection.pragma_update(None, "cache_size", -i64::from(PAGE_CACHE_KIB))?;
         Ok(connection)
     }
 }
