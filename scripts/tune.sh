@@ -5,7 +5,7 @@
 #   RELEVANCE=DIR   the judged queries and their catalogs (default ../shared/relevance)
 #   CATALOGS=DIR    the mixed store of the everyday requests (default ../shared/catalogs)
 #   SHOPKEEPER=FILE the binary (default target/release/shopkeeper)
-#   Arguments go to `shopkeeper tune`, such as --all, --rounds 4 or --only literal.
+#   Arguments go to `shopkeeper tune`, such as --all, --rounds 4 or --only lexical_weight.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
-//! Why does a product stand where it stands? The parts of its score.
+//! The parts of a product's score.
 //!
-//! They are taken from the same functions that made the score, for the products of a page alone:
+//! The functions that compute the score also produce the parts, for the products of one page:
 //! [`Explanation::sum`] is the score that ordered them.
 
 /// The parts of a product's score.
@@ -8,75 +8,75 @@
 pub struct Explanation {
     /// The score that ordered the product.
     pub score: f32,
-    /// What its words give.
-    pub words: WordsPart,
-    /// What its meaning gives; `None` where meaning took no part, or the product is too far away.
-    pub meaning: Option<MeaningPart>,
-    /// Whether it claims to be free of what was asked for so ("nickel-free"). Such products come
-    /// before all others, in the order of their scores.
+    /// The lexical part.
+    pub lexical: LexicalPart,
+    /// The dense part; `None` where the query or the product has no vector.
+    pub dense: Option<DensePart>,
+    /// Whether the product claims to be free of what the query excludes ("nickel-free"). Such
+    /// products come before all others, in the order of their scores.
     pub claims: bool,
 }
 
-/// What words give.
+/// The lexical part of a score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WordsPart {
+pub struct LexicalPart {
     /// How well the words match, from 0 to 1: the sum of terms and bonuses.
     pub matched: f32,
-    /// What that is worth, from 0 to 1.
+    /// The lexical score, from 0 to 1.
     pub score: f32,
-    /// How much of the whole score they decide.
+    /// The weight of the lexical score in the whole score, from 0 to 1.
     pub weight: f32,
-    /// What was asked for, as far as the product says it.
+    /// The query's terms that the product contains.
     pub terms: Vec<TermPart>,
-    /// What the product has beyond single words.
+    /// Additions beyond single terms.
     pub bonuses: Vec<Bonus>,
 }
 
-/// Something asked for that the product says.
+/// A term of the query that the product contains.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TermPart {
-    /// What was asked for, as the index has it.
+    /// The term as the query has it, normalised.
     pub term: String,
-    /// The way in which the product says it.
+    /// The variant that the product contains.
     pub found_as: String,
-    /// How often its title does.
+    /// Term frequency in the title.
     pub title: u32,
-    /// How often its description does.
+    /// Term frequency in the description.
     pub description: u32,
-    /// What that gives.
+    /// What the term adds to [`LexicalPart::matched`].
     pub score: f32,
 }
 
-/// Something that speaks for a product beyond single words.
+/// An addition to the lexical match beyond single terms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bonus {
-    /// What it is.
+    /// `phrase` or `exact_title`.
     pub name: &'static str,
-    /// What that gives.
+    /// What it adds to [`LexicalPart::matched`].
     pub score: f32,
 }
 
-/// What meaning gives.
+/// The dense part of a score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MeaningPart {
-    /// The cosine between query and product.
+pub struct DensePart {
+    /// The cosine between query and product, from -1 to 1.
     pub similarity: f32,
-    /// How much that says, from 0 to 1.
+    /// The dense score, from 0 to 1.
     pub score: f32,
-    /// How much of the whole score it decides.
+    /// The weight of the dense score in the whole score, from 0 to 1.
     pub weight: f32,
 }
 
 impl Explanation {
-    /// What the parts make together.
+    /// The weighted sum of the parts.
     pub fn sum(&self) -> f32 {
-        let meaning = self.meaning.map_or(0.0, |part| part.score * part.weight);
-        self.words.score * self.words.weight + meaning
+        let dense = self.dense.map_or(0.0, |part| part.score * part.weight);
+        self.lexical.score * self.lexical.weight + dense
     }
 }
 
-impl WordsPart {
-    /// What terms and bonuses make together.
+impl LexicalPart {
+    /// The sum of terms and bonuses.
     pub fn sum(&self) -> f32 {
         let terms: f32 = self.terms.iter().map(|term| term.score).sum();
         terms + self.bonuses.iter().map(|bonus| bonus.score).sum::<f32>()

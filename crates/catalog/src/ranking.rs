@@ -1,72 +1,71 @@
-//! How well does a product match, and which matches come first?
+//! The lexical score (BM25F) and the total order of hits.
 //!
-//! BM25F: the occurrences of a word in title and description are weighted and set against the
-//! fields' lengths, added, and only then saturated, so that a word said in both fields is not
-//! counted as two discoveries. Every number here depends on the set of products alone, never
-//! on the order in which they were written.
+//! BM25F adds the weighted, length-normalised frequencies of a term in title and description, and
+//! saturates the sum. A term in both fields therefore counts less than two terms. Every value
+//! depends on the set of products alone, never on the order in which they were written.
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use crate::{change::Seq, product::ProductId};
 
-/// How much a field counts and how much its length matters.
+/// The BM25F parameters of one field.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FieldWeight {
-    /// What one occurrence in a field of average length is worth.
-    pub weight: f32,
-    /// From 0 (length does not matter) to 1 (density is all that matters).
-    pub length: f32,
+pub struct FieldParams {
+    /// The weight of one occurrence in a field of average length.
+    pub boost: f32,
+    /// Length normalisation, from 0 (none) to 1 (full).
+    pub b: f32,
 }
 
-/// The constants of the BM25F formula.
+/// The parameters of the BM25F formula.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weights {
-    /// How slowly repetition saturates.
+pub struct Bm25Params {
+    /// How slowly term frequency saturates.
     pub k1: f32,
-    /// The title.
-    pub title: FieldWeight,
-    /// The description.
-    pub description: FieldWeight,
-    /// What it is worth that a title says everything asked for side by side, against all that
-    /// its words can be worth.
-    pub side_by_side: f32,
-    /// What it is worth that a product says a word at all, besides what the word's rarity is
-    /// worth: one that says all of three words is mostly nearer than one that says the rarest.
-    pub any_word: f32,
-    /// What a word counts that the shop does not know and that was taken for another.
-    pub guessed: f32,
+    /// Title.
+    pub title: FieldParams,
+    /// Description.
+    pub description: FieldParams,
+    /// The weight of bigrams: what a title gains that contains all terms side by side, relative to
+    /// the highest sum of term scores.
+    pub bigram_weight: f32,
+    /// Added to the idf of every term: a product with all of three terms is usually more relevant
+    /// than one with the rarest alone.
+    pub idf_offset: f32,
+    /// The weight of a term that spelling correction produced, from 0 to 1.
+    pub correction_weight: f32,
 }
 
-impl Weights {
-    /// What a word is worth that so many products of a corpus say: always above 0.
-    pub fn word(&self, corpus: &Corpus, products_with_word: u64) -> f32 {
-        self.any_word + corpus.rarity(products_with_word)
+impl Bm25Params {
+    /// The weight of a term that occurs in `doc_freq` products of a corpus: always above 0.
+    pub fn term_weight(&self, corpus: &CorpusStats, doc_freq: u64) -> f32 {
+        self.idf_offset + corpus.idf(doc_freq)
     }
 }
 
-/// The constants in force, found by `make tune` on judged shopping queries. Product texts are
+/// The parameters in force, found by `make tune` on judged shopping queries. Product texts are
 /// short: repetition says far less than the usual `k1` of 1.2 assumes.
-pub const WEIGHTS: Weights = Weights {
+pub const BM25_PARAMS: Bm25Params = Bm25Params {
     k1: 0.2,
-    title: FieldWeight { weight: 1.0, length: 0.4 },
-    description: FieldWeight { weight: 0.2, length: 0.4 },
-    side_by_side: 0.13,
-    any_word: 2.2,
-    guessed: 0.4,
+    title: FieldParams { boost: 1.0, b: 0.4 },
+    description: FieldParams { boost: 0.2, b: 0.4 },
+    bigram_weight: 0.13,
+    idf_offset: 2.2,
+    correction_weight: 0.4,
 };
 
-/// How relevant a product is; greater is more so.
+/// A relevance score; greater is more relevant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score(pub f32);
 
-/// A product that matches, and how well.
+/// A matching product.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// The product.
     pub product: ProductId,
-    /// The version of it that was scored.
+    /// The version that was scored.
     pub version: Seq,
-    /// How well it matches.
+    /// Its score.
     pub score: Score,
 }
 
@@ -77,37 +76,37 @@ impl Hit {
     }
 }
 
-/// How often one word occurs in one product, packed into a byte: more than
-/// [`Self::MAX_TITLE`] or [`Self::MAX_DESCRIPTION`] occurrences are saturated anyway.
+/// The frequencies of one term in the fields of one product, packed into a byte. Scores are
+/// saturated well below [`Self::MAX_TITLE`] and [`Self::MAX_DESCRIPTION`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Occurrences(u8);
+pub struct TermFreqs(u8);
 
-impl Occurrences {
-    /// The largest count in a title.
+impl TermFreqs {
+    /// The largest frequency in a title.
     pub const MAX_TITLE: u32 = 7;
-    /// The largest count in a description.
+    /// The largest frequency in a description.
     pub const MAX_DESCRIPTION: u32 = 31;
     const DESCRIPTION_BITS: u32 = 5;
 
-    /// So many times in the title and in the description.
+    /// Greater frequencies become the largest.
     pub fn new(title: u32, description: u32) -> Self {
         let title = title.min(Self::MAX_TITLE);
         let description = description.min(Self::MAX_DESCRIPTION);
         Self((title << Self::DESCRIPTION_BITS | description) as u8)
     }
 
-    /// Times in the title.
+    /// Frequency in the title.
     pub fn title(self) -> u32 {
         u32::from(self.0) >> Self::DESCRIPTION_BITS
     }
 
-    /// Times in the description.
+    /// Frequency in the description.
     pub fn description(self) -> u32 {
         u32::from(self.0) & Self::MAX_DESCRIPTION
     }
 }
 
-/// The number of words of a field in one byte: exact up to 128, then within 1/16.
+/// The number of words of a field, quantised to one byte: exact below 128, then within 1/16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldLength(u8);
 
@@ -115,7 +114,7 @@ impl FieldLength {
     const EXACT_BITS: u32 = 7;
     const STEP_BITS: u32 = 4;
 
-    /// The class that a number of words falls into.
+    /// Quantises a number of words, rounding down.
     pub fn of(words: usize) -> Self {
         let words = words.min((1 << 15) - 1) as u32;
         if words < 1 << Self::EXACT_BITS {
@@ -127,7 +126,7 @@ impl FieldLength {
         Self((1 << Self::EXACT_BITS | octave << Self::STEP_BITS | step) as u8)
     }
 
-    /// The number of words the class stands for.
+    /// The quantised number of words.
     pub fn words(self) -> u32 {
         let class = u32::from(self.0);
         if class < 1 << Self::EXACT_BITS {
@@ -141,34 +140,34 @@ impl FieldLength {
 
 /// The lengths of a product's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lengths {
+pub struct FieldLengths {
     /// Of the title.
     pub title: FieldLength,
     /// Of the description.
     pub description: FieldLength,
 }
 
-/// What the scores of a shop rest on: sums over its products.
+/// The collection statistics of a shop: sums over its products.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Corpus {
-    /// The number of products.
+pub struct CorpusStats {
+    /// Number of products.
     pub products: u64,
-    /// The words of all titles.
+    /// Words of all titles.
     pub title_words: u64,
-    /// The words of all descriptions.
+    /// Words of all descriptions.
     pub description_words: u64,
 }
 
-impl Corpus {
-    /// Counts a product in.
-    pub fn add(&mut self, lengths: Lengths) {
+impl CorpusStats {
+    /// Adds a product.
+    pub fn add(&mut self, lengths: FieldLengths) {
         self.products += 1;
         self.title_words += u64::from(lengths.title.words());
         self.description_words += u64::from(lengths.description.words());
     }
 
-    /// Counts a product that was counted in out again.
-    pub fn remove(&mut self, lengths: Lengths) {
+    /// Removes a product that was added before.
+    pub fn remove(&mut self, lengths: FieldLengths) {
         self.products -= 1;
         self.title_words -= u64::from(lengths.title.words());
         self.description_words -= u64::from(lengths.description.words());
@@ -183,7 +182,7 @@ impl Corpus {
         }
     }
 
-    /// The sums over the products of one that are not of the other, which is a part of it.
+    /// The sums without `part`, which is contained in them.
     pub fn minus(self, part: Self) -> Self {
         Self {
             products: self.products.saturating_sub(part.products),
@@ -192,100 +191,99 @@ impl Corpus {
         }
     }
 
-    /// How much it says that a product has a word which so many products have: always above 0.
-    pub fn rarity(&self, products_with_word: u64) -> f32 {
-        let (all, with) = (self.products as f64, products_with_word as f64);
+    /// The inverse document frequency of a term that occurs in `doc_freq` products: always above
+    /// 0.
+    pub fn idf(&self, doc_freq: u64) -> f32 {
+        let (all, with) = (self.products as f64, doc_freq as f64);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln() as f32
     }
 }
 
-/// Scores occurrences of words against one corpus, by table look-up.
-pub struct Scorer {
+/// Computes term scores against one corpus, with tables by field length.
+pub struct Bm25Scorer {
     k1: f32,
     title: [f32; 256],
     description: [f32; 256],
 }
 
-impl Scorer {
-    /// The scorer of a corpus.
-    pub fn new(weights: &Weights, corpus: &Corpus) -> Self {
+impl Bm25Scorer {
+    /// Computes the tables.
+    pub fn new(params: &Bm25Params, corpus: &CorpusStats) -> Self {
         let average = |words: u64| (words as f64 / corpus.products.max(1) as f64).max(1.0) as f32;
         Self {
-            k1: weights.k1,
-            title: worth_by_length(weights.title, average(corpus.title_words)),
-            description: worth_by_length(weights.description, average(corpus.description_words)),
+            k1: params.k1,
+            title: boost_by_length(params.title, average(corpus.title_words)),
+            description: boost_by_length(params.description, average(corpus.description_words)),
         }
     }
 
-    /// What a word of this rarity, occurring so often in fields of these lengths, is worth:
-    /// above 0 if it occurs at all.
+    /// The score of a term of this weight in a product: above 0 if it occurs at all.
     #[inline]
-    pub fn score(&self, rarity: f32, occurrences: Occurrences, lengths: Lengths) -> f32 {
-        let said = occurrences.title() as f32 * self.title[usize::from(lengths.title.0)]
-            + occurrences.description() as f32
-                * self.description[usize::from(lengths.description.0)];
-        rarity * (self.k1 + 1.0) * said / (self.k1 + said)
+    pub fn score(&self, term_weight: f32, freqs: TermFreqs, lengths: FieldLengths) -> f32 {
+        let freq = freqs.title() as f32 * self.title[usize::from(lengths.title.0)]
+            + freqs.description() as f32 * self.description[usize::from(lengths.description.0)];
+        term_weight * (self.k1 + 1.0) * freq / (self.k1 + freq)
     }
 
-    /// What words of these rarities, added up, can be worth at most, however often they occur.
-    pub fn most(&self, rarities: f32) -> f32 {
-        rarities * (self.k1 + 1.0)
+    /// An upper bound of the score of terms whose weights add up to this.
+    pub fn max_score(&self, term_weights: f32) -> f32 {
+        term_weights * (self.k1 + 1.0)
     }
 }
 
-/// What one occurrence is worth in a field of each length class.
-fn worth_by_length(field: FieldWeight, average: f32) -> [f32; 256] {
+/// The weight of one occurrence for each quantised length of a field.
+fn boost_by_length(field: FieldParams, average: f32) -> [f32; 256] {
     std::array::from_fn(|class| {
         let words = FieldLength(class as u8).words() as f32;
-        field.weight / (1.0 - field.length + field.length * words / average)
+        field.boost / (1.0 - field.b + field.b * words / average)
     })
 }
 
-/// Keeps the best hits of many.
-pub struct TopHits {
-    keep: usize,
+/// Keeps the `k` best hits.
+pub struct TopK {
+    k: usize,
     worst_first: BinaryHeap<ByRank>,
-    /// Scores below this one can no longer get in.
-    floor: f32,
+    /// Hits with a lower score are not kept.
+    threshold: f32,
 }
 
-impl TopHits {
-    /// Keeps the best `keep`.
-    pub fn new(keep: usize) -> Self {
-        let floor = if keep == 0 { f32::INFINITY } else { f32::NEG_INFINITY };
-        Self { keep, worst_first: BinaryHeap::new(), floor }
+impl TopK {
+    /// Keeps the best `k`.
+    pub fn new(k: usize) -> Self {
+        let threshold = if k == 0 { f32::INFINITY } else { f32::NEG_INFINITY };
+        Self { k, worst_first: BinaryHeap::new(), threshold }
     }
 
-    /// Whether a hit of this score might be kept. Cheap: ask before making the hit.
+    /// Whether a hit with this score may be kept: a cheap test before the hit is made.
     #[inline]
     pub fn may_keep(&self, score: f32) -> bool {
-        score >= self.floor
+        score >= self.threshold
     }
 
-    /// Takes a hit into account.
+    /// Keeps the hit if it is among the best so far.
     pub fn offer(&mut self, hit: Hit) {
-        if self.worst_first.len() < self.keep {
+        if self.worst_first.len() < self.k {
             self.worst_first.push(ByRank(hit));
         } else if let Some(mut worst) = self.worst_first.peek_mut()
             && hit.rank(&worst.0) == Ordering::Less
         {
             worst.0 = hit;
         }
-        if self.worst_first.len() == self.keep
+        if self.worst_first.len() == self.k
             && let Some(worst) = self.worst_first.peek()
         {
-            self.floor = worst.0.score.0;
+            self.threshold = worst.0.score.0;
         }
     }
 
-    /// The kept hits after the first `offset`, best first.
+    /// The kept hits without the first `offset`, best first.
     pub fn into_page(self, offset: usize) -> Vec<Hit> {
         let best_first = self.worst_first.into_sorted_vec();
         best_first.into_iter().skip(offset).map(|ByRank(hit)| hit).collect()
     }
 }
 
-/// Greater means further down the results.
+/// Orders hits by rank; greater means further down the results.
 struct ByRank(Hit);
 
 impl Ord for ByRank {
@@ -318,26 +316,26 @@ mod tests {
         Hit { product: ProductId::new(product).unwrap(), version: Seq(1), score: Score(score) }
     }
 
-    fn scorer() -> Scorer {
-        let corpus = Corpus { products: 10, title_words: 80, description_words: 1000 };
-        Scorer::new(&WEIGHTS, &corpus)
+    fn scorer() -> Bm25Scorer {
+        let corpus = CorpusStats { products: 10, title_words: 80, description_words: 1000 };
+        Bm25Scorer::new(&BM25_PARAMS, &corpus)
     }
 
     fn score(title: u32, description: u32, title_words: usize) -> f32 {
         let lengths =
-            Lengths { title: FieldLength::of(title_words), description: FieldLength::of(100) };
-        scorer().score(1.0, Occurrences::new(title, description), lengths)
+            FieldLengths { title: FieldLength::of(title_words), description: FieldLength::of(100) };
+        scorer().score(1.0, TermFreqs::new(title, description), lengths)
     }
 
     #[test]
-    fn a_word_in_the_title_beats_one_in_the_description() {
+    fn a_title_match_beats_a_description_match() {
         assert!(score(1, 0, 8) > score(0, 1, 8));
         assert!(score(1, 1, 8) > score(1, 0, 8));
         assert!(score(0, 1, 8) > 0.0);
     }
 
     #[test]
-    fn a_short_title_says_more_than_a_long_one() {
+    fn a_match_in_a_short_title_beats_one_in_a_long_title() {
         assert!(score(1, 0, 2) > score(1, 0, 30));
     }
 
@@ -348,10 +346,10 @@ mod tests {
     }
 
     #[test]
-    fn rarity_is_positive_even_for_a_word_of_every_product() {
-        let corpus = Corpus { products: 2_000_000, ..Corpus::default() };
-        assert!(corpus.rarity(2_000_000) > 0.0);
-        assert!(corpus.rarity(1) > corpus.rarity(2));
+    fn idf_is_positive_even_for_a_term_of_every_product() {
+        let corpus = CorpusStats { products: 2_000_000, ..CorpusStats::default() };
+        assert!(corpus.idf(2_000_000) > 0.0);
+        assert!(corpus.idf(1) > corpus.idf(2));
     }
 
     #[test]
@@ -365,8 +363,8 @@ mod tests {
 
     #[test]
     fn an_empty_corpus_scores_without_dividing_by_zero() {
-        let scorer = Scorer::new(&WEIGHTS, &Corpus::default());
-        let score = scorer.score(1.0, Occurrences::new(1, 0), Lengths::default());
+        let scorer = Bm25Scorer::new(&BM25_PARAMS, &CorpusStats::default());
+        let score = scorer.score(1.0, TermFreqs::new(1, 0), FieldLengths::default());
         assert!(score.is_finite() && score > 0.0);
     }
 
@@ -378,7 +376,7 @@ mod tests {
             limit in 0_usize..20,
         ) {
             let hits: Vec<_> = (1..).zip(&scores).map(|(id, s)| hit(id, f32::from(*s))).collect();
-            let mut top = TopHits::new(offset + limit);
+            let mut top = TopK::new(offset + limit);
             for hit in hits.iter().rev() {
                 if top.may_keep(hit.score.0) {
                     top.offer(*hit);

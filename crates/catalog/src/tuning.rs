@@ -1,15 +1,15 @@
-//! By which numbers does search rank? All that judged queries can tell, in one place to be turned.
+//! All ranking parameters that judged queries can optimise, in one value.
 
 use crate::{fusion, ranking};
 
-/// The numbers of words and those of words against meaning.
+/// The parameters of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tuning {
-    /// What words are worth.
-    pub ranking: ranking::Weights,
-    /// How words and meaning are weighed.
-    pub fusion: fusion::Weights,
+    /// The lexical score.
+    pub ranking: ranking::Bm25Params,
+    /// The fusion of lexical and dense score.
+    pub fusion: fusion::FusionParams,
 }
 
-/// The numbers in force, found by `make tune` on judged queries: see `docs/relevance.md`.
-pub const TUNING: Tuning = Tuning { ranking: ranking::WEIGHTS, fusion: fusion::WEIGHTS };
+/// The parameters in force, found by `make tune` on judged queries: see `docs/relevance.md`.
+pub const TUNING: Tuning = Tuning { ranking: ranking::BM25_PARAMS, fusion: fusion::FUSION_PARAMS };

@@ -112,7 +112,7 @@ fn bytes_of(answer: &SearchResults) -> usize {
     let products: usize = answer.products.iter().map(texts).sum();
     let words = |explanation: &Explanation| {
         let term = |term: &TermPart| mem::size_of_val(term) + term.term.len() + term.found_as.len();
-        mem::size_of_val(explanation) + explanation.words.terms.iter().map(term).sum::<usize>()
+        mem::size_of_val(explanation) + explanation.lexical.terms.iter().map(term).sum::<usize>()
     };
     let explanations: usize = answer.explanations.values().map(words).sum();
     let read = 2 * answer.understood.residual.len();
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_weighed_differently_is_another_question() {
-        let ranking = ranking::Weights { k1: 9.0, ..TUNING.ranking };
+        let ranking = ranking::Bm25Params { k1: 9.0, ..TUNING.ranking };
         let tuning = Tuning { ranking, ..TUNING };
         let request = SearchRequest { tuning, ..request("sofa") };
         assert_eq!(Question::of(SnapshotId::next(), Sight::VisibleOnly, &request), None);

@@ -5,13 +5,13 @@
 use std::{cell::Cell, collections::HashMap, mem, sync::Arc};
 
 use catalog::{
-    fusion::{Manner, Weights},
+    fusion::{FusionParams, QueryProfile},
     understanding::{Knows, Understanding},
     words::QueryWords,
 };
 use parking_lot::Mutex;
 
-use crate::embed::{Embedder, Embedding, Encoder, Hint, Text, Turn, Vector};
+use crate::embed::{Embedder, Embedding, Encoder, PhraseMatch, Text, Turn, Vector};
 
 /// Deep vectors of queries that are kept in each of two generations.
 const KEPT: usize = 1024;
@@ -24,7 +24,7 @@ pub(crate) struct Meaning {
     /// Who says so.
     pub(crate) encoder: Encoder,
     /// How it is put.
-    pub(crate) manner: Manner,
+    pub(crate) profile: QueryProfile,
 }
 
 /// Turns queries into vectors.
@@ -70,7 +70,7 @@ impl<'a> QueryReader<'a> {
         &self,
         understood: &Understanding,
         knows: Knows,
-        weights: &Weights,
+        weights: &FusionParams,
     ) -> Option<Meaning> {
         let encoder = self.encoder?;
         let meaning = encoder.meaning(understood, knows, weights, self.searches);
@@ -86,7 +86,7 @@ impl<'a> QueryReader<'a> {
 }
 
 /// What the model makes of a text.
-type Made = (Embedding, Option<Hint>);
+type Made = (Embedding, Option<PhraseMatch>);
 
 impl QueryEncoder {
     pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
@@ -99,17 +99,17 @@ impl QueryEncoder {
         &self,
         understood: &Understanding,
         knows: Knows,
-        weights: &Weights,
+        weights: &FusionParams,
         searches: usize,
     ) -> Option<Meaning> {
         let (sentence, words) = (&understood.sentence, &understood.residual);
         let (embedding, hint) = self.encode(Text::Request { sentence, words }, searches)?;
-        let manner = self.manner(understood, knows, hint.as_ref());
+        let profile = self.profile(understood, knows, hint.as_ref());
         let vector = match hint {
             None => embedding.vector,
-            Some(hint) => leaning(&embedding.vector, &hint.answer, weights.lean(manner))?,
+            Some(hint) => leaning(&embedding.vector, &hint.target, weights.interpolation(profile))?,
         };
-        Some(Meaning { vector, encoder: embedding.encoder, manner })
+        Some(Meaning { vector, encoder: embedding.encoder, profile })
     }
 
     fn encode(&self, text: Text<'_>, searches: usize) -> Option<Made> {
@@ -124,7 +124,7 @@ impl QueryEncoder {
         let encoder = embedding.as_ref().map_or("none", |made| made.encoder.as_str());
         metrics::counter!("shopkeeper_query_vectors_total", "encoder" => encoder).increment(1);
         let embedding = embedding?;
-        let made = (embedding.clone(), self.embedder.hint(&embedding.vector));
+        let made = (embedding.clone(), self.embedder.phrase_match(&embedding.vector));
         if embedding.encoder == Encoder::Deep {
             self.known.lock().put(&name, &made);
         }
@@ -141,7 +141,12 @@ impl QueryEncoder {
         made.map_err(failed).ok()?.pop()
     }
 
-    fn manner(&self, understood: &Understanding, knows: Knows, hint: Option<&Hint>) -> Manner {
+    fn profile(
+        &self,
+        understood: &Understanding,
+        knows: Knows,
+        hint: Option<&PhraseMatch>,
+    ) -> QueryProfile {
         let count = |text: &str| text.split_whitespace().count() as f32;
         let said = count(&understood.sentence).max(1.0);
         // Numbers and sizes are no evidence that somebody knows what he says.
@@ -158,10 +163,10 @@ impl QueryEncoder {
             let is_known = knows(word) || is_taught(word) || is_taught(&format!("{word}s"));
             recognised += f32::from(is_known);
         }
-        Manner {
-            function_words: (1.0 - count(&understood.residual) / said).clamp(0.0, 1.0),
-            likeness: hint.map(|hint| hint.likeness),
-            recognised: if all > 0.0 { recognised / all } else { 0.0 },
+        QueryProfile {
+            function_word_ratio: (1.0 - count(&understood.residual) / said).clamp(0.0, 1.0),
+            phrase_similarity: hint.map(|hint| hint.similarity),
+            recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
         }
     }
 }
@@ -207,7 +212,7 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{fusion::WEIGHTS, understanding::understand};
+    use catalog::{fusion::FUSION_PARAMS, understanding::understand};
 
     use super::*;
     use crate::embed::tests::{
@@ -220,7 +225,7 @@ mod tests {
     }
 
     fn meaning(encoder: &QueryEncoder, query: &str, searches: usize) -> Option<Meaning> {
-        encoder.meaning(&understand(query), &|word| word == "sofa", &WEIGHTS, searches)
+        encoder.meaning(&understand(query), &|word| word == "sofa", &FUSION_PARAMS, searches)
     }
 
     #[test]
@@ -236,12 +241,12 @@ mod tests {
     #[test]
     fn the_manner_of_a_query_is_told() {
         let encoder = encoder(1);
-        let manner = |query| meaning(&encoder, query, 1).unwrap().manner;
-        let (sofa, sentence) = (manner("sofa"), manner("a sofa for the xyzzy"));
-        assert_eq!((sofa.function_words, sofa.recognised), (0.0, 1.0));
-        assert_eq!((sentence.function_words, sentence.recognised), (0.6, 0.5));
-        assert!(sofa.likeness.is_some());
-        assert_eq!(manner("12345").recognised, 0.0);
+        let profile = |query| meaning(&encoder, query, 1).unwrap().profile;
+        let (sofa, sentence) = (profile("sofa"), profile("a sofa for the xyzzy"));
+        assert_eq!((sofa.function_word_ratio, sofa.recognised_ratio), (0.0, 1.0));
+        assert_eq!((sentence.function_word_ratio, sentence.recognised_ratio), (0.6, 0.5));
+        assert!(sofa.phrase_similarity.is_some());
+        assert_eq!(profile("12345").recognised_ratio, 0.0);
     }
 
     #[test]

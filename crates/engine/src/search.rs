@@ -21,7 +21,7 @@ use catalog::{
 
 use crate::{
     embed::Encoder,
-    index::{Meant, Plan, QueryVector, Snapshot, Wanted},
+    index::{DenseQuery, Plan, QueryKind, QueryVector, Snapshot},
     meaning::{Meaning, QueryReader},
     store::{CatalogReads, StoreError},
 };
@@ -74,7 +74,7 @@ pub(crate) fn search(
     let mut stage = Stages::start(request.time_limit);
     // A reader without access to hidden products is answered as if there were none.
     let sight = pass.sight();
-    let knows = |word: &str| snapshot.knows(word, sight);
+    let knows = |word: &str| snapshot.contains_term(word, sight);
     let query = request.query.as_str();
     let mut understood = request.understand.read(query, &knows);
     if request.understand.corrections {
@@ -86,17 +86,17 @@ pub(crate) fn search(
     plan.deadline = stage.deadline;
     stage.ends("understand")?;
     // Without words there is nothing to mean: what is left is punctuation or pictures.
-    let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
+    let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
     let meaning =
         if has_words { queries.meaning(&understood, &knows, &plan.tuning.fusion) } else { None };
-    plan.meant = meaning.as_ref().and_then(meant);
-    let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
+    plan.dense = meaning.as_ref().and_then(meant);
+    let encoder = meaning.filter(|_| plan.dense.is_some()).map(|meaning| meaning.encoder);
     stage.ends("encode")?;
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
         readers.refused(pass.shop(), in_doubt, &allowed)
     })?;
-    if matches.is_cut_short {
+    if matches.timed_out {
         return Err(StoreError::out_of_time());
     }
     stage.ends("score")?;
@@ -112,7 +112,7 @@ pub(crate) fn search(
     let total = matches.total - gone;
     let explanations = matches.explanations;
     stage.end_with("fetch");
-    let (seq, is_total_exact) = (snapshot.seq(), matches.left_out == 0);
+    let (seq, is_total_exact) = (snapshot.seq(), matches.unverified == 0);
     Ok(SearchResults { products, explanations, total, is_total_exact, seq, encoder, understood })
 }
 
@@ -155,6 +155,6 @@ impl Stages {
 }
 
 /// A query's meaning as the index looks for it.
-pub(crate) fn meant(meaning: &Meaning) -> Option<Meant> {
-    Some(Meant { vector: QueryVector::of(&meaning.vector)?, manner: meaning.manner })
+pub(crate) fn meant(meaning: &Meaning) -> Option<DenseQuery> {
+    Some(DenseQuery { vector: QueryVector::of(&meaning.vector)?, profile: meaning.profile })
 }

@@ -26,7 +26,7 @@ use tokio::sync::watch;
 
 use crate::{
     embed::ModelId,
-    index::{Entry, IndexChange, Meaning, ShopIndex},
+    index::{Entry, EntryVector, IndexChange, ShopIndex},
     store::{
         self, CatalogReads, ErrorChain, News, Position, Scanned, Stamp, StoreError, Touched,
         Trouble,
@@ -281,7 +281,7 @@ impl Shops {
                 Route::Loading => return Applied::InMemory,
                 Route::Cold => return Applied::InStore,
             };
-            let turn = index.take_turn();
+            let turn = index.lock_updates();
             if self.holds(again.shop, &index) {
                 self.show(&index, again);
                 return Applied::InMemory;
@@ -298,7 +298,7 @@ impl Shops {
             Route::Loading => return Ok(Applied::InMemory),
             Route::Cold => return Ok(Applied::InStore),
         };
-        let Some(_turn) = index.try_take_turn() else { return Err(batch) };
+        let Some(_turn) = index.try_lock_updates() else { return Err(batch) };
         self.show(&index, batch);
         Ok(Applied::InMemory)
     }
@@ -438,7 +438,7 @@ impl Shops {
             }
         };
         if let Some(index) = ready {
-            let _turn = index.take_turn();
+            let _turn = index.lock_updates();
             if index.snapshot().seq() < seq && self.holds(shop, &index) {
                 self.catch_up(shop, &index)
                     .inspect_err(|error| self.evict_unreadable(shop, &index, error))?;
@@ -470,14 +470,14 @@ impl Shops {
         // Indexes that are being changed are waited for last.
         let mut busy = Vec::new();
         let followed = all_of(behind.filter_map(|(shop, index, stored)| {
-            let Some(_turn) = index.try_take_turn() else {
+            let Some(_turn) = index.try_lock_updates() else {
                 busy.push((shop, index, stored));
                 return None;
             };
             Some(self.compare(shop, index, stored))
         }));
         followed.and(all_of(busy.into_iter().map(|(shop, index, stored)| {
-            let _turn = index.take_turn();
+            let _turn = index.lock_updates();
             self.compare(shop, index, stored)
         })))
     }
@@ -607,8 +607,8 @@ fn as_index_change(touched: &Touched) -> IndexChange<'_> {
 
 fn as_scanned_entry<'a>(row: &'a Scanned<'a>) -> Entry<'a> {
     let Scanned { id, version, hidden, price, title, description, ref vector } = *row;
-    let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
-    Entry { id, version, hidden, price, title, description, meaning }
+    let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+    Entry { id, version, hidden, price, title, description, vector }
 }
 
 fn as_entry<'a>(product: &'a Product, meaning: &'a store::Meaning) -> Entry<'a> {
@@ -619,10 +619,10 @@ fn as_entry<'a>(product: &'a Product, meaning: &'a store::Meaning) -> Entry<'a> 
         price: product.price.money(),
         title: product.title.as_str(),
         description: product.description.as_str(),
-        meaning: match meaning {
-            store::Meaning::AsBefore => Meaning::AsBefore,
-            store::Meaning::Unknown => Meaning::Unknown,
-            store::Meaning::Known(vector) => Meaning::Known(vector),
+        vector: match meaning {
+            store::Meaning::AsBefore => EntryVector::Unchanged,
+            store::Meaning::Unknown => EntryVector::Missing,
+            store::Meaning::Known(vector) => EntryVector::Known(vector),
         },
     }
 }

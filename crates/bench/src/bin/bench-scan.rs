@@ -17,7 +17,7 @@ use catalog::{
 use clap::Parser;
 use engine::{
     embed::{BuiltIn, Embedder, Encoder, Text, Turn, Vector, Weights},
-    index::{Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot},
+    index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, ShopIndex, Snapshot},
 };
 use serde_json::Value;
 
@@ -124,7 +124,7 @@ fn recall(titles: &[String], held: &[Vector], asked: usize) -> f64 {
         let mut cosines: Vec<f32> = others.map(near).collect();
         cosines.sort_unstable_by(|one, other| other.total_cmp(one));
         cosines.truncate(FIRST);
-        cosines.retain(|cosine| *cosine >= fusion::WEIGHTS.similar + ROUNDING);
+        cosines.retain(|cosine| *cosine >= fusion::FUSION_PARAMS.min_similarity + ROUNDING);
         let Some(least) = cosines.last().map(|least| least - ROUNDING) else { continue };
         let similar = snapshot.similar(id, Sight::VisibleOnly, cosines.len());
         found += similar.iter().filter(|hit| near(hit.product) >= least).count();
@@ -145,7 +145,7 @@ fn print_header() {
 }
 
 /// A query, and what it means.
-type Asked = (Understanding, Option<Meant>);
+type Asked = (Understanding, Option<DenseQuery>);
 
 fn time(
     products: usize,
@@ -158,7 +158,7 @@ fn time(
     let read = |query: &String| Understand::default().read(query, &|_| true);
     let meant = |vector| {
         let vector = QueryVector::of(vector)?;
-        Some(Meant { vector, manner: fusion::Manner::UNKNOWN })
+        Some(DenseQuery { vector, profile: fusion::QueryProfile::NEUTRAL })
     };
     let pairs = queries.iter().map(read).zip(asked.iter().map(meant));
     report(&index.snapshot(), &pairs.collect::<Vec<_>>(), threads);
@@ -182,7 +182,7 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
             price,
             title,
             description,
-            meaning: vector.as_ref().map_or(Meaning::Unknown, Meaning::Known),
+            vector: vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         });
     }
     let index = builder.finish(Seq(1));
@@ -193,13 +193,14 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
         let (sentence, words) = (&understood.sentence, &understood.residual);
         let made = model.instant(Text::Request { sentence, words });
         let meant = made.and_then(|made| {
-            let hint = model.hint(&made.vector)?;
-            let likeness = Some(hint.likeness);
-            let manner = fusion::Manner { likeness, ..fusion::Manner::UNKNOWN };
-            let lean = fusion::WEIGHTS.lean(manner);
-            let pairs = made.vector.as_slice().iter().zip(hint.answer.as_slice());
+            let hint = model.phrase_match(&made.vector)?;
+            let phrase_similarity = Some(hint.similarity);
+            let profile =
+                fusion::QueryProfile { phrase_similarity, ..fusion::QueryProfile::NEUTRAL };
+            let lean = fusion::FUSION_PARAMS.interpolation(profile);
+            let pairs = made.vector.as_slice().iter().zip(hint.target.as_slice());
             let vector = Vector::towards(pairs.map(|(from, to)| from + lean * to).collect())?;
-            Some(Meant { vector: QueryVector::of(&vector)?, manner })
+            Some(DenseQuery { vector: QueryVector::of(&vector)?, profile })
         });
         (understood, meant)
     });
@@ -221,7 +222,7 @@ fn report(snapshot: &Snapshot, asked: &[Asked], threads: usize) {
     let mut both: Vec<_> = asked
         .iter()
         .map(|(understood, meant)| {
-            let (time, total) = search(&Plan { meant: meant.clone(), ..plan(understood) });
+            let (time, total) = search(&Plan { dense: meant.clone(), ..plan(understood) });
             found += total;
             time
         })
@@ -261,7 +262,7 @@ fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> Sh
             price,
             title: &titles[at],
             description: &titles[(number * 31 + 7) % titles.len()],
-            meaning: vector.as_ref().map_or(Meaning::Unknown, Meaning::Known),
+            vector: vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         });
     }
     builder.finish(Seq(1))

@@ -10,7 +10,7 @@ use super::{
     EmbedError, Embedder, Embedding, Encoder, ModelId, Text, Turn, Vector,
     deep::Deep,
     instant::{Instant, Rows},
-    phrasebook::{Hint, PhraseBook},
+    phrasebook::{PhraseBook, PhraseMatch},
     wordpiece::{Pieces, WordPiece},
 };
 
@@ -266,8 +266,8 @@ impl Embedder for BuiltIn {
         Some(self.words.contains(word) || is_whole())
     }
 
-    fn hint(&self, query: &Vector) -> Option<Hint> {
-        self.phrases.hint(query)
+    fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch> {
+        self.phrases.phrase_match(query)
     }
 
     fn instant(&self, text: Text<'_>) -> Option<Embedding> {

@@ -27,7 +27,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 use thiserror::Error;
 
 pub use builtin::{BrokenModel, BuiltIn, Weights};
-pub use phrasebook::Hint;
+pub use phrasebook::PhraseMatch;
 pub use remote::{Remote, RemoteSettings, Surroundings};
 pub use vector::{StoredVector, Vector};
 
@@ -153,7 +153,7 @@ pub trait Embedder: Send + Sync {
     fn recognises(&self, word: &str) -> Option<bool>;
 
     /// What people look for who say something near this; `None` for models that were not told.
-    fn hint(&self, query: &Vector) -> Option<Hint>;
+    fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch>;
 
     /// A vector at once, without waiting for anything; `None` for models that cannot.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;

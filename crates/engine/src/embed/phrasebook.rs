@@ -26,11 +26,11 @@ const REACH: f32 = 0.04;
 
 /// What phrases near a query stand for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Hint {
+pub struct PhraseMatch {
     /// How near the nearest phrase is: 1 for the same words.
-    pub likeness: f32,
+    pub similarity: f32,
     /// Where the things lie that such phrases stand for.
-    pub answer: Vector,
+    pub target: Vector,
 }
 
 /// The phrases and what they stand for.
@@ -79,7 +79,7 @@ impl PhraseBook {
     }
 
     /// What the phrases nearest to a query stand for; `None` if the query or the book says nothing.
-    pub(super) fn hint(&self, query: &Vector) -> Option<Hint> {
+    pub(super) fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch> {
         let stored = query.stored();
         let wanted = stored.numbers();
         let length = factor(wanted.iter().copied());
@@ -96,14 +96,14 @@ impl PhraseBook {
         });
         near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         near.truncate(ASKED);
-        let likeness = near.first()?.0;
+        let similarity = near.first()?.0;
         let mut sum = vec![0.0; self.dims];
         for (cosine, phrase) in near {
             let thing = self.thing(self.thing_of(phrase));
-            let share = ((cosine - likeness) / REACH).exp() * factor(signed(thing));
+            let share = ((cosine - similarity) / REACH).exp() * factor(signed(thing));
             sum.iter_mut().zip(signed(thing)).for_each(|(sum, x)| *sum += share * f32::from(x));
         }
-        Some(Hint { likeness, answer: Vector::towards(sum)? })
+        Some(PhraseMatch { similarity, target: Vector::towards(sum)? })
     }
 
     /// The phrases whose signs differ least, and all that differ as little as the last of them.
@@ -286,21 +286,21 @@ mod tests {
             &[&[10, 0, 10], &[0, 0, -5]],
         );
         let book = PhraseBook::new(bytes.into()).unwrap();
-        let hint = book.hint(&towards(&[0.0, 1.0, 0.0])).unwrap();
-        assert!(hint.likeness > 0.999, "{}", hint.likeness);
-        assert!(hint.answer.cosine(&towards(&[0.0, 0.0, -1.0])) > 0.999, "{:?}", hint.answer);
-        let hint = book.hint(&towards(&[1.0, 0.1, 0.0])).unwrap();
-        assert!(hint.answer.cosine(&towards(&[1.0, 0.0, 1.0])) > 0.999, "{:?}", hint.answer);
+        let hint = book.phrase_match(&towards(&[0.0, 1.0, 0.0])).unwrap();
+        assert!(hint.similarity > 0.999, "{}", hint.similarity);
+        assert!(hint.target.cosine(&towards(&[0.0, 0.0, -1.0])) > 0.999, "{:?}", hint.target);
+        let hint = book.phrase_match(&towards(&[1.0, 0.1, 0.0])).unwrap();
+        assert!(hint.target.cosine(&towards(&[1.0, 0.0, 1.0])) > 0.999, "{:?}", hint.target);
     }
 
     #[test]
     fn nothing_is_said_of_nothing() {
         let bytes = book(&[(0, &[127, 0])], &[&[1, 1]]);
         let full = PhraseBook::new(bytes.into()).unwrap();
-        assert_eq!(full.hint(&towards(&[0.0, 0.0])), None);
-        assert_eq!(full.hint(&towards(&[1.0, 0.0, 0.0])), None);
+        assert_eq!(full.phrase_match(&towards(&[0.0, 0.0])), None);
+        assert_eq!(full.phrase_match(&towards(&[1.0, 0.0, 0.0])), None);
         let empty = PhraseBook::new(book(&[], &[&[1, 1]]).into()).unwrap();
-        assert_eq!(empty.hint(&towards(&[1.0, 0.0])), None);
+        assert_eq!(empty.phrase_match(&towards(&[1.0, 0.0])), None);
     }
 
     /// The numbers of the phrases that are looked at closely, counted one by one.

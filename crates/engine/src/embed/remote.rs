@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, Hint, MOST_CHARS, ModelId, Text, Turn, Vector,
+    EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, PhraseMatch, Text, Turn, Vector,
     breaker::Breaker,
 };
 use crate::tokens::RandomSource;
@@ -234,7 +234,7 @@ impl Embedder for Remote {
         None
     }
 
-    fn hint(&self, _query: &Vector) -> Option<Hint> {
+    fn phrase_match(&self, _query: &Vector) -> Option<PhraseMatch> {
         None
     }
 

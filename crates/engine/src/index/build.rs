@@ -6,7 +6,7 @@ use catalog::{
     change::Seq,
     price::Money,
     product::ProductId,
-    ranking::{FieldLength, Lengths, Occurrences},
+    ranking::{FieldLength, FieldLengths, TermFreqs},
     understanding::Exclusion,
     words,
 };
@@ -58,7 +58,7 @@ pub(super) struct SegmentBuilder {
     counts: Vec<Count>,
     ids: Vec<ProductId>,
     versions: Vec<Seq>,
-    lengths: Vec<Lengths>,
+    lengths: Vec<FieldLengths>,
     prices: Vec<Option<Money>>,
     titles: Vec<u32>,
     neighbours: NeighboursBuilder,
@@ -104,7 +104,7 @@ impl SegmentBuilder {
         self.titles.push(words::fingerprint(entry.title));
         self.neighbours.read(entry.title);
         self.vectors.push(vector.map(|vector| vector.numbers().into()));
-        self.lengths.push(Lengths {
+        self.lengths.push(FieldLengths {
             title: FieldLength::of(title),
             description: FieldLength::of(description),
         });
@@ -192,12 +192,12 @@ impl SegmentBuilder {
             next[at] += next[at - 1];
         }
         let mut docs = vec![0; self.counts.len()].into_boxed_slice();
-        let mut occurrences = vec![Occurrences::default(); self.counts.len()].into_boxed_slice();
+        let mut occurrences = vec![TermFreqs::default(); self.counts.len()].into_boxed_slice();
         for count in &self.counts {
             let to = &mut next[place[count.word as usize] as usize];
             docs[*to as usize] = count.doc;
             occurrences[*to as usize] =
-                Occurrences::new(count.title.into(), count.description.into());
+                TermFreqs::new(count.title.into(), count.description.into());
             *to += 1;
         }
         next.pop();

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, collections::BinaryHeap};
 use catalog::{
     access::Sight,
     price::Money,
-    ranking::{Hit, Score, TopHits},
+    ranking::{Hit, Score, TopK},
     understanding::SortOrder,
 };
 
@@ -33,13 +33,13 @@ pub(super) struct Conditions<'a> {
 
 impl<'a> Conditions<'a> {
     pub(super) fn of(plan: &'a Plan<'a>) -> Self {
-        let conditional = !plan.prices.is_empty() || !plan.exclusions.is_empty();
+        let conditional = !plan.price_ranges.is_empty() || !plan.exclusions.is_empty();
         Self { plan, sight: plan.sight, conditional }
     }
 
     /// Whether the search has to be done by now.
-    pub(super) fn is_out_of_time(&self) -> bool {
-        self.plan.is_out_of_time()
+    pub(super) fn is_timed_out(&self) -> bool {
+        self.plan.is_timed_out()
     }
 
     /// Those of a block's products that may be seen and satisfy the plan's conditions.
@@ -55,7 +55,7 @@ impl<'a> Conditions<'a> {
         if let Some(barred) = source.barred {
             matched &= !barred.block(block);
         }
-        if self.plan.prices.is_empty() {
+        if self.plan.price_ranges.is_empty() {
             return matched;
         }
         let prices = source.live.columns().prices(block);
@@ -68,7 +68,7 @@ impl<'a> Conditions<'a> {
 /// The first products in the order that was asked for.
 pub(super) enum First {
     /// By score.
-    Best(TopHits),
+    Best(TopK),
     /// By something else.
     Ordered(Ordered),
 }
@@ -85,7 +85,7 @@ impl First {
     pub(super) fn of(plan: &Plan<'_>) -> Self {
         let keep = plan.offset + plan.limit;
         match plan.order {
-            None => Self::Best(TopHits::new(keep)),
+            None => Self::Best(TopK::new(keep)),
             Some(order) => Self::Ordered(Ordered { order, keep, last_first: BinaryHeap::new() }),
         }
     }

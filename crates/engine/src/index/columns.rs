@@ -95,7 +95,7 @@ mod tests {
     use catalog::{access::Sight, price::Price, product::ProductId, words::QueryWords};
 
     use super::*;
-    use crate::index::{Entry, IndexChange, Meaning, ShopIndex};
+    use crate::index::{Entry, EntryVector, IndexChange, ShopIndex};
 
     fn entry(id: u64, version: u64) -> Entry<'static> {
         Entry {
@@ -105,7 +105,7 @@ mod tests {
             price: Price::parse("$5").unwrap().money(),
             title: "lamp",
             description: "for reading",
-            meaning: Meaning::Unknown,
+            vector: EntryVector::Missing,
         }
     }
 
@@ -126,8 +126,8 @@ mod tests {
         let price = Price::parse("$9").unwrap().money();
         // These texts must not be read: they are known to be the same.
         let (title, description) = ("other", "texts");
-        let meaning = Meaning::AsBefore;
-        let hidden = Entry { hidden: true, price, title, description, meaning, ..entry(300, 601) };
+        let vector = EntryVector::Unchanged;
+        let hidden = Entry { hidden: true, price, title, description, vector, ..entry(300, 601) };
         index.apply(&[IndexChange::Upsert(hidden)], Seq(601));
         let after = index.snapshot();
         assert_eq!(after.segment_count(), 1);
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn a_product_that_is_not_there_yet_is_indexed() {
         let index = ShopIndex::empty();
-        let unknown = Entry { meaning: Meaning::AsBefore, ..entry(1, 1) };
+        let unknown = Entry { vector: EntryVector::Unchanged, ..entry(1, 1) };
         index.apply(&[IndexChange::Upsert(unknown)], Seq(1));
         assert_eq!(found(&index, Sight::VisibleOnly), [(1, Seq(1))]);
     }
@@ -162,7 +162,7 @@ mod tests {
         }
         let sources = index.snapshot().segments().to_vec();
         let merged = crate::index::merge::merge(&sources);
-        let hidden = Entry { hidden: true, meaning: Meaning::AsBefore, ..entry(1, 3) };
+        let hidden = Entry { hidden: true, vector: EntryVector::Unchanged, ..entry(1, 3) };
         index.apply(&[IndexChange::Upsert(hidden)], Seq(3));
         index.shared.publish_merge(&sources, merged);
         assert_eq!(index.snapshot().segment_count(), 1);

@@ -4,14 +4,14 @@
 use std::convert::Infallible;
 
 use catalog::{
-    access::Sight, change::Seq, fusion::Manner, price::Money, product::ProductId,
+    access::Sight, change::Seq, fusion::QueryProfile, price::Money, product::ProductId,
     understanding::understand,
 };
 
 use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
 
 use super::{
-    Entry, IndexBuilder, Meaning, Meant, Plan, QueryVector,
+    DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector,
     bits::{BLOCK, ones},
     lexical::Statistics,
     search::{Effort, search_with},
@@ -87,20 +87,21 @@ fn what_is_found_is_what_a_close_look_at_everything_finds() {
             price: Money::parse("$5").ok(),
             title,
             description: "",
-            meaning: Meaning::Known(&vector),
+            vector: EntryVector::Known(&vector),
         });
     }
     let snapshot = builder.finish(Seq(1)).snapshot();
     let sight = Sight::VisibleOnly;
     let statistics = Statistics { sight, corpus: snapshot.corpus(sight), products_with: None };
     let mut found = 0;
-    let likenesses = [0.6, 0.75, 0.95].into_iter().cycle();
-    for (query, likeness) in phrases("N", QUERIES).into_iter().zip(likenesses) {
+    let similarities = [0.6, 0.75, 0.95].into_iter().cycle();
+    for (query, phrase_similarity) in phrases("N", QUERIES).into_iter().zip(similarities) {
         let understood = understand(query);
         let vector = QueryVector::of(&embed(Text::Query(query))).unwrap();
-        let manner = Manner { likeness: Some(likeness), ..Manner::UNKNOWN };
+        let profile =
+            QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL };
         let plan = Plan {
-            meant: Some(Meant { vector, manner }),
+            dense: Some(DenseQuery { vector, profile }),
             ..Plan::of(&understood, Sight::VisibleOnly, 0, FIRST)
         };
         let search = |closely| {

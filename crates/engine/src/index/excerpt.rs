@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use catalog::{
     access::Sight,
     product::ProductId,
-    ranking::{Corpus, Hit},
+    ranking::{CorpusStats, Hit},
 };
 
 use super::{
@@ -15,21 +15,21 @@ use super::{
 };
 
 /// Some products of a shop, and what is known of all that a reader gets to see.
-pub struct Excerpt {
+pub struct CandidateIndex {
     segments: Vec<LiveSegment>,
-    corpus: Corpus,
+    corpus: CorpusStats,
     products_with: HashMap<Box<str>, u64>,
 }
 
-impl Excerpt {
+impl CandidateIndex {
     /// These products, in ascending order of id, of a shop with these sums over the products in
     /// sight. The map says how many of those say each word that will be asked for.
     pub fn new(
         entries: &[Entry<'_>],
-        corpus: Corpus,
+        corpus: CorpusStats,
         products_with: HashMap<Box<str>, u64>,
     ) -> Self {
-        let segments = segments_of(entries.iter().map(|entry| (entry, entry.meaning.known())));
+        let segments = segments_of(entries.iter().map(|entry| (entry, entry.vector.known())));
         Self { segments, corpus, products_with }
     }
 
@@ -67,7 +67,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::index::{IndexChange, Meaning, ShopIndex, snapshot::plan_of};
+    use crate::index::{EntryVector, IndexChange, ShopIndex, snapshot::plan_of};
 
     #[test]
     fn a_product_scores_in_an_excerpt_what_it_scores_in_the_shop() {
@@ -80,7 +80,7 @@ mod tests {
             price,
             title,
             description: "Soft and red, for every home",
-            meaning: Meaning::Unknown,
+            vector: EntryVector::Missing,
         };
         let all: Vec<Entry<'static>> = titles.into_iter().zip(1..).map(entry).collect();
         let index = ShopIndex::empty();
@@ -103,7 +103,7 @@ mod tests {
         let Ok(whole) = snapshot.search(&plan, judge);
         let some: Vec<_> = all.iter().copied().filter(|entry| entry.id.get() % 2 == 0).collect();
         let corpus = *snapshot.corpus(Sight::VisibleOnly);
-        let Ok(part) = Excerpt::new(&some, corpus, products_with).search(&plan, judge);
+        let Ok(part) = CandidateIndex::new(&some, corpus, products_with).search(&plan, judge);
         let expected: Vec<_> =
             whole.hits.iter().filter(|hit| hit.product.get() % 2 == 0).copied().collect();
         assert_eq!(part.hits, expected);

@@ -18,7 +18,7 @@ use catalog::{
 use proptest::prelude::*;
 
 use super::{
-    Entry, IndexBuilder, IndexChange, Matches, Meaning, Plan, ShopIndex, Wanted,
+    Entry, EntryVector, IndexBuilder, IndexChange, Matches, Plan, QueryKind, ShopIndex,
     exclude::MOST_READ, tiers::Policy,
 };
 
@@ -48,7 +48,7 @@ fn entry(at: usize, item: &Item) -> Entry<'_> {
         price: item.price.money(),
         title: &item.title,
         description: &item.description,
-        meaning: Meaning::Unknown,
+        vector: EntryVector::Missing,
     }
 }
 
@@ -104,13 +104,13 @@ fn check_order(items: &Items, plan: &Plan<'_>, found: &[ProductId]) {
             assert!(found.iter().rev().is_sorted_by_key(|id| amount(*id)));
         }
         Some(SortOrder::Newest) => assert!(found.iter().rev().is_sorted()),
-        None => assert!(matches!(plan.wanted, Wanted::Words(_))),
+        None => assert!(matches!(plan.kind, QueryKind::Terms(_))),
     }
 }
 
 fn check(index: &ShopIndex, items: &Items, query: &str) {
     for sight in [Sight::VisibleOnly, Sight::Everything] {
-        let knows = |word: &str| index.snapshot().knows(word, sight);
+        let knows = |word: &str| index.snapshot().contains_term(word, sight);
         let understood = Understand::default().read(query, &knows);
         let expected = naive(items, &understood, sight);
         let plan = Plan::of(&understood, sight, 0, items.len() + 1);
@@ -302,7 +302,7 @@ fn a_bounded_number_of_texts_is_read_and_what_is_left_out_is_said() {
             };
             Ok::<_, Infallible>(in_doubt.iter().copied().filter(breaks).collect())
         });
-        assert_eq!((read.len(), found.left_out), (MOST_READ, 200), "{query}");
+        assert_eq!((read.len(), found.unverified), (MOST_READ, 200), "{query}");
         let ids: Vec<ProductId> = found.hits.iter().map(|hit| hit.product).collect();
         assert_eq!((found.total, ids.len()), (MOST_READ * 9 / 10, MOST_READ * 9 / 10), "{query}");
         for id in &ids {
@@ -326,7 +326,7 @@ fn a_search_without_time_is_cut_short_and_leaves_nothing_behind() {
         let whole = run(&index, &items, &understood, &plan);
         let late = Plan { deadline: Some(Instant::now()), ..plan.clone() };
         let cut = run(&index, &items, &understood, &late);
-        assert_eq!(cut, Matches { is_cut_short: true, ..Matches::default() }, "{query}");
+        assert_eq!(cut, Matches { timed_out: true, ..Matches::default() }, "{query}");
         let in_time = Some(Instant::now() + Duration::from_secs(600));
         let in_time = Plan { deadline: in_time, ..plan };
         assert_eq!(run(&index, &items, &understood, &in_time), whole, "{query}");

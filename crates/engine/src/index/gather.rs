@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use catalog::fusion::Evidence;
+use catalog::fusion::Signals;
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, u8x64};
 
 use super::{
@@ -11,7 +11,7 @@ use super::{
     board::Board,
     collect::{Conditions, Source},
     lexical::Asked,
-    plan::Meant,
+    plan::DenseQuery,
     segment::Doc,
     standard::Standard,
     vectors::Look,
@@ -38,20 +38,20 @@ pub(super) struct Candidate {
 impl Candidate {
     /// What speaks for it, about.
     #[inline]
-    pub(super) fn evidence(&self) -> Evidence {
-        self.evidence_of(self.similarity)
+    pub(super) fn signals(&self) -> Signals {
+        self.signals_of(self.similarity)
     }
 
     /// The most that may speak for it.
     #[inline]
-    pub(super) fn most(&self) -> Evidence {
-        self.evidence_of(self.similarity + self.doubt)
+    pub(super) fn most(&self) -> Signals {
+        self.signals_of(self.similarity + self.doubt)
     }
 
     /// The least that speaks for it.
     #[inline]
-    pub(super) fn least(&self) -> Evidence {
-        self.evidence_of(self.similarity - self.doubt)
+    pub(super) fn least(&self) -> Signals {
+        self.signals_of(self.similarity - self.doubt)
     }
 
     /// Whether a closer look could tell more.
@@ -66,9 +66,9 @@ impl Candidate {
     }
 
     #[inline]
-    fn evidence_of(&self, similarity: f32) -> Evidence {
+    fn signals_of(&self, similarity: f32) -> Signals {
         let similarity = (!similarity.is_nan()).then_some(similarity);
-        Evidence { words: self.words, similarity, is_title: self.is_title }
+        Signals { lexical: self.words, similarity, is_exact_title: self.is_title }
     }
 }
 
@@ -76,7 +76,7 @@ impl Candidate {
 pub(super) struct Search<'a> {
     pub(super) asked: &'a Asked<'a>,
     /// What is meant, if anybody knows.
-    pub(super) meant: Option<&'a Meant>,
+    pub(super) meant: Option<&'a DenseQuery>,
     /// Whether every vector is looked at closely.
     pub(super) closely: bool,
     /// The fingerprint of a title that is the query.
@@ -140,7 +140,7 @@ fn gather_from(
     Board::lend(|board| {
         for (at, source) in (first..).zip(sources) {
             // The search will see it, too, and say so.
-            if search.conditions.is_out_of_time() {
+            if search.conditions.is_timed_out() {
                 break;
             }
             let segment = InSegment { at, source: *source, search };
@@ -199,7 +199,7 @@ impl InSegment<'_, '_> {
             board.take(block, |matched, scores| {
                 let most = if matched == 0 { 0.0 } else { greatest(scores) * share + more };
                 let titled = titled(self.source, block, matched, self.search.title);
-                let is_hopeless = !standard.is_left(most, 1.0);
+                let is_hopeless = !standard.may_pass(most, 1.0);
                 if is_hopeless && titled == 0 {
                     return;
                 }
@@ -234,11 +234,11 @@ impl InSegment<'_, '_> {
                         false => 0.0,
                     };
                     let mut candidate = self.candidate(block, place, words, titled, &look);
-                    if !is_sketched && (candidate.is_title || standard.is_left(words, 1.0)) {
+                    if !is_sketched && (candidate.is_title || standard.may_pass(words, 1.0)) {
                         self.look_closely(&mut candidate);
                     }
                     if candidate.is_title
-                        || standard.is_left(words, candidate.most().worth_of_meaning())
+                        || standard.may_pass(words, candidate.most().dense_score())
                     {
                         gathered.push(candidate);
                     }
@@ -274,7 +274,7 @@ impl InSegment<'_, '_> {
                 if standard.would_be_raised(words) {
                     let mut best = self.candidate(block, place, words, 0, &Look::NOTHING);
                     self.look_closely(&mut best);
-                    standard.raise(best.evidence());
+                    standard.raise(best.signals());
                 }
             }
         }
@@ -283,12 +283,12 @@ impl InSegment<'_, '_> {
     /// Raises the standard by the best of these candidates.
     fn raise_by_both(&self, candidates: &mut [Candidate], standard: &mut Standard<'_>) {
         let fusion = standard.fusion();
-        let score = |candidate: &Candidate| fusion.score(candidate.evidence());
+        let score = |candidate: &Candidate| fusion.score(candidate.signals());
         let others = candidates.iter_mut().filter(|candidate| !candidate.is_title);
         let best = others.max_by(|one, other| score(one).total_cmp(&score(other)));
         if let Some(best) = best {
             self.look_closely(best);
-            standard.raise(best.evidence());
+            standard.raise(best.signals());
         }
     }
 
@@ -359,13 +359,13 @@ fn hopeful<S: Simd>(
     let mut hopeful = [0; BLOCK];
     for at in 0..BLOCK {
         let nearest = similarities[at] + doubts[at];
-        hopeful[at] = u8::from(standard.is_left(words(scores[at]), nearest));
+        hopeful[at] = u8::from(standard.may_pass(words(scores[at]), nearest));
     }
     let mut hopeful = bits(simd, &hopeful);
     // Rarely any.
     for place in ones(!known) {
         let words = words(scores[place]);
-        let is_hopeful = standard.is_left(words, words * words);
+        let is_hopeful = standard.may_pass(words, words * words);
         hopeful = hopeful & !(1 << place) | u64::from(is_hopeful) << place;
     }
     hopeful

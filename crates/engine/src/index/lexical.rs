@@ -9,7 +9,7 @@ use std::{cmp::Ordering, collections::HashMap};
 
 use catalog::{
     access::Sight,
-    ranking::{Corpus, Occurrences, Scorer, Weights},
+    ranking::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
     words::{Pair, QueryWords, Term},
 };
 
@@ -24,14 +24,14 @@ pub(super) type Scores = [f32; MAX_PRODUCTS];
 /// What scores rest on: numbers of all products of the shop that are in sight.
 pub(super) struct Statistics<'a> {
     pub(super) sight: Sight,
-    pub(super) corpus: &'a Corpus,
+    pub(super) corpus: &'a CorpusStats,
     /// How many of them say a word, where the segments do not hold all of them.
     pub(super) products_with: Option<&'a HashMap<Box<str>, u64>>,
 }
 
 /// A query as a shop's segments can answer it.
 pub(super) struct Asked<'a> {
-    scorer: Scorer,
+    scorer: Bm25Scorer,
     segments: &'a [LiveSegment],
     /// For each segment, for each word.
     found: Vec<Vec<Option<Postings<'a>>>>,
@@ -40,7 +40,7 @@ pub(super) struct Asked<'a> {
     /// The rarity of all that is asked for, known or not.
     information: f32,
     /// What it is worth that a title says everything side by side.
-    side_by_side: f32,
+    bigram_weight: f32,
     /// For every two things asked for one after the other, the ways to say them side by side.
     pairs: Vec<Vec<Pair>>,
 }
@@ -69,7 +69,7 @@ impl<'a> Asked<'a> {
     pub(super) fn of(
         segments: &'a [LiveSegment],
         statistics: &Statistics<'_>,
-        weights: &Weights,
+        weights: &Bm25Params,
         query: &QueryWords,
     ) -> Self {
         let corpus = statistics.corpus;
@@ -88,18 +88,19 @@ impl<'a> Asked<'a> {
             seen.sum::<u64>()
         };
         let products: Vec<u64> = (0..words.len()).map(with_word).collect();
-        let rarities: Vec<f32> = products.iter().map(|with| weights.word(corpus, *with)).collect();
+        let rarities: Vec<f32> =
+            products.iter().map(|with| weights.term_weight(corpus, *with)).collect();
         let number = |word: &str| words.binary_search(&word).ok().filter(|at| products[*at] > 0);
         let known = |(at, term)| KnownTerm::of(at, term, &rarities, weights, &number);
         let terms: Vec<KnownTerm> = query.terms().iter().enumerate().filter_map(known).collect();
         let unknown = query.terms().len() - terms.len();
         let mut asked = Self {
-            scorer: Scorer::new(weights, corpus),
+            scorer: Bm25Scorer::new(weights, corpus),
             segments,
             found,
             terms,
-            information: unknown as f32 * weights.word(corpus, 0),
-            side_by_side: weights.side_by_side,
+            information: unknown as f32 * weights.term_weight(corpus, 0),
+            bigram_weight: weights.bigram_weight,
             pairs: query.pairs(),
         };
         asked.information += asked.known_rarity();
@@ -109,7 +110,7 @@ impl<'a> Asked<'a> {
     /// What a product would score that says everything asked for, over and over: no score is
     /// greater. What no product says counts as much as the rarest word.
     pub(super) fn maximum(&self) -> f32 {
-        self.scorer.most(self.information)
+        self.scorer.max_score(self.information)
     }
 
     /// What turns a score into a part of the most there could be.
@@ -120,7 +121,7 @@ impl<'a> Asked<'a> {
 
     /// What it can give a product at most that its title says things side by side.
     pub(super) fn most_for_neighbours(&self) -> f32 {
-        let worth = self.side_by_side;
+        let worth = self.bigram_weight;
         if self.pairs.is_empty() { 0.0 } else { worth / (1.0 + worth) }
     }
 
@@ -196,7 +197,7 @@ impl<'a> Asked<'a> {
     fn scored(&self, at: usize, word: usize, rarity: f32) -> Scored {
         let Some(postings) = self.found[at][word] else { return Scored::new() };
         let lengths = &self.segments[at].segment.lengths;
-        let score = |(doc, occurrences): (&Doc, &Occurrences)| {
+        let score = |(doc, occurrences): (&Doc, &TermFreqs)| {
             (*doc, self.scorer.score(rarity, *occurrences, lengths[usize::from(*doc)]))
         };
         postings.docs.iter().zip(postings.occurrences).map(score).collect()
@@ -216,7 +217,7 @@ impl KnownTerm {
         place: usize,
         term: &Term,
         rarities: &[f32],
-        weights: &Weights,
+        weights: &Bm25Params,
         number: &impl Fn(&str) -> Option<usize>,
     ) -> Option<Self> {
         let mut ways: Vec<Way> = term
@@ -234,7 +235,7 @@ impl KnownTerm {
             })
             .collect();
         let best = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
-        let whole = if term.guessed { weights.guessed } else { 1.0 };
+        let whole = if term.guessed { weights.correction_weight } else { 1.0 };
         ways.iter_mut().for_each(|way| way.weight *= whole / best);
         // All spellings of a word say as much as the commonest.
         let spellings = 1 + ways.iter().skip(1).filter(|way| way.respelled).count();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::{access::Sight, change::Seq, price::Money, product::ProductId, ranking::Corpus};
+use catalog::{access::Sight, change::Seq, price::Money, product::ProductId, ranking::CorpusStats};
 
 use super::{
     bits::{BLOCK, Bits, ones},
@@ -22,16 +22,16 @@ pub(super) struct LiveSegment {
     columns: Arc<Columns>,
     /// Shared likewise.
     vectors: Arc<Vectors>,
-    corpus: Corpus,
+    corpus: CorpusStats,
     /// The sums over the products that count and are not hidden.
-    visible: Corpus,
+    visible: CorpusStats,
 }
 
 impl LiveSegment {
     /// A segment of which every product counts, with the other columns and the vectors of its
     /// products.
     pub(super) fn new(segment: Segment, columns: Columns, vectors: Vectors) -> Self {
-        let mut corpus = Corpus::default();
+        let mut corpus = CorpusStats::default();
         segment.lengths.iter().for_each(|lengths| corpus.add(*lengths));
         let mut visible = corpus;
         columns.hidden().iter().for_each(|doc| visible.remove(segment.lengths[doc]));
@@ -75,7 +75,7 @@ impl LiveSegment {
     }
 
     /// The sums over the products that count and may be seen.
-    pub(super) fn corpus(&self, sight: Sight) -> Corpus {
+    pub(super) fn corpus(&self, sight: Sight) -> CorpusStats {
         match sight {
             Sight::VisibleOnly => self.visible,
             Sight::Everything => self.corpus,

@@ -13,7 +13,7 @@ use std::{
 use catalog::{change::Seq, price::Money, product::ProductId};
 use parking_lot::Mutex;
 
-use super::{Entry, IndexChange, Meaning, ShopIndex, build::SegmentBuilder, live::LiveSegment};
+use super::{Entry, EntryVector, IndexChange, ShopIndex, build::SegmentBuilder, live::LiveSegment};
 use crate::embed::StoredVector;
 
 /// Products that are handed to an indexing thread together.
@@ -92,8 +92,8 @@ struct BatchEntry {
 
 impl Batch {
     fn push(&mut self, entry: Entry<'_>) {
-        let Entry { id, version, hidden, price, title, description, meaning } = entry;
-        let vector = meaning.known().cloned();
+        let Entry { id, version, hidden, price, title, description, vector } = entry;
+        let vector = vector.known().cloned();
         self.texts.push_str(title);
         let title_end = self.texts.len();
         self.texts.push_str(description);
@@ -116,8 +116,8 @@ impl Batch {
             let description = &self.texts[entry.title_end..entry.description_end];
             start = entry.description_end;
             let BatchEntry { id, version, hidden, price, ref vector, .. } = *entry;
-            let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
-            Entry { id, version, hidden, price, title, description, meaning }
+            let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+            Entry { id, version, hidden, price, title, description, vector }
         })
     }
 }
@@ -131,7 +131,7 @@ fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<LiveSegment> {
             if builder.is_full() {
                 segments.push(mem::take(&mut builder).finish());
             }
-            builder.add(&entry, entry.meaning.known());
+            builder.add(&entry, entry.vector.known());
         }
     }
     if builder.len() > 0 {

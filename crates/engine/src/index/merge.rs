@@ -1,6 +1,6 @@
 //! How do several segments become one? Live products in order of id, postings word by word.
 
-use catalog::ranking::Occurrences;
+use catalog::ranking::TermFreqs;
 
 use super::{
     bits::Bits,
@@ -73,7 +73,7 @@ struct MergedPostings {
     words: DictionaryBuilder,
     ends: Vec<u32>,
     docs: Vec<Doc>,
-    occurrences: Vec<Occurrences>,
+    occurrences: Vec<TermFreqs>,
 }
 
 fn merge_postings(sources: &[LiveSegment], renumbered: &[Vec<u32>]) -> MergedPostings {
@@ -86,7 +86,7 @@ fn merge_postings(sources: &[LiveSegment], renumbered: &[Vec<u32>]) -> MergedPos
         occurrences: Vec::with_capacity(most_postings),
     };
     let mut cursors = vec![0; sources.len()];
-    let mut run: Vec<(Doc, Occurrences)> = Vec::new();
+    let mut run: Vec<(Doc, TermFreqs)> = Vec::new();
     loop {
         let heads = sources.iter().zip(&cursors).map(|(live, &at)| {
             let words = &live.segment.words;

@@ -171,7 +171,7 @@ mod tests {
     use catalog::{change::Seq, price::Price, product::ProductId};
 
     use super::*;
-    use crate::index::{Entry, IndexChange, Meaning, ShopIndex, tiers::Policy};
+    use crate::index::{Entry, EntryVector, IndexChange, ShopIndex, tiers::Policy};
 
     /// Hands every merge to the merging thread.
     const POLICY: Policy = Policy { fanout: 2, max_products: 1000, inline_postings: 0 };
@@ -196,7 +196,7 @@ mod tests {
                 price: Price::parse("$1").unwrap().money(),
                 title: "lamp",
                 description: "",
-                meaning: Meaning::Unknown,
+                vector: EntryVector::Missing,
             };
             self.index.apply(&[IndexChange::Upsert(entry)], Seq(self.products));
         }

@@ -1,5 +1,5 @@
 //! Which products of a shop match? One shop's products in memory, searchable by word and by
-//! meaning.
+//! vector.
 //!
 //! Works like a log-structured merge tree without the disk: every group of writes becomes a
 //! small immutable [`segment`], small segments are merged into larger ones ([`tiers`],
@@ -74,9 +74,9 @@ use self::{
 };
 pub use self::{
     dense::QueryVector,
-    excerpt::Excerpt,
+    excerpt::CandidateIndex,
     load::IndexBuilder,
-    plan::{Meant, Plan, Wanted},
+    plan::{DenseQuery, Plan, QueryKind},
     search::Matches,
     snapshot::{Snapshot, SnapshotId},
 };
@@ -96,26 +96,26 @@ pub struct Entry<'a> {
     pub title: &'a str,
     /// Its description.
     pub description: &'a str,
-    /// What it means.
-    pub meaning: Meaning<'a>,
+    /// Its vector.
+    pub vector: EntryVector<'a>,
 }
 
-/// What a product means. All vectors of an index are of one model.
+/// The vector of an [`Entry`]. All vectors of an index come from one model.
 #[derive(Clone, Copy, Debug)]
-pub enum Meaning<'a> {
-    /// Nobody knows yet.
-    Unknown,
-    /// What it meant before: its texts are the same.
-    AsBefore,
-    /// This.
+pub enum EntryVector<'a> {
+    /// The product has no vector yet.
+    Missing,
+    /// Texts and vector are those that the index already holds.
+    Unchanged,
+    /// The vector of the texts.
     Known(&'a StoredVector),
 }
 
-impl<'a> Meaning<'a> {
+impl<'a> EntryVector<'a> {
     fn known(self) -> Option<&'a StoredVector> {
         match self {
             Self::Known(vector) => Some(vector),
-            Self::Unknown | Self::AsBefore => None,
+            Self::Missing | Self::Unchanged => None,
         }
     }
 }
@@ -134,7 +134,7 @@ pub enum IndexChange<'a> {
 /// What a group of changes does to one product in the end.
 #[derive(Clone, Copy)]
 enum Net<'a> {
-    Upsert(&'a Entry<'a>, Meaning<'a>),
+    Upsert(&'a Entry<'a>, EntryVector<'a>),
     Delete,
     Embed(&'a StoredVector),
 }
@@ -144,7 +144,7 @@ impl<'a> Net<'a> {
         let mut net = BTreeMap::new();
         for change in changes {
             let (id, now) = match change {
-                IndexChange::Upsert(entry) => (entry.id, Self::Upsert(entry, entry.meaning)),
+                IndexChange::Upsert(entry) => (entry.id, Self::Upsert(entry, entry.vector)),
                 IndexChange::Delete(id) => (*id, Self::Delete),
                 IndexChange::Embed(id, vector) => (*id, Self::Embed(vector)),
             };
@@ -157,14 +157,14 @@ impl<'a> Net<'a> {
     fn then(self, next: Self) -> Self {
         match (self, next) {
             (Self::Upsert(entry, _), Self::Embed(vector)) => {
-                Self::Upsert(entry, Meaning::Known(vector))
+                Self::Upsert(entry, EntryVector::Known(vector))
             }
             (Self::Delete, Self::Embed(_)) => Self::Delete,
-            (Self::Upsert(_, meaning), Self::Upsert(entry, Meaning::AsBefore)) => {
-                Self::Upsert(entry, meaning)
+            (Self::Upsert(_, vector), Self::Upsert(entry, EntryVector::Unchanged)) => {
+                Self::Upsert(entry, vector)
             }
-            (Self::Embed(vector), Self::Upsert(entry, Meaning::AsBefore)) => {
-                Self::Upsert(entry, Meaning::Known(vector))
+            (Self::Embed(vector), Self::Upsert(entry, EntryVector::Unchanged)) => {
+                Self::Upsert(entry, EntryVector::Known(vector))
             }
             (_, next) => next,
         }
@@ -223,17 +223,17 @@ impl ShopIndex {
     /// Waits for the turn to apply changes. A caller with several sources of changes holds it
     /// from reading what is shown until the changes are applied, so that no change is overtaken
     /// by a later one.
-    pub(crate) fn take_turn(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn lock_updates(&self) -> MutexGuard<'_, ()> {
         self.turn.lock()
     }
 
-    /// As [`take_turn`](Self::take_turn), but `None` where it would have to wait.
-    pub(crate) fn try_take_turn(&self) -> Option<MutexGuard<'_, ()>> {
+    /// As [`lock_updates`](Self::lock_updates), but `None` where it would have to wait.
+    pub(crate) fn try_lock_updates(&self) -> Option<MutexGuard<'_, ()>> {
         self.turn.try_lock()
     }
 
     /// Says which shop it is.
-    pub(crate) fn of_shop(self, shop: ShopId) -> Self {
+    pub(crate) fn for_shop(self, shop: ShopId) -> Self {
         // It stays what it was, if it was said before.
         let _ = self.shared.shop.set(shop);
         self
@@ -250,11 +250,12 @@ impl ShopIndex {
         // A product whose texts are the same is changed where it is. The merging thread may move it
         // meanwhile, but nothing else takes it away: changes come from one thread at a time.
         let current = self.snapshot();
-        let is_in_place =
-            |id, meaning: &Meaning<'_>| matches!(meaning, Meaning::AsBefore) && current.holds(id);
+        let is_in_place = |id, vector: &EntryVector<'_>| {
+            matches!(vector, EntryVector::Unchanged) && current.holds(id)
+        };
         let added = segments_of(net.iter().filter_map(|(id, change)| match change {
-            Net::Upsert(entry, meaning) if !is_in_place(*id, meaning) => {
-                Some((*entry, meaning.known()))
+            Net::Upsert(entry, vector) if !is_in_place(*id, vector) => {
+                Some((*entry, vector.known()))
             }
             _ => None,
         }));
@@ -269,7 +270,7 @@ impl ShopIndex {
             let before = segments.iter_mut().rev().find_map(|live| Some((live.find(*id)?, live)));
             let Some((doc, live)) = before else { continue };
             match change {
-                Net::Upsert(entry, Meaning::AsBefore) => {
+                Net::Upsert(entry, EntryVector::Unchanged) => {
                     live.update(doc, entry.hidden, entry.price, entry.version);
                 }
                 _ => drop(live.delete(*id)),

@@ -1,4 +1,4 @@
-//! Does the index give the answers of a plain one, by word and by meaning? Random writes,
+//! Does the index give the answers of a plain one, by word and by vector? Random writes,
 //! compared with a map of products that is searched from scratch each time.
 
 use std::{
@@ -11,18 +11,20 @@ use std::{
 use catalog::{
     access::Sight,
     change::Seq,
-    fusion::{self, Coverage, Evidence, Fusion, Hope, Manner},
+    fusion::{self, Coverage, Fusion, QueryProfile, ScoreBounds, Signals},
     price::Money,
     product::ProductId,
-    ranking::{Corpus, FieldLength, Hit, Lengths, Occurrences, Score, Scorer, WEIGHTS},
+    ranking::{
+        BM25_PARAMS, Bm25Scorer, CorpusStats, FieldLength, FieldLengths, Hit, Score, TermFreqs,
+    },
     spelling::Correction,
     words::{Alternative, Pair, QueryWords, for_each_pair, for_each_word},
 };
 use proptest::prelude::*;
 
 use super::{
-    Entry, IndexBuilder, IndexChange, Matches, Meaning, Meant, Plan, QueryVector, ShopIndex,
-    Snapshot, dense::factor, merge::merge, snapshot::plan_of, tiers::Policy,
+    DenseQuery, Entry, EntryVector, IndexBuilder, IndexChange, Matches, Plan, QueryVector,
+    ShopIndex, Snapshot, dense::factor, merge::merge, snapshot::plan_of, tiers::Policy,
 };
 use crate::embed::{StoredVector, Vector};
 
@@ -36,7 +38,7 @@ struct Item {
     hidden: bool,
     title: String,
     description: String,
-    meaning: Option<Direction>,
+    vector: Option<Direction>,
 }
 
 /// Where a vector of the tests points.
@@ -65,8 +67,8 @@ struct Known {
 }
 
 impl Known {
-    fn lengths(&self) -> Lengths {
-        Lengths {
+    fn lengths(&self) -> FieldLengths {
+        FieldLengths {
             title: FieldLength::of(self.title.len()),
             description: FieldLength::of(self.description.len()),
         }
@@ -89,10 +91,10 @@ fn words_of(text: &str) -> Vec<String> {
     words
 }
 
-fn entry<'a>(number: u64, version: Seq, item: &'a Item, meaning: Meaning<'a>) -> Entry<'a> {
+fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>) -> Entry<'a> {
     let Item { hidden, title, description, .. } = item;
     let price = Money::parse("$5").ok();
-    Entry { id: id(number), version, hidden: *hidden, price, title, description, meaning }
+    Entry { id: id(number), version, hidden: *hidden, price, title, description, vector }
 }
 
 fn towards(direction: Direction) -> Vector {
@@ -104,7 +106,7 @@ fn apply(index: &ShopIndex, model: &mut Model, changes: &[Change], seq: Seq) {
     let vectors: Vec<Option<StoredVector>> = changes
         .iter()
         .map(|change| match change {
-            Change::Upsert(_, item) => item.meaning.map(|at| towards(at).stored()),
+            Change::Upsert(_, item) => item.vector.map(|at| towards(at).stored()),
             Change::Embed(_, direction) => Some(towards(*direction).stored()),
             Change::Hide(..) | Change::Delete(_) => None,
         })
@@ -124,12 +126,15 @@ fn apply(index: &ShopIndex, model: &mut Model, changes: &[Change], seq: Seq) {
     let changes: Vec<_> = each
         .filter_map(|((change, vector), item)| match change {
             Change::Upsert(number, item) => {
-                let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
-                Some(IndexChange::Upsert(entry(*number, seq, item, meaning)))
+                let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+                Some(IndexChange::Upsert(entry(*number, seq, item, vector)))
             }
-            Change::Hide(number, _) => {
-                Some(IndexChange::Upsert(entry(*number, seq, item.as_ref()?, Meaning::AsBefore)))
-            }
+            Change::Hide(number, _) => Some(IndexChange::Upsert(entry(
+                *number,
+                seq,
+                item.as_ref()?,
+                EntryVector::Unchanged,
+            ))),
             Change::Embed(number, _) => Some(IndexChange::Embed(id(*number), vector.as_ref()?)),
             Change::Delete(number) => Some(IndexChange::Delete(id(*number))),
         })
@@ -158,7 +163,7 @@ impl Model {
             }
             Change::Embed(number, direction) => {
                 if let Some(known) = self.0.get_mut(number) {
-                    known.item.meaning = Some(*direction);
+                    known.item.vector = Some(*direction);
                 }
             }
             Change::Delete(number) => drop(self.0.remove(number)),
@@ -175,9 +180,9 @@ impl Model {
     /// Every match, best first.
     fn search(&self, query: &QueryWords, meant: Option<Direction>, sight: Sight) -> Vec<Hit> {
         let seen = self.seen(sight);
-        let mut corpus = Corpus::default();
+        let mut corpus = CorpusStats::default();
         seen.values().for_each(|known| corpus.add(known.lengths()));
-        let scorer = Scorer::new(&WEIGHTS, &corpus);
+        let scorer = Bm25Scorer::new(&BM25_PARAMS, &corpus);
         let mut scores = vec![0.0; seen.len()];
         let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
         for known in seen.values() {
@@ -194,13 +199,13 @@ impl Model {
             };
             let ways: Vec<&Alternative> = term.alternatives.iter().filter(is_known).collect();
             let heaviest = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
-            let whole = if term.guessed { WEIGHTS.guessed } else { 1.0 };
+            let whole = if term.guessed { BM25_PARAMS.correction_weight } else { 1.0 };
             unknown += usize::from(ways.is_empty());
             let rarity = |way: &&Alternative| {
                 let known = way.words.iter().map(|word| with(word)).filter(|with| *with > 0);
                 way.weight
                     * (whole / heaviest)
-                    * known.map(|with| WEIGHTS.word(&corpus, with)).sum::<f32>()
+                    * known.map(|with| BM25_PARAMS.term_weight(&corpus, with)).sum::<f32>()
             };
             known_rarity += ways.iter().map(rarity).fold(0.0, f32::max);
             for (score, known) in scores.iter_mut().zip(seen.values()) {
@@ -211,27 +216,28 @@ impl Model {
                     }
                     words.fold(0.0, |sum, word| {
                         let (title, description) = known.times(word);
-                        let rarity =
-                            way.weight * (whole / heaviest) * WEIGHTS.word(&corpus, with(word));
-                        let occurrences = Occurrences::new(title, description);
+                        let rarity = way.weight
+                            * (whole / heaviest)
+                            * BM25_PARAMS.term_weight(&corpus, with(word));
+                        let occurrences = TermFreqs::new(title, description);
                         sum + scorer.score(rarity, occurrences, known.lengths())
                     })
                 };
                 *score += ways.iter().map(worth).fold(0.0, f32::max);
             }
         }
-        let information = unknown as f32 * WEIGHTS.word(&corpus, 0) + known_rarity;
+        let information = unknown as f32 * BM25_PARAMS.term_weight(&corpus, 0) + known_rarity;
         let pairs = query.pairs();
         let for_pairs = match pairs.is_empty() {
             true => 0.0,
-            false => WEIGHTS.side_by_side / (1.0 + WEIGHTS.side_by_side),
+            false => BM25_PARAMS.bigram_weight / (1.0 + BM25_PARAMS.bigram_weight),
         };
-        let share = (1.0 - for_pairs) / scorer.most(information);
+        let share = (1.0 - for_pairs) / scorer.max_score(information);
         let seen: Vec<_> = seen
             .iter()
             .zip(scores)
             .map(|((number, known), score)| {
-                let both = meant.zip(known.item.meaning);
+                let both = meant.zip(known.item.vector);
                 let similarity = both.and_then(|(query, product)| nearness(query, product));
                 let mut said = Vec::new();
                 for_each_pair(&known.item.title, |pair| said.push(pair));
@@ -239,35 +245,39 @@ impl Model {
                 let together = pairs.iter().filter(is_said).count() as f32;
                 let neighbours = for_pairs * together / pairs.len().max(1) as f32;
                 let words = if score > 0.0 { score * share + neighbours } else { 0.0 };
-                (id(*number), known.version, Evidence { words, similarity, is_title: false })
+                (
+                    id(*number),
+                    known.version,
+                    Signals { lexical: words, similarity, is_exact_title: false },
+                )
             })
             .collect();
         let fusion = match meant {
-            None => Fusion::of_words(&fusion::WEIGHTS),
-            Some(_) => Fusion::of_both(&fusion::WEIGHTS, MANNER, coverage(&seen)),
+            None => Fusion::lexical_only(&fusion::FUSION_PARAMS),
+            Some(_) => Fusion::hybrid(&fusion::FUSION_PARAMS, MANNER, coverage(&seen)),
         };
-        let scored = seen.into_iter().map(|(product, version, evidence)| Hit {
+        let scored = seen.into_iter().map(|(product, version, signals)| Hit {
             product,
             version,
-            score: Score(fusion.score(evidence)),
+            score: Score(fusion.score(signals)),
         });
         let mut hits: Vec<_> = scored.collect();
         let best = hits.iter().map(|hit| hit.score.0).fold(0.0, f32::max);
-        hits.retain(|hit| hit.score.0 >= fusion.cut().at(best));
+        hits.retain(|hit| hit.score.0 >= fusion.cutoff().at(best));
         hits.sort_by(Hit::rank);
         hits
     }
 
     /// Every product that is like this one, nearest first.
     fn similar(&self, number: u64, sight: Sight) -> Vec<Hit> {
-        let own = self.0.get(&number).and_then(|known| known.item.meaning);
+        let own = self.0.get(&number).and_then(|known| known.item.vector);
         let others = self.0.iter().filter(|(other, known)| {
             **other != number && (sight == Sight::Everything || !known.item.hidden)
         });
         let near = others.filter_map(|(other, known)| {
-            let cosine = nearness(own?, known.item.meaning?)?;
+            let cosine = nearness(own?, known.item.vector?)?;
             let hit = Hit { product: id(*other), version: known.version, score: Score(cosine) };
-            (cosine >= fusion::WEIGHTS.similar).then_some(hit)
+            (cosine >= fusion::FUSION_PARAMS.min_similarity).then_some(hit)
         });
         let mut near: Vec<_> = near.collect();
         near.sort_by(Hit::rank);
@@ -276,17 +286,17 @@ impl Model {
 }
 
 /// How the queries are put.
-const MANNER: Manner = Manner { likeness: Some(0.8), ..Manner::UNKNOWN };
+const MANNER: QueryProfile = QueryProfile { phrase_similarity: Some(0.8), ..QueryProfile::NEUTRAL };
 
 /// Of products that could be relevant; the words of others do not cover anything.
-fn coverage(seen: &[(ProductId, Seq, Evidence)]) -> Coverage {
-    let hope = Hope::of_both(&fusion::WEIGHTS, MANNER);
+fn coverage(seen: &[(ProductId, Seq, Signals)]) -> Coverage {
+    let hope = ScoreBounds::absolute(&fusion::FUSION_PARAMS, MANNER);
     let hopeful = seen
         .iter()
-        .map(|(_, _, evidence)| *evidence)
-        .filter(|evidence| hope.is_left(evidence.words, evidence.worth_of_meaning()));
-    let best_words = hopeful.map(|evidence| evidence.words).fold(0.0, f32::max);
-    Coverage { best_words }
+        .map(|(_, _, signals)| *signals)
+        .filter(|signals| hope.may_pass(signals.lexical, signals.dense_score()));
+    let best_lexical = hopeful.map(|signals| signals.lexical).fold(0.0, f32::max);
+    Coverage { best_lexical }
 }
 
 /// The cosine of two vectors as they are kept.
@@ -320,11 +330,11 @@ fn check(index: &ShopIndex, model: &Model) {
             let expected = model.search(&words, meant, sight);
             for (offset, limit) in [(0, 50), (2, 3), (40, 10)] {
                 let hits = expected.iter().skip(offset).take(limit).copied().collect();
-                let meant = meant.map(|direction| Meant {
+                let meant = meant.map(|direction| DenseQuery {
                     vector: QueryVector::of(&towards(direction)).unwrap(),
-                    manner: MANNER,
+                    profile: MANNER,
                 });
-                let plan = Plan { meant, ..plan_of(&words, sight, offset, limit) };
+                let plan = Plan { dense: meant, ..plan_of(&words, sight, offset, limit) };
                 let found = snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new())).unwrap();
                 assert_eq!(
                     found,
@@ -361,7 +371,7 @@ fn check_explained(snapshot: &Snapshot, plan: Plan<'_>, found: &Matches) {
         let explanation = &explained.explanations[&hit.product];
         assert_eq!(explanation.score, hit.score.0);
         assert!((explanation.sum() - explanation.score).abs() < 1e-5, "{explanation:?}");
-        let words = &explanation.words;
+        let words = &explanation.lexical;
         assert!((words.sum() - words.matched).abs() < 1e-5, "{explanation:?}");
     }
 }
@@ -389,7 +399,7 @@ fn direction() -> impl Strategy<Value = Direction> {
 
 fn item() -> impl Strategy<Value = Item> {
     (any::<bool>(), text(4), text(12), prop::option::of(direction())).prop_map(
-        |(hidden, title, description, meaning)| Item { hidden, title, description, meaning },
+        |(hidden, title, description, vector)| Item { hidden, title, description, vector },
     )
 }
 
@@ -431,9 +441,9 @@ proptest! {
         let mut model = Model::default();
         let mut builder = IndexBuilder::new();
         for (number, item) in items {
-            let vector = item.meaning.map(|at| towards(at).stored());
-            let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
-            builder.add(entry(number, Seq(7), &item, meaning));
+            let vector = item.vector.map(|at| towards(at).stored());
+            let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+            builder.add(entry(number, Seq(7), &item, vector));
             model.apply(&Change::Upsert(number, item), Seq(7));
         }
         let index = builder.finish(Seq(9));
@@ -452,11 +462,11 @@ fn a_large_shop_is_loaded_by_several_threads() {
             hidden: number % 5 == 0,
             title: format!("{colour} sofa {number}"),
             description: "wd-40 ".repeat(number as usize % 4),
-            meaning: (number % 7 > 0).then_some([(number % 11) as i8 - 5, (number % 5) as i8, 1]),
+            vector: (number % 7 > 0).then_some([(number % 11) as i8 - 5, (number % 5) as i8, 1]),
         };
-        let vector = item.meaning.map(|at| towards(at).stored());
-        let meaning = vector.as_ref().map_or(Meaning::Unknown, Meaning::Known);
-        builder.add(entry(number, Seq(1), &item, meaning));
+        let vector = item.vector.map(|at| towards(at).stored());
+        let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+        builder.add(entry(number, Seq(1), &item, vector));
         model.apply(&Change::Upsert(number, item), Seq(1));
     }
     check(&builder.finish(Seq(1)), &model);
@@ -480,11 +490,11 @@ fn during_a_merge(changes: &[Change]) {
 }
 
 fn plain(title: &str) -> Item {
-    Item { hidden: false, title: title.to_owned(), description: String::new(), meaning: None }
+    Item { hidden: false, title: title.to_owned(), description: String::new(), vector: None }
 }
 
 fn red_sofa(number: u64) -> Item {
-    Item { hidden: number == 2, meaning: (number > 2).then_some([3, 1, 2]), ..plain("red sofa") }
+    Item { hidden: number == 2, vector: (number > 2).then_some([3, 1, 2]), ..plain("red sofa") }
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! What is asked of the index? A request as a value, before any of it runs.
+//! The query plan: an immutable description of one search, made before any of it runs.
 
 use std::time::Instant;
 
 use catalog::{
     access::Sight,
-    fusion::Manner,
+    fusion::QueryProfile,
     price::Money,
     tuning::{TUNING, Tuning},
     understanding::{Exclusion, PriceRange, SortOrder, Understanding},
@@ -16,67 +16,67 @@ use super::QueryVector;
 /// A search that the index can run.
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
-    /// What a product must be about.
-    pub wanted: Wanted,
-    /// What that means, if somebody knows.
-    pub meant: Option<Meant>,
-    /// The fingerprint of a title that is the query, word by word.
-    pub title: u32,
-    /// Conditions that its price satisfies, all of them.
-    pub prices: Vec<PriceRange<'a>>,
-    /// What its texts do not say.
+    /// Which products match before the filters apply.
+    pub kind: QueryKind,
+    /// The vector to compare products with; `None` searches by terms alone.
+    pub dense: Option<DenseQuery>,
+    /// The fingerprint of a title that equals the query, word by word.
+    pub title_fingerprint: u32,
+    /// Price filters; a product must satisfy all of them.
+    pub price_ranges: Vec<PriceRange<'a>>,
+    /// Negation filters: what the texts of a product must not say.
     pub exclusions: &'a [Exclusion],
-    /// The order of results; none is by relevance.
+    /// The order of the results; `None` orders by relevance.
     pub order: Option<SortOrder>,
-    /// Whether hidden products are among them.
+    /// Whether hidden products can be found.
     pub sight: Sight,
-    /// How many of the first to skip.
+    /// Number of results to skip.
     pub offset: usize,
-    /// How many of the next to return.
+    /// Maximum number of results to return.
     pub limit: usize,
-    /// Whether to say why each product stands where it stands.
+    /// Whether to explain the score of each result.
     pub explain: bool,
-    /// How many threads may work on it; the answer is the same.
+    /// Maximum number of threads; the result does not depend on it.
     pub threads: usize,
-    /// The numbers to rank by.
+    /// The ranking parameters.
     pub tuning: Tuning,
-    /// When the search has to be done; beyond it, the answer says that it was cut short.
+    /// When to give up; the result then says that the search timed out.
     pub deadline: Option<Instant>,
 }
 
-/// What a product must be about.
+/// Which products match before the filters apply.
 #[derive(Clone, Debug)]
-pub enum Wanted {
-    /// These words, or what they mean. Without words, no product is.
-    Words(QueryWords),
-    /// Nothing in particular.
-    Anything,
+pub enum QueryKind {
+    /// Those relevant to these terms or to the vector. Without terms, none.
+    Terms(QueryWords),
+    /// All, without a score.
+    MatchAll,
 }
 
-/// What a query means.
+/// The dense part of a query.
 #[derive(Clone, Debug)]
-pub struct Meant {
-    /// Where it lies.
+pub struct DenseQuery {
+    /// The query's vector.
     pub vector: QueryVector,
-    /// How it is put.
-    pub manner: Manner,
+    /// Properties of the query that decide the weight of the vector.
+    pub profile: QueryProfile,
 }
 
 impl<'a> Plan<'a> {
-    /// The plan of a query as it was understood. One that only sets conditions wants anything
-    /// that satisfies them, newest first.
+    /// The plan of a parsed query. A query of conditions alone matches all products that satisfy
+    /// them, newest first.
     pub fn of(understood: &'a Understanding, sight: Sight, offset: usize, limit: usize) -> Self {
         let words = understood.words();
-        let asked_for = understood.sort.as_ref().map(|hint| hint.order);
-        let (wanted, order) = match words.is_empty() && understood.has_conditions() {
-            true => (Wanted::Anything, asked_for.or(Some(SortOrder::Newest))),
-            false => (Wanted::Words(words), asked_for),
+        let sort = understood.sort.as_ref().map(|hint| hint.order);
+        let (kind, order) = match words.is_empty() && understood.has_conditions() {
+            true => (QueryKind::MatchAll, sort.or(Some(SortOrder::Newest))),
+            false => (QueryKind::Terms(words), sort),
         };
         Self {
-            wanted,
-            meant: None,
-            title: fingerprint(&understood.sentence),
-            prices: understood.constraints.iter().map(PriceRange::of).collect(),
+            kind,
+            dense: None,
+            title_fingerprint: fingerprint(&understood.sentence),
+            price_ranges: understood.constraints.iter().map(PriceRange::of).collect(),
             exclusions: &understood.exclusions,
             order,
             sight,
@@ -89,15 +89,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Whether the search has to be done by now.
-    pub(super) fn is_out_of_time(&self) -> bool {
+    /// Whether the deadline has passed.
+    pub(super) fn is_timed_out(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
     }
 
-    /// Whether a product of this price satisfies every condition. A price that cannot be parsed
-    /// (`None`) satisfies none.
+    /// Whether a price satisfies every price filter. `None`, an unparsable price, satisfies none.
     #[inline]
     pub(super) fn admits(&self, price: Option<Money>) -> bool {
-        self.prices.iter().all(|range| price.is_some_and(|price| range.admits(price)))
+        self.price_ranges.iter().all(|range| price.is_some_and(|price| range.admits(price)))
     }
 }

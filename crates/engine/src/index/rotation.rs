@@ -2,7 +2,7 @@
 //!
 //! Vectors of a model are uneven: a few numbers say most, so the signs of the others say little.
 //! Some numbers change their sign, by chance but always the same ones, and a Hadamard transform
-//! spreads each number over all. Lengths and angles stay as they are.
+//! spreads each number over all. FieldLengths and angles stay as they are.
 
 /// After so many turns of all numbers nothing is left of the unevenness.
 const ROUNDS: u64 = 2;

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use catalog::{
     explanation::Explanation,
-    fusion::{Evidence, Fusion},
+    fusion::{Fusion, Signals},
     product::ProductId,
     ranking::Hit,
     words::QueryWords,
@@ -20,7 +20,7 @@ use super::{
     gather::{Candidate, Search, gather},
     lexical::{Asked, Statistics},
     live::LiveSegment,
-    plan::{Meant, Plan, Wanted},
+    plan::{DenseQuery, Plan, QueryKind},
     standard::Standard,
     weigh::{look_closely, weigh},
 };
@@ -45,9 +45,9 @@ pub struct Matches {
     pub total: usize,
     /// The number of products that may match and were left out, because more texts would have to be
     /// read than one search may read.
-    pub left_out: usize,
+    pub unverified: usize,
     /// Whether there was no time to find all: then nothing is told of what was found.
-    pub is_cut_short: bool,
+    pub timed_out: bool,
     /// The products of the page, best first.
     pub hits: Vec<Hit>,
     /// Why each of them stands where it stands, if that was asked; where nothing was scored,
@@ -87,9 +87,11 @@ pub(super) fn search_with<E>(
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let said = exclude::said(segments, plan);
-    match &plan.wanted {
-        Wanted::Anything => everything(segments, plan, said, judge),
-        Wanted::Words(words) => relevant(segments, statistics, plan, words, &said, effort, judge),
+    match &plan.kind {
+        QueryKind::MatchAll => everything(segments, plan, said, judge),
+        QueryKind::Terms(words) => {
+            relevant(segments, statistics, plan, words, &said, effort, judge)
+        }
     }
 }
 
@@ -100,14 +102,14 @@ fn everything<E>(
     mut said: Vec<Said>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    let left_out = exclude::judged(segments, plan, &mut said, judge)?;
+    let unverified = exclude::judged(segments, plan, &mut said, judge)?;
     let conditions = Conditions::of(plan);
     let mut first = First::of(plan);
     let mut total = 0;
     // Newest first, as most want them: what comes later then rarely displaces anything.
     for source in sources(segments, &said).rev() {
-        if plan.is_out_of_time() {
-            return Ok(Matches { is_cut_short: true, ..Matches::default() });
+        if plan.is_timed_out() {
+            return Ok(Matches { timed_out: true, ..Matches::default() });
         }
         let len = source.live.segment.len();
         for block in (0..len.div_ceil(BLOCK)).rev() {
@@ -118,7 +120,7 @@ fn everything<E>(
         }
     }
     let hits = first.into_page(plan.offset);
-    Ok(Matches { total, left_out, hits, ..Matches::default() })
+    Ok(Matches { total, unverified, hits, ..Matches::default() })
 }
 
 /// What is relevant to the words and to what they mean.
@@ -132,33 +134,33 @@ fn relevant<E>(
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
     let asked = Asked::of(segments, statistics, &plan.tuning.ranking, words);
-    let (meant, weights) = (plan.meant.as_ref(), &plan.tuning.fusion);
+    let (meant, weights) = (plan.dense.as_ref(), &plan.tuning.fusion);
     let mut standard = meant.map(|meant| Standard::new(weights, meant));
     let is_final = said.iter().all(|said| said.perhaps.is_empty());
-    let (title, conditions) = (plan.title, Conditions::of(plan));
+    let (title, conditions) = (plan.title_fingerprint, Conditions::of(plan));
     let Effort { closely, threads } = effort;
     let search = Search { asked: &asked, meant, closely, title, conditions, is_final };
     let sources: Vec<_> = sources(segments, said).collect();
     let mut candidates = gather(0, &sources, &search, standard.as_mut(), threads);
     let meant = meant.zip(standard.as_ref());
-    if plan.is_out_of_time() {
-        return Ok(Matches { is_cut_short: true, ..Matches::default() });
+    if plan.is_timed_out() {
+        return Ok(Matches { timed_out: true, ..Matches::default() });
     }
-    let left_out = match is_final {
+    let unverified = match is_final {
         true => 0,
         false => take_out_refused(segments, said, meant, &mut candidates, judge)?,
     };
 
     let fusion = match meant {
-        None => Fusion::of_words(weights),
+        None => Fusion::lexical_only(weights),
         Some((meant, standard)) => weigh(segments, weights, meant, standard, &mut candidates),
     };
     let scores: Vec<f32> =
-        candidates.iter().map(|candidate| fusion.score(candidate.evidence())).collect();
+        candidates.iter().map(|candidate| fusion.score(candidate.signals())).collect();
     // A title that is the query says nothing about how good the others could be.
     let others = candidates.iter().zip(&scores).filter(|(candidate, _)| !candidate.is_title);
     let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
-    let cut = fusion.cut().at(best);
+    let cut = fusion.cutoff().at(best);
     let mut first = First::of(plan);
     let mut total = 0;
     for (candidate, score) in candidates.iter().zip(&scores) {
@@ -175,7 +177,7 @@ fn relevant<E>(
         false => HashMap::new(),
     };
     let explanations = with_claims(segments, said, &candidates, explanations);
-    Ok(Matches { total, left_out, hits, explanations, ..Matches::default() })
+    Ok(Matches { total, unverified, hits, explanations, ..Matches::default() })
 }
 
 /// The parts of the scores of a page.
@@ -196,12 +198,12 @@ fn explain(
         let mut terms = asked.said(words, candidate.segment as usize, candidate.doc);
         terms.iter_mut().for_each(|term| term.score *= asked.share());
         let segment = candidate.segment as usize;
-        let evidence = candidate.evidence();
-        let neighbours = match evidence.words > 0.0 {
+        let signals = candidate.signals();
+        let neighbours = match signals.lexical > 0.0 {
             true => asked.for_neighbours(segment, usize::from(candidate.doc)),
             false => 0.0,
         };
-        (id, fusion.explain(evidence, terms, neighbours))
+        (id, fusion.explain(signals, terms, neighbours))
     });
     explained.collect()
 }
@@ -237,7 +239,7 @@ fn with_claims(
 fn take_out_refused<E>(
     segments: &[LiveSegment],
     said: &[Said],
-    meant: Option<(&Meant, &Standard<'_>)>,
+    meant: Option<(&DenseQuery, &Standard<'_>)>,
     candidates: &mut Vec<Candidate>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<usize, E> {
@@ -249,24 +251,24 @@ fn take_out_refused<E>(
         let hope = standard.anyway();
         look_closely(segments, meant, candidates.iter_mut().filter(|one| may_break(one)));
         candidates.retain(|one| {
-            let Evidence { words, is_title, .. } = one.evidence();
-            let similarity = one.most().worth_of_meaning();
-            !may_break(one) || is_title || hope.is_left(words, similarity)
+            let Signals { lexical: words, is_exact_title: is_title, .. } = one.signals();
+            let similarity = one.most().dense_score();
+            !may_break(one) || is_title || hope.may_pass(words, similarity)
         });
     }
     let fusion = meant.map(|(_, standard)| standard.fusion());
-    let score = |candidate: &Candidate| match (&fusion, candidate.evidence()) {
-        (_, Evidence { is_title: true, .. }) => f32::INFINITY,
-        (Some(fusion), evidence) => fusion.score(evidence),
-        (None, evidence) => evidence.words,
+    let score = |candidate: &Candidate| match (&fusion, candidate.signals()) {
+        (_, Signals { is_exact_title: true, .. }) => f32::INFINITY,
+        (Some(fusion), signals) => fusion.score(signals),
+        (None, signals) => signals.lexical,
     };
     let mut in_doubt: Vec<(f32, ProductId)> = candidates
         .iter()
         .filter(|one| may_break(one))
         .map(|one| (score(one), product_of(segments, one)))
         .collect();
-    let left_out = in_doubt.len().saturating_sub(MOST_READ);
-    if left_out > 0 {
+    let unverified = in_doubt.len().saturating_sub(MOST_READ);
+    if unverified > 0 {
         in_doubt.sort_unstable_by(|(one, id), (other, other_id)| {
             other.total_cmp(one).then_with(|| id.cmp(other_id))
         });
@@ -279,7 +281,7 @@ fn take_out_refused<E>(
     let refused: HashSet<ProductId> = judge(&read)?.into_iter().collect();
     let allowed: HashSet<ProductId> = read.into_iter().filter(|id| !refused.contains(id)).collect();
     candidates.retain(|one| !may_break(one) || allowed.contains(&product_of(segments, one)));
-    Ok(left_out)
+    Ok(unverified)
 }
 
 fn sources<'a>(

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use catalog::{
     product::ProductId,
-    ranking::{Lengths, Occurrences},
+    ranking::{FieldLengths, TermFreqs},
 };
 
 use super::{dictionary::Dictionary, neighbours::Neighbours};
@@ -24,7 +24,7 @@ pub(super) const MAX_PRODUCTS: usize = 1 << Doc::BITS;
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) ids: Box<[ProductId]>,
-    pub(super) lengths: Box<[Lengths]>,
+    pub(super) lengths: Box<[FieldLengths]>,
     /// A fingerprint of each title.
     pub(super) titles: Box<[u32]>,
     pub(super) neighbours: Neighbours,
@@ -32,14 +32,14 @@ pub(super) struct Segment {
     /// Where each word's postings end; they begin where those of the word before end.
     pub(super) ends: Box<[u32]>,
     pub(super) docs: Box<[Doc]>,
-    pub(super) occurrences: Box<[Occurrences]>,
+    pub(super) occurrences: Box<[TermFreqs]>,
 }
 
 /// The products that have a word, ascending, and how often each has it.
 #[derive(Clone, Copy)]
 pub(super) struct Postings<'a> {
     pub(super) docs: &'a [Doc],
-    pub(super) occurrences: &'a [Occurrences],
+    pub(super) occurrences: &'a [TermFreqs],
 }
 
 impl Segment {

@@ -2,9 +2,9 @@
 
 use catalog::{
     access::Sight,
-    fusion::WEIGHTS,
+    fusion::FUSION_PARAMS,
     product::ProductId,
-    ranking::{Hit, Score, TopHits},
+    ranking::{Hit, Score, TopK},
 };
 
 use super::{
@@ -24,7 +24,7 @@ pub(super) fn similar(
     limit: usize,
 ) -> Vec<Hit> {
     let Some(own) = vector_of(segments, id) else { return Vec::new() };
-    let mut nearest = TopHits::new(limit);
+    let mut nearest = TopK::new(limit);
     let count: usize = segments.iter().map(|live| live.seen_count(sight)).sum();
     let closely = (count as u64) < SKETCHED_FROM;
     let mut look = Look::NOTHING;
@@ -34,7 +34,9 @@ pub(super) fn similar(
             vectors.look(block, &own, closely, &mut look);
             let seen = look.known & live.seen(block, sight);
             let mut near: Vec<(usize, f32)> = ones(seen)
-                .filter(|at| look.similarities[*at] + look.doubts[*at] >= WEIGHTS.similar)
+                .filter(|at| {
+                    look.similarities[*at] + look.doubts[*at] >= FUSION_PARAMS.min_similarity
+                })
                 .map(|at| (block * BLOCK + at, look.similarities[at]))
                 .collect();
             if !closely {
@@ -43,7 +45,10 @@ pub(super) fn similar(
             }
             for (doc, cosine) in near {
                 let product = segment.ids[doc];
-                if cosine >= WEIGHTS.similar && nearest.may_keep(cosine) && product != id {
+                if cosine >= FUSION_PARAMS.min_similarity
+                    && nearest.may_keep(cosine)
+                    && product != id
+                {
                     let version = live.columns().version(doc);
                     nearest.offer(Hit { product, version, score: Score(cosine) });
                 }

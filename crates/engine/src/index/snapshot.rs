@@ -8,12 +8,12 @@ use catalog::{
     access::Sight,
     change::Seq,
     product::ProductId,
-    ranking::{Corpus, Hit},
+    ranking::{CorpusStats, Hit},
     understanding::{Knows, Understanding},
 };
 
 #[cfg(test)]
-use super::Wanted;
+use super::QueryKind;
 use super::{
     Plan,
     lexical::Statistics,
@@ -41,16 +41,16 @@ pub struct Snapshot {
     seq: Seq,
     segments: Vec<LiveSegment>,
     /// The sums over all products.
-    corpus: Corpus,
+    corpus: CorpusStats,
     /// The sums over those that are not hidden.
-    visible: Corpus,
+    visible: CorpusStats,
 }
 
 impl Snapshot {
     pub(super) fn new(seq: Seq, segments: Vec<LiveSegment>) -> Self {
         let sum = |sight| {
             let each = segments.iter().map(|live| live.corpus(sight));
-            each.fold(Corpus::default(), Corpus::plus)
+            each.fold(CorpusStats::default(), CorpusStats::plus)
         };
         let (corpus, visible) = (sum(Sight::Everything), sum(Sight::VisibleOnly));
         Self { id: SnapshotId::next(), seq, segments, corpus, visible }
@@ -71,7 +71,7 @@ impl Snapshot {
     }
 
     /// The sums over all products in sight.
-    pub(super) fn corpus(&self, sight: Sight) -> &Corpus {
+    pub(super) fn corpus(&self, sight: Sight) -> &CorpusStats {
         match sight {
             Sight::VisibleOnly => &self.visible,
             Sight::Everything => &self.corpus,
@@ -104,7 +104,7 @@ impl Snapshot {
     }
 
     /// Whether any product in sight says this word, given as the index has it.
-    pub fn knows(&self, word: &str, sight: Sight) -> bool {
+    pub fn contains_term(&self, word: &str, sight: Sight) -> bool {
         vocabulary::is_known(&self.segments, sight, word)
     }
 
@@ -166,10 +166,10 @@ pub(super) fn plan_of(
     limit: usize,
 ) -> Plan<'static> {
     Plan {
-        wanted: Wanted::Words(words.clone()),
-        meant: None,
-        title: 0,
-        prices: Vec::new(),
+        kind: QueryKind::Terms(words.clone()),
+        dense: None,
+        title_fingerprint: 0,
+        price_ranges: Vec::new(),
         exclusions: &[],
         order: None,
         sight,

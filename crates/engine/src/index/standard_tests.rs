@@ -10,7 +10,7 @@ use std::{
 use catalog::{
     access::Sight,
     change::Seq,
-    fusion::{Coverage, Evidence, Fusion, Hope, Manner, WEIGHTS},
+    fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
     price::Price,
     product::ProductId,
     ranking::{Hit, Score},
@@ -22,7 +22,7 @@ use proptest::prelude::*;
 use crate::embed::{BuiltIn, Embedder, StoredVector, Text, Vector, Weights};
 
 use super::{
-    Entry, IndexChange, Meaning, Meant, Plan, QueryVector, ShopIndex, Snapshot,
+    DenseQuery, Entry, EntryVector, IndexChange, Plan, QueryVector, ShopIndex, Snapshot,
     dense_tests::phrases,
     lexical::Statistics,
     search::{CLAIM, Effort, search_with},
@@ -90,7 +90,7 @@ fn shop(numbers: &[usize], group: usize) -> ShopIndex {
                 price: price.money(),
                 title,
                 description,
-                meaning: if has_vector { Meaning::Known(vector) } else { Meaning::Unknown },
+                vector: if has_vector { EntryVector::Known(vector) } else { EntryVector::Missing },
             })
         };
         index.apply(&group.iter().map(upsert).collect::<Vec<_>>(), Seq(seq));
@@ -101,10 +101,11 @@ fn shop(numbers: &[usize], group: usize) -> ShopIndex {
 /// How many products are relevant, and which come first.
 type Found = (usize, Vec<(ProductId, f32)>);
 
-fn plan<'a>(understood: &'a Understanding, vector: &Vector, likeness: f32) -> Plan<'a> {
-    let manner = Manner { likeness: Some(likeness), ..Manner::UNKNOWN };
-    let meant = Meant { vector: QueryVector::of(vector).unwrap(), manner };
-    Plan { meant: Some(meant), ..Plan::of(understood, Sight::VisibleOnly, 0, 20) }
+fn plan<'a>(understood: &'a Understanding, vector: &Vector, phrase_similarity: f32) -> Plan<'a> {
+    let profile =
+        QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL };
+    let meant = DenseQuery { vector: QueryVector::of(vector).unwrap(), profile };
+    Plan { dense: Some(meant), ..Plan::of(understood, Sight::VisibleOnly, 0, 20) }
 }
 
 fn found(
@@ -137,9 +138,9 @@ fn expected(
     numbers: &[usize],
 ) -> Found {
     let by_words = Plan {
-        meant: None,
-        title: 0,
-        prices: Vec::new(),
+        dense: None,
+        title_fingerprint: 0,
+        price_ranges: Vec::new(),
         exclusions: &[],
         order: None,
         limit: numbers.len(),
@@ -147,17 +148,18 @@ fn expected(
     };
     let words: HashMap<ProductId, f32> =
         found(snapshot, &by_words, understood, true, 1).1.into_iter().collect();
-    let meant = plan.meant.as_ref().unwrap();
-    let evidence = |number: usize| {
+    let meant = plan.dense.as_ref().unwrap();
+    let signals = |number: usize| {
         let said = words.get(&id(number)).copied();
         let live = snapshot.segments().iter().find(|live| live.find(id(number)).is_some()).unwrap();
         let mut similarity = f32::NAN;
         let place = (live.find(id(number)).unwrap(), &mut similarity);
         live.vectors().look_closely(&meant.vector, std::iter::once(place));
-        Evidence {
-            words: said.unwrap_or(0.0),
+        Signals {
+            lexical: said.unwrap_or(0.0),
             similarity: (!similarity.is_nan()).then_some(similarity),
-            is_title: said.is_some() && fingerprint(goods().products[number].title) == plan.title,
+            is_exact_title: said.is_some()
+                && fingerprint(goods().products[number].title) == plan.title_fingerprint,
         }
     };
     let may_be_found = |number: &usize| {
@@ -167,20 +169,21 @@ fn expected(
             && understood.allows(title, description)
     };
     let all: Vec<_> =
-        numbers.iter().copied().filter(may_be_found).map(|n| (n, evidence(n))).collect();
-    let hope = Hope::of_both(&WEIGHTS, meant.manner);
-    let has_hope = |one: &Evidence| one.is_title || hope.is_left(one.words, one.worth_of_meaning());
+        numbers.iter().copied().filter(may_be_found).map(|n| (n, signals(n))).collect();
+    let hope = ScoreBounds::absolute(&FUSION_PARAMS, meant.profile);
+    let has_hope =
+        |one: &Signals| one.is_exact_title || hope.may_pass(one.lexical, one.dense_score());
     let hopeful = all.iter().map(|(_, one)| one).filter(|one| has_hope(one));
-    let coverage = Coverage { best_words: hopeful.map(|one| one.words).fold(0.0, f32::max) };
-    let fusion = Fusion::of_both(&WEIGHTS, meant.manner, coverage);
-    let others = all.iter().filter(|(_, one)| !one.is_title);
+    let coverage = Coverage { best_lexical: hopeful.map(|one| one.lexical).fold(0.0, f32::max) };
+    let fusion = Fusion::hybrid(&FUSION_PARAMS, meant.profile, coverage);
+    let others = all.iter().filter(|(_, one)| !one.is_exact_title);
     let best = others.map(|(_, one)| fusion.score(*one)).fold(0.0, f32::max);
-    let hit = |(number, one): &(usize, Evidence)| Hit {
+    let hit = |(number, one): &(usize, Signals)| Hit {
         product: id(*number),
         version: Seq(1),
         score: Score(fusion.score(*one)),
     };
-    let relevant = all.iter().filter(|(_, one)| fusion.score(*one) >= fusion.cut().at(best));
+    let relevant = all.iter().filter(|(_, one)| fusion.score(*one) >= fusion.cutoff().at(best));
     let mut relevant: Vec<Hit> = relevant
         .map(|one| {
             let claim = if makes_claim(understood, one.0) { CLAIM } else { 0.0 };
@@ -215,10 +218,10 @@ fn every_query_finds_what_the_formula_says() {
     let index = shop(&numbers, 500);
     let snapshot = index.snapshot();
     let (mut many, mut by_far) = (0, 0);
-    let likenesses = [0.4, 0.6, 0.75, 0.85, 0.95].into_iter().cycle();
-    for ((query, vector), likeness) in goods().queries.iter().zip(likenesses) {
+    let similarities = [0.4, 0.6, 0.75, 0.85, 0.95].into_iter().cycle();
+    for ((query, vector), phrase_similarity) in goods().queries.iter().zip(similarities) {
         let understood = understand(query);
-        let plan = plan(&understood, vector, likeness);
+        let plan = plan(&understood, vector, phrase_similarity);
         let expected = expected(&snapshot, &plan, &understood, &numbers);
         for (closely, threads) in [(true, 1), (false, 1), (false, 3)] {
             let found = found(&snapshot, &plan, &understood, closely, threads);
@@ -238,14 +241,14 @@ proptest! {
         numbers in prop::sample::subsequence((0..TITLES).collect::<Vec<_>>(), 1..400).prop_shuffle(),
         group in 40_usize..400,
         query in any::<prop::sample::Index>(),
-        likeness in 0.3_f32..1.0,
+        phrase_similarity in 0.3_f32..1.0,
         threads in 1_usize..4,
     ) {
         let (query, vector) = &goods().queries[query.index(goods().queries.len())];
         let index = shop(&numbers, group);
         let snapshot = index.snapshot();
         let understood = understand(query);
-        let plan = plan(&understood, vector, likeness);
+        let plan = plan(&understood, vector, phrase_similarity);
         let expected = expected(&snapshot, &plan, &understood, &numbers);
         let found = found(&snapshot, &plan, &understood, true, threads);
         prop_assert_eq!(found, expected, "{}", query);

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use catalog::{
     product::ProductId,
-    ranking::{Corpus, Weights},
+    ranking::{Bm25Params, CorpusStats},
     understanding::{Exclusion, PriceInterval, SortOrder, Understanding},
     words::QueryWords,
 };
@@ -13,7 +13,7 @@ use catalog::{
 use super::{Sizes, query};
 use crate::{
     embed::ModelId,
-    index::{Plan, Wanted},
+    index::{Plan, QueryKind},
     store::{ABOVE_PRICES, Conditions, Glance, StoreError},
 };
 
@@ -34,7 +34,7 @@ pub(super) struct Candidates {
 pub(super) struct Scout<'a, 'session> {
     pub(super) glance: &'a mut Glance<'session>,
     pub(super) sizes: &'a Sizes,
-    pub(super) corpus: Corpus,
+    pub(super) corpus: CorpusStats,
     pub(super) counts: &'a HashMap<Box<str>, u64>,
     pub(super) model: Option<&'a ModelId>,
     pub(super) understood: &'a Understanding,
@@ -43,9 +43,9 @@ pub(super) struct Scout<'a, 'session> {
 impl Scout<'_, '_> {
     /// The candidates for a plan.
     pub(super) fn look(&mut self, plan: &Plan<'_>) -> Result<Candidates, StoreError> {
-        match &plan.wanted {
-            Wanted::Anything => self.anything(plan),
-            Wanted::Words(words) => {
+        match &plan.kind {
+            QueryKind::MatchAll => self.anything(plan),
+            QueryKind::Terms(words) => {
                 let conditions = self.conditions(plan, query::perhaps_allowed);
                 if let Some(all) = self.all(&conditions)? {
                     return Ok(all);
@@ -81,7 +81,7 @@ impl Scout<'_, '_> {
         let groups = asked.groups(sizes.looked_at as u64);
         let formula = formula(&self.corpus, &plan.tuning.ranking);
         let mut ids = BTreeSet::new();
-        let mut are_all = groups.is_all && plan.meant.is_none();
+        let mut are_all = groups.is_all && plan.dense.is_none();
         for query in &groups.queries {
             let found = self.glance.by_words(
                 conditions,
@@ -97,7 +97,7 @@ impl Scout<'_, '_> {
                 break;
             }
         }
-        if let (Some(meant), Some(model)) = (&plan.meant, self.model) {
+        if let (Some(meant), Some(model)) = (&plan.dense, self.model) {
             let numbers = meant.vector.numbers();
             ids.extend(self.glance.nearest(conditions, model, numbers, bigint(most))?);
         }
@@ -160,16 +160,16 @@ impl Scout<'_, '_> {
 }
 
 /// The constants of the ranking and the average lengths, as the database's statement has them.
-fn formula(corpus: &Corpus, weights: &Weights) -> [f32; 7] {
+fn formula(corpus: &CorpusStats, weights: &Bm25Params) -> [f32; 7] {
     let average = |words: u64| (words as f64 / corpus.products.max(1) as f64).max(1.0) as f32;
     let (title, description) = (weights.title, weights.description);
     [
         weights.k1,
-        title.weight / TS_RANK_OF_ONE,
-        title.length,
+        title.boost / TS_RANK_OF_ONE,
+        title.b,
         average(corpus.title_words),
-        description.weight / TS_RANK_OF_ONE,
-        description.length,
+        description.boost / TS_RANK_OF_ONE,
+        description.b,
         average(corpus.description_words),
     ]
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use catalog::{
-    ranking::{Corpus, Weights},
+    ranking::{Bm25Params, CorpusStats},
     understanding::Exclusion,
     words::{Alternative, QueryWords},
 };
@@ -41,8 +41,8 @@ impl Asked {
     pub(super) fn of(
         words: &QueryWords,
         counts: &HashMap<Box<str>, u64>,
-        corpus: &Corpus,
-        weights: &Weights,
+        corpus: &CorpusStats,
+        weights: &Bm25Params,
     ) -> Self {
         let products = |word: &str| counts.get(word).copied().unwrap_or(0);
         let mut asked = Self::default();
@@ -57,12 +57,12 @@ impl Asked {
                 query: format!("({})", queries.join(" | ")),
                 products: ways.iter().map(|(_, products)| products).sum(),
             });
-            let whole = if term.guessed { weights.guessed } else { 1.0 };
+            let whole = if term.guessed { weights.correction_weight } else { 1.0 };
             for way in &term.alternatives {
                 for word in way.words.iter().filter(|word| products(word) > 0) {
                     asked.weighed.push(Weighed {
                         word: quoted(word),
-                        rarity: whole * way.weight * weights.word(corpus, products(word)),
+                        rarity: whole * way.weight * weights.term_weight(corpus, products(word)),
                     });
                 }
             }
@@ -184,8 +184,8 @@ mod tests {
 
     fn asked(query: &str, counts: &[(&str, u64)]) -> Asked {
         let counts = counts.iter().map(|(word, count)| (Box::from(*word), *count)).collect();
-        let corpus = Corpus { products: 1_000_000, ..Corpus::default() };
-        Asked::of(&QueryWords::of(query), &counts, &corpus, &catalog::ranking::WEIGHTS)
+        let corpus = CorpusStats { products: 1_000_000, ..CorpusStats::default() };
+        Asked::of(&QueryWords::of(query), &counts, &corpus, &catalog::ranking::BM25_PARAMS)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::{
     words::Words,
 };
 use crate::{
-    index::{Entry, Excerpt, Meaning, Plan, Wanted},
+    index::{CandidateIndex, Entry, EntryVector, Plan, QueryKind},
     meaning::QueryReader,
     search::{SearchRequest, SearchResults, Stages, meant},
     store::{CandidateRow, Glance, SearchState, StoreError},
@@ -52,18 +52,18 @@ impl LargeShops {
         plan.explain = request.explain;
         plan.deadline = stage.deadline;
         plan.tuning = request.tuning;
-        if let Wanted::Words(wanted) = &plan.wanted {
+        if let QueryKind::Terms(wanted) = &plan.kind {
             words.expect(&wanted.iter().map(str::to_owned).collect::<Vec<_>>());
         }
         stage.ends("understand")?;
-        let has_words = matches!(&plan.wanted, Wanted::Words(words) if !words.is_empty());
+        let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
         let meaning = if has_words {
             queries.meaning(&understood, &knows, &plan.tuning.fusion)
         } else {
             None
         };
-        plan.meant = meaning.as_ref().and_then(meant);
-        let encoder = meaning.filter(|_| plan.meant.is_some()).map(|meaning| meaning.encoder);
+        plan.dense = meaning.as_ref().and_then(meant);
+        let encoder = meaning.filter(|_| plan.dense.is_some()).map(|meaning| meaning.encoder);
         stage.ends("encode")?;
         let counts = words.into_counts()?;
         let candidates = Scout {
@@ -83,7 +83,7 @@ impl LargeShops {
         let rows = glance.candidates(&ids, self.model.as_ref())?;
         stage.ends("read")?;
         let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
-        let excerpt = Excerpt::new(&entries, corpus, counts);
+        let excerpt = CandidateIndex::new(&entries, corpus, counts);
         let found = excerpt.search(&plan, |in_doubt| {
             let in_doubt: HashSet<_> = in_doubt.iter().collect();
             let is_refused = |row: &&CandidateRow| {
@@ -91,7 +91,7 @@ impl LargeShops {
             };
             Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
         })?;
-        if found.is_cut_short {
+        if found.timed_out {
             return Err(StoreError::out_of_time());
         }
         stage.ends("score")?;
@@ -102,7 +102,7 @@ impl LargeShops {
             products,
             explanations: found.explanations,
             total: found.total + others,
-            is_total_exact: are_all && found.left_out == 0,
+            is_total_exact: are_all && found.unverified == 0,
             seq: shop.seq,
             encoder,
             understood,
@@ -119,6 +119,6 @@ pub(super) fn entry(row: &CandidateRow) -> Entry<'_> {
         price: row.price,
         title: &row.title,
         description: &row.description,
-        meaning: row.vector.as_ref().map_or(Meaning::Unknown, Meaning::Known),
+        vector: row.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
     }
 }

@@ -10,7 +10,7 @@ use catalog::{
 
 use super::{LargeShops, candidates::bigint, search::entry};
 use crate::{
-    index::{Entry, Excerpt},
+    index::{CandidateIndex, Entry},
     similar::SimilarRequest,
     store::{Conditions, Glance, SearchState, StoreError},
 };
@@ -35,7 +35,7 @@ impl LargeShops {
             let ids = self.nearest_to(glance, product, sight, limit)?;
             let rows = glance.candidates(&ids, self.model.as_ref())?;
             let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
-            let excerpt = Excerpt::new(&entries, shop.corpus(sight), HashMap::new());
+            let excerpt = CandidateIndex::new(&entries, shop.corpus(sight), HashMap::new());
             let hits = excerpt.similar(product, sight, limit);
             let others = hits.iter().map(|hit| hit.product);
             let shown: Vec<ProductId> = std::iter::once(product).chain(others).collect();

@@ -312,8 +312,8 @@ fn few_candidates_break_no_condition_and_score_as_they_do_in_memory() {
         inexact += usize::from(!here.is_total_exact);
         for (id, why) in &here.explanations {
             let Some(same) = there.explanations.get(id) else { continue };
-            assert_eq!(why.words, same.words, "{query}");
-            assert_eq!(why.meaning.is_some(), same.meaning.is_some(), "{query}");
+            assert_eq!(why.lexical, same.lexical, "{query}");
+            assert_eq!(why.dense.is_some(), same.dense.is_some(), "{query}");
         }
     }
     assert!(inexact > 10, "{inexact}");

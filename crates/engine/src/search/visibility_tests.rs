@@ -250,7 +250,7 @@ fn a_search_that_may_take_no_time_says_so() {
 #[test]
 #[ignore = "a measurement"]
 fn what_counting_only_products_in_sight_costs() {
-    use crate::index::{Entry, IndexBuilder, Meaning};
+    use crate::index::{Entry, EntryVector, IndexBuilder};
     const PRODUCTS: u64 = 60_000;
     const ROUNDS: u32 = 200;
     let price = Price::parse("$5").unwrap().money();
@@ -266,7 +266,7 @@ fn what_counting_only_products_in_sight_costs() {
                 price,
                 title: &texts[..4].join(" "),
                 description: &texts[4..].join(" "),
-                meaning: Meaning::Unknown,
+                vector: EntryVector::Missing,
             });
         }
         let snapshot = builder.finish(Seq(PRODUCTS)).snapshot();

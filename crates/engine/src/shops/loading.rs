@@ -41,7 +41,7 @@ impl<'a> Loading<'a> {
         let mut add = |row: Scanned<'_>| builder.add(as_scanned_entry(&row));
         let read_at = self.shops.readers.scan(shop, model, &mut add)?;
         self.stamp.set(read_at.stamp);
-        let index = builder.finish(read_at.seq).of_shop(shop);
+        let index = builder.finish(read_at.seq).for_shop(shop);
         let products = index.snapshot().product_count();
         let elapsed_ms = started.elapsed().as_millis() as u64;
         tracing::info!(%shop, products, elapsed_ms, "a shop index was loaded");
@@ -53,7 +53,7 @@ impl<'a> Loading<'a> {
     pub(super) fn finish(&mut self, index: ShopIndex) -> Result<Arc<ShopIndex>, StoreError> {
         let index = Arc::new(index);
         // Changes that come from now on are applied after those that were missed.
-        let turn = index.take_turn();
+        let turn = index.lock_updates();
         let mut is_first = true;
         let rest = loop {
             match self.publish(&index, is_first) {

@@ -102,20 +102,30 @@ mod tests {
     #[test]
     fn finds_the_maximum_of_a_concave_objective() {
         let distance = |tuning: &Tuning| {
-            let bias = f64::from(tuning.fusion.literal.bias - 4.0) / 10.0;
-            let lean = f64::from(tuning.fusion.lean - 0.5);
+            let bias = f64::from(tuning.fusion.lexical_weight.bias - 4.0) / 10.0;
+            let lean = f64::from(tuning.fusion.interpolation - 0.5);
             -(bias * bias) - lean * lean
         };
         let top = climbed(distance, 40);
-        assert!((top.fusion.literal.bias - 4.0).abs() < 0.5, "{}", top.fusion.literal.bias);
-        assert!((top.fusion.lean - 0.5).abs() < 0.1, "{}", top.fusion.lean);
-        assert_eq!(top.fusion.words, TUNING.fusion.words, "a parameter without gain stays");
+        assert!(
+            (top.fusion.lexical_weight.bias - 4.0).abs() < 0.5,
+            "{}",
+            top.fusion.lexical_weight.bias
+        );
+        assert!((top.fusion.interpolation - 0.5).abs() < 0.1, "{}", top.fusion.interpolation);
+        assert_eq!(
+            top.fusion.max_lexical_weight, TUNING.fusion.max_lexical_weight,
+            "a parameter without gain stays"
+        );
     }
 
     #[test]
     fn parameters_stay_in_their_range() {
-        let top = climbed(|tuning| f64::from(tuning.fusion.words - tuning.ranking.any_word), 100);
-        assert_eq!((top.fusion.words, top.ranking.any_word), (1.0, 0.0));
+        let top = climbed(
+            |tuning| f64::from(tuning.fusion.max_lexical_weight - tuning.ranking.idf_offset),
+            100,
+        );
+        assert_eq!((top.fusion.max_lexical_weight, top.ranking.idf_offset), (1.0, 0.0));
     }
 
     #[test]

@@ -30,18 +30,18 @@ macro_rules! parameters {
 /// similar products: products that should not be shown were not judged.
 pub(super) const PARAMETERS: &[Parameter] = &parameters! {
     ranking.k1: 0.1, 0.01..=2.0;
-    ranking.title.length: 0.1, 0.0..=1.0;
-    ranking.description.weight: 0.1, 0.05..=1.0;
-    ranking.description.length: 0.1, 0.0..=1.0;
-    ranking.side_by_side: 0.03, 0.0..=0.5;
-    ranking.any_word: 0.8, 0.0..=10.0;
-    ranking.guessed: 0.15, 0.1..=1.0;
-    fusion.literal.bias: 1.0, -20.0..=20.0;
-    fusion.literal.function_words: 1.0, -20.0..=0.0;
-    fusion.literal.likeness: 1.0, -20.0..=0.0;
-    fusion.literal.coverage: 0.5, 0.0..=10.0;
-    fusion.words: 0.02, 0.5..=1.0;
-    fusion.lean: 0.2, 0.0..=3.0;
+    ranking.title.b: 0.1, 0.0..=1.0;
+    ranking.description.boost: 0.1, 0.05..=1.0;
+    ranking.description.b: 0.1, 0.0..=1.0;
+    ranking.bigram_weight: 0.03, 0.0..=0.5;
+    ranking.idf_offset: 0.8, 0.0..=10.0;
+    ranking.correction_weight: 0.15, 0.1..=1.0;
+    fusion.lexical_weight.bias: 1.0, -20.0..=20.0;
+    fusion.lexical_weight.function_words: 1.0, -20.0..=0.0;
+    fusion.lexical_weight.phrase_similarity: 1.0, -20.0..=0.0;
+    fusion.lexical_weight.coverage: 0.5, 0.0..=10.0;
+    fusion.max_lexical_weight: 0.02, 0.5..=1.0;
+    fusion.interpolation: 0.2, 0.0..=3.0;
 };
 
 /// A starting value, `NAME=NUMBER`.

@@ -1,6 +1,6 @@
 //! Why does a product stand where it stands? What the answer to a search says of it when asked.
 
-use catalog::explanation::{Bonus, Explanation, MeaningPart, TermPart, WordsPart};
+use catalog::explanation::{Bonus, DensePart, Explanation, LexicalPart, TermPart};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -76,8 +76,8 @@ pub struct ExplainedMeaning {
 
 impl From<&Explanation> for ExplanationBody {
     fn from(explanation: &Explanation) -> Self {
-        let Explanation { score, words, meaning, claims } = explanation;
-        let WordsPart { matched, score: words_score, weight, terms, bonuses } = words;
+        let Explanation { score, lexical, dense, claims } = explanation;
+        let LexicalPart { matched, score: words_score, weight, terms, bonuses } = lexical;
         let term = |part: &TermPart| ExplainedTerm {
             term: part.term.clone(),
             found_as: part.found_as.clone(),
@@ -86,7 +86,7 @@ impl From<&Explanation> for ExplanationBody {
             score: part.score,
         };
         let bonus = |Bonus { name, score }: &Bonus| ExplainedBonus { name, score: *score };
-        let meaning = meaning.map(|MeaningPart { similarity, score, weight }| ExplainedMeaning {
+        let meaning = dense.map(|DensePart { similarity, score, weight }| ExplainedMeaning {
             similarity,
             score,
             weight,

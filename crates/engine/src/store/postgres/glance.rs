@@ -8,7 +8,7 @@ use catalog::{
     change::Seq,
     price::Money,
     product::{Product, ProductId, ShopId},
-    ranking::Corpus,
+    ranking::CorpusStats,
     understanding::SortOrder,
 };
 
@@ -43,14 +43,14 @@ pub(crate) struct SearchedShop {
     pub(crate) seq: Seq,
     pub(crate) state: SearchState,
     /// The sums over all products.
-    corpus: Corpus,
+    corpus: CorpusStats,
     /// The sums over the hidden ones.
-    hidden: Corpus,
+    hidden: CorpusStats,
 }
 
 impl SearchedShop {
     /// The sums over the products in sight.
-    pub(crate) fn corpus(&self, sight: Sight) -> Corpus {
+    pub(crate) fn corpus(&self, sight: Sight) -> CorpusStats {
         match sight {
             Sight::Everything => self.corpus,
             Sight::VisibleOnly => self.corpus.minus(self.hidden),
@@ -111,7 +111,7 @@ impl<'session> Glance<'session> {
         let read = |row: &tokio_postgres::Row| {
             let count = |at| Ok::<_, StoreError>(get::<i64>(row, at)?.cast_unsigned());
             let corpus = |from: usize| {
-                Ok::<_, StoreError>(Corpus {
+                Ok::<_, StoreError>(CorpusStats {
                     products: count(from)?,
                     title_words: count(from + 1)?,
                     description_words: count(from + 2)?,

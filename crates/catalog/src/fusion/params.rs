@@ -1,0 +1,115 @@
+//! Parameters of the fusion formula: the lexical weight, the cut-offs and the interpolation.
+
+use super::QueryProfile;
+
+/// A logistic regression: how literally a query is to be taken, from 0 to 1. Times
+/// [`FusionParams::max_lexical_weight`] it is the weight of the lexical score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LexicalWeight {
+    /// Intercept.
+    pub bias: f32,
+    /// Coefficient of [`QueryProfile::function_word_ratio`].
+    pub function_words: f32,
+    /// Coefficient of [`QueryProfile::phrase_similarity`].
+    pub phrase_similarity: f32,
+    /// Value of [`QueryProfile::phrase_similarity`] where it is `None`.
+    pub default_phrase_similarity: f32,
+    /// Coefficient of [`super::Coverage::best_lexical`]; not negative, so the weight grows with
+    /// the coverage. [`super::ScoreBounds`] relies on that.
+    pub coverage: f32,
+}
+
+impl LexicalWeight {
+    pub(super) fn of(&self, profile: QueryProfile, best_lexical: f32) -> f32 {
+        let phrase_similarity = profile.phrase_similarity.unwrap_or(self.default_phrase_similarity);
+        let sum = self.bias
+            + self.function_words * profile.function_word_ratio
+            + self.phrase_similarity * phrase_similarity
+            + self.coverage * best_lexical;
+        (1.0 + (-sum).exp()).recip()
+    }
+}
+
+/// The lowest score that is relevant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cutoff {
+    /// As a score.
+    pub absolute: f32,
+    /// As a fraction of the best score of the result.
+    pub relative: f32,
+}
+
+impl Cutoff {
+    /// The lowest relevant score where `best` is the best score. Always above 0.
+    pub fn at(&self, best: f32) -> f32 {
+        self.absolute.max(self.relative * best).max(f32::MIN_POSITIVE)
+    }
+
+    /// Linear interpolation: `share` of this cut-off and the rest of another.
+    pub(super) fn mixed(self, share: f32, other: Self) -> Self {
+        let mix = |this: f32, other: f32| share * this + (1.0 - share) * other;
+        Self {
+            absolute: mix(self.absolute, other.absolute),
+            relative: mix(self.relative, other.relative),
+        }
+    }
+}
+
+/// All parameters of the fusion formula.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FusionParams {
+    /// How literally a query is to be taken.
+    pub lexical_weight: LexicalWeight,
+    /// The weight of the lexical score in a query that is taken entirely literally, from 0 to 1;
+    /// the dense score has the rest.
+    pub max_lexical_weight: f32,
+    /// How far the vector of a query that is not taken literally at all is moved toward the target
+    /// of the phrases that it resembles.
+    pub interpolation: f32,
+    /// The cut-off where the lexical score has all the weight.
+    pub lexical_cutoff: Cutoff,
+    /// The cut-off where the dense score has all the weight.
+    pub dense_cutoff: Cutoff,
+    /// The cut-off of a search without vectors: any matching term is enough.
+    pub lexical_only_cutoff: Cutoff,
+    /// Below this [`QueryProfile::recognised_ratio`] a query may be gibberish.
+    pub min_recognised: f32,
+    /// The absolute dense cut-off of a query that may be gibberish.
+    pub unrecognised_cutoff: f32,
+    /// Products with at least this cosine are similar to each other.
+    pub min_similarity: f32,
+}
+
+/// The parameters in force, found by `make tune` on judged queries: see `docs/relevance.md`.
+pub const FUSION_PARAMS: FusionParams = FusionParams {
+    lexical_weight: LexicalWeight {
+        bias: 8.4,
+        function_words: -7.0,
+        phrase_similarity: -11.8,
+        default_phrase_similarity: 0.76,
+        coverage: 3.0,
+    },
+    max_lexical_weight: 0.99,
+    interpolation: 1.45,
+    lexical_cutoff: Cutoff { absolute: 0.004, relative: 0.3 },
+    dense_cutoff: Cutoff { absolute: 0.42, relative: 0.68 },
+    lexical_only_cutoff: Cutoff { absolute: 0.0, relative: 0.0 },
+    min_recognised: 0.5,
+    unrecognised_cutoff: 0.55,
+    min_similarity: 0.5,
+};
+
+impl FusionParams {
+    /// How far the vector of a query is moved toward the target of the phrases that it resembles.
+    pub fn interpolation(&self, profile: QueryProfile) -> f32 {
+        self.interpolation * (1.0 - self.lexical_weight.of(profile, 0.0))
+    }
+
+    /// The dense cut-off for a query.
+    pub(super) fn dense_cutoff(&self, profile: QueryProfile) -> Cutoff {
+        if profile.recognised_ratio >= self.min_recognised {
+            return self.dense_cutoff;
+        }
+        Cutoff { absolute: self.unrecognised_cutoff, ..self.dense_cutoff }
+    }
+}
