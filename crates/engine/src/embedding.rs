@@ -29,7 +29,7 @@ use catalog::{
 use crate::{
     bell::Bell,
     embed::{EmbedError, Embedder, Embedding, Encoder, Text, Turn},
-    store::{CatalogReads, ErrorChain, StoreError, Unembedded, VectorRow},
+    store::{EmbeddingQueue, ErrorChain, StoreError, Unembedded, VectorRow},
     writer::{Entrance, WriteError},
     writes::StoreVectors,
 };
@@ -62,7 +62,7 @@ impl Background {
     /// Starts to embed whatever is not.
     pub(crate) fn start(
         embedder: Arc<dyn Embedder>,
-        readers: Arc<dyn CatalogReads>,
+        readers: Arc<dyn EmbeddingQueue>,
         writer: Entrance,
         bell: Arc<Bell>,
     ) -> io::Result<Self> {
@@ -109,7 +109,7 @@ enum Trouble {
 /// The background thread's own things.
 struct Desk {
     embedder: Arc<dyn Embedder>,
-    readers: Arc<dyn CatalogReads>,
+    readers: Arc<dyn EmbeddingQueue>,
     writer: Entrance,
     /// Batches since there was nothing to do.
     batches: u32,
@@ -176,7 +176,7 @@ impl Desk {
         }
         let model = self.embedder.model().as_str();
         let most = BATCH + self.passed_over.len();
-        let left = self.readers.claim_unembedded(model, Encoder::Deep, most);
+        let left = self.readers.lease_unembedded(model, Encoder::Deep, most);
         let mut products = left.map_err(Trouble::Store)?;
         products.retain(|product| !self.passed_over.contains(&as_seen(product)));
         products.truncate(BATCH);
@@ -196,7 +196,7 @@ impl Desk {
     /// and says how many.
     fn instant_batch(&mut self) -> Result<usize, Trouble> {
         let model = self.embedder.model().as_str();
-        let left = self.readers.claim_unembedded(model, Encoder::Instant, INSTANT_BATCH);
+        let left = self.readers.lease_unembedded(model, Encoder::Instant, INSTANT_BATCH);
         let products = left.map_err(Trouble::Store)?;
         let embed = |product| Some(row((product, self.embedder.instant(text(product))?)));
         let vectors: Vec<_> = products.iter().filter_map(embed).collect();

@@ -242,7 +242,7 @@ impl Engine {
         let retention = Retention { answers: settings.writer.remember_for, changes };
         let housekeeping = housekeeping::start(cleanup, Arc::clone(&settings.clock), retention)?;
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
-        let shops = Shops::new(Arc::clone(&readers), model, settings.index_memory)
+        let shops = Shops::new(readers.clone(), model, settings.index_memory)
             .with_prefetch_limit(prefetch_limit);
         let shops = Arc::new(shops);
         let loader = Arc::new(Loader::start(Arc::clone(&shops))?);
@@ -300,7 +300,7 @@ impl Engine {
         &self,
         question: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        if self.readers.is_near() {
+        if self.readers.is_local() {
             // A small row of a file nearby is not worth a trip to another thread.
             return question(&*self.readers);
         }
@@ -354,7 +354,7 @@ impl Engine {
     /// Asks the store how far a shop has come.
     async fn look(&self, shop: ShopId) -> Result<Seq, StoreError> {
         let shops = Arc::clone(&self.shops);
-        if self.readers.is_near() {
+        if self.readers.is_local() {
             return shops.look(shop);
         }
         let looked = tokio::task::spawn_blocking(move || shops.look(shop)).await;

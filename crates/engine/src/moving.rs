@@ -14,8 +14,8 @@ use catalog::{
 use thiserror::Error;
 
 use crate::store::{
-    Arrival, CatalogReads, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders,
-    SqliteStore, StoreError, VectorRow,
+    Arrival, DataFolder, FolderInUse, FullScan, Postgres, PostgresSettings, SqliteReaders,
+    SqliteStore, StoreError, StoreInfo, TokenReads, VectorRow,
 };
 
 /// Products that are sent together.
@@ -133,7 +133,7 @@ fn send(
     let mut chunk = Vec::with_capacity(CHUNK);
     let mut sent = Ok(());
     readers
-        .every_product(&everything(shop), &mut |product| {
+        .for_each_product(&everything(shop), &mut |product| {
             if Some(product.id) <= there {
                 return ControlFlow::Continue(());
             }
@@ -153,9 +153,9 @@ fn send(
 }
 
 /// A digest of all products and vectors of a shop, the same for the same.
-fn checksum(readers: &dyn CatalogReads, shop: ShopId) -> Result<Vec<u8>, StoreError> {
+fn checksum(readers: &dyn FullScan, shop: ShopId) -> Result<Vec<u8>, StoreError> {
     let mut sum = digest::Context::new(&digest::SHA256);
-    readers.every_product(&everything(shop), &mut |product| {
+    readers.for_each_product(&everything(shop), &mut |product| {
         sum.update(format!("{product:?}\n").as_bytes());
         ControlFlow::Continue(())
     })?;
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::{
         embed::{Encoder, ModelId, Vector},
-        store::{CatalogStore, Remembered, conformance::settings},
+        store::{CatalogStore, ProductReads, Remembered, conformance::settings},
     };
 
     fn shop(number: u64) -> ShopId {

@@ -24,7 +24,7 @@ impl Onlooker {
     /// Looks at what these read. Queries are read by the model's best encoder.
     pub fn new(readers: Arc<dyn CatalogReads>, embedder: Option<Arc<dyn Embedder>>) -> Self {
         let model = embedder.as_ref().map(|embedder| embedder.model().clone());
-        let shops = Shops::new(Arc::clone(&readers), model, usize::MAX);
+        let shops = Shops::new(readers.clone(), model, usize::MAX);
         let queries = embedder.map(|embedder| QueryEncoder::new(embedder, usize::MAX));
         Self { readers, shops, queries }
     }

@@ -23,7 +23,7 @@ use crate::{
     embed::Encoder,
     index::{DenseQuery, Plan, QueryKind, QueryVector, Snapshot},
     meaning::{Meaning, QueryReader},
-    store::{CatalogReads, StoreError},
+    store::{SearchReads, StoreError},
 };
 
 /// A search as asked for.
@@ -66,7 +66,7 @@ pub struct SearchResults {
 
 pub(crate) fn search(
     snapshot: &Snapshot,
-    readers: &dyn CatalogReads,
+    readers: &dyn SearchReads,
     queries: &QueryReader<'_>,
     pass: &ReadPass,
     request: &SearchRequest,
@@ -94,14 +94,14 @@ pub(crate) fn search(
     stage.ends("encode")?;
     let matches = snapshot.search(&plan, |in_doubt| {
         let allowed = |title: &str, description: &str| understood.allows(title, description);
-        readers.refused(pass.shop(), in_doubt, &allowed)
+        readers.rejected_by_text(pass.shop(), in_doubt, &allowed)
     })?;
     if matches.timed_out {
         return Err(StoreError::out_of_time());
     }
     stage.ends("score")?;
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
-    let mut products = readers.found(pass, &ids)?;
+    let mut products = readers.hits(pass, &ids)?;
     // A write that commits between scoring and reading may take a product out of sight, or
     // change it so that it breaks a condition: it is not shown, and not counted.
     products.retain(|product| {

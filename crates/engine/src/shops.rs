@@ -28,8 +28,7 @@ use crate::{
     embed::ModelId,
     index::{Entry, EntryVector, IndexChange, ShopIndex},
     store::{
-        self, CatalogReads, ErrorChain, News, Position, Scanned, Stamp, StoreError, Touched,
-        Trouble,
+        self, ErrorChain, IndexSource, News, Position, Scanned, Stamp, StoreError, Touched, Trouble,
     },
 };
 pub(crate) use applier::Applier;
@@ -43,7 +42,7 @@ const BYTES_PER_PRODUCT: usize = 1024;
 
 /// All shop indexes of this process.
 pub(crate) struct Shops {
-    readers: Arc<dyn CatalogReads>,
+    readers: Arc<dyn IndexSource>,
     /// The model whose vectors the indexes hold.
     model: Option<ModelId>,
     memory_budget: usize,
@@ -128,12 +127,12 @@ impl Slots {
     }
 
     /// Removes a shop unless it has left memory, or is on its way back, without this index.
-    fn remove_if(&mut self, shop: ShopId, failed: &Arc<ShopIndex>, readers: &dyn CatalogReads) {
+    fn remove_if(&mut self, shop: ShopId, failed: &Arc<ShopIndex>, readers: &dyn IndexSource) {
         if let Some(Slot::Ready { index, .. }) = self.by_shop.get(&shop)
             && Arc::ptr_eq(index, failed)
         {
             self.remove(shop);
-            readers.let_go(shop);
+            readers.drop_replica(shop);
         }
     }
 
@@ -162,7 +161,7 @@ impl Slots {
 
     /// Lets the longest unused shops go while there are too many bytes. The one used last
     /// stays, however large: somebody searches it.
-    fn keep_within(&mut self, budget: usize, readers: &dyn CatalogReads) {
+    fn keep_within(&mut self, budget: usize, readers: &dyn IndexSource) {
         while self.bytes > budget {
             let ready = self.by_shop.iter().filter_map(|(shop, slot)| match slot {
                 Slot::Loading { .. } => None,
@@ -172,7 +171,7 @@ impl Slots {
                 // One that no search has asked for need not stay, even if it is the only one.
                 Some((last_use, shop, freed_bytes)) if last_use < self.uses || last_use == 0 => {
                     self.remove(shop);
-                    readers.let_go(shop);
+                    readers.drop_replica(shop);
                     tracing::info!(%shop, freed_bytes, "a shop index left memory");
                 }
                 _ => break,
@@ -191,7 +190,7 @@ pub(crate) struct Holdings {
 
 impl Shops {
     pub(crate) fn new(
-        readers: Arc<dyn CatalogReads>,
+        readers: Arc<dyn IndexSource>,
         model: Option<ModelId>,
         memory_budget: usize,
     ) -> Self {
@@ -269,7 +268,7 @@ impl Shops {
         if matches!(slots.by_shop.get(&shop), Some(Slot::Ready { .. })) {
             slots.remove(shop);
             // The copy does not follow the shop any more, so it must not be shown.
-            self.readers.let_go(shop);
+            self.readers.drop_replica(shop);
         }
     }
 
@@ -545,7 +544,7 @@ impl Shops {
     /// The group is durable: whatever happens here, it must not stay unseen.
     fn apply_to(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], at: Position) {
         let applied = catch_unwind(AssertUnwindSafe(|| {
-            self.readers.keep_up(shop, changes);
+            self.readers.replicate(shop, changes);
             let changes: Vec<_> = changes.iter().map(|change| as_index_change(change)).collect();
             index.apply(&changes, at.seq);
         }));

@@ -8,7 +8,7 @@ use catalog::{
 
 use crate::{
     index::Snapshot,
-    store::{CatalogReads, StoreError},
+    store::{SearchReads, StoreError},
 };
 
 /// What is asked about a product.
@@ -25,7 +25,7 @@ pub struct SimilarRequest {
 /// The nearest products, nearest first; `None` if the product itself is not there for the reader.
 pub(crate) fn similar(
     snapshot: &Snapshot,
-    readers: &dyn CatalogReads,
+    readers: &dyn SearchReads,
     pass: &ReadPass,
     request: &SimilarRequest,
 ) -> Result<Option<Vec<Product>>, StoreError> {
@@ -36,7 +36,7 @@ pub(crate) fn similar(
     // index has seen.
     let others = hits.iter().map(|hit| hit.product);
     let ids: Vec<ProductId> = std::iter::once(product).chain(others).collect();
-    let mut products = readers.found(pass, &ids)?;
+    let mut products = readers.hits(pass, &ids)?;
     if products.first().is_none_or(|first| first.id != product) {
         return Ok(None);
     }

@@ -16,8 +16,8 @@ use jiff::Timestamp;
 
 use crate::{
     store::{
-        CatalogReads, CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings,
-        SqliteReaders, SqliteStore, StoreError, TOKEN_LEASE, TokenRow,
+        CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders,
+        SqliteStore, StoreError, TOKEN_LEASE, TokenReads, TokenRow,
     },
     writes::{IssueToken, Moment, RevokeToken, Write},
 };
@@ -100,7 +100,7 @@ pub fn looks_like_ours(token: &str) -> bool {
 
 /// Who bears this token, by the row the store has for it at this moment.
 pub(crate) fn verify(
-    readers: &dyn CatalogReads,
+    readers: &dyn TokenReads,
     token: &str,
     now: Timestamp,
 ) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
@@ -124,7 +124,7 @@ fn judge(row: &TokenRow, secret: &Secret, now: Timestamp) -> Result<(), BadToken
 /// The operator's own hands on a store's tokens, whether or not a server runs on it.
 pub struct TokenDesk {
     store: Box<dyn CatalogStore>,
-    readers: Arc<dyn CatalogReads>,
+    readers: Arc<dyn TokenReads>,
 }
 
 /// The tokens could not be reached.

@@ -367,7 +367,7 @@ mod tests {
     use super::*;
     use crate::{
         shops::Shops,
-        store::{CatalogReads, SqliteReaders, SqliteStore},
+        store::{SqliteReaders, SqliteStore, StoreInfo},
         writes::{Create, Created},
     };
 

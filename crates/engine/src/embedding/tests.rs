@@ -28,7 +28,7 @@ use crate::{
             tiny_model,
         },
     },
-    store::{CatalogReads, SqliteReaders, VectorRow},
+    store::{FullScan, SqliteReaders, VectorRow},
     writer::WriterSettings,
     writes::{Created, Edit, Precondition},
 };

@@ -114,7 +114,7 @@ impl<'a> Loading<'a> {
                 }
             }
         };
-        self.shops.readers.keep_up(shop, &batch.changes.iter().collect::<Vec<_>>());
+        self.shops.readers.replicate(shop, &batch.changes.iter().collect::<Vec<_>>());
         let changes: Vec<_> = batch.changes.iter().map(as_index_change).collect();
         index.apply(&changes, batch.seq.max(shown));
         Ok(())
@@ -128,7 +128,7 @@ impl Drop for Loading<'_> {
         // memory already and be on its way back.
         if !self.is_finished {
             slots.by_shop.remove(&self.shop);
-            self.shops.readers.let_go(self.shop);
+            self.shops.readers.drop_replica(self.shop);
         }
         self.shops.loaded.notify_all();
     }

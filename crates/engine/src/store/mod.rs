@@ -1,7 +1,7 @@
-//! Where does the truth live? In a store: what the engine asks of one is in [`seam`].
+//! The durable stores: [`traits`] has their interface, [`sqlite`] and [`postgres`] implement it.
 //!
-//! A store keeps rows. What a write means for them (the next change number, the counts, the
-//! vector that is owed) is the same for every store and is said once, in [`transaction`].
+//! A store keeps rows. What a write changes besides its row (the next change number, the counts,
+//! the pending vector) is the same for every store and is implemented once, in [`transaction`].
 
 mod columns;
 #[cfg(test)]
@@ -10,8 +10,8 @@ mod decoding;
 mod error;
 mod postgres;
 mod records;
-mod seam;
 mod sqlite;
+mod traits;
 mod transaction;
 
 pub use error::{ErrorChain, StoreError, Trouble};
@@ -29,6 +29,9 @@ pub use records::{
     Committed, Meaning, News, Page, Position, Remembered, Scanned, ShopCounts, Stamp, Step,
     StoreState, TokenRow, Touched, Unembedded, VectorCount, VectorRow,
 };
-pub use seam::{CatalogReads, CatalogStore, Cleanup, RowWrites};
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
+pub use traits::{
+    CatalogReads, CatalogStore, ChangeReads, Cleanup, EmbeddingQueue, FullScan, IndexSource,
+    ProductReads, RowWrites, SearchReads, StoreInfo, TokenReads,
+};
 pub use transaction::WriteTransaction;

@@ -10,7 +10,7 @@ use parking_lot::Condvar;
 use super::*;
 use crate::{
     shops::Shops,
-    store::{CatalogReads, Postgres, conformance::settings},
+    store::{Postgres, StoreInfo, conformance::settings},
 };
 
 /// How long a write waits for one on the other node, which may itself have to wait.

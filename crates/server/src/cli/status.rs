@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use engine::{
     embed::Encoder,
-    store::{CatalogReads, Postgres, SqliteReaders, SqliteStore, StoreState},
+    store::{EmbeddingQueue, Postgres, SqliteReaders, SqliteStore, StoreState},
 };
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ impl StatusCommand {
 
     pub(super) fn run(&self, config: &Config) -> anyhow::Result<()> {
         let in_store = || target::name_of_store(config);
-        let (state, readers): (_, Arc<dyn CatalogReads>) = match &config.database {
+        let (state, readers): (_, Arc<dyn EmbeddingQueue>) = match &config.database {
             Some(database) => {
                 let postgres = Postgres::new(&database.settings).with_context(in_store)?;
                 (postgres.state().with_context(in_store)?, Arc::new(postgres.readers()))
@@ -63,7 +63,7 @@ impl StatusCommand {
 /// tables know of no vectors yet.
 fn waiting(
     config: &Config,
-    readers: &dyn CatalogReads,
+    readers: &dyn EmbeddingQueue,
     state: &StoreState,
 ) -> anyhow::Result<Option<usize>> {
     let Some(embedder) = serving::embedder(&config.model)? else { return Ok(None) };

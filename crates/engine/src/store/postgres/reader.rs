@@ -10,7 +10,8 @@ use catalog::{
 
 use super::{
     super::{
-        CatalogReads, Meaning, News, Page, Position, Scanned, ShopCounts, Stamp, StoreError,
+        ChangeReads, EmbeddingQueue, FullScan, IndexSource, Meaning, News, Page, Position,
+        ProductReads, Scanned, SearchReads, ShopCounts, Stamp, StoreError, StoreInfo, TokenReads,
         TokenRow, Touched, Unembedded, VectorRow, decoding,
     },
     claims::Claims,
@@ -99,7 +100,34 @@ impl PostgresReaders {
     }
 }
 
-impl CatalogReads for PostgresReaders {
+impl StoreInfo for PostgresReaders {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.pool.with(|session| session.query_one(statements::CHECK, &[]).map(drop))
+    }
+
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+        let found = self.pool.with(|session| session.query(statements::SHOPS, &[]))?;
+        found.iter().filter_map(|row| rows::read_counts(row).transpose()).collect()
+    }
+
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+        let found =
+            self.pool.with(|session| session.query_opt(statements::SHOP, &[&number(shop)]))?;
+        let Some(row) = found else { return Ok(ShopCounts { shop, products: 0, visible: 0 }) };
+        let count = |at| get(&row, at).map(decoding::count);
+        Ok(ShopCounts { shop, products: count(1)?, visible: count(2)? })
+    }
+}
+
+impl ProductReads for PostgresReaders {
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
         let shop = number(pass.shop());
         let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
@@ -115,26 +143,6 @@ impl CatalogReads for PostgresReaders {
         }
         // An id may be asked for twice.
         Ok(ids.iter().filter_map(|id| by_id.get(id).cloned()).collect())
-    }
-
-    fn refused(
-        &self,
-        shop: ShopId,
-        ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        let shop = number(shop);
-        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
-        self.pool.with(|session| {
-            let mut refused = Vec::new();
-            session.for_each(statements::TEXTS, &[&shop, &asked], |row| {
-                if !allowed(get(row, 1)?, get(row, 2)?) {
-                    refused.extend(decoding::product_id(shop, get(row, 0)?));
-                }
-                Ok(())
-            })?;
-            Ok(refused)
-        })
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
@@ -154,20 +162,10 @@ impl CatalogReads for PostgresReaders {
         let products = found.iter().filter(is_product).filter_map(read);
         Ok(Page { products: products.collect::<Result<_, _>>()?, total })
     }
+}
 
-    fn scan(
-        &self,
-        shop: ShopId,
-        model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Position, StoreError> {
-        self.scan_rows(shop, model, &mut |scanned, _| {
-            visit(scanned);
-            Ok(())
-        })
-    }
-
-    fn every_product(
+impl FullScan for PostgresReaders {
+    fn for_each_product(
         &self,
         pass: &ReadPass,
         visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
@@ -187,10 +185,48 @@ impl CatalogReads for PostgresReaders {
         })
     }
 
-    fn is_shared(&self) -> bool {
-        true
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError> {
+        self.in_one_state(|session| {
+            session.control("SET LOCAL statement_timeout = 0")?;
+            session.for_each(statements::SCAN_VECTORS, &[&number(shop)], |row| {
+                rows::read_vector(row, shop)?.into_iter().for_each(&mut *visit);
+                Ok(())
+            })
+        })
+    }
+}
+
+impl SearchReads for PostgresReaders {
+    fn hits(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.products(pass, ids)
     }
 
+    fn rejected_by_text(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let shop = number(shop);
+        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        self.pool.with(|session| {
+            let mut refused = Vec::new();
+            session.for_each(statements::TEXTS, &[&shop, &asked], |row| {
+                if !allowed(get(row, 1)?, get(row, 2)?) {
+                    refused.extend(decoding::product_id(shop, get(row, 0)?));
+                }
+                Ok(())
+            })?;
+            Ok(refused)
+        })
+    }
+}
+
+impl ChangeReads for PostgresReaders {
     fn changes_since(
         &self,
         shop: ShopId,
@@ -239,28 +275,23 @@ impl CatalogReads for PostgresReaders {
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
         self.pool.with(|session| last_change(session, shop))
     }
+}
 
-    fn is_near(&self) -> bool {
-        false
+impl IndexSource for PostgresReaders {
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Position, StoreError> {
+        self.scan_rows(shop, model, &mut |scanned, _| {
+            visit(scanned);
+            Ok(())
+        })
     }
+}
 
-    fn check(&self) -> Result<(), StoreError> {
-        self.pool.with(|session| session.query_one(statements::CHECK, &[]).map(drop))
-    }
-
-    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
-        let found = self.pool.with(|session| session.query(statements::SHOPS, &[]))?;
-        found.iter().filter_map(|row| rows::read_counts(row).transpose()).collect()
-    }
-
-    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
-        let found =
-            self.pool.with(|session| session.query_opt(statements::SHOP, &[&number(shop)]))?;
-        let Some(row) = found else { return Ok(ShopCounts { shop, products: 0, visible: 0 }) };
-        let count = |at| get(&row, at).map(decoding::count);
-        Ok(ShopCounts { shop, products: count(1)?, visible: count(2)? })
-    }
-
+impl TokenReads for PostgresReaders {
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         let found = self.pool.with(|session| session.query_opt(statements::TOKEN, &[&id]))?;
@@ -274,17 +305,10 @@ impl CatalogReads for PostgresReaders {
         })?;
         found.iter().filter_map(|row| rows::read_token(row).transpose()).collect()
     }
+}
 
-    fn unembedded(
-        &self,
-        model: &str,
-        encoder: Encoder,
-        limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
-        self.in_one_state(|session| unembedded(session, model, encoder, limit))
-    }
-
-    fn claim_unembedded(
+impl EmbeddingQueue for PostgresReaders {
+    fn lease_unembedded(
         &self,
         model: &str,
         encoder: Encoder,
@@ -299,20 +323,6 @@ impl CatalogReads for PostgresReaders {
             .pool
             .with(|session| session.query_one(statements::UNEMBEDDED_COUNT, &[&model, &lesser]))?;
         get(&row, 0).map(decoding::count)
-    }
-
-    fn scan_vectors(
-        &self,
-        shop: ShopId,
-        visit: &mut dyn FnMut(VectorRow),
-    ) -> Result<(), StoreError> {
-        self.in_one_state(|session| {
-            session.control("SET LOCAL statement_timeout = 0")?;
-            session.for_each(statements::SCAN_VECTORS, &[&number(shop)], |row| {
-                rows::read_vector(row, shop)?.into_iter().for_each(&mut *visit);
-                Ok(())
-            })
-        })
     }
 }
 

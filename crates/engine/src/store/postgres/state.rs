@@ -1,7 +1,7 @@
 //! How is a database doing? Figures for its operator, read without changing anything.
 
 use super::{
-    super::{CatalogReads, StoreError, StoreState, VectorCount, decoding},
+    super::{StoreError, StoreInfo, StoreState, VectorCount, decoding},
     Postgres,
     rows::get,
     schema, statements,

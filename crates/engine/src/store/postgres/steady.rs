@@ -15,8 +15,9 @@ use catalog::{
 pub use super::known::TOKEN_LEASE;
 use super::{
     super::{
-        CatalogReads, ErrorChain, News, Page, Position, Scanned, ShopCounts, StoreError, TokenRow,
-        Touched, Trouble, Unembedded, VectorRow,
+        ChangeReads, EmbeddingQueue, ErrorChain, FullScan, IndexSource, News, Page, Position,
+        ProductReads, Scanned, SearchReads, ShopCounts, StoreError, StoreInfo, TokenReads,
+        TokenRow, Touched, Trouble, Unembedded, VectorRow,
     },
     known::KnownTokens,
     nearby::Nearby,
@@ -104,31 +105,37 @@ fn is_silence(error: &StoreError) -> bool {
     matches!(error.trouble(), Trouble::Away | Trouble::Busy | Trouble::Contended)
 }
 
-impl CatalogReads for SteadyReaders {
+impl StoreInfo for SteadyReaders {
+    fn is_shared(&self) -> bool {
+        self.database.is_shared()
+    }
+
+    fn is_local(&self) -> bool {
+        self.database.is_local()
+    }
+
+    /// While the database is away, this is good enough as long as there is something to show.
+    fn check(&self) -> Result<(), StoreError> {
+        let something =
+            || self.nearby.as_ref().is_some_and(|nearby| nearby.holds_any()).then_some(());
+        self.newest(StoreInfo::check, something)
+    }
+
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+        self.database.shops()
+    }
+
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+        self.newest(|database| database.counts(shop), || self.at_hand(|nearby| nearby.counts(shop)))
+    }
+}
+
+impl ProductReads for SteadyReaders {
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
         self.newest(
             |database| database.products(pass, ids),
             || self.at_hand(|nearby| nearby.products(pass, ids)),
         )
-    }
-
-    fn found(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
-        match self.at_hand(|nearby| nearby.products(pass, ids)) {
-            Some(kept) => Ok(kept),
-            None => self.database.products(pass, ids),
-        }
-    }
-
-    fn refused(
-        &self,
-        shop: ShopId,
-        ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        match self.at_hand(|nearby| nearby.refused(shop, ids, allowed)) {
-            Some(refused) => Ok(refused),
-            None => self.database.refused(shop, ids, allowed),
-        }
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
@@ -137,7 +144,67 @@ impl CatalogReads for SteadyReaders {
             || self.at_hand(|nearby| nearby.page(pass, limit, offset)),
         )
     }
+}
 
+impl FullScan for SteadyReaders {
+    fn for_each_product(
+        &self,
+        pass: &ReadPass,
+        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.database.for_each_product(pass, visit)
+    }
+
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError> {
+        self.database.scan_vectors(shop, visit)
+    }
+}
+
+impl SearchReads for SteadyReaders {
+    fn hits(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        match self.at_hand(|nearby| nearby.products(pass, ids)) {
+            Some(kept) => Ok(kept),
+            None => self.database.products(pass, ids),
+        }
+    }
+
+    fn rejected_by_text(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        match self.at_hand(|nearby| nearby.refused(shop, ids, allowed)) {
+            Some(refused) => Ok(refused),
+            None => self.database.rejected_by_text(shop, ids, allowed),
+        }
+    }
+}
+
+impl ChangeReads for SteadyReaders {
+    fn changes_since(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        since: Position,
+    ) -> Result<News, StoreError> {
+        self.database.changes_since(shop, model, since)
+    }
+
+    fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError> {
+        self.database.positions(shops)
+    }
+
+    fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        self.database.last_change(shop)
+    }
+}
+
+impl IndexSource for SteadyReaders {
     fn scan(
         &self,
         shop: ShopId,
@@ -155,66 +222,20 @@ impl CatalogReads for SteadyReaders {
         Ok(read_at)
     }
 
-    fn keep_up(&self, shop: ShopId, changes: &[&Touched]) {
+    fn replicate(&self, shop: ShopId, changes: &[&Touched]) {
         if let Some(nearby) = &self.nearby {
             nearby.keep_up(shop, changes);
         }
     }
 
-    fn let_go(&self, shop: ShopId) {
+    fn drop_replica(&self, shop: ShopId) {
         if let Some(nearby) = &self.nearby {
             nearby.let_go(shop);
         }
     }
+}
 
-    fn every_product(
-        &self,
-        pass: &ReadPass,
-        visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
-    ) -> Result<(), StoreError> {
-        self.database.every_product(pass, visit)
-    }
-
-    fn is_shared(&self) -> bool {
-        self.database.is_shared()
-    }
-
-    fn changes_since(
-        &self,
-        shop: ShopId,
-        model: Option<&ModelId>,
-        since: Position,
-    ) -> Result<News, StoreError> {
-        self.database.changes_since(shop, model, since)
-    }
-
-    fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError> {
-        self.database.positions(shops)
-    }
-
-    fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
-        self.database.last_change(shop)
-    }
-
-    fn is_near(&self) -> bool {
-        self.database.is_near()
-    }
-
-    /// While the database is away, this is good enough as long as there is something to show.
-    fn check(&self) -> Result<(), StoreError> {
-        let something =
-            || self.nearby.as_ref().is_some_and(|nearby| nearby.holds_any()).then_some(());
-        self.newest(CatalogReads::check, something)
-    }
-
-    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
-        self.database.shops()
-    }
-
-    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
-        self.newest(|database| database.counts(shop), || self.at_hand(|nearby| nearby.counts(shop)))
-    }
-
+impl TokenReads for SteadyReaders {
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         if let Some(row) = self.tokens.get(id) {
             return Ok(Some(row));
@@ -243,34 +264,19 @@ impl CatalogReads for SteadyReaders {
     fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
         self.database.tokens(shop)
     }
+}
 
-    fn unembedded(
+impl EmbeddingQueue for SteadyReaders {
+    fn lease_unembedded(
         &self,
         model: &str,
         encoder: Encoder,
         limit: usize,
     ) -> Result<Vec<Unembedded>, StoreError> {
-        self.database.unembedded(model, encoder, limit)
-    }
-
-    fn claim_unembedded(
-        &self,
-        model: &str,
-        encoder: Encoder,
-        limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
-        self.database.claim_unembedded(model, encoder, limit)
+        self.database.lease_unembedded(model, encoder, limit)
     }
 
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
         self.database.unembedded_count(model, encoder)
-    }
-
-    fn scan_vectors(
-        &self,
-        shop: ShopId,
-        visit: &mut dyn FnMut(VectorRow),
-    ) -> Result<(), StoreError> {
-        self.database.scan_vectors(shop, visit)
     }
 }

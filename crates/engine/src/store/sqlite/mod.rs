@@ -214,7 +214,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::store::{CatalogReads, Trouble};
+    use crate::store::{EmbeddingQueue, IndexSource, ProductReads, StoreInfo, TokenReads, Trouble};
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -335,7 +335,7 @@ mod tests {
         let visit = &mut |row: crate::store::Scanned<'_>| seen.push((row.id, row.vector.is_some()));
         readers.scan(shop(1), Some(&model), visit).unwrap();
         assert_eq!(seen, [(sound.id, false), (odd.id, false)]);
-        assert_eq!(readers.unembedded("n", crate::embed::Encoder::Deep, 9).unwrap().len(), 2);
+        assert_eq!(readers.lease_unembedded("n", crate::embed::Encoder::Deep, 9).unwrap().len(), 2);
         assert_eq!(readers.shops().unwrap()[0].products, 2);
         assert_eq!(readers.tokens(None).unwrap().len(), 1);
         assert!(readers.token(1).unwrap().is_none());

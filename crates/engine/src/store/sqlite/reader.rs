@@ -15,7 +15,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{
-        CatalogReads, Meaning, News, Page, Position, Scanned, ShopCounts, Stamp, StoreError,
+        ChangeReads, EmbeddingQueue, FullScan, IndexSource, Meaning, News, Page, Position,
+        ProductReads, Scanned, SearchReads, ShopCounts, Stamp, StoreError, StoreInfo, TokenReads,
         TokenRow, Touched, Unembedded, VectorRow, decoding,
     },
     SqliteStore, rows, vectors,
@@ -79,7 +80,40 @@ impl SqliteReaders {
     }
 }
 
-impl CatalogReads for SqliteReaders {
+impl StoreInfo for SqliteReaders {
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    fn check(&self) -> Result<(), StoreError> {
+        self.read(last_change_of).map(drop)
+    }
+
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT id, product_count, visible_count FROM shops
+                 WHERE product_count > 0 ORDER BY product_count DESC, id",
+            )?;
+            let mut rows = statement.query([])?;
+            let mut shops = Vec::new();
+            while let Some(row) = rows.next()? {
+                shops.extend(read_counts(row)?);
+            }
+            Ok(shops)
+        })
+    }
+
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
+        self.read(|connection| counts_of(connection, shop))
+    }
+}
+
+impl ProductReads for SqliteReaders {
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(
@@ -97,29 +131,6 @@ impl CatalogReads for SqliteReaders {
                 }
             }
             Ok(found)
-        })
-    }
-
-    fn refused(
-        &self,
-        shop: ShopId,
-        ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT title, description FROM products WHERE id = ?1 AND shop_id = ?2",
-            )?;
-            let mut refused = Vec::new();
-            for id in ids {
-                let mut row = statement.query(params![id.get(), shop.get()])?;
-                if let Some(row) = row.next()?
-                    && !allowed(&rows::read_text(row, 0)?, &rows::read_text(row, 1)?)
-                {
-                    refused.push(*id);
-                }
-            }
-            Ok(refused)
         })
     }
 
@@ -147,40 +158,10 @@ impl CatalogReads for SqliteReaders {
             Ok(Page { products, total })
         })
     }
+}
 
-    fn scan(
-        &self,
-        shop: ShopId,
-        model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Position, StoreError> {
-        self.read(|connection| {
-            let read_at = position(last_change_of(connection)?);
-            let mut statement = connection.prepare_cached(
-                "SELECT id, products.version, hidden, price, title, description, vector
-                 FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
-                 WHERE products.shop_id = ?1 ORDER BY id",
-            )?;
-            let mut rows = statement.query(params![shop.get(), model.map(ModelId::as_str)])?;
-            let shop = shop.get().cast_signed();
-            while let Some(row) = rows.next()? {
-                let number = row.get(0)?;
-                let Some(id) = decoding::product_id(shop, number) else { continue };
-                visit(Scanned {
-                    id,
-                    version: decoding::seq(row.get(1)?),
-                    hidden: row.get(2)?,
-                    price: decoding::money(shop, number, &rows::read_text(row, 3)?),
-                    title: &rows::read_text(row, 4)?,
-                    description: &rows::read_text(row, 5)?,
-                    vector: rows::read_vector(row, 6, shop, number)?,
-                });
-            }
-            Ok(read_at)
-        })
-    }
-
-    fn every_product(
+impl FullScan for SqliteReaders {
+    fn for_each_product(
         &self,
         pass: &ReadPass,
         visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
@@ -204,10 +185,45 @@ impl CatalogReads for SqliteReaders {
         })
     }
 
-    fn is_shared(&self) -> bool {
-        false
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError> {
+        self.read(|connection| vectors::scan(connection, shop, visit))
+    }
+}
+
+impl SearchReads for SqliteReaders {
+    fn hits(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.products(pass, ids)
     }
 
+    fn rejected_by_text(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT title, description FROM products WHERE id = ?1 AND shop_id = ?2",
+            )?;
+            let mut refused = Vec::new();
+            for id in ids {
+                let mut row = statement.query(params![id.get(), shop.get()])?;
+                if let Some(row) = row.next()?
+                    && !allowed(&rows::read_text(row, 0)?, &rows::read_text(row, 1)?)
+                {
+                    refused.push(*id);
+                }
+            }
+            Ok(refused)
+        })
+    }
+}
+
+impl ChangeReads for SqliteReaders {
     fn changes_since(
         &self,
         shop: ShopId,
@@ -250,34 +266,43 @@ impl CatalogReads for SqliteReaders {
     fn last_change(&self, _: ShopId) -> Result<Seq, StoreError> {
         self.read(last_change_of)
     }
+}
 
-    fn is_near(&self) -> bool {
-        true
-    }
-
-    fn check(&self) -> Result<(), StoreError> {
-        self.read(last_change_of).map(drop)
-    }
-
-    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
+impl IndexSource for SqliteReaders {
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Position, StoreError> {
         self.read(|connection| {
+            let read_at = position(last_change_of(connection)?);
             let mut statement = connection.prepare_cached(
-                "SELECT id, product_count, visible_count FROM shops
-                 WHERE product_count > 0 ORDER BY product_count DESC, id",
+                "SELECT id, products.version, hidden, price, title, description, vector
+                 FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
+                 WHERE products.shop_id = ?1 ORDER BY id",
             )?;
-            let mut rows = statement.query([])?;
-            let mut shops = Vec::new();
+            let mut rows = statement.query(params![shop.get(), model.map(ModelId::as_str)])?;
+            let shop = shop.get().cast_signed();
             while let Some(row) = rows.next()? {
-                shops.extend(read_counts(row)?);
+                let number = row.get(0)?;
+                let Some(id) = decoding::product_id(shop, number) else { continue };
+                visit(Scanned {
+                    id,
+                    version: decoding::seq(row.get(1)?),
+                    hidden: row.get(2)?,
+                    price: decoding::money(shop, number, &rows::read_text(row, 3)?),
+                    title: &rows::read_text(row, 4)?,
+                    description: &rows::read_text(row, 5)?,
+                    vector: rows::read_vector(row, 6, shop, number)?,
+                });
             }
-            Ok(shops)
+            Ok(read_at)
         })
     }
+}
 
-    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
-        self.read(|connection| counts_of(connection, shop))
-    }
-
+impl TokenReads for SqliteReaders {
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
         self.read_at_once(|connection| {
@@ -301,8 +326,10 @@ impl CatalogReads for SqliteReaders {
             Ok(tokens)
         })
     }
+}
 
-    fn unembedded(
+impl EmbeddingQueue for SqliteReaders {
+    fn lease_unembedded(
         &self,
         model: &str,
         encoder: Encoder,
@@ -313,14 +340,6 @@ impl CatalogReads for SqliteReaders {
 
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
         self.read(|connection| vectors::unembedded_count(connection, model, encoder))
-    }
-
-    fn scan_vectors(
-        &self,
-        shop: ShopId,
-        visit: &mut dyn FnMut(VectorRow),
-    ) -> Result<(), StoreError> {
-        self.read(|connection| vectors::scan(connection, shop, visit))
     }
 }
 

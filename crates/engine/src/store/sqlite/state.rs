@@ -5,7 +5,7 @@ use std::{cmp::Ordering, fs};
 use rusqlite::Connection;
 
 use super::{
-    super::{CatalogReads, StoreError, StoreState, VectorCount},
+    super::{StoreError, StoreInfo, StoreState, VectorCount},
     FILE_NAME, LOG_FILE_NAME, SqliteReaders, schema,
 };
 

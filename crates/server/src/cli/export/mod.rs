@@ -99,7 +99,7 @@ impl ExportCommand {
         let pass = Caller::new(shop, Role::Viewer).may_read();
         let mut written = Ok(());
         readers
-            .every_product(&pass, &mut |product| {
+            .for_each_product(&pass, &mut |product| {
                 tally.count(total);
                 written = products.add(&Exported::from(&product));
                 if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

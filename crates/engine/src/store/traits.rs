@@ -1,5 +1,5 @@
-//! What does the engine need of a store? Transactions that write, reads that never wait for
-//! them, and rows; SQLite and PostgreSQL both give it.
+//! The traits that both stores, SQLite and PostgreSQL, implement: write transactions, and reads
+//! split by consumer, which never wait for writers. The conformance suite runs on both.
 
 use std::ops::ControlFlow;
 
@@ -38,63 +38,78 @@ pub trait Cleanup: Send {
     ) -> Result<bool, StoreError>;
 }
 
-/// The side of a store that reads. Each read sees one state of the store.
-pub trait CatalogReads: Send + Sync {
-    /// One product, if it exists and the reader gets to see it.
+/// What a store is and how much it holds. Every other trait of readers builds on it.
+pub trait StoreInfo: Send + Sync {
+    /// Whether other processes write products to this store too.
+    fn is_shared(&self) -> bool;
+
+    /// Whether a point read is fast enough to run on an async thread.
+    fn is_local(&self) -> bool;
+
+    /// Health check: whether the store can be read right now.
+    fn check(&self) -> Result<(), StoreError>;
+
+    /// Every shop with at least one product, largest first.
+    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError>;
+
+    /// The product counts of a shop; zeros for an unknown shop.
+    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError>;
+}
+
+/// Point reads and pages, for the API.
+pub trait ProductReads: StoreInfo {
+    /// One product; `None` if it does not exist or the pass does not show it.
     fn product(&self, pass: &ReadPass, id: ProductId) -> Result<Option<Product>, StoreError> {
         Ok(self.products(pass, &[id])?.pop())
     }
 
-    /// The products with these ids, in this order; unknown and unseen ones are left out.
+    /// The products with these ids, in this order, without those that do not exist or that the
+    /// pass does not show.
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError>;
-
-    /// The products that a shop's index found: as it shows them, or as they are by now.
-    fn found(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
-        self.products(pass, ids)
-    }
-
-    /// Those of the products with these ids whose title and description are not `allowed`. What
-    /// is gone meanwhile is not among them.
-    fn refused(
-        &self,
-        shop: ShopId,
-        ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
-    ) -> Result<Vec<ProductId>, StoreError>;
 
     /// A page of the catalog, by ascending id.
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError>;
+}
 
-    /// Hands every product of a shop to `visit`, by ascending id and with its vector of this
-    /// model, and returns the position the shop was read at. Reads no more of a row than the visitor
-    /// gets to see.
-    fn scan(
-        &self,
-        shop: ShopId,
-        model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
-    ) -> Result<Position, StoreError>;
-
-    /// A shop that was scanned for an index is about to show these changes, in this order: what is
-    /// kept of its rows must show them first.
-    fn keep_up(&self, _shop: ShopId, _changes: &[&Touched]) {}
-
-    /// A shop that was scanned for an index has left memory: nothing of it need be kept.
-    fn let_go(&self, _shop: ShopId) {}
-
-    /// Hands every product in sight to `visit`, by ascending id and all of one state, until it has
-    /// seen enough. A store cannot tidy up meanwhile, so a visitor should not dawdle.
-    fn every_product(
+/// Reads of whole shops, for exports and store migration. The store cannot reclaim old row
+/// versions while a scan runs, so visitors must be quick.
+pub trait FullScan: StoreInfo {
+    /// Calls `visit` with every product that the pass shows, by ascending id and from one
+    /// snapshot, until it breaks.
+    fn for_each_product(
         &self,
         pass: &ReadPass,
         visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Whether other processes write products to this store too.
-    fn is_shared(&self) -> bool;
+    /// Calls `visit` with every vector of a shop, by ascending product id.
+    fn scan_vectors(
+        &self,
+        shop: ShopId,
+        visit: &mut dyn FnMut(VectorRow),
+    ) -> Result<(), StoreError>;
+}
 
-    /// What the products that changed after `since` are now, with their vectors of this model.
-    /// Finds out whether the shop's history still contains `since`.
+/// Reads that a search of an index in memory needs.
+pub trait SearchReads: StoreInfo {
+    /// The rows of search hits, in this order, without those that do not exist or that the pass
+    /// does not show. A row may be as old as the index that found it.
+    fn hits(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError>;
+
+    /// The ids among `ids` whose title and description are not `allowed`. Deleted products are not
+    /// returned.
+    fn rejected_by_text(
+        &self,
+        shop: ShopId,
+        ids: &[ProductId],
+        allowed: &dyn Fn(&str, &str) -> bool,
+    ) -> Result<Vec<ProductId>, StoreError>;
+}
+
+/// The change feed: how an index follows the store.
+pub trait ChangeReads: StoreInfo {
+    /// The current state of all products that changed after `since`, with their vectors of this
+    /// model. Detects whether the shop's history still contains `since`.
     fn changes_since(
         &self,
         shop: ShopId,
@@ -102,58 +117,66 @@ pub trait CatalogReads: Send + Sync {
         since: Position,
     ) -> Result<News, StoreError>;
 
-    /// Where each of these shops that exists is now.
+    /// The current positions of those of these shops that exist.
     fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError>;
 
-    /// The last change that was committed, as far as it can concern this shop.
+    /// The last committed change of this shop; in a store that numbers the changes of all shops
+    /// together, of any shop.
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;
+}
 
-    /// Whether a small read is quick enough for a thread that must not wait.
-    fn is_near(&self) -> bool;
+/// What builds shop indexes and keeps them current.
+pub trait IndexSource: ChangeReads {
+    /// Calls `visit` with every product of a shop, by ascending id and with its vector of this
+    /// model, and returns the position that the shop was read at.
+    fn scan(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        visit: &mut dyn FnMut(Scanned<'_>),
+    ) -> Result<Position, StoreError>;
 
-    /// Whether the store can be read right now.
-    fn check(&self) -> Result<(), StoreError>;
+    /// Called before the index of a scanned shop publishes these changes: a store that keeps a
+    /// local replica of the shop's rows applies them to it.
+    fn replicate(&self, _shop: ShopId, _changes: &[&Touched]) {}
 
-    /// Every shop with products, largest first.
-    fn shops(&self) -> Result<Vec<ShopCounts>, StoreError>;
+    /// Called when the index of a scanned shop was evicted: drops the local replica, if any.
+    fn drop_replica(&self, _shop: ShopId) {}
+}
 
-    /// How many products a shop has.
-    fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError>;
-
-    /// The token with this number.
+/// Reads of API tokens.
+pub trait TokenReads: StoreInfo {
+    /// The token with this id.
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError>;
 
-    /// The tokens of a shop, or of all shops, in the order they were issued.
+    /// The tokens of a shop, or of all shops, in the order of their ids.
     fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError>;
+}
 
-    /// The newest products that have no vector of this model by this encoder or a better one.
-    fn unembedded(
+/// The products that wait for a vector, derived from the rows.
+pub trait EmbeddingQueue: StoreInfo {
+    /// Leases the newest products without a vector of this model by this encoder or a better one.
+    /// No other process gets them until this one calls again, ends or takes too long.
+    fn lease_unembedded(
         &self,
         model: &str,
         encoder: Encoder,
         limit: usize,
     ) -> Result<Vec<Unembedded>, StoreError>;
 
-    /// As [`unembedded`](Self::unembedded), but products that this process has for itself: no other
-    /// is handed them until this one asks again.
-    fn claim_unembedded(
-        &self,
-        model: &str,
-        encoder: Encoder,
-        limit: usize,
-    ) -> Result<Vec<Unembedded>, StoreError> {
-        self.unembedded(model, encoder, limit)
-    }
-
-    /// How many products have no vector of this model by this encoder or a better one.
+    /// The number of products without a vector of this model by this encoder or a better one.
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError>;
+}
 
-    /// Hands every vector of a shop to `visit`, by ascending product.
-    fn scan_vectors(
-        &self,
-        shop: ShopId,
-        visit: &mut dyn FnMut(VectorRow),
-    ) -> Result<(), StoreError>;
+/// All reads of a store, for the composition root. Each read sees one snapshot.
+pub trait CatalogReads:
+    ProductReads + FullScan + SearchReads + IndexSource + TokenReads + EmbeddingQueue
+{
+}
+
+impl<S> CatalogReads for S where
+    S: ProductReads + FullScan + SearchReads + IndexSource + TokenReads + EmbeddingQueue
+{
 }
 
 /// The rows inside a transaction. [`WriteTransaction`] says which of them a write changes.

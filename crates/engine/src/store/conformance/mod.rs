@@ -1,0 +1,224 @@
+//! One conformance suite for all stores: every test runs on SQLite, on PostgreSQL, and on
+//! PostgreSQL read with failover. One file per trait of [`super::traits`].
+
+/// Runs each test on each store, on a new store every time.
+macro_rules! on_every_store {
+    ($($test:ident),+ $(,)?) => {
+        on_every_store!(@on sqlite OnSqlite $($test)+);
+        on_every_store!(@on postgres OnPostgres $($test)+);
+        on_every_store!(@on postgres_failover OnPostgresWithFailover $($test)+);
+    };
+    (@on $module:ident $subject:ident $($test:ident)+) => {
+        mod $module {
+            use $crate::store::conformance::{$subject, Subject};
+
+            $(#[test]
+            fn $test() {
+                super::$test(&$subject::new());
+            })+
+        }
+    };
+}
+
+mod catalog_store;
+mod change_reads;
+mod cleanup;
+mod embedding_queue;
+mod full_scan;
+mod index_source;
+mod product_reads;
+mod search_reads;
+mod store_info;
+mod token_reads;
+
+use std::{
+    collections::BTreeSet,
+    ops::ControlFlow,
+    sync::{Arc, Barrier},
+    thread,
+    time::Duration,
+};
+
+use catalog::{
+    access::{Caller, ReadPass, Role},
+    change::Seq,
+    media::{Media, MediaKind},
+    price::Price,
+    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
+};
+use jiff::{SignedDuration, Timestamp};
+use tempfile::TempDir;
+
+use super::{
+    CatalogReads, CatalogStore, Cleanup, Meaning, News, Position, Postgres, PostgresSettings,
+    Remembered, ShopCounts, SqliteReaders, SqliteStore, Stamp, StoreError, TOKEN_LEASE, Touched,
+    Trouble, VectorRow, WriteTransaction,
+};
+use crate::embed::{Encoder, ModelId, Vector};
+
+const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+/// A new store and everything that accesses it.
+trait Subject: Sync {
+    fn new() -> Self;
+    fn store(&self) -> Box<dyn CatalogStore>;
+    fn readers(&self) -> Arc<dyn CatalogReads>;
+    fn cleanup(&self) -> Box<dyn Cleanup>;
+
+    /// Waits until a revoked token stops working everywhere.
+    fn wait_for_revocation(&self) {}
+}
+
+struct OnSqlite(TempDir);
+
+impl Subject for OnSqlite {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn store(&self) -> Box<dyn CatalogStore> {
+        Box::new(SqliteStore::open(self.0.path()).unwrap())
+    }
+
+    fn readers(&self) -> Arc<dyn CatalogReads> {
+        self.store();
+        Arc::new(SqliteReaders::new(self.0.path().to_owned()))
+    }
+
+    fn cleanup(&self) -> Box<dyn Cleanup> {
+        SqliteStore::cleanup(self.0.path().to_owned())
+    }
+}
+
+struct OnPostgres(Postgres);
+
+impl Subject for OnPostgres {
+    fn new() -> Self {
+        let postgres = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
+        postgres.migrate().unwrap();
+        Self(postgres)
+    }
+
+    fn store(&self) -> Box<dyn CatalogStore> {
+        Box::new(self.0.store())
+    }
+
+    fn readers(&self) -> Arc<dyn CatalogReads> {
+        Arc::new(self.0.readers())
+    }
+
+    fn cleanup(&self) -> Box<dyn Cleanup> {
+        self.0.cleanup()
+    }
+}
+
+/// Readers with a local replica, which serves reads while the database is unavailable.
+struct OnPostgresWithFailover {
+    postgres: Postgres,
+    scratch: TempDir,
+}
+
+impl Subject for OnPostgresWithFailover {
+    fn new() -> Self {
+        Self { postgres: OnPostgres::new().0, scratch: tempfile::tempdir().unwrap() }
+    }
+
+    fn store(&self) -> Box<dyn CatalogStore> {
+        Box::new(self.postgres.store())
+    }
+
+    fn readers(&self) -> Arc<dyn CatalogReads> {
+        Arc::new(self.postgres.steady_readers(self.scratch.path()))
+    }
+
+    fn cleanup(&self) -> Box<dyn Cleanup> {
+        self.postgres.cleanup()
+    }
+
+    fn wait_for_revocation(&self) {
+        thread::sleep(TOKEN_LEASE);
+    }
+}
+
+/// Connection settings for tests.
+pub(crate) fn settings(url: &str) -> PostgresSettings {
+    PostgresSettings {
+        address: url.parse().unwrap(),
+        connections: 4,
+        connect_time: Duration::from_secs(5),
+        statement_time: Duration::from_secs(20),
+        lock_time: Duration::from_secs(10),
+        scratch: std::env::temp_dir(),
+        search_above: usize::MAX,
+    }
+}
+
+fn shop(number: u64) -> ShopId {
+    ShopId::new(number).unwrap()
+}
+
+fn sees(of: u64, role: Role) -> ReadPass {
+    Caller::new(shop(of), role).may_read()
+}
+
+fn draft(title: &str, hidden: bool) -> Draft {
+    Draft {
+        title: Title::parse(title).unwrap(),
+        description: Description::default(),
+        price: Price::parse("$1").unwrap(),
+        hidden,
+        media: vec![],
+    }
+}
+
+/// Runs `work` in a transaction of its own.
+fn write<T>(
+    store: &mut dyn CatalogStore,
+    work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
+) -> (T, Vec<Touched>) {
+    let mut transaction = store.begin().unwrap();
+    let done = work(&mut transaction).unwrap();
+    (done, transaction.commit().unwrap().touched)
+}
+
+/// The current position of a shop.
+fn position(readers: &dyn CatalogReads, of: u64) -> Position {
+    readers.positions(&[shop(of)]).unwrap()[0].1
+}
+
+/// Runs the cleanup to its end in small batches.
+fn clean(cleanup: &mut dyn Cleanup, expired_before: Timestamp, keep_changes: u64) {
+    while !cleanup.remove_some(expired_before, keep_changes, 2).unwrap() {}
+}
+
+fn create(store: &mut dyn CatalogStore, of: u64, title: &str, hidden: bool) -> Product {
+    write(store, |transaction| transaction.create(shop(of), draft(title, hidden), NOW)).0
+}
+
+fn ids(products: &[Product]) -> Vec<u64> {
+    products.iter().map(|product| product.id.get()).collect()
+}
+
+/// A random vector for the current text of a product.
+fn vector_of(product: &Product, model: &str, seed: u64) -> VectorRow {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let numbers = (0..64).map(|_| random.f32() - 0.5).collect();
+    VectorRow {
+        shop: product.shop,
+        product: product.id,
+        version: product.version,
+        model: ModelId::new(model),
+        encoder: Encoder::Deep,
+        vector: Vector::towards(numbers).unwrap().stored(),
+    }
+}
+
+fn put(store: &mut dyn CatalogStore, row: &VectorRow) -> bool {
+    write(store, |transaction| transaction.put_vector(row)).0
+}
+
+fn vectors(readers: &dyn CatalogReads, of: u64) -> Vec<VectorRow> {
+    let mut found = Vec::new();
+    readers.scan_vectors(shop(of), &mut |row| found.push(row)).unwrap();
+    found
+}
