@@ -18,6 +18,7 @@ mod embedding;
 mod engine;
 mod follower;
 mod housekeeping;
+pub mod http_client;
 pub mod index;
 mod large;
 mod meaning;

@@ -3,12 +3,12 @@
 use std::{fs, io::Read, path::Path};
 
 use anyhow::{Context, bail};
-use aws_lc_rs::digest;
 use catalog::{
     price::Price,
     product::{Description, Draft, Title},
 };
 use flate2::read::MultiGzDecoder;
+use ring::digest;
 use serde::Deserialize;
 use serde_json::Value;
 

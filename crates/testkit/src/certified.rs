@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::{
     ServerConfig,
-    crypto::aws_lc_rs,
+    crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer},
 };
 use tokio_rustls::TlsAcceptor;
@@ -50,7 +50,7 @@ impl Default for Authority {
 
 impl Certified {
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()

@@ -12,20 +12,21 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use reqwest::{
-    StatusCode,
-    blocking::{Client, Response},
-    header::{AUTHORIZATION, HeaderValue, RETRY_AFTER},
-    redirect::Policy,
-};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use ureq::{
+    Agent, Body,
+    http::{
+        Response, StatusCode,
+        header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+    },
+};
 
 use super::{
     EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, PhraseMatch, Text, Turn, Vector,
     breaker::Breaker,
 };
-use crate::tokens::RandomSource;
+use crate::{http_client, tokens::RandomSource};
 
 /// How often a batch is sent at the most, where nobody waits for it.
 const ATTEMPTS: u32 = 4;
@@ -78,9 +79,6 @@ pub enum BadEndpoint {
     /// The key cannot be sent.
     #[error("the model's API key holds characters that cannot be sent")]
     Key,
-    /// No HTTP client to be had.
-    #[error("no connection to the outside model can be set up")]
-    Client(#[from] reqwest::Error),
 }
 
 /// Somebody else's model.
@@ -88,7 +86,7 @@ pub struct Remote {
     model: ModelId,
     settings: RemoteSettings,
     authorization: Option<HeaderValue>,
-    client: Client,
+    client: Agent,
     breaker: Mutex<Breaker>,
     surroundings: Surroundings,
 }
@@ -121,12 +119,8 @@ impl Remote {
         let authorization = bearer.as_deref().map(HeaderValue::from_str).transpose();
         let mut authorization = authorization.map_err(|_| BadEndpoint::Key)?;
         authorization.iter_mut().for_each(|value| value.set_sensitive(true));
-        let client = Client::builder()
-            .timeout(settings.timeout)
-            // The key goes where the configuration says and nowhere else.
-            .redirect(Policy::none())
-            .no_proxy()
-            .build()?;
+        // The key goes to the configured host and nowhere else, not even to a proxy.
+        let client = http_client::settings(settings.timeout).proxy(None).build().new_agent();
         Ok(Self {
             model: ModelId::new(&format!("{}/{}", settings.name, settings.dims)),
             settings,
@@ -181,18 +175,21 @@ impl Remote {
     fn send(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
         let request =
             Request { model: &self.settings.name, input: texts, encoding_format: "float" };
-        let mut post = self.client.post(format!("{}/embeddings", self.settings.url)).json(&request);
+        let request = serde_json::to_vec(&request).expect("strings and a list of strings are JSON");
+        let url = format!("{}/embeddings", self.settings.url);
+        let mut post = self.client.post(url).header(CONTENT_TYPE, "application/json");
         if let Some(authorization) = &self.authorization {
             post = post.header(AUTHORIZATION, authorization.clone());
         }
-        let response = post.send().map_err(not_answered)?;
+        let response = post.send(&request[..]).map_err(not_answered)?;
         if !response.status().is_success() {
             return Err(unsuccessful(&response));
         }
         let most = BYTES_AROUND + texts.len() * (self.settings.dims * BYTES_PER_NUMBER + 256);
         let mut body = Vec::new();
-        response.take(most as u64).read_to_end(&mut body).map_err(|error| match error.kind() {
-            std::io::ErrorKind::TimedOut => EmbedError::TimedOut,
+        let reader = response.into_body().into_reader().take(most as u64);
+        { reader }.read_to_end(&mut body).map_err(|error| match ureq::Error::from(error) {
+            ureq::Error::Timeout(_) => EmbedError::TimedOut,
             _ => EmbedError::Unreachable("the answer broke off".to_owned()),
         })?;
         self.read(&body, texts.len())
@@ -265,19 +262,15 @@ fn beginning(text: &str) -> &str {
     if end == 0 { " " } else { &text[..end] }
 }
 
-fn not_answered(error: reqwest::Error) -> EmbedError {
-    if error.is_timeout() {
-        return EmbedError::TimedOut;
+fn not_answered(error: ureq::Error) -> EmbedError {
+    match error {
+        ureq::Error::Timeout(_) => EmbedError::TimedOut,
+        ureq::Error::Io(error) => EmbedError::Unreachable(error.to_string()),
+        error => EmbedError::Unreachable(error.to_string()),
     }
-    // The innermost cause is what tells ("connection refused"); the outer ones repeat the address.
-    let mut cause: &dyn std::error::Error = &error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    EmbedError::Unreachable(cause.to_string())
 }
 
-fn unsuccessful(response: &Response) -> EmbedError {
+fn unsuccessful(response: &Response<Body>) -> EmbedError {
     let status = response.status().as_u16();
     match response.status() {
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
@@ -294,7 +287,7 @@ fn unsuccessful(response: &Response) -> EmbedError {
 }
 
 /// The wait asked for in seconds; a date, which clocks may disagree on, is passed over.
-fn retry_after(response: &Response) -> Option<Duration> {
+fn retry_after(response: &Response<Body>) -> Option<Duration> {
     let seconds: u32 = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds.into()))
 }

@@ -2,18 +2,22 @@
 //! turned away for now is tried again.
 
 use std::{
+    io::Read,
     thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail};
-use reqwest::{
-    Method, StatusCode,
-    blocking::{Client, Response},
-    header::RETRY_AFTER,
-    redirect::Policy,
-};
+use engine::http_client;
 use serde_json::Value;
+use ureq::{
+    Agent, Body,
+    http::{
+        Method, Request, Response, StatusCode,
+        header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER},
+        request::Builder,
+    },
+};
 
 use crate::serving;
 
@@ -27,9 +31,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// A server and the token it is asked with.
 pub(super) struct Remote {
-    http: Client,
+    http: Agent,
     base: String,
-    token: String,
+    authorization: HeaderValue,
 }
 
 /// What a server answered, good or bad.
@@ -41,26 +45,23 @@ pub(super) struct Answer {
 }
 
 impl Remote {
-    pub(super) fn new(base: &str, token: String) -> anyhow::Result<Self> {
+    pub(super) fn new(base: &str, token: &str) -> anyhow::Result<Self> {
         let parsed = url::Url::parse(base).with_context(|| format!("--server {base}"))?;
         if !matches!(parsed.scheme(), "http" | "https") {
             bail!("--server must be an http or https address, such as http://127.0.0.1:7700");
         }
-        let http = Client::builder()
-            .timeout(ANSWER_TIME)
-            // A create that is redirected would become a read.
-            .redirect(Policy::none())
-            .build()
-            .context("no HTTP client")?;
-        Ok(Self { http, base: base.trim_end_matches('/').to_owned(), token })
+        let http = http_client::settings(ANSWER_TIME).build().new_agent();
+        let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
+            .context("the token holds characters that cannot be sent")?;
+        authorization.set_sensitive(true);
+        Ok(Self { http, base: base.trim_end_matches('/').to_owned(), authorization })
     }
 
     /// Sends a request that somebody waits for: it is answered at once or not at all.
     pub(super) fn ask(&self, path: &str, body: &Value) -> anyhow::Result<Answer> {
-        let request = self.http.post(format!("{}{path}", self.base)).bearer_auth(&self.token);
-        let response = request.json(body).send();
+        let response = self.request(self.builder(&Method::POST, path), Some(body));
         let response = response.with_context(|| format!("{} cannot be reached", self.base))?;
-        Ok(Answer::read(response)?)
+        Answer::read(response)
     }
 
     /// Sends a request until it is answered for good. Requests must be safe to repeat: creates by
@@ -75,20 +76,14 @@ impl Remote {
         let began = Instant::now();
         let mut pause = FIRST_PAUSE;
         loop {
-            let mut request = self
-                .http
-                .request(method.clone(), format!("{}{path}", self.base))
-                .bearer_auth(&self.token);
+            let mut request = self.builder(method, path);
             if let Some(key) = key {
                 request = request.header("Idempotency-Key", key);
             }
-            if let Some(body) = body {
-                request = request.json(body);
-            }
-            let (why, wait) = match request.send().map(Outcome::of) {
+            let (why, wait) = match self.request(request, body).map(Outcome::of) {
                 Ok(Outcome::Answered(response)) => match Answer::read(response) {
                     Ok(answer) => return Ok(answer),
-                    Err(error) => (anyhow::Error::from(error), None),
+                    Err(error) => (error, None),
                 },
                 Ok(Outcome::NotNow(status, wait)) => {
                     (anyhow::anyhow!("the server answers {status}"), wait)
@@ -103,16 +98,38 @@ impl Remote {
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
+
+    fn builder(&self, method: &Method, path: &str) -> Builder {
+        Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.base))
+            .header(AUTHORIZATION, self.authorization.clone())
+    }
+
+    /// Sends a request once.
+    fn request(
+        &self,
+        request: Builder,
+        body: Option<&Value>,
+    ) -> Result<Response<Body>, ureq::Error> {
+        match body {
+            Some(body) => {
+                let request = request.header(CONTENT_TYPE, "application/json");
+                self.http.run(request.body(body.to_string())?)
+            }
+            None => self.http.run(request.body(())?),
+        }
+    }
 }
 
 enum Outcome {
-    Answered(Response),
+    Answered(Response<Body>),
     /// To be tried again, after as long as the server says.
     NotNow(StatusCode, Option<Duration>),
 }
 
 impl Outcome {
-    fn of(response: Response) -> Self {
+    fn of(response: Response<Body>) -> Self {
         let status = response.status();
         let not_now = matches!(
             status,
@@ -131,11 +148,13 @@ impl Outcome {
 }
 
 impl Answer {
-    fn read(response: Response) -> reqwest::Result<Self> {
+    fn read(response: Response<Body>) -> anyhow::Result<Self> {
         let status = response.status();
         let count = response.headers().get("x-total-count").and_then(|count| count.to_str().ok());
         let total_count = count.and_then(|count| count.parse().ok());
-        let body = serde_json::from_slice(&response.bytes()?).unwrap_or_default();
+        let mut body = Vec::new();
+        response.into_body().into_reader().read_to_end(&mut body)?;
+        let body = serde_json::from_slice(&body).unwrap_or_default();
         Ok(Self { status, total_count, body })
     }
 

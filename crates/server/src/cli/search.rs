@@ -16,8 +16,8 @@ use catalog::{
 };
 use clap::Args;
 use engine::Onlooker;
-use reqwest::StatusCode;
 use serde_json::{Value, json};
+use ureq::http::StatusCode;
 
 use self::page::{Answer, Page};
 use super::{

@@ -43,7 +43,7 @@ impl Target {
     /// The server, where one is meant.
     pub(super) fn remote(&self, environment: &Environment) -> anyhow::Result<Option<Remote>> {
         let Some(server) = &self.server else { return Ok(None) };
-        Ok(Some(Remote::new(server, self.token(environment)?)?))
+        Ok(Some(Remote::new(server, &self.token(environment)?)?))
     }
 
     /// The shop, where a folder is meant.

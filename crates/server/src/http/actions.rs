@@ -114,7 +114,7 @@ pub(crate) fn once(
 ) -> Option<Once> {
     key.map(|key| {
         let said = format!("{endpoint}\n{body}");
-        let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, said.as_bytes());
+        let digest = ring::digest::digest(&ring::digest::SHA256, said.as_bytes());
         Once {
             key: key.to_owned(),
             fingerprint: digest.as_ref().to_vec(),

@@ -21,6 +21,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{
     auth::TokenKey,
+    jwt_signatures,
     key_file::{CHECK_INTERVAL, KeyFile},
     problem::ApiError,
 };
@@ -43,6 +44,7 @@ enum Keys {
 
 impl SignedTokens {
     pub(crate) fn new(config: &JwtConfig) -> anyhow::Result<Self> {
+        jwt_signatures::install();
         let (grace, now) = (config.file_grace, Instant::now());
         let (keys, algorithms) = match &config.keys {
             JwtKeys::Secret(secret) => {

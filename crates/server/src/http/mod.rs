@@ -24,6 +24,7 @@ pub(crate) mod guard;
 pub(crate) mod health;
 pub mod json;
 pub(crate) mod jwt;
+mod jwt_signatures;
 mod key_file;
 pub(crate) mod mcp;
 pub(crate) mod observe;

@@ -21,6 +21,7 @@ use engine::{
 };
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusHandle;
+use ring::rand::{SecureRandom, SystemRandom};
 use tokio::net::TcpListener;
 
 use admin::AdminListener;
@@ -210,7 +211,7 @@ pub(crate) fn random_source() -> engine::tokens::RandomSource {
     Arc::new(|bytes| {
         // The system's generator cannot fail once the system is up; a predictable secret would
         // be worse than none.
-        aws_lc_rs::rand::fill(bytes).unwrap_or_else(|_| panic!("no random numbers to be had"));
+        SystemRandom::new().fill(bytes).unwrap_or_else(|_| panic!("no random numbers to be had"));
     })
 }
 

@@ -1,11 +1,15 @@
 //! How do spans get to a collector without the service waiting for it?
 
+use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use engine::http_client;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::TracerProvider;
-use opentelemetry_otlp::{ExporterBuildError, Protocol, WithExportConfig};
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_otlp::{ExporterBuildError, Protocol, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{
@@ -29,8 +33,10 @@ const QUEUE_SPANS: usize = 8192;
 const BATCH_SPANS: usize = 512;
 /// The longest that a span waits for others to be delivered with.
 const BATCH_DELAY: Duration = Duration::from_secs(2);
+/// The most that is read of a collector's response.
+const MAX_RESPONSE_BYTES: u64 = 64 << 10;
 /// The libraries that carry the spans away, whose own spans would never end.
-const CARRIERS: [&str; 4] = ["h2", "hyper", "opentelemetry", "reqwest"];
+const CARRIERS: [&str; 3] = ["h2", "hyper", "opentelemetry"];
 /// The SDK of the Model Context Protocol, whose spans say nothing that the request's does not.
 const TALKATIVE: &str = "rmcp";
 /// The name of the tracer that all spans come from.
@@ -46,6 +52,7 @@ pub(super) fn provider(
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(format!("{}/v1/traces", endpoint.trim_end_matches('/')))
         .with_timeout(EXPORT_TIME)
+        .with_http_client(Client(http_client::settings(EXPORT_TIME).build().new_agent()))
         .build()?;
     let batches = BatchConfigBuilder::default()
         .with_max_queue_size(QUEUE_SPANS)
@@ -77,6 +84,21 @@ where
         .with_targets(CARRIERS.map(|carrier| (carrier, LevelFilter::OFF)))
         .with_target(TALKATIVE, LevelFilter::OFF);
     tracing_opentelemetry::layer().with_tracer(provider.tracer(TRACER)).with_filter(ours).boxed()
+}
+
+/// Delivers batches over HTTP. It blocks: the SDK exports from a thread of its own.
+#[derive(Debug)]
+struct Client(ureq::Agent);
+
+#[async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let response = self.0.run(request.map(Vec::from))?;
+        let (head, body) = response.into_parts();
+        let mut bytes = Vec::new();
+        body.into_reader().take(MAX_RESPONSE_BYTES).read_to_end(&mut bytes)?;
+        Ok(Response::from_parts(head, bytes.into()))
+    }
 }
 
 /// An exporter that logs when delivery begins to fail and when it works again, and nothing in between.

@@ -2,15 +2,16 @@
 
 use std::{fs, sync::Arc};
 
-use aws_lc_rs::{
-    encoding::{AsDer, Pkcs8V1Der, PublicKeyX509Der},
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jsonwebtoken::{Algorithm, Header, jwk::Jwk};
+use ring::{
+    hmac,
     rand::SystemRandom,
-    rsa::KeySize,
     signature::{
-        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RsaKeyPair,
+        ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RSA_PKCS1_SHA256,
+        RsaKeyPair, RsaPublicKeyComponents,
     },
 };
-use jsonwebtoken::{Algorithm, EncodingKey, Header, encode, jwk::Jwk};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -29,8 +30,54 @@ pub(crate) fn claims() -> Value {
     json!({"iss": ISSUER, "aud": AUDIENCE, "exp": now() + HOUR, "shop": 7, "role": "EDITOR"})
 }
 
-pub(crate) fn sign(header: &Header, claims: &Value, key: &EncodingKey) -> String {
-    encode(header, claims, key).unwrap()
+/// A key that signs tokens.
+pub(crate) enum SigningKey {
+    Secret(Vec<u8>),
+    Rsa(RsaKeyPair),
+    Ec(EcdsaKeyPair),
+    Ed(Ed25519KeyPair),
+}
+
+impl SigningKey {
+    pub(crate) fn from_secret(secret: impl AsRef<[u8]>) -> Self {
+        Self::Secret(secret.as_ref().to_vec())
+    }
+
+    fn sign(&self, algorithm: Algorithm, message: &[u8]) -> Vec<u8> {
+        let random = SystemRandom::new();
+        match (self, algorithm) {
+            (Self::Secret(secret), algorithm) => {
+                let hash = match algorithm {
+                    Algorithm::HS256 => hmac::HMAC_SHA256,
+                    Algorithm::HS384 => hmac::HMAC_SHA384,
+                    Algorithm::HS512 => hmac::HMAC_SHA512,
+                    _ => panic!("{algorithm:?} takes no secret"),
+                };
+                hmac::sign(&hmac::Key::new(hash, secret), message).as_ref().to_vec()
+            }
+            (Self::Rsa(pair), Algorithm::RS256) => {
+                let mut signature = vec![0; pair.public().modulus_len()];
+                pair.sign(&RSA_PKCS1_SHA256, &random, message, &mut signature).unwrap();
+                signature
+            }
+            (Self::Ec(pair), Algorithm::ES256) => {
+                pair.sign(&random, message).unwrap().as_ref().to_vec()
+            }
+            (Self::Ed(pair), Algorithm::EdDSA) => pair.sign(message).as_ref().to_vec(),
+            _ => panic!("the key does not sign with {algorithm:?}"),
+        }
+    }
+}
+
+pub(crate) fn sign(header: &Header, claims: &Value, key: &SigningKey) -> String {
+    let header_text = serde_json::to_string(header).unwrap();
+    let message = format!("{}.{}", encode(header_text), encode(claims.to_string()));
+    let signature = key.sign(header.alg, message.as_bytes());
+    format!("{message}.{}", encode(signature))
+}
+
+fn encode(bytes: impl AsRef<[u8]>) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 pub(crate) fn start(algorithms: &str, flags: &[&str]) -> Arc<Server> {
@@ -42,7 +89,7 @@ pub(crate) fn start(algorithms: &str, flags: &[&str]) -> Arc<Server> {
 pub(crate) struct ProviderKey {
     pub(crate) name: &'static str,
     pub(crate) algorithm: Algorithm,
-    pub(crate) private: EncodingKey,
+    pub(crate) private: SigningKey,
     pub(crate) public: Jwk,
     /// The public key in the forms that an attacker could take for a secret.
     pub(crate) public_bytes: Vec<Vec<u8>>,
@@ -52,40 +99,44 @@ impl ProviderKey {
     fn new(
         name: &'static str,
         algorithm: Algorithm,
-        private: EncodingKey,
-        public: Jwk,
+        private: SigningKey,
+        mut public: Value,
         public_bytes: Vec<Vec<u8>>,
     ) -> Self {
-        let mut public = public;
-        public.common.key_id = Some(name.to_owned());
+        public["kid"] = json!(name);
+        public["alg"] = json!(algorithm);
+        let public = serde_json::from_value(public).unwrap();
         Self { name, algorithm, private, public, public_bytes }
     }
 
+    /// Always the same key: `ring` generates no RSA keys.
     pub(crate) fn rsa(name: &'static str) -> Self {
-        let pair = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
-        let pkcs8: Pkcs8V1Der<'_> = pair.as_der().unwrap();
-        let private = EncodingKey::from_rsa_der(inner_rsa_key(pkcs8.as_ref()));
-        let public = Jwk::from_encoding_key(&private, Algorithm::RS256).unwrap();
-        let x509: PublicKeyX509Der<'_> = pair.public_key().as_der().unwrap();
-        let bytes = vec![pair.public_key().as_ref().to_vec(), x509.as_ref().to_vec()];
-        Self::new(name, Algorithm::RS256, private, public, bytes)
+        let pkcs8 = include_bytes!("keys/rsa-test-only.pkcs8.der");
+        let pair = RsaKeyPair::from_pkcs8(pkcs8).unwrap();
+        let numbers = RsaPublicKeyComponents::<Vec<u8>>::from(pair.public());
+        let public = json!({"kty": "RSA", "n": encode(numbers.n), "e": encode(numbers.e)});
+        let pkcs1 = pair.public().as_ref().to_vec();
+        let x509 = [&X509_RSA_2048[..], &pkcs1].concat();
+        Self::new(name, Algorithm::RS256, SigningKey::Rsa(pair), public, vec![pkcs1, x509])
     }
 
     pub(crate) fn ec(name: &'static str) -> Self {
-        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap();
-        let private = EncodingKey::from_ec_der(pair.to_pkcs8v1().unwrap().as_ref());
-        let public = Jwk::from_encoding_key(&private, Algorithm::ES256).unwrap();
-        let bytes = vec![pair.public_key().as_ref().to_vec()];
-        Self::new(name, Algorithm::ES256, private, public, bytes)
+        let (algorithm, random) = (&ECDSA_P256_SHA256_FIXED_SIGNING, SystemRandom::new());
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap();
+        let pair = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random).unwrap();
+        let point = pair.public_key().as_ref().to_vec();
+        // A byte that says the point is not compressed, then its coordinates.
+        let (x, y) = (encode(&point[1..33]), encode(&point[33..]));
+        let public = json!({"kty": "EC", "crv": "P-256", "x": x, "y": y});
+        Self::new(name, Algorithm::ES256, SigningKey::Ec(pair), public, vec![point])
     }
 
     pub(crate) fn ed(name: &'static str) -> Self {
-        let pkcs8 = Ed25519KeyPair::generate_pkcs8v1(&SystemRandom::new()).unwrap();
-        let pair = Ed25519KeyPair::from_pkcs8_maybe_unchecked(pkcs8.as_ref()).unwrap();
-        let private = EncodingKey::from_ed_der(pkcs8.as_ref());
-        let public = Jwk::from_encoding_key(&private, Algorithm::EdDSA).unwrap();
-        let bytes = vec![pair.public_key().as_ref().to_vec()];
-        Self::new(name, Algorithm::EdDSA, private, public, bytes)
+        let pkcs8 = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
+        let pair = Ed25519KeyPair::from_pkcs8(pkcs8.as_ref()).unwrap();
+        let point = pair.public_key().as_ref().to_vec();
+        let public = json!({"kty": "OKP", "crv": "Ed25519", "x": encode(&point)});
+        Self::new(name, Algorithm::EdDSA, SigningKey::Ed(pair), public, vec![point])
     }
 
     pub(crate) fn sign(&self, claims: &Value) -> String {
@@ -95,15 +146,11 @@ impl ProviderKey {
     }
 }
 
-/// The RSA private key inside a PKCS #8 wrapping: the last thing in it.
-fn inner_rsa_key(pkcs8: &[u8]) -> &[u8] {
-    // OCTET STRING, two length bytes, then SEQUENCE, two length bytes, INTEGER 0.
-    let is_start = |window: &[u8]| {
-        window[..2] == [0x04, 0x82] && window[4..6] == [0x30, 0x82] && window[8..] == [2, 1, 0]
-    };
-    let start = pkcs8.windows(11).position(is_start).unwrap();
-    &pkcs8[start + 4..]
-}
+/// What X.509 puts before the public numbers of an RSA key of 2048 bits.
+const X509_RSA_2048: [u8; 24] = [
+    0x30, 0x82, 0x01, 0x22, 0x30, 0x0d, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01,
+    0x01, 0x05, 0x00, 0x03, 0x82, 0x01, 0x0f, 0x00,
+];
 
 /// A provider with one key of each kind, and its key set file.
 pub(crate) struct Provider {

@@ -3,14 +3,14 @@
 use std::{fs, sync::Arc};
 
 use jsonwebtoken::{
-    Algorithm, EncodingKey, Header,
+    Algorithm, Header,
     jwk::{KeyAlgorithm, PublicKeyUse},
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::{
-    provider::{AUDIENCE, HOUR, Provider, ProviderKey, claims, now, sign, start},
+    provider::{AUDIENCE, HOUR, Provider, ProviderKey, SigningKey, claims, now, sign, start},
     shop::{PRODUCTS, Role, Server, TOKENS, plain, until},
 };
 
@@ -27,7 +27,7 @@ fn claims_but(claim: &str, value: Value) -> Value {
 }
 
 fn sign_with_secret(claims: &Value) -> String {
-    sign(&Header::default(), claims, &EncodingKey::from_secret(SECRET.as_bytes()))
+    sign(&Header::default(), claims, &SigningKey::from_secret(SECRET.as_bytes()))
 }
 
 fn start_with_secret(flags: &[&str]) -> Arc<Server> {
@@ -122,7 +122,7 @@ fn a_token_past_its_time_is_told_so() {
     assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
     expired(2).expect(200);
     // Whoever forges a token learns nothing about its time.
-    let forger = EncodingKey::from_secret(b"another secret of thirty-two bytes or more");
+    let forger = SigningKey::from_secret(b"another secret of thirty-two bytes or more");
     let forged = sign(&Header::default(), &claims_but("exp", json!(now() - HOUR)), &forger);
     server.bearer(&forged).get(PRODUCTS).refused(401, "invalid_token");
 }
@@ -153,10 +153,10 @@ fn a_token_signed_or_changed_by_another_is_refused() {
     let server = start_with_secret(&[]);
     let good = sign_with_secret(&claims());
     check(&server, &good, 200);
-    let other = EncodingKey::from_secret(b"another secret of thirty-two bytes or more");
+    let other = SigningKey::from_secret(b"another secret of thirty-two bytes or more");
     check(&server, &sign(&Header::default(), &claims(), &other), 401);
     for algorithm in [Algorithm::HS384, Algorithm::HS512] {
-        let key = EncodingKey::from_secret(SECRET.as_bytes());
+        let key = SigningKey::from_secret(SECRET.as_bytes());
         check(&server, &sign(&Header::new(algorithm), &claims(), &key), 401);
     }
     let admin = sign_with_secret(&claims_but("role", json!("ADMIN")));
@@ -171,7 +171,7 @@ fn a_token_signed_or_changed_by_another_is_refused() {
 fn a_token_that_must_be_understood_in_ways_we_do_not_know_is_refused() {
     let server = start_with_secret(&[]);
     let header = Header { crit: Some(vec!["b64".to_owned()]), ..Header::default() };
-    let key = EncodingKey::from_secret(SECRET.as_bytes());
+    let key = SigningKey::from_secret(SECRET.as_bytes());
     check(&server, &sign(&header, &claims(), &key), 401);
 }
 
@@ -232,7 +232,7 @@ fn a_public_key_never_passes_for_a_secret() {
         for secret in key.public_bytes.iter().chain([&written]) {
             let mut header = Header::new(Algorithm::HS256);
             header.kid = Some(key.name.to_owned());
-            let forged = sign(&header, &claims(), &EncodingKey::from_secret(secret));
+            let forged = sign(&header, &claims(), &SigningKey::from_secret(secret));
             server.bearer(&forged).get(PRODUCTS).refused(401, "invalid_token");
         }
     }

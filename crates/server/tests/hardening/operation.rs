@@ -9,12 +9,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use jsonwebtoken::{EncodingKey, Header};
+use jsonwebtoken::Header;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::{
-    provider::{Provider, claims, sign, start},
+    provider::{Provider, SigningKey, claims, sign, start},
     shop::{PRODUCTS, Role, Server, plain, printed, run, until},
 };
 
@@ -75,7 +75,7 @@ fn a_replaced_secret_file_replaces_the_secret() {
     let file = folder.path().join("secret");
     let secrets = ["the first secret, of more than 32 bytes", "the second secret, of 32 bytes too"];
     let tokens = secrets.map(|secret| {
-        sign(&Header::default(), &claims(), &EncodingKey::from_secret(secret.as_bytes()))
+        sign(&Header::default(), &claims(), &SigningKey::from_secret(secret.as_bytes()))
     });
     fs::write(&file, secrets[0]).unwrap();
     let server = start("HS256", &["--jwt-secret-file", file.to_str().unwrap()]);

@@ -10,7 +10,7 @@ use std::{
 
 use rustls::{
     ClientConfig, RootCertStore,
-    crypto::aws_lc_rs,
+    crypto::ring,
     pki_types::{CertificateDer, InvalidDnsNameError, ServerName, pem::PemObject},
 };
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -26,7 +26,7 @@ pub(super) struct Tls(Arc<ClientConfig>);
 impl Tls {
     /// Trusts who the roots in the file have signed, or whom the system trusts.
     pub(super) fn new(roots: Option<&Path>) -> Result<Self, StoreError> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(io::Error::other)?;

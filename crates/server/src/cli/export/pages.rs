@@ -6,8 +6,8 @@
 //! all the time is exported once, whatever happens to the others.
 
 use anyhow::{Context, bail};
-use reqwest::{Method, StatusCode};
 use serde_json::json;
+use ureq::http::{Method, StatusCode};
 
 use super::product::Exported;
 use crate::{cli::remote::Remote, http::requests::MAX_PAGE};

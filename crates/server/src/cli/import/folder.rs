@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use aws_lc_rs::digest::{SHA256, digest};
 use catalog::{
     access::{Caller, Role, WritePass},
     product::ShopId,
@@ -14,6 +13,7 @@ use engine::{
     store::FolderInUse,
     writes::{Created, Edit, Once, Precondition, Refusal},
 };
+use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
 use super::{

@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use aws_lc_rs::digest::{SHA256, digest};
+use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
 /// A line of the file.

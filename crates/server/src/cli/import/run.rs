@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use aws_lc_rs::digest::{self, SHA256};
+use ring::digest::{self, SHA256};
 
 use super::{
     keys::Keys,

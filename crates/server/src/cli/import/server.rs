@@ -1,8 +1,8 @@
 //! A running server as the place to import into: its bulk requests, a hundred products each.
 
 use anyhow::{Context, bail};
-use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use ureq::http::{Method, StatusCode};
 
 use super::{
     record::Trouble,

@@ -33,7 +33,7 @@ static PAGE: LazyLock<Published> = LazyLock::new(|| {
 
 /// What a browser lets the page do: show itself in its own style.
 static POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, STYLE.as_bytes());
+    let digest = ring::digest::digest(&ring::digest::SHA256, STYLE.as_bytes());
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; \
          frame-ancestors 'none'",

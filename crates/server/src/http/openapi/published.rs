@@ -26,7 +26,7 @@ pub(crate) struct Published {
 
 impl Published {
     pub(crate) fn new(media_type: HeaderValue, text: String) -> Self {
-        let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
+        let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
         let short: String =
             digest.as_ref().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let tag = HeaderValue::from_str(&format!("\"{short}\""))
