@@ -6,25 +6,25 @@ use std::collections::BTreeSet;
 
 use catalog::{
     price::Money,
-    understanding::{Exclusion, PriceInterval, PriceRange, Understanding, understand},
-    words::for_each_word,
+    query_parser::{Exclusion, PriceInterval, PriceRange, ParsedQuery, parse},
+    analysis::for_each_word,
 };
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
     let (query, product) = text.split_once('\n').unwrap_or((text, ""));
-    let understood = understand(query);
+    let parsed = parse(query);
     if let Ok(price) = Money::parse(product) {
-        check_price(&understood, price);
+        check_price(&parsed, price);
     }
-    check_exclusions(&understood, product);
-    let words = understood.words();
-    assert!(words.is_empty() || !understood.residual.is_empty());
+    check_exclusions(&parsed, product);
+    let words = parsed.words();
+    assert!(words.is_empty() || !parsed.residual.is_empty());
 });
 
 /// The filter of the index and that of the database let in what the conditions do.
-fn check_price(understood: &Understanding, price: Money) {
-    let constraints = &understood.constraints;
+fn check_price(parsed: &ParsedQuery, price: Money) {
+    let constraints = &parsed.constraints;
     let admitted = constraints.iter().all(|constraint| constraint.admits(price));
     let in_index = constraints.iter().all(|constraint| PriceRange::of(constraint).admits(price));
     assert_eq!(in_index, admitted, "{constraints:?}");
@@ -37,18 +37,18 @@ fn check_price(understood: &Understanding, price: Money) {
 }
 
 /// What the index decides by words alone is what the text decides.
-fn check_exclusions(understood: &Understanding, product: &str) {
+fn check_exclusions(parsed: &ParsedQuery, product: &str) {
     let mut said = BTreeSet::new();
     for_each_word(product, |word| {
         said.insert(word.to_owned());
     });
-    let denies = Exclusion::denials().any(|denial| said.contains(denial));
-    for exclusion in &understood.exclusions {
-        let is_broken = exclusion.is_broken_by(product);
+    let denies = Exclusion::negators().any(|denial| said.contains(denial));
+    for exclusion in &parsed.exclusions {
+        let is_broken = exclusion.matches(product);
         let says_all = exclusion.words.iter().all(|word| said.contains(&**word));
         assert!(says_all || !is_broken, "{exclusion:?}");
         assert!(is_broken || !says_all || denies || exclusion.words.len() > 1, "{exclusion:?}");
     }
-    let is_broken = understood.exclusions.iter().any(|one| one.is_broken_by(product));
-    assert_eq!(understood.allows("", product), !is_broken);
+    let is_broken = parsed.exclusions.iter().any(|one| one.matches(product));
+    assert_eq!(parsed.allows("", product), !is_broken);
 }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use catalog::{
     spelling::{Vocabulary, correct},
-    understanding::Understand,
-    words::for_each_word,
+    query_parser::ParseOptions,
+    analysis::for_each_word,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -20,15 +20,15 @@ fuzz_target!(|text: &str| {
         *count = *count * 8 + 1;
     });
     let vocabulary = Vocabulary {
-        all: products.values().copied().max().unwrap_or(0).max(1),
-        is_word: &|word| word.len() % 5 == 0,
-        expect: &|_| {},
-        products: &|word| products.get(word).copied().unwrap_or(0),
+        num_docs: products.values().copied().max().unwrap_or(0).max(1),
+        is_dictionary_word: &|word| word.len() % 5 == 0,
+        prefetch: &|_| {},
+        doc_freq: &|word| products.get(word).copied().unwrap_or(0),
         near: &|_, found| products.keys().for_each(|word| found(word)),
-        beginning: &|start, found| {
+        with_prefix: &|start, found| {
             products.keys().filter(|word| word.starts_with(start)).for_each(|word| found(word));
         },
-        together: &|word, others| others.iter().map(|_| (word.len() % 3) as u64).sum(),
+        co_doc_freq: &|word, others| others.iter().map(|_| (word.len() % 3) as u64).sum(),
     };
 
     let corrected = correct(query, &vocabulary);
@@ -43,11 +43,11 @@ fuzz_target!(|text: &str| {
     expected += &query[end..];
     assert_eq!(corrected.text, expected);
 
-    let mut understood = Understand::default().read(query, &|word| products.contains_key(word));
-    understood.correct(query, &vocabulary);
-    for correction in &understood.corrections {
+    let mut parsed = ParseOptions::default().parse(query, &|word| products.contains_key(word));
+    parsed.correct(query, &vocabulary);
+    for correction in &parsed.corrections {
         assert!(query.get(correction.span.clone()).is_some(), "{correction:?}");
     }
-    assert!(understood.corrections.is_sorted_by_key(|correction| correction.span.start));
-    let _ = understood.words();
+    assert!(parsed.corrections.is_sorted_by_key(|correction| correction.span.start));
+    let _ = parsed.words();
 });

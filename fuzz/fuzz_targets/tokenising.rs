@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use catalog::words::{MAX_WORD_BYTES, QueryWords, for_each_word};
+use catalog::analysis::{MAX_WORD_BYTES, QueryTerms, for_each_word};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -12,8 +12,8 @@ fuzz_target!(|text: &str| {
         assert!(!word.is_empty() && word.len() <= MAX_WORD_BYTES);
         said.insert(word.to_owned());
     });
-    let query = QueryWords::of(text);
-    assert!(query.is_empty() || query.are_said(|word| said.contains(word)), "{query:?}");
+    let query = QueryTerms::of(text);
+    assert!(query.is_empty() || query.match_words(|word| said.contains(word)), "{query:?}");
     for term in query.terms() {
         for way in &term.alternatives {
             assert!(!way.words.is_empty() && way.weight > 0.0 && way.weight <= 1.0);

@@ -1,17 +1,17 @@
 //! Does reading a query ever panic, cut a character or lose a word?
 #![no_main]
 
-use catalog::understanding::{Span, Understand, understand};
+use catalog::query_parser::{Span, ParseOptions, parse};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let understood = understand(text);
-    let mut spans: Vec<&Span> = understood.set_aside.iter().collect();
-    spans.extend(understood.constraints.iter().map(|constraint| &constraint.span));
+    let parsed = parse(text);
+    let mut spans: Vec<&Span> = parsed.stop_words.iter().collect();
+    spans.extend(parsed.constraints.iter().map(|constraint| &constraint.span));
     // The words of a claim ("nickel-free") are searched for.
-    let exclusions = understood.exclusions.iter().filter(|exclusion| !exclusion.is_claim);
+    let exclusions = parsed.exclusions.iter().filter(|exclusion| !exclusion.is_claim);
     spans.extend(exclusions.map(|exclusion| &exclusion.span));
-    spans.extend(understood.sort.iter().map(|sort| &sort.span));
+    spans.extend(parsed.sort.iter().map(|sort| &sort.span));
     spans.sort_by_key(|span| span.start);
 
     let mut left = String::new();
@@ -21,14 +21,14 @@ fuzz_target!(|text: &str| {
         end = span.end;
     }
     left += &text[end..];
-    assert_eq!(content(&understood.residual), content(&left));
+    assert_eq!(content(&parsed.residual), content(&left));
 
-    for constraint in &understood.constraints {
+    for constraint in &parsed.constraints {
         assert!(constraint.floor.is_some() || constraint.ceiling.is_some());
     }
-    assert!(understood.exclusions.iter().all(|exclusion| !exclusion.words.is_empty()));
-    assert_eq!(Understand::NOTHING.read(text, &|_| true).residual, text);
-    let _ = Understand::default().read(text, &|_| true);
+    assert!(parsed.exclusions.iter().all(|exclusion| !exclusion.words.is_empty()));
+    assert_eq!(ParseOptions::NOTHING.parse(text, &|_| true).residual, text);
+    let _ = ParseOptions::default().parse(text, &|_| true);
 });
 
 fn content(text: &str) -> String {

@@ -70,11 +70,11 @@ pub struct Forbidden {
 
 /// Which products of a shop a reader gets to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sight {
+pub enum Visibility {
     /// Visible products alone; hidden ones do not exist.
     VisibleOnly,
     /// All products.
-    Everything,
+    All,
 }
 
 /// Someone with a valid token: one shop, one role.
@@ -102,20 +102,20 @@ impl Caller {
 
     /// May read what its role gets to see. Every caller may.
     pub fn may_read(self) -> ReadPass {
-        let sight = match self.role {
-            Role::Shopper => Sight::VisibleOnly,
-            Role::Viewer | Role::Editor | Role::Admin => Sight::Everything,
+        let visibility = match self.role {
+            Role::Shopper => Visibility::VisibleOnly,
+            Role::Viewer | Role::Editor | Role::Admin => Visibility::All,
         };
-        ReadPass { shop: self.shop, sight }
+        ReadPass { shop: self.shop, visibility }
     }
 
     /// May search; hidden products only for those who may see them at all.
     pub fn may_search(self, include_hidden: bool) -> Result<ReadPass, Forbidden> {
         if !include_hidden {
-            return Ok(ReadPass { shop: self.shop, sight: Sight::VisibleOnly });
+            return Ok(ReadPass { shop: self.shop, visibility: Visibility::VisibleOnly });
         }
         self.at_least(Role::Viewer)?;
-        Ok(ReadPass { shop: self.shop, sight: Sight::Everything })
+        Ok(ReadPass { shop: self.shop, visibility: Visibility::All })
     }
 
     /// May write products.
@@ -142,7 +142,7 @@ impl Caller {
 #[derive(Clone, Copy, Debug)]
 pub struct ReadPass {
     shop: ShopId,
-    sight: Sight,
+    visibility: Visibility,
 }
 
 impl ReadPass {
@@ -152,8 +152,8 @@ impl ReadPass {
     }
 
     /// How much of it.
-    pub fn sight(&self) -> Sight {
-        self.sight
+    pub fn visibility(&self) -> Visibility {
+        self.visibility
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
             .map(|role| {
                 let caller = caller(role);
                 (
-                    caller.may_read().sight() == Sight::Everything,
+                    caller.may_read().visibility() == Visibility::All,
                     caller.may_search(true).is_ok(),
                     caller.may_write().is_ok(),
                     caller.may_administer().is_ok(),
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn a_search_sees_hidden_products_only_when_asked_to() {
         let pass = caller(Role::Admin).may_search(false).unwrap();
-        assert_eq!(pass.sight(), Sight::VisibleOnly);
+        assert_eq!(pass.visibility(), Visibility::VisibleOnly);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! [`Currency`] is an active ISO 4217 code. [`Mark`] is anything else people
 //! write beside an amount: `€`, `CA$`, `zł`, `руб.`. Both tables live here and
 //! nowhere else, so that a price in the catalog and a price in a query are
-//! understood alike.
+//! parsed alike.
 
 use std::fmt;
 

@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod access;
+pub mod analysis;
 pub mod change;
 pub mod currency;
 pub mod explanation;
@@ -14,9 +15,8 @@ pub mod media;
 pub mod price;
 pub mod product;
 pub mod query;
+pub mod query_parser;
 pub mod ranking;
 pub mod spelling;
 pub mod text;
 pub mod tuning;
-pub mod understanding;
-pub mod words;

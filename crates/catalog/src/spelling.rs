@@ -14,8 +14,8 @@ mod tests;
 use std::ops::Range;
 
 use crate::{
-    understanding::{Kind, Tokens},
-    words::{set_aside, singular},
+    analysis::{singular, stop_words},
+    query_parser::{Kind, Tokens},
 };
 use distance::{EDIT, distance};
 
@@ -68,19 +68,19 @@ pub type Found<'f> = &'f mut dyn FnMut(&str);
 /// What the speller asks of a shop.
 pub struct Vocabulary<'a> {
     /// How many products there are.
-    pub all: u64,
+    pub num_docs: u64,
     /// Whether a word is one of the language, whoever says it.
-    pub is_word: &'a dyn Fn(&str) -> bool,
+    pub is_dictionary_word: &'a dyn Fn(&str) -> bool,
     /// Told which words will be asked for next, so that a shop far away can fetch them together.
-    pub expect: &'a dyn Fn(&[String]),
+    pub prefetch: &'a dyn Fn(&[String]),
     /// How many products say a word.
-    pub products: &'a dyn Fn(&str) -> u64,
+    pub doc_freq: &'a dyn Fn(&str) -> u64,
     /// Calls back with words near a word: at least all that are no further than this cost.
     pub near: &'a dyn Fn(&str, Found<'_>),
     /// Calls back with words that begin with a word.
-    pub beginning: &'a dyn Fn(&str, Found<'_>),
+    pub with_prefix: &'a dyn Fn(&str, Found<'_>),
     /// How many products say a word together with any of others.
-    pub together: &'a dyn Fn(&str, &[&str]) -> u64,
+    pub co_doc_freq: &'a dyn Fn(&str, &[&str]) -> u64,
 }
 
 /// A piece of a query that was corrected.
@@ -96,7 +96,7 @@ pub struct Correction {
 
 /// A word that may be meant in place of another.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Instead {
+pub struct SpellingVariant {
     /// The word in the corrected text, as the index has it.
     pub of: Box<str>,
     /// The word that may be meant.
@@ -113,7 +113,7 @@ pub struct Corrected {
     /// What was corrected, in order.
     pub corrections: Vec<Correction>,
     /// What else may be meant.
-    pub instead: Vec<Instead>,
+    pub variants: Vec<SpellingVariant>,
 }
 
 impl Corrected {
@@ -135,7 +135,7 @@ pub fn budget(letters: usize) -> f32 {
 pub fn correct(text: &str, vocabulary: &Vocabulary<'_>) -> Corrected {
     let tokens = Tokens::of(text);
     let words: Vec<&str> = (0..tokens.len()).map(|at| tokens.word(at)).collect();
-    let aside = set_aside(&words);
+    let aside = stop_words(&words);
     let speller = Speller { tokens: &tokens, words: &words, aside: &aside, vocabulary };
     let mut corrected = Corrected::default();
     let mut kept_from = 0;
@@ -143,7 +143,7 @@ pub fn correct(text: &str, vocabulary: &Vocabulary<'_>) -> Corrected {
     let mut looked_at = 0;
     while at < tokens.len() {
         let fix = match speller.is_plain(at) && looked_at < MOST_CORRECTED {
-            true => speller.look_at(at, &mut corrected.instead, &mut looked_at),
+            true => speller.look_at(at, &mut corrected.variants, &mut looked_at),
             false => None,
         };
         let Some(Fix { to, tokens: taken }) = fix else {
@@ -168,8 +168,8 @@ pub(crate) fn surely_meant(word: &str, vocabulary: &Vocabulary<'_>) -> Option<St
     let is_unknown = tokens.len() == 1
         && speller.is_plain(0)
         && word.len() >= LEAST_LETTERS
-        && (vocabulary.products)(word) == 0
-        && !(vocabulary.is_word)(word);
+        && (vocabulary.doc_freq)(word) == 0
+        && !(vocabulary.is_dictionary_word)(word);
     let mut candidates = if is_unknown { speller.candidates(0, word) } else { Vec::new() };
     let runner_up = candidates.get(1).map(|second| second.score);
     let best = (!candidates.is_empty()).then(|| candidates.remove(0))?;
@@ -208,9 +208,14 @@ impl Speller<'_> {
             && word.bytes().all(|byte| byte.is_ascii_lowercase())
     }
 
-    fn look_at(&self, at: usize, instead: &mut Vec<Instead>, looked_at: &mut usize) -> Option<Fix> {
+    fn look_at(
+        &self,
+        at: usize,
+        variants: &mut Vec<SpellingVariant>,
+        looked_at: &mut usize,
+    ) -> Option<Fix> {
         let word = singular(self.words[at]);
-        let products = (self.vocabulary.products)(&word);
+        let products = (self.vocabulary.doc_freq)(&word);
         if let Some(fix) = self.joined(at, products) {
             return Some(fix);
         }
@@ -221,14 +226,14 @@ impl Speller<'_> {
         *looked_at += 1;
         let mut candidates = self.candidates(at, &word);
         if products > 0 {
-            let more = |candidate: &Candidate| (self.vocabulary.products)(&candidate.word);
+            let more = |candidate: &Candidate| (self.vocabulary.doc_freq)(&candidate.word);
             candidates.retain(|candidate| {
                 let is_slip = distance(&word, &candidate.word, EDIT).is_some();
                 is_slip && more(candidate) >= products * TIMES_AS_MANY
             });
             let best = candidates.into_iter().next()?;
             if more(&best) < products * SURELY {
-                instead.push(Instead {
+                variants.push(SpellingVariant {
                     of: (&*word).into(),
                     word: best.word.into(),
                     weight: PERHAPS,
@@ -236,7 +241,7 @@ impl Speller<'_> {
                 return None;
             }
             let of = (&*best.word).into();
-            instead.push(Instead { of, word: (&*word).into(), weight: 1.0 });
+            variants.push(SpellingVariant { of, word: (&*word).into(), weight: 1.0 });
             return Some(Fix { to: best.word, tokens: 1 });
         }
         let split = self.split(&word);
@@ -247,8 +252,10 @@ impl Speller<'_> {
             return Some(Fix { to, tokens: 1 });
         }
         let best = candidates.first()?.score;
-        if (self.vocabulary.is_word)(self.words[at]) || (self.vocabulary.is_word)(&word) {
-            instead.extend(candidates.into_iter().take(KEPT).map(|other| Instead {
+        if (self.vocabulary.is_dictionary_word)(self.words[at])
+            || (self.vocabulary.is_dictionary_word)(&word)
+        {
+            variants.extend(candidates.into_iter().take(KEPT).map(|other| SpellingVariant {
                 of: (&*word).into(),
                 word: other.word.into(),
                 weight: PERHAPS * (other.score - best).exp(),
@@ -257,7 +264,7 @@ impl Speller<'_> {
         }
         let mut candidates = candidates.into_iter();
         let best = candidates.next()?;
-        instead.extend(candidates.take(KEPT).map(|other| Instead {
+        variants.extend(candidates.take(KEPT).map(|other| SpellingVariant {
             of: (&*best.word).into(),
             word: other.word.into(),
             weight: PERHAPS * (other.score - best.score).exp(),
@@ -274,7 +281,7 @@ impl Speller<'_> {
                 near.push((other.to_owned(), cost));
             }
         });
-        (self.vocabulary.beginning)(word, &mut |other| {
+        (self.vocabulary.with_prefix)(word, &mut |other| {
             let more = other.len() - word.len();
             near.push((other.to_owned(), BROKEN_OFF + PER_LETTER * more as f32));
         });
@@ -292,7 +299,7 @@ impl Speller<'_> {
         let mut candidates: Vec<Candidate> = near
             .into_iter()
             .map(|(word, cost)| {
-                let score = self.frequency((self.vocabulary.products)(&word)) - edit(&word) * cost;
+                let score = self.frequency((self.vocabulary.doc_freq)(&word)) - edit(&word) * cost;
                 Candidate { word, score }
             })
             .collect();
@@ -307,7 +314,7 @@ impl Speller<'_> {
             .collect();
         let others: Vec<&str> = others.iter().map(|other| &**other).collect();
         for candidate in &mut candidates {
-            let together = (self.vocabulary.together)(&candidate.word, &others);
+            let together = (self.vocabulary.co_doc_freq)(&candidate.word, &others);
             candidate.score += self.frequency(together);
         }
         candidates.retain(|candidate| candidate.score >= LEAST_SCORE);
@@ -324,13 +331,13 @@ impl Speller<'_> {
             ENDINGS.iter().chain(&[""]).map(move |ending| format!("{stem}{ending}"))
         });
         let with: Vec<String> = with.collect();
-        (self.vocabulary.expect)(&with);
-        with.into_iter().filter(|word| (self.vocabulary.products)(word) > 0)
+        (self.vocabulary.prefetch)(&with);
+        with.into_iter().filter(|word| (self.vocabulary.doc_freq)(word) > 0)
     }
 
     /// How often a word is said, as a logarithm.
     fn frequency(&self, products: u64) -> f32 {
-        (products as f32 * PRODUCTS / self.vocabulary.all.max(1) as f32).ln_1p()
+        (products as f32 * PRODUCTS / self.vocabulary.num_docs.max(1) as f32).ln_1p()
     }
 
     /// A word and the next one, if one of them is unknown and both together are known.
@@ -339,12 +346,12 @@ impl Speller<'_> {
         if next >= self.words.len() || !self.is_plain(next) {
             return None;
         }
-        let next_products = (self.vocabulary.products)(&singular(self.words[next]));
+        let next_products = (self.vocabulary.doc_freq)(&singular(self.words[next]));
         let joined = format!("{}{}", self.words[at], self.words[next]);
         let joined = singular(&joined);
         let is_meant = (products == 0 || next_products == 0)
             && joined.len() >= LEAST_LETTERS
-            && (self.vocabulary.products)(&joined) > 0;
+            && (self.vocabulary.doc_freq)(&joined) > 0;
         is_meant.then(|| Fix { to: joined.into_owned(), tokens: 2 })
     }
 
@@ -353,14 +360,14 @@ impl Speller<'_> {
         let mut best: Option<(String, f32)> = None;
         let places = LEAST_PIECE..word.len().saturating_sub(LEAST_PIECE - 1);
         let pieces: Vec<String> = places.clone().map(|at| word[..at].to_owned()).collect();
-        (self.vocabulary.expect)(&pieces);
+        (self.vocabulary.prefetch)(&pieces);
         for at in places {
             let (first, second) = word.split_at(at);
             let second = singular(second);
-            if (self.vocabulary.products)(first) == 0 {
+            if (self.vocabulary.doc_freq)(first) == 0 {
                 continue;
             }
-            let together = (self.vocabulary.together)(first, &[&second]);
+            let together = (self.vocabulary.co_doc_freq)(first, &[&second]);
             let score = 2.0 * self.frequency(together) - EDIT_AGAINST_FREQUENCY * SPACE;
             if together > 0 && best.as_ref().is_none_or(|(_, so_far)| score > *so_far) {
                 best = Some((format!("{first} {second}"), score));

@@ -7,12 +7,12 @@
 use std::{mem, sync::Arc};
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
     explanation::{Explanation, TermPart},
     product::Product,
     query::QueryText,
+    query_parser::ParseOptions,
     tuning::TUNING,
-    understanding::Understand,
 };
 use quick_cache::{Weighter, sync::Cache};
 
@@ -35,21 +35,25 @@ pub(crate) struct Answers {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Question {
     snapshot: SnapshotId,
-    sight: Sight,
+    visibility: Visibility,
     query: QueryText,
     limit: usize,
     offset: usize,
-    understand: Understand,
+    parse_options: ParseOptions,
     explain: bool,
 }
 
 impl Question {
     /// None for a request with numbers of its own: whoever tries some does not come back with them.
-    pub(crate) fn of(snapshot: SnapshotId, sight: Sight, request: &SearchRequest) -> Option<Self> {
-        let SearchRequest { query, limit, offset, understand, explain, tuning, .. } = request;
+    pub(crate) fn of(
+        snapshot: SnapshotId,
+        visibility: Visibility,
+        request: &SearchRequest,
+    ) -> Option<Self> {
+        let SearchRequest { query, limit, offset, parse_options, explain, tuning, .. } = request;
         let (query, limit, offset) = (query.clone(), *limit, *offset);
-        let (understand, explain) = (*understand, *explain);
-        let question = Self { snapshot, sight, query, limit, offset, understand, explain };
+        let (parse_options, explain) = (*parse_options, *explain);
+        let question = Self { snapshot, visibility, query, limit, offset, parse_options, explain };
         (*tuning == TUNING).then_some(question)
     }
 }
@@ -115,7 +119,7 @@ fn bytes_of(answer: &SearchResults) -> usize {
         mem::size_of_val(explanation) + explanation.lexical.terms.iter().map(term).sum::<usize>()
     };
     let explanations: usize = answer.explanations.values().map(words).sum();
-    let read = 2 * answer.understood.residual.len();
+    let read = 2 * answer.parsed.residual.len();
     mem::size_of_val(answer.products.as_slice()) + products + explanations + read
 }
 
@@ -123,7 +127,7 @@ fn bytes_of(answer: &SearchResults) -> usize {
 mod tests {
     use std::collections::HashMap;
 
-    use catalog::{change::Seq, ranking, tuning::Tuning, understanding::Understanding};
+    use catalog::{change::Seq, query_parser::ParsedQuery, ranking, tuning::Tuning};
 
     use super::*;
 
@@ -132,7 +136,7 @@ mod tests {
             query: QueryText::parse(text).unwrap(),
             limit: 10,
             offset: 0,
-            understand: Understand::default(),
+            parse_options: ParseOptions::default(),
             explain: false,
             tuning: TUNING,
             time_limit: None,
@@ -140,7 +144,7 @@ mod tests {
     }
 
     fn question(text: &str) -> Question {
-        Question::of(SnapshotId::next(), Sight::VisibleOnly, &request(text)).unwrap()
+        Question::of(SnapshotId::next(), Visibility::VisibleOnly, &request(text)).unwrap()
     }
 
     fn answer() -> Arc<SearchResults> {
@@ -150,7 +154,7 @@ mod tests {
             total: 0,
             is_total_exact: true,
             encoder: None,
-            understood: Understanding::default(),
+            parsed: ParsedQuery::default(),
             seq: Seq(1),
         })
     }
@@ -172,7 +176,7 @@ mod tests {
         let ranking = ranking::Bm25Params { k1: 9.0, ..TUNING.ranking };
         let tuning = Tuning { ranking, ..TUNING };
         let request = SearchRequest { tuning, ..request("sofa") };
-        assert_eq!(Question::of(SnapshotId::next(), Sight::VisibleOnly, &request), None);
+        assert_eq!(Question::of(SnapshotId::next(), Visibility::VisibleOnly, &request), None);
     }
 
     #[test]

@@ -472,7 +472,7 @@ impl Engine {
     ) -> Result<Arc<SearchResults>, EngineError> {
         // Here and now, without a trip to another thread, if it was asked before.
         if let Some(index) = self.shops.in_memory(pass.shop()) {
-            let question = Question::of(index.snapshot().id(), pass.sight(), &request);
+            let question = Question::of(index.snapshot().id(), pass.visibility(), &request);
             if let Some(answer) = question.and_then(|question| self.answers.get(&question)) {
                 return Ok(answer);
             }
@@ -499,7 +499,7 @@ impl Engine {
             let answer = search::search(&snapshot, readers, &reader, &pass, &request)?;
             let answer = Arc::new(answer);
             // What was answered in a hurry may be answered better next time.
-            let question = Question::of(snapshot.id(), pass.sight(), &request);
+            let question = Question::of(snapshot.id(), pass.visibility(), &request);
             if let Some(question) = question.filter(|_| !reader.was_hurried()) {
                 answers.put(question, &answer);
             }

@@ -5,9 +5,9 @@
 use std::{cell::Cell, collections::HashMap, mem, sync::Arc};
 
 use catalog::{
+    analysis::QueryTerms,
     fusion::{FusionParams, QueryProfile},
-    understanding::{Knows, Understanding},
-    words::QueryWords,
+    query_parser::{ParsedQuery, TermLookup},
 };
 use parking_lot::Mutex;
 
@@ -68,12 +68,12 @@ impl<'a> QueryReader<'a> {
     /// What a query means in a shop that knows these words; `None` if nobody can say. Blocks.
     pub(crate) fn meaning(
         &self,
-        understood: &Understanding,
-        knows: Knows,
+        parsed: &ParsedQuery,
+        knows: TermLookup,
         weights: &FusionParams,
     ) -> Option<Meaning> {
         let encoder = self.encoder?;
-        let meaning = encoder.meaning(understood, knows, weights, self.searches);
+        let meaning = encoder.meaning(parsed, knows, weights, self.searches);
         let is_best = meaning.as_ref().is_some_and(|meaning| meaning.encoder == Encoder::Deep);
         self.hurried.set(encoder.budget > 0 && !is_best);
         meaning
@@ -97,14 +97,14 @@ impl QueryEncoder {
     /// or wait; `None` if the model cannot say. Blocks.
     pub(crate) fn meaning(
         &self,
-        understood: &Understanding,
-        knows: Knows,
+        parsed: &ParsedQuery,
+        knows: TermLookup,
         weights: &FusionParams,
         searches: usize,
     ) -> Option<Meaning> {
-        let (sentence, words) = (&understood.sentence, &understood.residual);
+        let (sentence, words) = (&parsed.sentence, &parsed.residual);
         let (embedding, hint) = self.encode(Text::Request { sentence, words }, searches)?;
-        let profile = self.profile(understood, knows, hint.as_ref());
+        let profile = self.profile(parsed, knows, hint.as_ref());
         let vector = match hint {
             None => embedding.vector,
             Some(hint) => leaning(&embedding.vector, &hint.target, weights.interpolation(profile))?,
@@ -143,14 +143,14 @@ impl QueryEncoder {
 
     fn profile(
         &self,
-        understood: &Understanding,
-        knows: Knows,
+        parsed: &ParsedQuery,
+        knows: TermLookup,
         hint: Option<&PhraseMatch>,
     ) -> QueryProfile {
         let count = |text: &str| text.split_whitespace().count() as f32;
-        let said = count(&understood.sentence).max(1.0);
+        let said = count(&parsed.sentence).max(1.0);
         // Numbers and sizes are no evidence that somebody knows what he says.
-        let words = QueryWords::of(&understood.residual);
+        let words = QueryTerms::of(&parsed.residual);
         let as_written = words.terms().iter().filter_map(|term| term.alternatives.first());
         let telling = as_written
             .flat_map(|way| way.words.iter())
@@ -164,7 +164,7 @@ impl QueryEncoder {
             recognised += f32::from(is_known);
         }
         QueryProfile {
-            function_word_ratio: (1.0 - count(&understood.residual) / said).clamp(0.0, 1.0),
+            function_word_ratio: (1.0 - count(&parsed.residual) / said).clamp(0.0, 1.0),
             phrase_similarity: hint.map(|hint| hint.similarity),
             recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
         }
@@ -212,7 +212,7 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{fusion::FUSION_PARAMS, understanding::understand};
+    use catalog::{fusion::FUSION_PARAMS, query_parser::parse};
 
     use super::*;
     use crate::embed::tests::{
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn meaning(encoder: &QueryEncoder, query: &str, searches: usize) -> Option<Meaning> {
-        encoder.meaning(&understand(query), &|word| word == "sofa", &FUSION_PARAMS, searches)
+        encoder.meaning(&parse(query), &|word| word == "sofa", &FUSION_PARAMS, searches)
     }
 
     #[test]

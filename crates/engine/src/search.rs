@@ -15,8 +15,8 @@ use catalog::{
     explanation::Explanation,
     product::{Product, ProductId},
     query::QueryText,
+    query_parser::{ParseOptions, ParsedQuery},
     tuning::Tuning,
-    understanding::{Understand, Understanding},
 };
 
 use crate::{
@@ -36,7 +36,7 @@ pub struct SearchRequest {
     /// How many of the best to skip first.
     pub offset: usize,
     /// What is read in the query besides words.
-    pub understand: Understand,
+    pub parse_options: ParseOptions,
     /// Whether to say why each product stands where it stands.
     pub explain: bool,
     /// The numbers to rank by.
@@ -57,7 +57,7 @@ pub struct SearchResults {
     /// Whether there may not be more.
     pub is_total_exact: bool,
     /// How the query was read.
-    pub understood: Understanding,
+    pub parsed: ParsedQuery,
     /// Which encoder said what the query means; `None` where meaning took no part.
     pub encoder: Option<Encoder>,
     /// The change the search saw last.
@@ -73,14 +73,14 @@ pub(crate) fn search(
 ) -> Result<SearchResults, StoreError> {
     let mut stage = Stages::start(request.time_limit);
     // A reader without access to hidden products is answered as if there were none.
-    let sight = pass.sight();
-    let knows = |word: &str| snapshot.contains_term(word, sight);
+    let visibility = pass.visibility();
+    let knows = |word: &str| snapshot.contains_term(word, visibility);
     let query = request.query.as_str();
-    let mut understood = request.understand.read(query, &knows);
-    if request.understand.corrections {
-        snapshot.correct(query, sight, &|word| queries.recognises(word), &mut understood);
+    let mut parsed = request.parse_options.parse(query, &knows);
+    if request.parse_options.corrections {
+        snapshot.correct(query, visibility, &|word| queries.recognises(word), &mut parsed);
     }
-    let mut plan = Plan::of(&understood, sight, request.offset, request.limit);
+    let mut plan = Plan::of(&parsed, visibility, request.offset, request.limit);
     (plan.explain, plan.threads) = (request.explain, queries.threads());
     plan.tuning = request.tuning;
     plan.deadline = stage.deadline;
@@ -88,12 +88,12 @@ pub(crate) fn search(
     // Without words there is nothing to mean: what is left is punctuation or pictures.
     let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
     let meaning =
-        if has_words { queries.meaning(&understood, &knows, &plan.tuning.fusion) } else { None };
+        if has_words { queries.meaning(&parsed, &knows, &plan.tuning.fusion) } else { None };
     plan.dense = meaning.as_ref().and_then(meant);
     let encoder = meaning.filter(|_| plan.dense.is_some()).map(|meaning| meaning.encoder);
     stage.ends("encode")?;
     let matches = snapshot.search(&plan, |in_doubt| {
-        let allowed = |title: &str, description: &str| understood.allows(title, description);
+        let allowed = |title: &str, description: &str| parsed.allows(title, description);
         readers.rejected_by_text(pass.shop(), in_doubt, &allowed)
     })?;
     if matches.timed_out {
@@ -102,18 +102,18 @@ pub(crate) fn search(
     stage.ends("score")?;
     let ids: Vec<ProductId> = matches.hits.iter().map(|hit| hit.product).collect();
     let mut products = readers.hits(pass, &ids)?;
-    // A write that commits between scoring and reading may take a product out of sight, or
+    // A write that commits between scoring and reading may take a product out of view, or
     // change it so that it breaks a condition: it is not shown, and not counted.
     products.retain(|product| {
-        understood.admits(&product.price)
-            && understood.allows(product.title.as_str(), product.description.as_str())
+        parsed.admits(&product.price)
+            && parsed.allows(product.title.as_str(), product.description.as_str())
     });
     let gone = ids.len() - products.len();
     let total = matches.total - gone;
     let explanations = matches.explanations;
     stage.end_with("fetch");
     let (seq, is_total_exact) = (snapshot.seq(), matches.unverified == 0);
-    Ok(SearchResults { products, explanations, total, is_total_exact, seq, encoder, understood })
+    Ok(SearchResults { products, explanations, total, is_total_exact, seq, encoder, parsed })
 }
 
 /// Tells how long each step of a search takes, and all of them.

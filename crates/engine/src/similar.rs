@@ -2,7 +2,7 @@
 //! out their rows.
 
 use catalog::{
-    access::{ReadPass, Sight},
+    access::{ReadPass, Visibility},
     product::{Product, ProductId},
 };
 
@@ -30,8 +30,8 @@ pub(crate) fn similar(
     request: &SimilarRequest,
 ) -> Result<Option<Vec<Product>>, StoreError> {
     let SimilarRequest { product, limit, include_hidden } = *request;
-    let sight = if include_hidden { pass.sight() } else { Sight::VisibleOnly };
-    let hits = snapshot.similar(product, sight, limit);
+    let visibility = if include_hidden { pass.visibility() } else { Visibility::VisibleOnly };
+    let hits = snapshot.similar(product, visibility, limit);
     // The product itself is read with the others: the store says whether it is there, whatever the
     // index has seen.
     let others = hits.iter().map(|hit| hit.product);

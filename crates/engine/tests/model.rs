@@ -17,15 +17,15 @@ use std::{
 };
 
 use catalog::{
-    access::{Caller, ReadPass, Role, Sight, WritePass},
+    access::{Caller, ReadPass, Role, Visibility, WritePass},
+    analysis::{QueryTerms, for_each_word},
     change::Seq,
     media::{Media, MediaKind},
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    query_parser::ParseOptions,
     tuning::TUNING,
-    understanding::Understand,
-    words::{QueryWords, for_each_word},
 };
 use engine::{
     Engine, SearchRequest, Settings, WarmUp,
@@ -229,7 +229,7 @@ impl Bench {
             limit,
             offset,
             // The model says which words match, not which are near.
-            understand: Understand { corrections: false, ..Understand::default() },
+            parse_options: ParseOptions { corrections: false, ..ParseOptions::default() },
             explain: false,
             tuning: TUNING,
             time_limit: None,
@@ -256,11 +256,11 @@ struct Model {
 }
 
 impl Model {
-    fn of_shop(&self, shop: ShopId, sight: Sight) -> Vec<Product> {
+    fn of_shop(&self, shop: ShopId, visibility: Visibility) -> Vec<Product> {
         self.products
             .values()
             .filter(|product| product.shop == shop)
-            .filter(|product| sight == Sight::Everything || !product.hidden)
+            .filter(|product| visibility == Visibility::All || !product.hidden)
             .cloned()
             .collect()
     }
@@ -318,9 +318,9 @@ impl Model {
     }
 
     /// The products that say a word of the query, by id.
-    fn search(&self, shop: ShopId, sight: Sight, query: &str) -> Vec<Product> {
-        let query = QueryWords::of(query);
-        let mut found = self.of_shop(shop, sight);
+    fn search(&self, shop: ShopId, visibility: Visibility, query: &str) -> Vec<Product> {
+        let query = QueryTerms::of(query);
+        let mut found = self.of_shop(shop, visibility);
         found.retain(|product| {
             let mut said = BTreeSet::new();
             for text in [product.title.as_str(), product.description.as_str()] {
@@ -328,7 +328,7 @@ impl Model {
                     said.insert(word.to_owned());
                 });
             }
-            query.are_said(|word| said.contains(word))
+            query.match_words(|word| said.contains(word))
         });
         found
     }
@@ -359,7 +359,7 @@ impl Run {
         let shop = shop(self.random.u64(1..=SHOPS));
         match self.random.u8(0..16) {
             // A shop that grows large only makes the run slow.
-            0..7 if self.model.of_shop(shop, Sight::Everything).len() > MANY => self.delete(shop),
+            0..7 if self.model.of_shop(shop, Visibility::All).len() > MANY => self.delete(shop),
             0..5 => self.create(shop, 1),
             5 => {
                 let many = self.random.usize(0..8);
@@ -455,7 +455,7 @@ impl Run {
         for number in 1..=SHOPS {
             let shop = shop(number);
             for pass in [may_see_all(shop), may_shop(shop)] {
-                let expected = self.model.of_shop(shop, pass.sight());
+                let expected = self.model.of_shop(shop, pass.visibility());
                 let total = expected.len();
                 assert_eq!(self.bench.page_as(pass, EVERYTHING, 0), (expected, total));
                 for word in WORDS {
@@ -486,7 +486,7 @@ impl Run {
     fn compare_page(&mut self, shop: ShopId) {
         let pass = if self.random.bool() { may_see_all(shop) } else { may_shop(shop) };
         let (limit, offset) = (self.random.usize(1..20), self.random.usize(0..60));
-        let all = self.model.of_shop(shop, pass.sight());
+        let all = self.model.of_shop(shop, pass.visibility());
         let total = all.len();
         let expected: Vec<_> = all.into_iter().skip(offset).take(limit).collect();
         assert_eq!(self.bench.page_as(pass, limit, offset), (expected, total));
@@ -501,7 +501,7 @@ impl Run {
     /// Exactly the products that say a word of the query are found, as they are now, and pages
     /// are parts of one order.
     fn compare_found(&mut self, pass: ReadPass, query: &str) {
-        let expected = self.model.search(pass.shop(), pass.sight(), query);
+        let expected = self.model.search(pass.shop(), pass.visibility(), query);
         let (in_order, total) = self.bench.search(pass, query, EVERYTHING, 0);
         let mut found = in_order.clone();
         found.sort_by_key(|product| product.id);
@@ -527,7 +527,7 @@ impl Run {
 
     /// Most often an id of the shop's.
     fn some_id_of(&mut self, shop: ShopId) -> ProductId {
-        let known = self.model.of_shop(shop, Sight::Everything);
+        let known = self.model.of_shop(shop, Visibility::All);
         match self.random.choice(known) {
             Some(product) if self.random.u8(0..10) > 0 => product.id,
             _ => self.some_id(),

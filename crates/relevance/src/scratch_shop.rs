@@ -16,8 +16,8 @@ use catalog::{
     access::{Caller, Role},
     product::{Draft, ProductId, ShopId},
     query::QueryText,
+    query_parser::ParseOptions,
     tuning::{TUNING, Tuning},
-    understanding::Understand,
 };
 use clap::ValueEnum;
 use engine::{Engine, SearchRequest, SearchResults, Settings, store::Postgres, writes::Created};
@@ -163,7 +163,7 @@ impl ScratchShop {
             query: QueryText::parse(query).with_context(|| format!("the query {query:?}"))?,
             limit: NDCG_CUT,
             offset: 0,
-            understand: Understand::default(),
+            parse_options: ParseOptions::default(),
             explain: false,
             tuning,
             time_limit: None,

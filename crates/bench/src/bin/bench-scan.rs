@@ -7,12 +7,12 @@ use std::{convert::Infallible, fs, hint::black_box, path::PathBuf, time::Instant
 use anyhow::Context;
 use bench::{machine, products::Products, random::Random};
 use catalog::{
-    access::Sight,
+    access::Visibility,
     change::Seq,
     fusion,
     price::Money,
     product::ProductId,
-    understanding::{Understand, Understanding},
+    query_parser::{ParseOptions, ParsedQuery},
 };
 use clap::Parser;
 use engine::{
@@ -126,7 +126,7 @@ fn recall(titles: &[String], held: &[Vector], asked: usize) -> f64 {
         cosines.truncate(FIRST);
         cosines.retain(|cosine| *cosine >= fusion::FUSION_PARAMS.min_similarity + ROUNDING);
         let Some(least) = cosines.last().map(|least| least - ROUNDING) else { continue };
-        let similar = snapshot.similar(id, Sight::VisibleOnly, cosines.len());
+        let similar = snapshot.similar(id, Visibility::VisibleOnly, cosines.len());
         found += similar.iter().filter(|hit| near(hit.product) >= least).count();
         wanted += cosines.len();
     }
@@ -145,7 +145,7 @@ fn print_header() {
 }
 
 /// A query, and what it means.
-type Asked = (Understanding, Option<DenseQuery>);
+type Asked = (ParsedQuery, Option<DenseQuery>);
 
 fn time(
     products: usize,
@@ -155,7 +155,7 @@ fn time(
     threads: usize,
 ) {
     let index = index(products, titles, held, SPREAD);
-    let read = |query: &String| Understand::default().read(query, &|_| true);
+    let read = |query: &String| ParseOptions::default().parse(query, &|_| true);
     let meant = |vector| {
         let vector = QueryVector::of(vector)?;
         Some(DenseQuery { vector, profile: fusion::QueryProfile::NEUTRAL })
@@ -188,9 +188,9 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
     let index = builder.finish(Seq(1));
     let asked = products.searches(queries, 2).into_iter().map(|body| {
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        let understood =
-            Understand::default().read(body["query"].as_str().unwrap_or_default(), &|_| true);
-        let (sentence, words) = (&understood.sentence, &understood.residual);
+        let parsed =
+            ParseOptions::default().parse(body["query"].as_str().unwrap_or_default(), &|_| true);
+        let (sentence, words) = (&parsed.sentence, &parsed.residual);
         let made = model.instant(Text::Request { sentence, words });
         let meant = made.and_then(|made| {
             let hint = model.phrase_match(&made.vector)?;
@@ -202,7 +202,7 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
             let vector = Vector::towards(pairs.map(|(from, to)| from + lean * to).collect())?;
             Some(DenseQuery { vector: QueryVector::of(&vector)?, profile })
         });
-        (understood, meant)
+        (parsed, meant)
     });
     report(&index.snapshot(), &asked.collect::<Vec<Asked>>(), threads);
 }
@@ -214,15 +214,14 @@ fn report(snapshot: &Snapshot, asked: &[Asked], threads: usize) {
         let Ok(matches) = snapshot.search(plan, |_| Ok::<_, Infallible>(Vec::new()));
         (started.elapsed(), black_box(matches).total)
     };
-    let plan = |understood| Plan { threads, ..Plan::of(understood, Sight::VisibleOnly, 0, 10) };
-    let mut words: Vec<_> =
-        asked.iter().map(|(understood, _)| search(&plan(understood)).0).collect();
+    let plan = |parsed| Plan { threads, ..Plan::of(parsed, Visibility::VisibleOnly, 0, 10) };
+    let mut words: Vec<_> = asked.iter().map(|(parsed, _)| search(&plan(parsed)).0).collect();
     let mut found = 0;
     let before = machine::thread_time();
     let mut both: Vec<_> = asked
         .iter()
-        .map(|(understood, meant)| {
-            let (time, total) = search(&Plan { dense: meant.clone(), ..plan(understood) });
+        .map(|(parsed, meant)| {
+            let (time, total) = search(&Plan { dense: meant.clone(), ..plan(parsed) });
             found += total;
             time
         })

@@ -4,7 +4,7 @@
 //! letter doubled or not, one vowel for another, letters that sound or lie alike. The first
 //! letter is rarely wrong, so an edit there costs more.
 
-use crate::words::MAX_WORD_BYTES;
+use crate::analysis::MAX_WORD_BYTES;
 
 /// What an ordinary edit costs.
 pub(super) const EDIT: f32 = 1.0;

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    understanding::{Understand, understand},
-    words::for_each_word,
+    analysis::for_each_word,
+    query_parser::{ParseOptions, parse},
 };
 
 /// A shop of a few titles, some of them many times.
@@ -35,15 +35,15 @@ impl Shop {
         }
         let says = |product: &Vec<String>, word: &str| product.iter().any(|said| said == word);
         use_it(&Vocabulary {
-            all: self.products.len() as u64,
-            is_word: &|word| word == "settee",
-            expect: &|_| {},
-            products: &|word| words.get(word).copied().unwrap_or(0),
+            num_docs: self.products.len() as u64,
+            is_dictionary_word: &|word| word == "settee",
+            prefetch: &|_| {},
+            doc_freq: &|word| words.get(word).copied().unwrap_or(0),
             near: &|_, found| words.keys().for_each(|word| found(word)),
-            beginning: &|start, found| {
+            with_prefix: &|start, found| {
                 words.keys().filter(|word| word.starts_with(start)).for_each(|word| found(word));
             },
-            together: &|word, others| {
+            co_doc_freq: &|word, others| {
                 let both = |product: &&Vec<String>| {
                     says(product, word) && others.iter().any(|other| says(product, other))
                 };
@@ -75,14 +75,14 @@ fn shop() -> Shop {
 
 fn check(query: &str, expected: &str) {
     let shown = shop().with(|vocabulary| {
-        let mut understood = understand(query);
-        understood.correct(query, vocabulary);
-        for correction in &understood.corrections {
+        let mut parsed = parse(query);
+        parsed.correct(query, vocabulary);
+        for correction in &parsed.corrections {
             assert_eq!(query[correction.span.clone()], correction.from);
         }
-        let corrections = understood.corrections.iter();
+        let corrections = parsed.corrections.iter();
         let corrections: Vec<_> = corrections.map(|c| format!("{}>{}", c.from, c.to)).collect();
-        format!("{} | {}", understood.residual, corrections.join(", "))
+        format!("{} | {}", parsed.residual, corrections.join(", "))
     });
     assert_eq!(shown.trim_end_matches([' ', '|']), expected, "{query:?}");
 }
@@ -162,8 +162,8 @@ fn conditions_are_kept_and_excluded_words_corrected() {
 
 #[test]
 fn what_is_switched_off_is_not_corrected() {
-    let read = Understand { corrections: false, ..Understand::default() };
-    assert!(read.read("runing", &|_| false).corrections.is_empty());
+    let read = ParseOptions { corrections: false, ..ParseOptions::default() };
+    assert!(read.parse("runing", &|_| false).corrections.is_empty());
 }
 
 proptest! {
@@ -182,7 +182,7 @@ proptest! {
     ) {
         shop().with(|vocabulary| {
             let once = correct(&words.join(" "), vocabulary);
-            let unknown = |c: &Correction| c.to.split(' ').all(|word| (vocabulary.products)(word) > 0);
+            let unknown = |c: &Correction| c.to.split(' ').all(|word| (vocabulary.doc_freq)(word) > 0);
             assert!(once.corrections.iter().all(unknown), "{once:?}");
         });
     }

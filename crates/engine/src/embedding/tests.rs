@@ -13,8 +13,8 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    query_parser::ParseOptions,
     tuning::TUNING,
-    understanding::Understand,
 };
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
@@ -202,12 +202,12 @@ fn writes_do_not_wait_for_an_outside_model_that_is_down() {
     bench.create(&["red sofa", "blue lamp"]);
     let pass = Caller::new(shop(), Role::Shopper).may_read();
     let query = QueryText::parse("lamp").unwrap();
-    let understand = Understand::default();
+    let parse_options = ParseOptions::default();
     let request = SearchRequest {
         query,
         limit: 5,
         offset: 0,
-        understand,
+        parse_options,
         explain: false,
         tuning: TUNING,
         time_limit: None,

@@ -3,12 +3,12 @@
 use std::mem;
 
 use catalog::{
+    analysis,
     change::Seq,
     price::Money,
     product::ProductId,
+    query_parser::Exclusion,
     ranking::{FieldLength, FieldLengths, TermFreqs},
-    understanding::Exclusion,
-    words,
 };
 use hashbrown::HashMap;
 
@@ -101,7 +101,7 @@ impl SegmentBuilder {
         self.ids.push(entry.id);
         self.versions.push(entry.version);
         self.prices.push(entry.price);
-        self.titles.push(words::fingerprint(entry.title));
+        self.titles.push(analysis::fingerprint(entry.title));
         self.neighbours.read(entry.title);
         self.vectors.push(vector.map(|vector| vector.numbers().into()));
         self.lengths.push(FieldLengths {
@@ -113,7 +113,7 @@ impl SegmentBuilder {
     /// Counts the words of a field and returns how many there are.
     fn count(&mut self, doc: Doc, text: &str, field: Field) -> usize {
         let mut total = 0;
-        words::for_each_word_or_stop(text, |word| {
+        analysis::for_each_word_or_break(text, |word| {
             let Some(text) = word else { return self.said.push_stop() };
             total += 1;
             let word = self.word_no(text);
@@ -145,7 +145,7 @@ impl SegmentBuilder {
             return *known;
         }
         let new = self.words.len() as WordNo;
-        if Exclusion::is_denial(word) {
+        if Exclusion::is_negator(word) {
             self.denials.push(new);
         }
         self.words.insert(term.into(), new);

@@ -3,10 +3,10 @@
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
     price::Money,
+    query_parser::SortOrder,
     ranking::{Hit, Score, TopK},
-    understanding::SortOrder,
 };
 
 use super::{
@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
 pub(super) struct Conditions<'a> {
     plan: &'a Plan<'a>,
     /// Copied out of the plan: it is asked for every product.
-    sight: Sight,
+    visibility: Visibility,
     /// Whether there are any besides being seen; most queries have none.
     conditional: bool,
 }
@@ -34,7 +34,7 @@ pub(super) struct Conditions<'a> {
 impl<'a> Conditions<'a> {
     pub(super) fn of(plan: &'a Plan<'a>) -> Self {
         let conditional = !plan.price_ranges.is_empty() || !plan.exclusions.is_empty();
-        Self { plan, sight: plan.sight, conditional }
+        Self { plan, visibility: plan.visibility, conditional }
     }
 
     /// Whether the search has to be done by now.
@@ -48,7 +48,7 @@ impl<'a> Conditions<'a> {
         if matched == 0 {
             return 0;
         }
-        let mut matched = matched & source.live.seen(block, self.sight);
+        let mut matched = matched & source.live.seen(block, self.visibility);
         if !self.conditional {
             return matched;
         }

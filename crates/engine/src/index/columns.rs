@@ -92,7 +92,7 @@ impl Columns {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{access::Sight, price::Price, product::ProductId, words::QueryWords};
+    use catalog::{access::Visibility, analysis::QueryTerms, price::Price, product::ProductId};
 
     use super::*;
     use crate::index::{Entry, EntryVector, IndexChange, ShopIndex};
@@ -109,9 +109,9 @@ mod tests {
         }
     }
 
-    fn found(index: &ShopIndex, sight: Sight) -> Vec<(u64, Seq)> {
-        let words = QueryWords::of("lamp");
-        let hits = index.snapshot().search_words(&words, sight, 0, 1000).hits;
+    fn found(index: &ShopIndex, visibility: Visibility) -> Vec<(u64, Seq)> {
+        let words = QueryTerms::of("lamp");
+        let hits = index.snapshot().search_words(&words, visibility, 0, 1000).hits;
         let mut found: Vec<_> = hits.iter().map(|hit| (hit.product.get(), hit.version)).collect();
         found.sort_unstable();
         found
@@ -139,11 +139,11 @@ mod tests {
         let shared = now.columns().chunks.iter().zip(&then.columns().chunks);
         assert_eq!(shared.filter(|(now, then)| !Arc::ptr_eq(now, then)).count(), 1);
         assert_eq!((before.visible_count(), after.visible_count()), (600, 599));
-        assert_eq!(found(&index, Sight::VisibleOnly).len(), 599);
-        assert!(found(&index, Sight::Everything).contains(&(300, Seq(601))));
+        assert_eq!(found(&index, Visibility::VisibleOnly).len(), 599);
+        assert!(found(&index, Visibility::All).contains(&(300, Seq(601))));
         let shown = Entry { hidden: false, version: Seq(602), ..hidden };
         index.apply(&[IndexChange::Upsert(shown)], Seq(602));
-        assert_eq!(found(&index, Sight::VisibleOnly).len(), 600);
+        assert_eq!(found(&index, Visibility::VisibleOnly).len(), 600);
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         let index = ShopIndex::empty();
         let unknown = Entry { vector: EntryVector::Unchanged, ..entry(1, 1) };
         index.apply(&[IndexChange::Upsert(unknown)], Seq(1));
-        assert_eq!(found(&index, Sight::VisibleOnly), [(1, Seq(1))]);
+        assert_eq!(found(&index, Visibility::VisibleOnly), [(1, Seq(1))]);
     }
 
     #[test]
@@ -166,8 +166,8 @@ mod tests {
         index.apply(&[IndexChange::Upsert(hidden)], Seq(3));
         index.shared.publish_merge(&sources, merged);
         assert_eq!(index.snapshot().segment_count(), 1);
-        assert_eq!(found(&index, Sight::VisibleOnly), [(2, Seq(2))]);
-        assert_eq!(found(&index, Sight::Everything), [(1, Seq(3)), (2, Seq(2))]);
+        assert_eq!(found(&index, Visibility::VisibleOnly), [(2, Seq(2))]);
+        assert_eq!(found(&index, Visibility::All), [(1, Seq(3)), (2, Seq(2))]);
         assert_eq!(index.snapshot().visible_count(), 1);
     }
 }

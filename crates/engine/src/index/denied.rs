@@ -5,7 +5,7 @@
 //! mark of a word exactly if an exclusion of that one word is not broken by its texts although they
 //! say the word.
 
-use catalog::understanding::Exclusion;
+use catalog::query_parser::Exclusion;
 
 /// Begins the mark of a word. No word does: texts have no control characters, and words begin with
 /// a letter or a digit. It sorts before all words, so no walk through words meets a mark.
@@ -31,8 +31,8 @@ pub(super) struct SaidWords<No> {
 
 impl<No: Copy + Ord> SaidWords<No> {
     /// Takes the next word in.
-    pub(super) fn push(&mut self, text: &str, word: No, is_denial: bool) {
-        if is_denial {
+    pub(super) fn push(&mut self, text: &str, word: No, is_negator: bool) {
+        if is_negator {
             self.denials.push(self.words.len());
         }
         self.texts.push_str(text);
@@ -41,7 +41,7 @@ impl<No: Copy + Ord> SaidWords<No> {
 
     /// A sentence ends.
     pub(super) fn push_stop(&mut self) {
-        self.texts.push_str(Exclusion::STOP);
+        self.texts.push_str(Exclusion::SENTENCE_BREAK);
         self.words.push((self.texts.len() as u32, None));
     }
 
@@ -98,11 +98,13 @@ impl<No: Copy + Ord> SaidWords<No> {
                 false => (from..*end).map(|at| self.text(at)).collect(),
             };
             for at in from..from + field.len() {
-                while denials.next_if(|denial| **denial + Exclusion::DENIAL_REACH < at).is_some() {}
+                while denials.next_if(|denial| **denial + Exclusion::NEGATION_WINDOW < at).is_some()
+                {
+                }
                 let is_near = denials.peek().is_some_and(|denial| **denial <= at + 1);
                 if let Some(word) = self.words[at].1
                     && is_near
-                    && Exclusion::is_denied_in(&field, at - from)
+                    && Exclusion::is_negated_in(&field, at - from)
                 {
                     denied.push((word, at));
                 }
@@ -123,7 +125,7 @@ impl<No: Copy + Ord> SaidWords<No> {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use catalog::words::{for_each_word, for_each_word_or_stop};
+    use catalog::analysis::{for_each_word, for_each_word_or_break};
     use proptest::prelude::*;
 
     use super::*;
@@ -133,11 +135,11 @@ mod tests {
         let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
         let mut said = SaidWords::default();
         for field in fields {
-            for_each_word_or_stop(field, |word| {
+            for_each_word_or_break(field, |word| {
                 let Some(word) = word else { return said.push_stop() };
                 let next = numbers.len();
                 let number = *numbers.entry(word.to_owned()).or_insert(next);
-                said.push(word, number, Exclusion::is_denial(word));
+                said.push(word, number, Exclusion::is_negator(word));
             });
             said.end_field();
         }
@@ -201,7 +203,7 @@ mod tests {
             for word in &said {
                 let exclusion = Exclusion { words: vec![(&**word).into()], span: 0..1, is_claim: false };
                 let is_broken =
-                    exclusion.is_broken_by(&title) || exclusion.is_broken_by(&description);
+                    exclusion.matches(&title) || exclusion.matches(&description);
                 prop_assert_eq!(marked.contains(word), !is_broken, "{}", word);
             }
             prop_assert!(marked.is_subset(&said));

@@ -4,8 +4,8 @@
 use std::convert::Infallible;
 
 use catalog::{
-    access::Sight, change::Seq, fusion::QueryProfile, price::Money, product::ProductId,
-    understanding::understand,
+    access::Visibility, change::Seq, fusion::QueryProfile, price::Money, product::ProductId,
+    query_parser::parse,
 };
 
 use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
@@ -91,18 +91,19 @@ fn what_is_found_is_what_a_close_look_at_everything_finds() {
         });
     }
     let snapshot = builder.finish(Seq(1)).snapshot();
-    let sight = Sight::VisibleOnly;
-    let statistics = Statistics { sight, corpus: snapshot.corpus(sight), products_with: None };
+    let visibility = Visibility::VisibleOnly;
+    let statistics =
+        Statistics { visibility, corpus: snapshot.corpus(visibility), products_with: None };
     let mut found = 0;
     let similarities = [0.6, 0.75, 0.95].into_iter().cycle();
     for (query, phrase_similarity) in phrases("N", QUERIES).into_iter().zip(similarities) {
-        let understood = understand(query);
+        let parsed = parse(query);
         let vector = QueryVector::of(&embed(Text::Query(query))).unwrap();
         let profile =
             QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL };
         let plan = Plan {
             dense: Some(DenseQuery { vector, profile }),
-            ..Plan::of(&understood, Sight::VisibleOnly, 0, FIRST)
+            ..Plan::of(&parsed, Visibility::VisibleOnly, 0, FIRST)
         };
         let search = |closely| {
             let judge = |_: &[ProductId]| Ok::<_, Infallible>(Vec::new());

@@ -5,7 +5,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
-use catalog::words::MAX_WORD_BYTES;
+use catalog::analysis::MAX_WORD_BYTES;
 use fearless_simd::{Level, dispatch};
 use hashbrown::Equivalent;
 

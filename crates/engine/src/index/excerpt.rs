@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
     product::ProductId,
     ranking::{CorpusStats, Hit},
 };
@@ -23,7 +23,7 @@ pub struct CandidateIndex {
 
 impl CandidateIndex {
     /// These products, in ascending order of id, of a shop with these sums over the products in
-    /// sight. The map says how many of those say each word that will be asked for.
+    /// visibility. The map says how many of those say each word that will be asked for.
     pub fn new(
         entries: &[Entry<'_>],
         corpus: CorpusStats,
@@ -40,14 +40,14 @@ impl CandidateIndex {
         plan: &Plan<'_>,
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
-        let (sight, products_with) = (plan.sight, Some(&self.products_with));
-        let statistics = Statistics { sight, corpus: &self.corpus, products_with };
+        let (visibility, products_with) = (plan.visibility, Some(&self.products_with));
+        let statistics = Statistics { visibility, corpus: &self.corpus, products_with };
         search::search(&self.segments, &statistics, plan, judge)
     }
 
-    /// The products of the excerpt in sight that are nearest to this one, which is among them.
-    pub fn similar(&self, id: ProductId, sight: Sight, limit: usize) -> Vec<Hit> {
-        similar::similar(&self.segments, id, sight, limit)
+    /// The visible products of the excerpt that are nearest to this one, which is among them.
+    pub fn similar(&self, id: ProductId, visibility: Visibility, limit: usize) -> Vec<Hit> {
+        similar::similar(&self.segments, id, visibility, limit)
     }
 }
 
@@ -61,9 +61,9 @@ impl QueryVector {
 #[cfg(test)]
 mod tests {
     use catalog::{
+        analysis::{QueryTerms, for_each_word},
         change::Seq,
         price::Price,
-        words::{QueryWords, for_each_word},
     };
 
     use super::*;
@@ -97,12 +97,12 @@ mod tests {
             words.into_iter().for_each(|word| *products_with.entry(word).or_default() += 1);
         }
         let snapshot = index.snapshot();
-        let words = QueryWords::of("red sofa bed");
-        let plan = plan_of(&words, Sight::VisibleOnly, 0, 10);
+        let words = QueryTerms::of("red sofa bed");
+        let plan = plan_of(&words, Visibility::VisibleOnly, 0, 10);
         let judge = |_: &[ProductId]| Ok::<_, std::convert::Infallible>(Vec::new());
         let Ok(whole) = snapshot.search(&plan, judge);
         let some: Vec<_> = all.iter().copied().filter(|entry| entry.id.get() % 2 == 0).collect();
-        let corpus = *snapshot.corpus(Sight::VisibleOnly);
+        let corpus = *snapshot.corpus(Visibility::VisibleOnly);
         let Ok(part) = CandidateIndex::new(&some, corpus, products_with).search(&plan, judge);
         let expected: Vec<_> =
             whole.hits.iter().filter(|hit| hit.product.get() % 2 == 0).copied().collect();

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use catalog::{product::ProductId, understanding::Exclusion};
+use catalog::{product::ProductId, query_parser::Exclusion};
 
 use super::{
     bits::Bits, collect::First, denied::mark_of, live::LiveSegment, plan::Plan, segment::Segment,
@@ -81,7 +81,7 @@ impl Said {
             let denied = match &*exclusion.words {
                 [word] => with(segment, &mark_of(word)).unwrap_or_else(none),
                 _ => {
-                    let mut denied = with_any(segment, Exclusion::denials());
+                    let mut denied = with_any(segment, Exclusion::negators());
                     denied.keep(&having);
                     denied
                 }
@@ -99,7 +99,7 @@ impl Said {
         said.perhaps.remove(&said.surely);
         // Texts are read only of what might be found.
         let found = said.perhaps.iter().filter(|doc| {
-            live.is_seen(*doc, plan.sight) && plan.admits(live.columns().price(*doc))
+            live.is_seen(*doc, plan.visibility) && plan.admits(live.columns().price(*doc))
         });
         said.perhaps = Bits::with(segment.len(), found);
         said

@@ -8,12 +8,12 @@ use std::{
 };
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::{QueryTerms, for_each_word},
     change::Seq,
     price::Price,
     product::ProductId,
-    understanding::{SortOrder, Understand, Understanding},
-    words::{QueryWords, for_each_word},
+    query_parser::{ParseOptions, ParsedQuery, SortOrder},
 };
 use proptest::prelude::*;
 
@@ -57,38 +57,38 @@ fn item_of(items: &Items, id: ProductId) -> &Item {
 }
 
 impl Item {
-    fn says_any_of(&self, words: &QueryWords) -> bool {
+    fn says_any_of(&self, words: &QueryTerms) -> bool {
         let mut said: Vec<String> = Vec::new();
         for_each_word(&self.title, |word| said.push(word.to_owned()));
         for_each_word(&self.description, |word| said.push(word.to_owned()));
-        words.are_said(|word| said.iter().any(|said| said == word))
+        words.match_words(|word| said.iter().any(|said| said == word))
     }
 }
 
 /// The numbers of all products that satisfy a query, ascending.
-fn naive(items: &Items, understood: &Understanding, sight: Sight) -> Vec<ProductId> {
-    let words = QueryWords::of(&understood.residual);
-    let wants_anything = words.is_empty() && understood.has_conditions();
+fn naive(items: &Items, parsed: &ParsedQuery, visibility: Visibility) -> Vec<ProductId> {
+    let words = QueryTerms::of(&parsed.residual);
+    let wants_anything = words.is_empty() && parsed.has_conditions();
     (0..items.len())
         .filter(|at| {
             let item = &items[*at];
-            (sight == Sight::Everything || !item.hidden)
+            (visibility == Visibility::All || !item.hidden)
                 && (wants_anything || item.says_any_of(&words))
-                && understood.admits(&item.price)
-                && understood.allows(&item.title, &item.description)
+                && parsed.admits(&item.price)
+                && parsed.allows(&item.title, &item.description)
         })
         .map(id)
         .collect()
 }
 
-fn run(index: &ShopIndex, items: &Items, understood: &Understanding, plan: &Plan<'_>) -> Matches {
+fn run(index: &ShopIndex, items: &Items, parsed: &ParsedQuery, plan: &Plan<'_>) -> Matches {
     let asked = Cell::new(0);
     let Ok(found) = index.snapshot().search(plan, |in_doubt| {
         asked.set(asked.get() + 1);
         let refused = |id: &ProductId| {
             let item = item_of(items, *id);
             assert!(plan.admits(item.price.money()), "only what would be found is read");
-            !understood.allows(&item.title, &item.description)
+            !parsed.allows(&item.title, &item.description)
         };
         Ok::<_, Infallible>(in_doubt.iter().copied().filter(refused).collect())
     });
@@ -109,25 +109,25 @@ fn check_order(items: &Items, plan: &Plan<'_>, found: &[ProductId]) {
 }
 
 fn check(index: &ShopIndex, items: &Items, query: &str) {
-    for sight in [Sight::VisibleOnly, Sight::Everything] {
-        let knows = |word: &str| index.snapshot().contains_term(word, sight);
-        let understood = Understand::default().read(query, &knows);
-        let expected = naive(items, &understood, sight);
-        let plan = Plan::of(&understood, sight, 0, items.len() + 1);
-        let found = run(index, items, &understood, &plan);
+    for visibility in [Visibility::VisibleOnly, Visibility::All] {
+        let knows = |word: &str| index.snapshot().contains_term(word, visibility);
+        let parsed = ParseOptions::default().parse(query, &knows);
+        let expected = naive(items, &parsed, visibility);
+        let plan = Plan::of(&parsed, visibility, 0, items.len() + 1);
+        let found = run(index, items, &parsed, &plan);
         let whole: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
         let mut ids = whole.clone();
         ids.sort_unstable();
-        assert_eq!((&ids, found.total), (&expected, expected.len()), "{query:?} {sight:?}");
+        assert_eq!((&ids, found.total), (&expected, expected.len()), "{query:?} {visibility:?}");
         check_order(items, &plan, &whole);
 
         let mut paged = Vec::new();
         for offset in (0..whole.len()).step_by(7) {
-            let page = run(index, items, &understood, &Plan { offset, limit: 7, ..plan.clone() });
+            let page = run(index, items, &parsed, &Plan { offset, limit: 7, ..plan.clone() });
             assert_eq!(page.total, expected.len());
             paged.extend(page.hits.iter().map(|hit| hit.product));
         }
-        assert_eq!(paged, whole, "{query:?} {sight:?}");
+        assert_eq!(paged, whole, "{query:?} {visibility:?}");
     }
 }
 
@@ -248,8 +248,8 @@ fn catalog(products: &[(&str, &str, &str)]) -> (ShopIndex, Items) {
 /// The texts that are read to answer a query.
 fn read_for(query: &str, products: &[(&str, &str, &str)]) -> Vec<u64> {
     let (index, _) = catalog(products);
-    let understood = Understand::default().read(query, &|_| false);
-    let plan = Plan::of(&understood, Sight::VisibleOnly, 0, 10);
+    let parsed = ParseOptions::default().parse(query, &|_| false);
+    let plan = Plan::of(&parsed, Visibility::VisibleOnly, 0, 10);
     let mut read = Vec::new();
     let judged = index.snapshot().search(&plan, |in_doubt| {
         read = in_doubt.iter().map(|id| id.get()).collect();
@@ -291,14 +291,14 @@ fn a_bounded_number_of_texts_is_read_and_what_is_left_out_is_said() {
         (0..count).map(|number| (&*titles[number], says(number), "$5")).collect();
     let (index, items) = catalog(&products);
     for query in ["shoe without dark leather", "without dark leather"] {
-        let understood = Understand::default().read(query, &|_| false);
-        let plan = Plan::of(&understood, Sight::VisibleOnly, 0, count);
+        let parsed = ParseOptions::default().parse(query, &|_| false);
+        let plan = Plan::of(&parsed, Visibility::VisibleOnly, 0, count);
         let mut read = Vec::new();
         let Ok(found) = index.snapshot().search(&plan, |in_doubt| {
             read = in_doubt.to_vec();
             let breaks = |id: &ProductId| {
                 let item = item_of(&items, *id);
-                !understood.allows(&item.title, &item.description)
+                !parsed.allows(&item.title, &item.description)
             };
             Ok::<_, Infallible>(in_doubt.iter().copied().filter(breaks).collect())
         });
@@ -307,7 +307,7 @@ fn a_bounded_number_of_texts_is_read_and_what_is_left_out_is_said() {
         assert_eq!((found.total, ids.len()), (MOST_READ * 9 / 10, MOST_READ * 9 / 10), "{query}");
         for id in &ids {
             let item = item_of(&items, *id);
-            assert!(understood.allows(&item.title, &item.description), "{query}");
+            assert!(parsed.allows(&item.title, &item.description), "{query}");
         }
         // The best, or the newest, are not among those left out.
         match plan.order {
@@ -321,15 +321,15 @@ fn a_bounded_number_of_texts_is_read_and_what_is_left_out_is_said() {
 fn a_search_without_time_is_cut_short_and_leaves_nothing_behind() {
     let (index, items) = catalog(&[("red shoe", "leather", "$5"), ("red shoe", "canvas", "$5")]);
     for query in ["red shoe", "shoe not leather", "under $20"] {
-        let understood = Understand::default().read(query, &|_| false);
-        let plan = Plan::of(&understood, Sight::VisibleOnly, 0, 10);
-        let whole = run(&index, &items, &understood, &plan);
+        let parsed = ParseOptions::default().parse(query, &|_| false);
+        let plan = Plan::of(&parsed, Visibility::VisibleOnly, 0, 10);
+        let whole = run(&index, &items, &parsed, &plan);
         let late = Plan { deadline: Some(Instant::now()), ..plan.clone() };
-        let cut = run(&index, &items, &understood, &late);
+        let cut = run(&index, &items, &parsed, &late);
         assert_eq!(cut, Matches { timed_out: true, ..Matches::default() }, "{query}");
         let in_time = Some(Instant::now() + Duration::from_secs(600));
         let in_time = Plan { deadline: in_time, ..plan };
-        assert_eq!(run(&index, &items, &understood, &in_time), whole, "{query}");
+        assert_eq!(run(&index, &items, &parsed, &in_time), whole, "{query}");
     }
 }
 
@@ -342,9 +342,9 @@ fn equal_prices_come_best_match_first() {
         ("red shoe", "", "$5"),
     ]);
     let order = |query: &str| {
-        let understood = Understand::default().read(query, &|_| false);
-        let plan = Plan::of(&understood, Sight::VisibleOnly, 0, 10);
-        let found = run(&index, &items, &understood, &plan);
+        let parsed = ParseOptions::default().parse(query, &|_| false);
+        let plan = Plan::of(&parsed, Visibility::VisibleOnly, 0, 10);
+        let found = run(&index, &items, &parsed, &plan);
         found.hits.iter().map(|hit| hit.product.get()).collect::<Vec<_>>()
     };
     assert_eq!(order("cheapest red shoe"), [3, 2, 4, 1]);

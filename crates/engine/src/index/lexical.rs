@@ -8,9 +8,9 @@ mod explained;
 use std::{cmp::Ordering, collections::HashMap};
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::{Bigram, QueryTerms, Term},
     ranking::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
-    words::{Pair, QueryWords, Term},
 };
 
 use super::{
@@ -21,9 +21,9 @@ use super::{
 /// One score per product of a segment; all zero between searches.
 pub(super) type Scores = [f32; MAX_PRODUCTS];
 
-/// What scores rest on: numbers of all products of the shop that are in sight.
+/// What scores rest on: numbers of all products of the shop that are visible.
 pub(super) struct Statistics<'a> {
-    pub(super) sight: Sight,
+    pub(super) visibility: Visibility,
     pub(super) corpus: &'a CorpusStats,
     /// How many of them say a word, where the segments do not hold all of them.
     pub(super) products_with: Option<&'a HashMap<Box<str>, u64>>,
@@ -42,7 +42,7 @@ pub(super) struct Asked<'a> {
     /// What it is worth that a title says everything side by side.
     bigram_weight: f32,
     /// For every two things asked for one after the other, the ways to say them side by side.
-    pairs: Vec<Vec<Pair>>,
+    pairs: Vec<Vec<Bigram>>,
 }
 
 /// Something asked for, in the ways that products of the shop say it.
@@ -70,7 +70,7 @@ impl<'a> Asked<'a> {
         segments: &'a [LiveSegment],
         statistics: &Statistics<'_>,
         weights: &Bm25Params,
-        query: &QueryWords,
+        query: &QueryTerms,
     ) -> Self {
         let corpus = statistics.corpus;
         let words = looked_up(query);
@@ -83,7 +83,7 @@ impl<'a> Asked<'a> {
                 return products.get(words[word]).copied().unwrap_or(0);
             }
             let seen = segments.iter().zip(&found).filter_map(|(live, found)| {
-                found[word].map(|postings| live.seen_among(postings, statistics.sight) as u64)
+                found[word].map(|postings| live.seen_among(postings, statistics.visibility) as u64)
             });
             seen.sum::<u64>()
         };
@@ -101,7 +101,7 @@ impl<'a> Asked<'a> {
             terms,
             information: unknown as f32 * weights.term_weight(corpus, 0),
             bigram_weight: weights.bigram_weight,
-            pairs: query.pairs(),
+            pairs: query.bigrams(),
         };
         asked.information += asked.known_rarity();
         asked
@@ -133,7 +133,7 @@ impl<'a> Asked<'a> {
         }
         let said = self.segments[segment].segment.neighbours.of(doc);
         let is_said =
-            |ways: &&Vec<Pair>| said.iter().any(|pair| ways.iter().any(|way| way == pair));
+            |ways: &&Vec<Bigram>| said.iter().any(|pair| ways.iter().any(|way| way == pair));
         let together = self.pairs.iter().filter(is_said).count();
         self.most_for_neighbours() * together as f32 / self.pairs.len() as f32
     }
@@ -235,7 +235,7 @@ impl KnownTerm {
             })
             .collect();
         let best = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
-        let whole = if term.guessed { weights.correction_weight } else { 1.0 };
+        let whole = if term.corrected { weights.correction_weight } else { 1.0 };
         ways.iter_mut().for_each(|way| way.weight *= whole / best);
         // All spellings of a word say as much as the commonest.
         let spellings = 1 + ways.iter().skip(1).filter(|way| way.respelled).count();
@@ -255,7 +255,7 @@ impl KnownTerm {
 }
 
 /// The words that a query is looked up by: a word's number is its place here.
-fn looked_up(query: &QueryWords) -> Vec<&str> {
+fn looked_up(query: &QueryTerms) -> Vec<&str> {
     let mut words: Vec<&str> = query.iter().collect();
     words.sort_unstable();
     words.dedup();

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use catalog::{access::Sight, change::Seq, price::Money, product::ProductId, ranking::CorpusStats};
+use catalog::{
+    access::Visibility, change::Seq, price::Money, product::ProductId, ranking::CorpusStats,
+};
 
 use super::{
     bits::{BLOCK, Bits, ones},
@@ -75,10 +77,10 @@ impl LiveSegment {
     }
 
     /// The sums over the products that count and may be seen.
-    pub(super) fn corpus(&self, sight: Sight) -> CorpusStats {
-        match sight {
-            Sight::VisibleOnly => self.visible,
-            Sight::Everything => self.corpus,
+    pub(super) fn corpus(&self, visibility: Visibility) -> CorpusStats {
+        match visibility {
+            Visibility::VisibleOnly => self.visible,
+            Visibility::All => self.corpus,
         }
     }
 
@@ -88,8 +90,8 @@ impl LiveSegment {
     }
 
     /// The number of products that count and may be seen.
-    pub(super) fn seen_count(&self, sight: Sight) -> usize {
-        self.corpus(sight).products as usize
+    pub(super) fn seen_count(&self, visibility: Visibility) -> usize {
+        self.corpus(visibility).products as usize
     }
 
     pub(super) fn dead_count(&self) -> usize {
@@ -103,18 +105,18 @@ impl LiveSegment {
 
     /// Which of the products from `block * BLOCK` on count and may be seen.
     #[inline]
-    pub(super) fn seen(&self, block: usize, sight: Sight) -> u64 {
-        let unseen = match sight {
-            Sight::VisibleOnly => self.columns.hidden().block(block),
-            Sight::Everything => 0,
+    pub(super) fn seen(&self, block: usize, visibility: Visibility) -> u64 {
+        let unseen = match visibility {
+            Visibility::VisibleOnly => self.columns.hidden().block(block),
+            Visibility::All => 0,
         };
         !(self.dead.block(block) | unseen)
     }
 
     /// Whether a product counts and may be seen.
     #[inline]
-    pub(super) fn is_seen(&self, doc: usize, sight: Sight) -> bool {
-        self.seen(doc / BLOCK, sight) >> (doc % BLOCK) & 1 == 1
+    pub(super) fn is_seen(&self, doc: usize, visibility: Visibility) -> bool {
+        self.seen(doc / BLOCK, visibility) >> (doc % BLOCK) & 1 == 1
     }
 
     /// Lets a product no longer count; whether it did before.
@@ -131,27 +133,28 @@ impl LiveSegment {
 
     /// How many of the products of a word count and may be seen. Costs nothing where all products
     /// of the segment do; otherwise no more than a walk through the postings.
-    pub(super) fn seen_among(&self, postings: Postings<'_>, sight: Sight) -> usize {
+    pub(super) fn seen_among(&self, postings: Postings<'_>, visibility: Visibility) -> usize {
         let all = postings.docs.len();
-        let unseen = self.segment.len() - self.seen_count(sight);
+        let unseen = self.segment.len() - self.seen_count(visibility);
         let blocks = self.segment.len().div_ceil(BLOCK);
         let steps_to_look_up = blocks + unseen * (all.max(1).ilog2() as usize + 1);
         let unseen_among = if unseen == 0 {
             0
         } else if steps_to_look_up < all {
-            let unseen = (0..blocks)
-                .flat_map(|block| ones(!self.seen(block, sight)).map(move |at| block * BLOCK + at));
+            let unseen = (0..blocks).flat_map(|block| {
+                ones(!self.seen(block, visibility)).map(move |at| block * BLOCK + at)
+            });
             unseen.filter(|doc| postings.docs.binary_search(&(*doc as _)).is_ok()).count()
         } else {
-            postings.docs.iter().filter(|doc| !self.is_seen(usize::from(**doc), sight)).count()
+            postings.docs.iter().filter(|doc| !self.is_seen(usize::from(**doc), visibility)).count()
         };
         all - unseen_among
     }
 
     /// Whether any of the products of a word counts and may be seen.
-    pub(super) fn is_any_seen(&self, postings: Postings<'_>, sight: Sight) -> bool {
-        self.seen_count(sight) == self.segment.len()
-            || postings.docs.iter().any(|doc| self.is_seen(usize::from(*doc), sight))
+    pub(super) fn is_any_seen(&self, postings: Postings<'_>, visibility: Visibility) -> bool {
+        self.seen_count(visibility) == self.segment.len()
+            || postings.docs.iter().any(|doc| self.is_seen(usize::from(*doc), visibility))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -9,7 +9,7 @@
 //!
 //! Architecture invariants:
 //! - an index holds one shop; nothing here filters by shop;
-//! - totals, scores and order depend on the products in sight alone, not on how they came to be
+//! - totals, scores and order depend on the visible products alone, not on how they came to be
 //!   there: the statistics are those of the live products that the reader gets to see, exactly.
 
 mod bits;

@@ -9,7 +9,8 @@ use std::{
 };
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::{Alternative, Bigram, QueryTerms, for_each_bigram, for_each_word},
     change::Seq,
     fusion::{self, Coverage, Fusion, QueryProfile, ScoreBounds, Signals},
     price::Money,
@@ -18,7 +19,6 @@ use catalog::{
         BM25_PARAMS, Bm25Scorer, CorpusStats, FieldLength, FieldLengths, Hit, Score, TermFreqs,
     },
     spelling::Correction,
-    words::{Alternative, Pair, QueryWords, for_each_pair, for_each_word},
 };
 use proptest::prelude::*;
 
@@ -170,16 +170,21 @@ impl Model {
         }
     }
 
-    /// The products in sight: for who looks, there are no others.
-    fn seen(&self, sight: Sight) -> BTreeMap<u64, &Known> {
-        let is_seen = |known: &Known| sight == Sight::Everything || !known.item.hidden;
+    /// The visible products: for who looks, there are no others.
+    fn seen(&self, visibility: Visibility) -> BTreeMap<u64, &Known> {
+        let is_seen = |known: &Known| visibility == Visibility::All || !known.item.hidden;
         let all = self.0.iter().map(|(number, known)| (*number, known));
         all.filter(|(_, known)| is_seen(known)).collect()
     }
 
     /// Every match, best first.
-    fn search(&self, query: &QueryWords, meant: Option<Direction>, sight: Sight) -> Vec<Hit> {
-        let seen = self.seen(sight);
+    fn search(
+        &self,
+        query: &QueryTerms,
+        meant: Option<Direction>,
+        visibility: Visibility,
+    ) -> Vec<Hit> {
+        let seen = self.seen(visibility);
         let mut corpus = CorpusStats::default();
         seen.values().for_each(|known| corpus.add(known.lengths()));
         let scorer = Bm25Scorer::new(&BM25_PARAMS, &corpus);
@@ -199,7 +204,7 @@ impl Model {
             };
             let ways: Vec<&Alternative> = term.alternatives.iter().filter(is_known).collect();
             let heaviest = ways.iter().map(|way| way.weight).fold(0.0, f32::max);
-            let whole = if term.guessed { BM25_PARAMS.correction_weight } else { 1.0 };
+            let whole = if term.corrected { BM25_PARAMS.correction_weight } else { 1.0 };
             unknown += usize::from(ways.is_empty());
             let rarity = |way: &&Alternative| {
                 let known = way.words.iter().map(|word| with(word)).filter(|with| *with > 0);
@@ -227,7 +232,7 @@ impl Model {
             }
         }
         let information = unknown as f32 * BM25_PARAMS.term_weight(&corpus, 0) + known_rarity;
-        let pairs = query.pairs();
+        let pairs = query.bigrams();
         let for_pairs = match pairs.is_empty() {
             true => 0.0,
             false => BM25_PARAMS.bigram_weight / (1.0 + BM25_PARAMS.bigram_weight),
@@ -240,8 +245,8 @@ impl Model {
                 let both = meant.zip(known.item.vector);
                 let similarity = both.and_then(|(query, product)| nearness(query, product));
                 let mut said = Vec::new();
-                for_each_pair(&known.item.title, |pair| said.push(pair));
-                let is_said = |ways: &&Vec<Pair>| ways.iter().any(|pair| said.contains(pair));
+                for_each_bigram(&known.item.title, |pair| said.push(pair));
+                let is_said = |ways: &&Vec<Bigram>| ways.iter().any(|pair| said.contains(pair));
                 let together = pairs.iter().filter(is_said).count() as f32;
                 let neighbours = for_pairs * together / pairs.len().max(1) as f32;
                 let words = if score > 0.0 { score * share + neighbours } else { 0.0 };
@@ -269,10 +274,10 @@ impl Model {
     }
 
     /// Every product that is like this one, nearest first.
-    fn similar(&self, number: u64, sight: Sight) -> Vec<Hit> {
+    fn similar(&self, number: u64, visibility: Visibility) -> Vec<Hit> {
         let own = self.0.get(&number).and_then(|known| known.item.vector);
         let others = self.0.iter().filter(|(other, known)| {
-            **other != number && (sight == Sight::Everything || !known.item.hidden)
+            **other != number && (visibility == Visibility::All || !known.item.hidden)
         });
         let near = others.filter_map(|(other, known)| {
             let cosine = nearness(own?, known.item.vector?)?;
@@ -320,26 +325,26 @@ fn check(index: &ShopIndex, model: &Model) {
     assert_eq!(snapshot.visible_count(), visible);
     check_similar(&snapshot, model);
     for query in ["red", "red sofa", "wd-40", "the", "lamp blue green chair red", "nothing"] {
-        let words = QueryWords::of(query).guessed(&[correction("chiar", "chair")]);
-        for (sight, meant) in [
-            (Sight::VisibleOnly, None),
-            (Sight::Everything, None),
-            (Sight::VisibleOnly, Some([3, -1, 2])),
-            (Sight::Everything, Some([-2, -5, 1])),
+        let words = QueryTerms::of(query).mark_corrected(&[correction("chiar", "chair")]);
+        for (visibility, meant) in [
+            (Visibility::VisibleOnly, None),
+            (Visibility::All, None),
+            (Visibility::VisibleOnly, Some([3, -1, 2])),
+            (Visibility::All, Some([-2, -5, 1])),
         ] {
-            let expected = model.search(&words, meant, sight);
+            let expected = model.search(&words, meant, visibility);
             for (offset, limit) in [(0, 50), (2, 3), (40, 10)] {
                 let hits = expected.iter().skip(offset).take(limit).copied().collect();
                 let meant = meant.map(|direction| DenseQuery {
                     vector: QueryVector::of(&towards(direction)).unwrap(),
                     profile: MANNER,
                 });
-                let plan = Plan { dense: meant, ..plan_of(&words, sight, offset, limit) };
+                let plan = Plan { dense: meant, ..plan_of(&words, visibility, offset, limit) };
                 let found = snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new())).unwrap();
                 assert_eq!(
                     found,
                     Matches { total: expected.len(), hits, ..Matches::default() },
-                    "{query:?} {sight:?} {offset} {limit}"
+                    "{query:?} {visibility:?} {offset} {limit}"
                 );
                 check_explained(&snapshot, plan, &found);
             }
@@ -350,12 +355,12 @@ fn check(index: &ShopIndex, model: &Model) {
 /// The products like any other, known or not, are those of a plain look at all of them.
 fn check_similar(snapshot: &Snapshot, model: &Model) {
     for number in 1..40 {
-        for sight in [Sight::VisibleOnly, Sight::Everything] {
-            let expected = model.similar(number, sight);
+        for visibility in [Visibility::VisibleOnly, Visibility::All] {
+            let expected = model.similar(number, visibility);
             for limit in [2, 50] {
                 let first = &expected[..expected.len().min(limit)];
-                let found = snapshot.similar(id(number), sight, limit);
-                assert_eq!(found, first, "{number} {sight:?} {limit}");
+                let found = snapshot.similar(id(number), visibility, limit);
+                assert_eq!(found, first, "{number} {visibility:?} {limit}");
             }
         }
     }
@@ -523,11 +528,11 @@ fn readers_see_whole_groups_while_one_writes() {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let sofa = QueryWords::of("sofa");
+                let sofa = QueryTerms::of("sofa");
                 let mut last = Seq(0);
                 while !done.load(Ordering::Relaxed) {
                     let snapshot = index.snapshot();
-                    let found = snapshot.search_words(&sofa, Sight::VisibleOnly, 0, 50);
+                    let found = snapshot.search_words(&sofa, Visibility::VisibleOnly, 0, 50);
                     assert_eq!(found.total, PRODUCTS as usize);
                     assert!(found.hits.iter().all(|hit| hit.version == snapshot.seq()));
                     assert!(snapshot.seq() >= last);

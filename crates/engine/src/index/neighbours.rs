@@ -1,19 +1,19 @@
 //! Which words stand side by side in the titles of a segment's products?
 
-use catalog::words::{self, Pair};
+use catalog::analysis::{self, Bigram};
 
 /// The neighbours of each title.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
     /// Where each product's pairs end; they begin where those of the product before end.
     ends: Box<[u32]>,
-    pairs: Box<[Pair]>,
+    pairs: Box<[Bigram]>,
 }
 
 impl Neighbours {
     /// Those of a product's title, in no particular order.
     #[inline]
-    pub(super) fn of(&self, doc: usize) -> &[Pair] {
+    pub(super) fn of(&self, doc: usize) -> &[Bigram] {
         let start = doc.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.pairs[start as usize..self.ends[doc] as usize]
     }
@@ -27,14 +27,14 @@ impl Neighbours {
 #[derive(Default)]
 pub(super) struct NeighboursBuilder {
     ends: Vec<u32>,
-    pairs: Vec<Pair>,
+    pairs: Vec<Bigram>,
 }
 
 impl NeighboursBuilder {
     /// Those of the next product, from its title.
     pub(super) fn read(&mut self, title: &str) {
         let start = self.pairs.len();
-        words::for_each_pair(title, |pair| {
+        analysis::for_each_bigram(title, |pair| {
             if !self.pairs[start..].contains(&pair) {
                 self.pairs.push(pair);
             }
@@ -43,7 +43,7 @@ impl NeighboursBuilder {
     }
 
     /// Those of the next product, which are known.
-    pub(super) fn copy(&mut self, pairs: &[Pair]) {
+    pub(super) fn copy(&mut self, pairs: &[Bigram]) {
         self.pairs.extend_from_slice(pairs);
         self.ends.push(self.pairs.len() as u32);
     }

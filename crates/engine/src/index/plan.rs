@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::{QueryTerms, fingerprint},
     fusion::QueryProfile,
     price::Money,
+    query_parser::{Exclusion, ParsedQuery, PriceRange, SortOrder},
     tuning::{TUNING, Tuning},
-    understanding::{Exclusion, PriceRange, SortOrder, Understanding},
-    words::{QueryWords, fingerprint},
 };
 
 use super::QueryVector;
@@ -29,7 +29,7 @@ pub struct Plan<'a> {
     /// The order of the results; `None` orders by relevance.
     pub order: Option<SortOrder>,
     /// Whether hidden products can be found.
-    pub sight: Sight,
+    pub visibility: Visibility,
     /// Number of results to skip.
     pub offset: usize,
     /// Maximum number of results to return.
@@ -48,7 +48,7 @@ pub struct Plan<'a> {
 #[derive(Clone, Debug)]
 pub enum QueryKind {
     /// Those relevant to these terms or to the vector. Without terms, none.
-    Terms(QueryWords),
+    Terms(QueryTerms),
     /// All, without a score.
     MatchAll,
 }
@@ -65,21 +65,26 @@ pub struct DenseQuery {
 impl<'a> Plan<'a> {
     /// The plan of a parsed query. A query of conditions alone matches all products that satisfy
     /// them, newest first.
-    pub fn of(understood: &'a Understanding, sight: Sight, offset: usize, limit: usize) -> Self {
-        let words = understood.words();
-        let sort = understood.sort.as_ref().map(|hint| hint.order);
-        let (kind, order) = match words.is_empty() && understood.has_conditions() {
+    pub fn of(
+        parsed: &'a ParsedQuery,
+        visibility: Visibility,
+        offset: usize,
+        limit: usize,
+    ) -> Self {
+        let words = parsed.words();
+        let sort = parsed.sort.as_ref().map(|hint| hint.order);
+        let (kind, order) = match words.is_empty() && parsed.has_conditions() {
             true => (QueryKind::MatchAll, sort.or(Some(SortOrder::Newest))),
             false => (QueryKind::Terms(words), sort),
         };
         Self {
             kind,
             dense: None,
-            title_fingerprint: fingerprint(&understood.sentence),
-            price_ranges: understood.constraints.iter().map(PriceRange::of).collect(),
-            exclusions: &understood.exclusions,
+            title_fingerprint: fingerprint(&parsed.sentence),
+            price_ranges: parsed.constraints.iter().map(PriceRange::of).collect(),
+            exclusions: &parsed.exclusions,
             order,
-            sight,
+            visibility,
             offset,
             limit,
             explain: false,

@@ -6,11 +6,11 @@
 use std::collections::{HashMap, HashSet};
 
 use catalog::{
+    analysis::QueryTerms,
     explanation::Explanation,
     fusion::{Fusion, Signals},
     product::ProductId,
     ranking::Hit,
-    words::QueryWords,
 };
 
 use super::{
@@ -63,7 +63,7 @@ pub(super) fn search<E>(
     plan: &Plan<'_>,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
 ) -> Result<Matches, E> {
-    let products: usize = segments.iter().map(|live| live.seen_count(plan.sight)).sum();
+    let products: usize = segments.iter().map(|live| live.seen_count(plan.visibility)).sum();
     let closely = (products as u64) < SKETCHED_FROM;
     let threads = if products < SHARED_FROM { 1 } else { plan.threads };
     search_with(segments, statistics, plan, Effort { closely, threads }, judge)
@@ -128,7 +128,7 @@ fn relevant<E>(
     segments: &[LiveSegment],
     statistics: &Statistics<'_>,
     plan: &Plan<'_>,
-    words: &QueryWords,
+    words: &QueryTerms,
     said: &[Said],
     effort: Effort,
     judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
@@ -184,7 +184,7 @@ fn relevant<E>(
 fn explain(
     segments: &[LiveSegment],
     asked: &Asked<'_>,
-    words: &QueryWords,
+    words: &QueryTerms,
     fusion: &Fusion,
     candidates: &[Candidate],
     hits: &[Hit],

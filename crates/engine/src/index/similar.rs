@@ -1,7 +1,7 @@
 //! Which products are like another one? Those whose vectors are near its own, nearest first.
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
     fusion::FUSION_PARAMS,
     product::ProductId,
     ranking::{Hit, Score, TopK},
@@ -15,24 +15,24 @@ use super::{
     vectors::Look,
 };
 
-/// The products in sight that are nearest to this one, without itself. None are where nobody knows
+/// The visible products that are nearest to this one, without itself. None are where nobody knows
 /// what it means.
 pub(super) fn similar(
     segments: &[LiveSegment],
     id: ProductId,
-    sight: Sight,
+    visibility: Visibility,
     limit: usize,
 ) -> Vec<Hit> {
     let Some(own) = vector_of(segments, id) else { return Vec::new() };
     let mut nearest = TopK::new(limit);
-    let count: usize = segments.iter().map(|live| live.seen_count(sight)).sum();
+    let count: usize = segments.iter().map(|live| live.seen_count(visibility)).sum();
     let closely = (count as u64) < SKETCHED_FROM;
     let mut look = Look::NOTHING;
     for live in segments {
         let (segment, vectors) = (&live.segment, live.vectors());
         for block in 0..segment.len().div_ceil(BLOCK) {
             vectors.look(block, &own, closely, &mut look);
-            let seen = look.known & live.seen(block, sight);
+            let seen = look.known & live.seen(block, visibility);
             let mut near: Vec<(usize, f32)> = ones(seen)
                 .filter(|at| {
                     look.similarities[*at] + look.doubts[*at] >= FUSION_PARAMS.min_similarity

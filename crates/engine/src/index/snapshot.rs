@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
-use catalog::words::QueryWords;
+use catalog::analysis::QueryTerms;
 use catalog::{
-    access::Sight,
+    access::Visibility,
     change::Seq,
     product::ProductId,
+    query_parser::{ParsedQuery, TermLookup},
     ranking::{CorpusStats, Hit},
-    understanding::{Knows, Understanding},
 };
 
 #[cfg(test)]
@@ -48,11 +48,11 @@ pub struct Snapshot {
 
 impl Snapshot {
     pub(super) fn new(seq: Seq, segments: Vec<LiveSegment>) -> Self {
-        let sum = |sight| {
-            let each = segments.iter().map(|live| live.corpus(sight));
+        let sum = |visibility| {
+            let each = segments.iter().map(|live| live.corpus(visibility));
             each.fold(CorpusStats::default(), CorpusStats::plus)
         };
-        let (corpus, visible) = (sum(Sight::Everything), sum(Sight::VisibleOnly));
+        let (corpus, visible) = (sum(Visibility::All), sum(Visibility::VisibleOnly));
         Self { id: SnapshotId::next(), seq, segments, corpus, visible }
     }
 
@@ -70,11 +70,11 @@ impl Snapshot {
         self.seq
     }
 
-    /// The sums over all products in sight.
-    pub(super) fn corpus(&self, sight: Sight) -> &CorpusStats {
-        match sight {
-            Sight::VisibleOnly => &self.visible,
-            Sight::Everything => &self.corpus,
+    /// The sums over all visible products.
+    pub(super) fn corpus(&self, visibility: Visibility) -> &CorpusStats {
+        match visibility {
+            Visibility::VisibleOnly => &self.visible,
+            Visibility::All => &self.corpus,
         }
     }
 
@@ -103,25 +103,25 @@ impl Snapshot {
         size_of::<Self>() + self.segments.iter().map(LiveSegment::memory_bytes).sum::<usize>()
     }
 
-    /// Whether any product in sight says this word, given as the index has it.
-    pub fn contains_term(&self, word: &str, sight: Sight) -> bool {
-        vocabulary::is_known(&self.segments, sight, word)
+    /// Whether any visible product says this word, given as the index has it.
+    pub fn contains_term(&self, word: &str, visibility: Visibility) -> bool {
+        vocabulary::is_known(&self.segments, visibility, word)
     }
 
-    /// Corrects words of a query that no product in sight says, and that are no words at all, to
+    /// Corrects words of a query that no visible product says, and that are no words at all, to
     /// words that such products say.
     pub fn correct(
         &self,
         query: &str,
-        sight: Sight,
-        is_word: Knows,
-        understood: &mut Understanding,
+        visibility: Visibility,
+        is_word: TermLookup,
+        parsed: &mut ParsedQuery,
     ) {
-        vocabulary::correct(&self.segments, sight, query, is_word, understood);
+        vocabulary::correct(&self.segments, visibility, query, is_word, parsed);
     }
 
     /// The products that satisfy a plan, in its order. Rarity of words and average lengths are
-    /// those of the products in the plan's sight: the answer is the same as if there were no
+    /// those of the products visible to the plan: the answer is the same as if there were no
     /// others.
     ///
     /// `judge` is asked at most once and returns those of the products whose texts break an
@@ -131,27 +131,28 @@ impl Snapshot {
         plan: &Plan<'_>,
         judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
-        let sight = plan.sight;
-        let statistics = Statistics { sight, corpus: self.corpus(sight), products_with: None };
+        let visibility = plan.visibility;
+        let statistics =
+            Statistics { visibility, corpus: self.corpus(visibility), products_with: None };
         search::search(&self.segments, &statistics, plan, judge)
     }
 
-    /// The products in sight that are nearest to this one, nearest first and without itself.
-    /// Whether it is in sight too makes no difference.
-    pub fn similar(&self, id: ProductId, sight: Sight, limit: usize) -> Vec<Hit> {
-        similar::similar(&self.segments, id, sight, limit)
+    /// The visible products that are nearest to this one, nearest first and without itself.
+    /// Whether it is visible too makes no difference.
+    pub fn similar(&self, id: ProductId, visibility: Visibility, limit: usize) -> Vec<Hit> {
+        similar::similar(&self.segments, id, visibility, limit)
     }
 
     /// The products that say at least one of the words, best first.
     #[cfg(test)]
     pub(crate) fn search_words(
         &self,
-        words: &QueryWords,
-        sight: Sight,
+        words: &QueryTerms,
+        visibility: Visibility,
         offset: usize,
         limit: usize,
     ) -> Matches {
-        let plan = plan_of(words, sight, offset, limit);
+        let plan = plan_of(words, visibility, offset, limit);
         let Ok(found) = self.search(&plan, |_| Ok::<_, std::convert::Infallible>(Vec::new()));
         found
     }
@@ -160,8 +161,8 @@ impl Snapshot {
 /// The plan of a search for words alone.
 #[cfg(test)]
 pub(super) fn plan_of(
-    words: &QueryWords,
-    sight: Sight,
+    words: &QueryTerms,
+    visibility: Visibility,
     offset: usize,
     limit: usize,
 ) -> Plan<'static> {
@@ -172,7 +173,7 @@ pub(super) fn plan_of(
         price_ranges: Vec::new(),
         exclusions: &[],
         order: None,
-        sight,
+        visibility,
         offset,
         limit,
         explain: false,

@@ -8,14 +8,14 @@ use std::{
 };
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::{fingerprint, for_each_word},
     change::Seq,
     fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
     price::Price,
     product::ProductId,
+    query_parser::{Exclusion, ParsedQuery, parse},
     ranking::{Hit, Score},
-    understanding::{Exclusion, Understanding, understand},
-    words::{fingerprint, for_each_word},
 };
 use proptest::prelude::*;
 
@@ -101,27 +101,28 @@ fn shop(numbers: &[usize], group: usize) -> ShopIndex {
 /// How many products are relevant, and which come first.
 type Found = (usize, Vec<(ProductId, f32)>);
 
-fn plan<'a>(understood: &'a Understanding, vector: &Vector, phrase_similarity: f32) -> Plan<'a> {
+fn plan<'a>(parsed: &'a ParsedQuery, vector: &Vector, phrase_similarity: f32) -> Plan<'a> {
     let profile =
         QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL };
     let meant = DenseQuery { vector: QueryVector::of(vector).unwrap(), profile };
-    Plan { dense: Some(meant), ..Plan::of(understood, Sight::VisibleOnly, 0, 20) }
+    Plan { dense: Some(meant), ..Plan::of(parsed, Visibility::VisibleOnly, 0, 20) }
 }
 
 fn found(
     snapshot: &Snapshot,
     plan: &Plan<'_>,
-    understood: &Understanding,
+    parsed: &ParsedQuery,
     closely: bool,
     threads: usize,
 ) -> Found {
     let effort = Effort { closely, threads };
-    let sight = plan.sight;
-    let statistics = Statistics { sight, corpus: snapshot.corpus(sight), products_with: None };
+    let visibility = plan.visibility;
+    let statistics =
+        Statistics { visibility, corpus: snapshot.corpus(visibility), products_with: None };
     let judge = |ids: &[ProductId]| {
         let is_refused = |id: &&ProductId| {
             let Product { title, description, .. } = &goods().products[id.get() as usize - 1];
-            !understood.allows(title, description)
+            !parsed.allows(title, description)
         };
         Ok::<_, Infallible>(ids.iter().filter(is_refused).copied().collect())
     };
@@ -134,7 +135,7 @@ fn found(
 fn expected(
     snapshot: &Snapshot,
     plan: &Plan<'_>,
-    understood: &Understanding,
+    parsed: &ParsedQuery,
     numbers: &[usize],
 ) -> Found {
     let by_words = Plan {
@@ -147,7 +148,7 @@ fn expected(
         ..plan.clone()
     };
     let words: HashMap<ProductId, f32> =
-        found(snapshot, &by_words, understood, true, 1).1.into_iter().collect();
+        found(snapshot, &by_words, parsed, true, 1).1.into_iter().collect();
     let meant = plan.dense.as_ref().unwrap();
     let signals = |number: usize| {
         let said = words.get(&id(number)).copied();
@@ -164,9 +165,7 @@ fn expected(
     };
     let may_be_found = |number: &usize| {
         let Product { title, description, price, .. } = &goods().products[*number];
-        !number.is_multiple_of(HIDDEN)
-            && understood.admits(price)
-            && understood.allows(title, description)
+        !number.is_multiple_of(HIDDEN) && parsed.admits(price) && parsed.allows(title, description)
     };
     let all: Vec<_> =
         numbers.iter().copied().filter(may_be_found).map(|n| (n, signals(n))).collect();
@@ -186,7 +185,7 @@ fn expected(
     let relevant = all.iter().filter(|(_, one)| fusion.score(*one) >= fusion.cutoff().at(best));
     let mut relevant: Vec<Hit> = relevant
         .map(|one| {
-            let claim = if makes_claim(understood, one.0) { CLAIM } else { 0.0 };
+            let claim = if makes_claim(parsed, one.0) { CLAIM } else { 0.0 };
             let Hit { score: Score(score), .. } = hit(one);
             Hit { score: Score(score + claim), ..hit(one) }
         })
@@ -197,17 +196,17 @@ fn expected(
 }
 
 /// Whether a product that may be found claims to be free of something that was asked for so.
-fn makes_claim(understood: &Understanding, number: usize) -> bool {
+fn makes_claim(parsed: &ParsedQuery, number: usize) -> bool {
     let Product { title, description, .. } = &goods().products[number];
     let mut said = HashSet::new();
     for_each_word(&format!("{title}\n{description}"), |word| {
         said.insert(word.to_owned());
     });
-    let mut claims = understood.exclusions.iter().filter(|exclusion| exclusion.is_claim);
+    let mut claims = parsed.exclusions.iter().filter(|exclusion| exclusion.is_claim);
     let is_made = |exclusion: &Exclusion| {
         exclusion.claim().is_some_and(|claim| said.contains(&claim))
             || exclusion.words.iter().all(|word| said.contains(&**word))
-                && Exclusion::denials().any(|denial| said.contains(denial))
+                && Exclusion::negators().any(|denial| said.contains(denial))
     };
     claims.any(is_made)
 }
@@ -220,11 +219,11 @@ fn every_query_finds_what_the_formula_says() {
     let (mut many, mut by_far) = (0, 0);
     let similarities = [0.4, 0.6, 0.75, 0.85, 0.95].into_iter().cycle();
     for ((query, vector), phrase_similarity) in goods().queries.iter().zip(similarities) {
-        let understood = understand(query);
-        let plan = plan(&understood, vector, phrase_similarity);
-        let expected = expected(&snapshot, &plan, &understood, &numbers);
+        let parsed = parse(query);
+        let plan = plan(&parsed, vector, phrase_similarity);
+        let expected = expected(&snapshot, &plan, &parsed, &numbers);
         for (closely, threads) in [(true, 1), (false, 1), (false, 3)] {
-            let found = found(&snapshot, &plan, &understood, closely, threads);
+            let found = found(&snapshot, &plan, &parsed, closely, threads);
             assert_eq!(found, expected, "{query}, closely {closely}, {threads} threads");
         }
         many += expected.0;
@@ -247,10 +246,10 @@ proptest! {
         let (query, vector) = &goods().queries[query.index(goods().queries.len())];
         let index = shop(&numbers, group);
         let snapshot = index.snapshot();
-        let understood = understand(query);
-        let plan = plan(&understood, vector, phrase_similarity);
-        let expected = expected(&snapshot, &plan, &understood, &numbers);
-        let found = found(&snapshot, &plan, &understood, true, threads);
+        let parsed = parse(query);
+        let plan = plan(&parsed, vector, phrase_similarity);
+        let expected = expected(&snapshot, &plan, &parsed, &numbers);
+        let found = found(&snapshot, &plan, &parsed, true, threads);
         prop_assert_eq!(found, expected, "{}", query);
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::MAX_WORD_BYTES,
+    query_parser::{ParsedQuery, TermLookup},
     spelling::{self, Vocabulary},
-    understanding::{Knows, Understanding},
-    words::MAX_WORD_BYTES,
 };
 
 use super::{
@@ -20,54 +20,54 @@ const MOST_SLIPS: u32 = 2;
 /// Of the words that begin with another, no more are looked at: the first in their order.
 const MOST_ENDINGS: usize = 200;
 
-/// Corrects a query with the words of the products in sight. What other products say makes no
+/// Corrects a query with the words of the visible products. What other products say makes no
 /// difference, nor does how products are spread over segments.
 pub(super) fn correct(
     segments: &[LiveSegment],
-    sight: Sight,
+    visibility: Visibility,
     query: &str,
-    is_word: Knows,
-    understood: &mut Understanding,
+    is_word: TermLookup,
+    parsed: &mut ParsedQuery,
 ) {
-    understood.correct(
+    parsed.correct(
         query,
         &Vocabulary {
-            is_word,
-            all: segments.iter().map(|live| live.seen_count(sight) as u64).sum(),
-            expect: &|_| {},
-            products: &|word| products_with(segments, sight, word),
-            near: &|word, found| near(segments, sight, word, found),
-            beginning: &|word, found| beginning(segments, sight, word, found),
-            together: &|word, others| products_with_any(segments, sight, word, others),
+            is_dictionary_word: is_word,
+            num_docs: segments.iter().map(|live| live.seen_count(visibility) as u64).sum(),
+            prefetch: &|_| {},
+            doc_freq: &|word| products_with(segments, visibility, word),
+            near: &|word, found| near(segments, visibility, word, found),
+            with_prefix: &|word, found| beginning(segments, visibility, word, found),
+            co_doc_freq: &|word, others| products_with_any(segments, visibility, word, others),
         },
     );
 }
 
-/// Whether any product in sight says a word.
-pub(super) fn is_known(segments: &[LiveSegment], sight: Sight, word: &str) -> bool {
+/// Whether any visible product says a word.
+pub(super) fn is_known(segments: &[LiveSegment], visibility: Visibility, word: &str) -> bool {
     segments.iter().any(|live| {
         let postings = live.segment.products_with(word);
-        postings.is_some_and(|postings| live.is_any_seen(postings, sight))
+        postings.is_some_and(|postings| live.is_any_seen(postings, visibility))
     })
 }
 
-/// How many products in sight say a word.
-fn products_with(segments: &[LiveSegment], sight: Sight, word: &str) -> u64 {
+/// How many visible products say a word.
+fn products_with(segments: &[LiveSegment], visibility: Visibility, word: &str) -> u64 {
     let seen = segments.iter().filter_map(|live| {
         let postings = live.segment.products_with(word)?;
-        Some(live.seen_among(postings, sight) as u64)
+        Some(live.seen_among(postings, visibility) as u64)
     });
     seen.sum()
 }
 
-/// Words of products in sight; some more than once.
-fn near(segments: &[LiveSegment], sight: Sight, word: &str, found: &mut dyn FnMut(&str)) {
+/// Words of visible products; some more than once.
+fn near(segments: &[LiveSegment], visibility: Visibility, word: &str, found: &mut dyn FnMut(&str)) {
     let slips = if spelling::budget(word.len()) > 1.0 { MOST_SLIPS } else { 1 };
     for live in segments {
         let words = &live.segment.words;
         words.near(word, slips, |at| {
             let mut copy = [0; MAX_WORD_BYTES];
-            if live.is_any_seen(live.segment.postings(at), sight)
+            if live.is_any_seen(live.segment.postings(at), visibility)
                 && let Ok(word) = str::from_utf8(words.copy(at, &mut copy))
             {
                 found(word);
@@ -76,14 +76,19 @@ fn near(segments: &[LiveSegment], sight: Sight, word: &str, found: &mut dyn FnMu
     }
 }
 
-/// The first words that begin with a word, of products in sight.
-fn beginning(segments: &[LiveSegment], sight: Sight, word: &str, found: &mut dyn FnMut(&str)) {
+/// The first words that begin with a word, of visible products.
+fn beginning(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+    word: &str,
+    found: &mut dyn FnMut(&str),
+) {
     let mut first: BTreeSet<Box<str>> = BTreeSet::new();
     for live in segments {
         let words = &live.segment.words;
         let seen = words
             .beginning_with(word)
-            .filter(|at| live.is_any_seen(live.segment.postings(*at), sight));
+            .filter(|at| live.is_any_seen(live.segment.postings(*at), visibility));
         for at in seen.take(MOST_ENDINGS) {
             let mut copy = [0; MAX_WORD_BYTES];
             if let Ok(word) = str::from_utf8(words.copy(at, &mut copy)) {
@@ -94,14 +99,19 @@ fn beginning(segments: &[LiveSegment], sight: Sight, word: &str, found: &mut dyn
     first.iter().take(MOST_ENDINGS).for_each(|word| found(word));
 }
 
-/// How many products in sight say a word and any of others.
-fn products_with_any(segments: &[LiveSegment], sight: Sight, word: &str, others: &[&str]) -> u64 {
+/// How many visible products say a word and any of others.
+fn products_with_any(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+    word: &str,
+    others: &[&str],
+) -> u64 {
     let mut count = 0;
     for live in segments {
         let Some(postings) = live.segment.products_with(word) else { continue };
         let others: Vec<Postings<'_>> =
             others.iter().filter_map(|other| live.segment.products_with(other)).collect();
-        let docs = postings.docs.iter().filter(|doc| live.is_seen(usize::from(**doc), sight));
+        let docs = postings.docs.iter().filter(|doc| live.is_seen(usize::from(**doc), visibility));
         // A few are looked up among the others; for many, the others are marked first.
         let to_mark: usize = others.iter().map(|other| other.docs.len()).sum();
         let steps = others.iter().map(|other| other.docs.len().max(1).ilog2() as usize + 1);

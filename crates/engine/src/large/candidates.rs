@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap};
 
 use catalog::{
+    analysis::QueryTerms,
     product::ProductId,
+    query_parser::{Exclusion, ParsedQuery, PriceInterval, SortOrder},
     ranking::{Bm25Params, CorpusStats},
-    understanding::{Exclusion, PriceInterval, SortOrder, Understanding},
-    words::QueryWords,
 };
 
 use super::{Sizes, query};
@@ -37,7 +37,7 @@ pub(super) struct Scout<'a, 'session> {
     pub(super) corpus: CorpusStats,
     pub(super) counts: &'a HashMap<Box<str>, u64>,
     pub(super) model: Option<&'a ModelId>,
-    pub(super) understood: &'a Understanding,
+    pub(super) parsed: &'a ParsedQuery,
 }
 
 impl Scout<'_, '_> {
@@ -58,7 +58,7 @@ impl Scout<'_, '_> {
     /// All products that satisfy the conditions, if they are few.
     fn all(&mut self, conditions: &Conditions) -> Result<Option<Candidates>, StoreError> {
         let is_small = self.corpus.products <= self.sizes.exact as u64;
-        if !is_small && self.understood.constraints.is_empty() {
+        if !is_small && self.parsed.constraints.is_empty() {
             return Ok(None);
         }
         let some = self.glance.some(conditions, bigint(self.sizes.exact + 1))?;
@@ -71,7 +71,7 @@ impl Scout<'_, '_> {
     fn relevant(
         &mut self,
         plan: &Plan<'_>,
-        words: &QueryWords,
+        words: &QueryTerms,
         conditions: &Conditions,
     ) -> Result<Candidates, StoreError> {
         let sizes = self.sizes;
@@ -139,14 +139,14 @@ impl Scout<'_, '_> {
         plan: &Plan<'_>,
         said: impl FnOnce(&[Exclusion]) -> Option<String>,
     ) -> Conditions {
-        let interval = PriceInterval::of(&self.understood.constraints);
-        let Conditions { amounts: (least, mut greatest), .. } = Conditions::seen(plan.sight);
-        if !self.understood.constraints.is_empty() {
+        let interval = PriceInterval::of(&self.parsed.constraints);
+        let Conditions { amounts: (least, mut greatest), .. } = Conditions::seen(plan.visibility);
+        if !self.parsed.constraints.is_empty() {
             // A price that cannot be parsed satisfies no condition.
             ABOVE_PRICES.clone_into(&mut greatest);
         }
         Conditions {
-            sight: plan.sight,
+            visibility: plan.visibility,
             amounts: (
                 interval.least.map_or(least, |amount| amount.to_string()),
                 interval.greatest.map_or(greatest, |amount| amount.to_string()),

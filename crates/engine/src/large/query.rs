@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use catalog::{
+    analysis::{Alternative, QueryTerms},
+    query_parser::Exclusion,
     ranking::{Bm25Params, CorpusStats},
-    understanding::Exclusion,
-    words::{Alternative, QueryWords},
 };
 
 use crate::store::{Weighed, quote};
@@ -39,7 +39,7 @@ pub(super) struct Groups {
 impl Asked {
     /// What a query asks for in a shop where so many products say its words.
     pub(super) fn of(
-        words: &QueryWords,
+        words: &QueryTerms,
         counts: &HashMap<Box<str>, u64>,
         corpus: &CorpusStats,
         weights: &Bm25Params,
@@ -57,7 +57,7 @@ impl Asked {
                 query: format!("({})", queries.join(" | ")),
                 products: ways.iter().map(|(_, products)| products).sum(),
             });
-            let whole = if term.guessed { weights.correction_weight } else { 1.0 };
+            let whole = if term.corrected { weights.correction_weight } else { 1.0 };
             for way in &term.alternatives {
                 for word in way.words.iter().filter(|word| products(word) > 0) {
                     asked.weighed.push(Weighed {
@@ -141,7 +141,7 @@ pub(super) fn both(word: &str, others: &[&str]) -> String {
 /// A query that all products satisfy but those that surely say what is excluded; of the others,
 /// the texts decide. None where nothing is.
 pub(super) fn perhaps_allowed(exclusions: &[Exclusion]) -> Option<String> {
-    let denials: Vec<String> = Exclusion::denials().map(quoted).collect();
+    let denials: Vec<String> = Exclusion::negators().map(quoted).collect();
     let denials = denials.join(" | ");
     let allowed = exclusions.iter().filter_map(|exclusion| {
         let (first, others) = exclusion.words.split_first()?;
@@ -185,7 +185,7 @@ mod tests {
     fn asked(query: &str, counts: &[(&str, u64)]) -> Asked {
         let counts = counts.iter().map(|(word, count)| (Box::from(*word), *count)).collect();
         let corpus = CorpusStats { products: 1_000_000, ..CorpusStats::default() };
-        Asked::of(&QueryWords::of(query), &counts, &corpus, &catalog::ranking::BM25_PARAMS)
+        Asked::of(&QueryTerms::of(query), &counts, &corpus, &catalog::ranking::BM25_PARAMS)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! How is a query answered in a large shop? It is understood as always, the database names
+//! How is a query answered in a large shop? It is parsed as always, the database names
 //! candidates, and they are ranked like products in memory.
 
 use std::collections::HashSet;
@@ -38,17 +38,17 @@ impl LargeShops {
         let shop = glance.shop()?.filter(|shop| shop.state == SearchState::InDatabase);
         let Some(shop) = shop else { return Ok(None) };
         let mut stage = Stages::start(request.time_limit);
-        let sight = pass.sight();
-        let corpus = shop.corpus(sight);
-        let words = Words::of(glance, sight, corpus.products);
+        let visibility = pass.visibility();
+        let corpus = shop.corpus(visibility);
+        let words = Words::of(glance, visibility, corpus.products);
         let query = request.query.as_str();
         words.expect_text(query);
         let knows = |word: &str| words.products(word) > 0;
-        let mut understood = request.understand.read(query, &knows);
-        if request.understand.corrections {
-            words.correct(query, &|word| queries.recognises(word), &mut understood);
+        let mut parsed = request.parse_options.parse(query, &knows);
+        if request.parse_options.corrections {
+            words.correct(query, &|word| queries.recognises(word), &mut parsed);
         }
-        let mut plan = Plan::of(&understood, sight, request.offset, request.limit);
+        let mut plan = Plan::of(&parsed, visibility, request.offset, request.limit);
         plan.explain = request.explain;
         plan.deadline = stage.deadline;
         plan.tuning = request.tuning;
@@ -57,11 +57,8 @@ impl LargeShops {
         }
         stage.ends("understand")?;
         let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
-        let meaning = if has_words {
-            queries.meaning(&understood, &knows, &plan.tuning.fusion)
-        } else {
-            None
-        };
+        let meaning =
+            if has_words { queries.meaning(&parsed, &knows, &plan.tuning.fusion) } else { None };
         plan.dense = meaning.as_ref().and_then(meant);
         let encoder = meaning.filter(|_| plan.dense.is_some()).map(|meaning| meaning.encoder);
         stage.ends("encode")?;
@@ -72,7 +69,7 @@ impl LargeShops {
             corpus,
             counts: &counts,
             model: self.model.as_ref(),
-            understood: &understood,
+            parsed: &parsed,
         }
         .look(&plan)?;
         stage.ends("candidates")?;
@@ -87,7 +84,7 @@ impl LargeShops {
         let found = excerpt.search(&plan, |in_doubt| {
             let in_doubt: HashSet<_> = in_doubt.iter().collect();
             let is_refused = |row: &&CandidateRow| {
-                in_doubt.contains(&row.id) && !understood.allows(&row.title, &row.description)
+                in_doubt.contains(&row.id) && !parsed.allows(&row.title, &row.description)
             };
             Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
         })?;
@@ -105,7 +102,7 @@ impl LargeShops {
             is_total_exact: are_all && found.unverified == 0,
             seq: shop.seq,
             encoder,
-            understood,
+            parsed,
         }))
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use catalog::{
-    access::{ReadPass, Sight},
+    access::{ReadPass, Visibility},
     product::{Product, ProductId},
 };
 
@@ -31,17 +31,18 @@ impl LargeShops {
             let shop = glance.shop()?.filter(|shop| shop.state == SearchState::InDatabase);
             let Some(shop) = shop else { return Ok(None) };
             let SimilarRequest { product, limit, include_hidden } = *request;
-            let sight = if include_hidden { pass.sight() } else { Sight::VisibleOnly };
-            let ids = self.nearest_to(glance, product, sight, limit)?;
+            let visibility =
+                if include_hidden { pass.visibility() } else { Visibility::VisibleOnly };
+            let ids = self.nearest_to(glance, product, visibility, limit)?;
             let rows = glance.candidates(&ids, self.model.as_ref())?;
             let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
-            let excerpt = CandidateIndex::new(&entries, shop.corpus(sight), HashMap::new());
-            let hits = excerpt.similar(product, sight, limit);
+            let excerpt = CandidateIndex::new(&entries, shop.corpus(visibility), HashMap::new());
+            let hits = excerpt.similar(product, visibility, limit);
             let others = hits.iter().map(|hit| hit.product);
             let shown: Vec<ProductId> = std::iter::once(product).chain(others).collect();
             let mut products = glance.products(&shown)?;
             let is_there = products.first().is_some_and(|first| {
-                first.id == product && (pass.sight() == Sight::Everything || !first.hidden)
+                first.id == product && (pass.visibility() == Visibility::All || !first.hidden)
             });
             if !is_there {
                 return Ok(Some(None));
@@ -56,13 +57,14 @@ impl LargeShops {
         &self,
         glance: &mut Glance<'_>,
         product: ProductId,
-        sight: Sight,
+        visibility: Visibility,
         limit: usize,
     ) -> Result<Vec<ProductId>, StoreError> {
         let Some(model) = &self.model else { return Ok(vec![product]) };
         let Some(vector) = glance.vector(product, model)? else { return Ok(vec![product]) };
         let most = bigint((TIMES * limit).max(LEAST) + 1);
-        let mut ids = glance.nearest(&Conditions::seen(sight), model, vector.numbers(), most)?;
+        let mut ids =
+            glance.nearest(&Conditions::seen(visibility), model, vector.numbers(), most)?;
         if !ids.contains(&product) {
             ids.push(product);
         }

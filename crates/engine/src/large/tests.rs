@@ -7,8 +7,8 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
+    query_parser::ParseOptions,
     tuning::TUNING,
-    understanding::Understand,
 };
 use jiff::Timestamp;
 
@@ -112,7 +112,7 @@ fn request(query: &str, limit: usize) -> SearchRequest {
         query: QueryText::parse(query).unwrap(),
         limit,
         offset: 0,
-        understand: Understand::default(),
+        parse_options: ParseOptions::default(),
         explain: true,
         tuning: TUNING,
         time_limit: None,
@@ -231,7 +231,7 @@ fn told(found: &SearchResults) -> (Vec<u64>, Vec<String>, usize, String) {
         found.products.iter().map(|product| product.id.get()).collect(),
         scores.collect(),
         found.total,
-        format!("{:?}", found.understood),
+        format!("{:?}", found.parsed),
     )
 }
 
@@ -299,9 +299,9 @@ fn few_candidates_break_no_condition_and_score_as_they_do_in_memory() {
         let (pass, mut request) = (pass(false), request(query, 10));
         let here = large.search(&bench.reader(), &pass, &request).unwrap().unwrap();
         for product in &here.products {
-            assert!(!product.hidden && here.understood.admits(&product.price), "{query}");
+            assert!(!product.hidden && here.parsed.admits(&product.price), "{query}");
             let texts = (product.title.as_str(), product.description.as_str());
-            assert!(here.understood.allows(texts.0, texts.1), "{query}");
+            assert!(here.parsed.allows(texts.0, texts.1), "{query}");
         }
         request.limit = usize::MAX / 2;
         let there =

@@ -7,10 +7,10 @@ use std::{
 };
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::{QueryTerms, for_each_word},
+    query_parser::{ParsedQuery, TermLookup},
     spelling::Vocabulary,
-    understanding::{Knows, Understanding},
-    words::{QueryWords, for_each_word},
 };
 
 use super::query;
@@ -23,10 +23,10 @@ const MOST_ENDINGS: i64 = 200;
 /// Products that say words together are counted up to this number: more is just often.
 const MOST_TOGETHER: i64 = 5_000;
 
-/// The words of a shop's products in sight, as of one state of the database.
+/// The words of a shop's visible products, as of one state of the database.
 pub(super) struct Words<'a, 'session> {
     glance: RefCell<&'a mut Glance<'session>>,
-    sight: Sight,
+    visibility: Visibility,
     /// How many products say a word, 0 included.
     counts: RefCell<HashMap<Box<str>, u64>>,
     all: u64,
@@ -35,11 +35,11 @@ pub(super) struct Words<'a, 'session> {
 }
 
 impl<'a, 'session> Words<'a, 'session> {
-    /// The words of a shop with `all` products in sight.
-    pub(super) fn of(glance: &'a mut Glance<'session>, sight: Sight, all: u64) -> Self {
+    /// The words of a shop with `all` visible products.
+    pub(super) fn of(glance: &'a mut Glance<'session>, visibility: Visibility, all: u64) -> Self {
         Self {
             glance: RefCell::new(glance),
-            sight,
+            visibility,
             counts: RefCell::default(),
             all,
             failed: Cell::default(),
@@ -66,7 +66,7 @@ impl<'a, 'session> Words<'a, 'session> {
         if unknown.is_empty() {
             return;
         }
-        let found = self.glance.borrow_mut().word_counts(self.sight, &unknown);
+        let found = self.glance.borrow_mut().word_counts(self.visibility, &unknown);
         let Some(found) = self.noted(found) else { return };
         let mut counts = self.counts.borrow_mut();
         for word in unknown {
@@ -80,25 +80,26 @@ impl<'a, 'session> Words<'a, 'session> {
         let mut words: Vec<String> = Vec::new();
         for_each_word(text, |word| words.push(word.to_owned()));
         words.extend(text.split_whitespace().map(str::to_lowercase));
-        words.extend(QueryWords::of(text).iter().map(str::to_owned));
+        words.extend(QueryTerms::of(text).iter().map(str::to_owned));
         self.expect(&words);
     }
 
     /// Corrects a query with the words that products say.
-    pub(super) fn correct(&self, query: &str, is_word: Knows, understood: &mut Understanding) {
-        understood.correct(
+    pub(super) fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
+        parsed.correct(
             query,
             &Vocabulary {
-                is_word,
-                all: self.all,
-                expect: &|words| self.expect(words),
-                products: &|word| self.products(word),
+                is_dictionary_word: is_word,
+                num_docs: self.all,
+                prefetch: &|words| self.expect(words),
+                doc_freq: &|word| self.products(word),
                 near: &|word, found| self.near(word, found),
-                beginning: &|word, found| {
-                    let words = self.glance.borrow_mut().beginning(self.sight, word, MOST_ENDINGS);
+                with_prefix: &|word, found| {
+                    let words =
+                        self.glance.borrow_mut().beginning(self.visibility, word, MOST_ENDINGS);
                     self.hand_over(words, found);
                 },
-                together: &|word, others| self.together(word, others),
+                co_doc_freq: &|word, others| self.together(word, others),
             },
         );
     }
@@ -114,9 +115,9 @@ impl<'a, 'session> Words<'a, 'session> {
     /// Words that share groups of letters with a word, and those that are one slip away: a slip in
     /// a short word leaves too few groups as they were.
     fn near(&self, word: &str, found: &mut dyn FnMut(&str)) {
-        let like = self.glance.borrow_mut().like(self.sight, word, MOST_LIKE);
+        let like = self.glance.borrow_mut().like(self.visibility, word, MOST_LIKE);
         self.hand_over(like, found);
-        let one_slip = self.glance.borrow_mut().word_counts(self.sight, &one_slip_away(word));
+        let one_slip = self.glance.borrow_mut().word_counts(self.visibility, &one_slip_away(word));
         self.hand_over(one_slip, found);
     }
 
@@ -142,7 +143,7 @@ impl<'a, 'session> Words<'a, 'session> {
             return 0;
         }
         let query = query::both(word, &known);
-        let count = self.glance.borrow_mut().saying(self.sight, &query, MOST_TOGETHER);
+        let count = self.glance.borrow_mut().saying(self.visibility, &query, MOST_TOGETHER);
         self.noted(count).unwrap_or(0)
     }
 

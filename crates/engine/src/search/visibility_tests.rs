@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use catalog::{
-    access::{Caller, Role, Sight},
+    access::{Caller, Role, Visibility},
     price::Price,
     product::{Description, Draft, ShopId, Title},
     tuning::TUNING,
@@ -96,7 +96,7 @@ struct Told {
     explanations: Vec<String>,
     total: usize,
     is_total_exact: bool,
-    understood: Understanding,
+    parsed: ParsedQuery,
     encoder: Option<Encoder>,
 }
 
@@ -105,7 +105,7 @@ fn request(query: &str) -> SearchRequest {
         query: QueryText::parse(query).unwrap(),
         limit: 50,
         offset: 0,
-        understand: Understand::default(),
+        parse_options: ParseOptions::default(),
         explain: true,
         tuning: TUNING,
         time_limit: None,
@@ -148,7 +148,7 @@ impl Bench {
             products: found.products,
             total: found.total,
             is_total_exact: found.is_total_exact,
-            understood: found.understood,
+            parsed: found.parsed,
             encoder: found.encoder,
         }
     }
@@ -245,7 +245,7 @@ fn a_search_that_may_take_no_time_says_so() {
     assert_eq!(search(None).unwrap().total, 1);
 }
 
-/// What it costs to count only products in sight. Run it alone, with optimised code:
+/// What it costs to count only visible products. Run it alone, with optimised code:
 /// `cargo test --release -p engine --lib search::visibility_tests -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
@@ -270,9 +270,9 @@ fn what_counting_only_products_in_sight_costs() {
             });
         }
         let snapshot = builder.finish(Seq(PRODUCTS)).snapshot();
-        let understood = Understand::default().read("zyphronix storage tower lamp", &|_| true);
-        let time = |sight| {
-            let plan = Plan::of(&understood, sight, 0, 10);
+        let parsed = ParseOptions::default().parse("zyphronix storage tower lamp", &|_| true);
+        let time = |visibility| {
+            let plan = Plan::of(&parsed, visibility, 0, 10);
             let began = Instant::now();
             for _ in 0..ROUNDS {
                 let found = snapshot.search(&plan, |_| Ok::<_, StoreError>(Vec::new())).unwrap();
@@ -280,8 +280,8 @@ fn what_counting_only_products_in_sight_costs() {
             }
             began.elapsed() / ROUNDS
         };
-        time(Sight::Everything);
-        let (all, visible) = (time(Sight::Everything), time(Sight::VisibleOnly));
+        time(Visibility::All);
+        let (all, visible) = (time(Visibility::All), time(Visibility::VisibleOnly));
         let ratio = visible.as_secs_f64() / all.as_secs_f64();
         eprintln!("{hidden_in_a_hundred}% hidden: {all:?} all, {visible:?} visible, {ratio:.2}");
     }

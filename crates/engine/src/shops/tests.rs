@@ -7,10 +7,10 @@ use std::{
 };
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
+    analysis::QueryTerms,
     price::Price,
     product::{Description, Draft, Patch, ProductId, Title},
-    words::QueryWords,
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -71,7 +71,7 @@ impl Bench {
     /// The ids that a word finds, ascending.
     fn find(&self, shop: ShopId, word: &str) -> Vec<ProductId> {
         let snapshot = self.shops.index(shop).unwrap().snapshot();
-        let found = snapshot.search_words(&QueryWords::of(word), Sight::Everything, 0, 100_000);
+        let found = snapshot.search_words(&QueryTerms::of(word), Visibility::All, 0, 100_000);
         assert_eq!(found.total, found.hits.len());
         let mut ids: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
         ids.sort_unstable();
@@ -397,7 +397,7 @@ fn changes_are_applied_in_order_and_shown_when_their_guard_is_gone() {
     };
     let total = |number, word: &str| {
         let snapshot = shops.in_memory(shop(number)).unwrap().snapshot();
-        snapshot.search_words(&QueryWords::of(word), Sight::Everything, 0, 1000).total
+        snapshot.search_words(&QueryTerms::of(word), Visibility::All, 0, 1000).total
     };
     for number in 1..=2 {
         shops.index(shop(number)).unwrap();

@@ -7,9 +7,9 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, ProductId, Title},
     query::{self, QueryText},
+    query_parser::ParseOptions,
     text,
     tuning::TUNING,
-    understanding::Understand,
 };
 use engine::{SearchRequest, tokens};
 use jiff::{SignedDuration, Timestamp};
@@ -160,7 +160,7 @@ pub fn search(body: &Value) -> Result<SearchRequest, Faults> {
         query,
         limit: limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize),
         offset: offset.unwrap_or(0) as usize,
-        understand: understand.unwrap_or_default(),
+        parse_options: understand.unwrap_or_default(),
         explain: explain.unwrap_or(false),
         tuning: TUNING,
         time_limit: None,
@@ -168,17 +168,17 @@ pub fn search(body: &Value) -> Result<SearchRequest, Faults> {
 }
 
 /// What is read in a query: everything that is not switched off.
-fn understand(value: &Value) -> Result<Understand, Faults> {
+fn understand(value: &Value) -> Result<ParseOptions, Faults> {
     let mut fields = Fields::of(value)?;
     let [price, exclusions, sort, corrections] =
         UNDERSTOOD.map(|name| fields.optional(name, boolean));
     fields.finish()?;
-    Ok(Understand {
+    Ok(ParseOptions {
         price: price.unwrap_or(true),
         exclusions: exclusions.unwrap_or(true),
         sort: sort.unwrap_or(true),
         corrections: corrections.unwrap_or(true),
-        ..Understand::default()
+        ..ParseOptions::default()
     })
 }
 
@@ -466,11 +466,11 @@ mod tests {
     fn everything_is_read_in_a_query_unless_switched_off() {
         let read = |switches: Value| {
             let request = search(&json!({"query": "x", "understand": switches}));
-            request.map(|request| request.understand).map_err(|faults| codes(&faults))
+            request.map(|request| request.parse_options).map_err(|faults| codes(&faults))
         };
-        assert_eq!(search(&json!({"query": "x"})).unwrap().understand, Understand::default());
-        assert_eq!(read(json!({})), Ok(Understand::default()));
-        let without_price = Understand { price: false, ..Understand::default() };
+        assert_eq!(search(&json!({"query": "x"})).unwrap().parse_options, ParseOptions::default());
+        assert_eq!(read(json!({})), Ok(ParseOptions::default()));
+        let without_price = ParseOptions { price: false, ..ParseOptions::default() };
         assert_eq!(read(json!({"price": false, "sort": true})), Ok(without_price));
         assert_eq!(
             read(json!({"price": 0, "sort": null, "color": false})),

@@ -1,8 +1,8 @@
 //! How was a query read? What the answer to a search says of it.
 
 use catalog::{
+    query_parser::{Exclusion, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
     spelling::Correction,
-    understanding::{Exclusion, PriceConstraint, PriceKind, SortOrder, Span, Understanding},
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -102,7 +102,7 @@ pub struct CharacterSpan {
 
 impl Understood {
     /// How a query was read, with the pieces of its text.
-    pub fn of(query: &str, understood: &Understanding) -> Self {
+    pub fn of(query: &str, understood: &ParsedQuery) -> Self {
         let constraints = understood.constraints.iter();
         let exclusions = understood.exclusions.iter();
         Self {
@@ -181,13 +181,13 @@ pub(crate) fn order_name(order: SortOrder) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use catalog::understanding::understand;
+    use catalog::query_parser::parse;
     use serde_json::{Value, json};
 
     use super::*;
 
     fn read(query: &str) -> Value {
-        serde_json::to_value(Understood::of(query, &understand(query))).unwrap()
+        serde_json::to_value(Understood::of(query, &parse(query))).unwrap()
     }
 
     #[test]

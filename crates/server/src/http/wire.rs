@@ -220,7 +220,7 @@ impl SearchAnswer {
             products: found.products.iter().map(product).collect(),
             total: found.total,
             total_is_exact: (!found.is_total_exact).then_some(false),
-            understood: Understood::of(query, &found.understood),
+            understood: Understood::of(query, &found.parsed),
             encoder: found.encoder.map(Encoder::as_str),
             query: query.to_owned(),
         }

@@ -1,6 +1,6 @@
 //! What of a query does one product say, in which way, and what does each give it?
 
-use catalog::{explanation::TermPart, words::QueryWords};
+use catalog::{analysis::QueryTerms, explanation::TermPart};
 
 use super::{Asked, KnownTerm, Way, looked_up};
 use crate::index::segment::Doc;
@@ -10,7 +10,7 @@ impl Asked<'_> {
     /// product's score. `query` is what was looked up.
     pub(in crate::index) fn said(
         &self,
-        query: &QueryWords,
+        query: &QueryTerms,
         segment: usize,
         doc: Doc,
     ) -> Vec<TermPart> {

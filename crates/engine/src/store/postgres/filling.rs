@@ -154,7 +154,7 @@ impl Filling {
         ];
         if let Some((model, dims)) = model.filter(|(_, dims)| *dims <= MOST_DIMS) {
             let name = model.as_str().replace('\'', "''");
-            let print = catalog::words::fingerprint(model.as_str());
+            let print = catalog::analysis::fingerprint(model.as_str());
             wanted.push((
                 format!("search_near_of_{shop}_{print:08x}"),
                 format!(

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use catalog::{
-    access::Sight,
+    access::Visibility,
     change::Seq,
     price::Money,
     product::{Product, ProductId, ShopId},
+    query_parser::SortOrder,
     ranking::CorpusStats,
-    understanding::SortOrder,
 };
 
 use super::{
@@ -49,11 +49,11 @@ pub(crate) struct SearchedShop {
 }
 
 impl SearchedShop {
-    /// The sums over the products in sight.
-    pub(crate) fn corpus(&self, sight: Sight) -> CorpusStats {
-        match sight {
-            Sight::Everything => self.corpus,
-            Sight::VisibleOnly => self.corpus.minus(self.hidden),
+    /// The sums over the visible products.
+    pub(crate) fn corpus(&self, visibility: Visibility) -> CorpusStats {
+        match visibility {
+            Visibility::All => self.corpus,
+            Visibility::VisibleOnly => self.corpus.minus(self.hidden),
         }
     }
 }
@@ -61,7 +61,7 @@ impl SearchedShop {
 /// What a product must satisfy, as far as the database can tell.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditions {
-    pub(crate) sight: Sight,
+    pub(crate) visibility: Visibility,
     /// The least and the greatest amount, both included.
     pub(crate) amounts: (String, String),
     /// Any, if none are named.
@@ -72,9 +72,9 @@ pub(crate) struct Conditions {
 
 impl Conditions {
     /// All that may be seen.
-    pub(crate) fn seen(sight: Sight) -> Self {
+    pub(crate) fn seen(visibility: Visibility) -> Self {
         let amounts = ("0".to_owned(), NO_PRICE.to_owned());
-        Self { sight, amounts, currencies: None, said: None }
+        Self { visibility, amounts, currencies: None, said: None }
     }
 }
 
@@ -127,58 +127,58 @@ impl<'session> Glance<'session> {
         found.as_ref().map(read).transpose()
     }
 
-    /// How many products in sight say each of these words; those that none says are left out.
+    /// How many visible products say each of these words; those that none says are left out.
     pub(crate) fn word_counts(
         &mut self,
-        sight: Sight,
+        visibility: Visibility,
         words: &[String],
     ) -> Result<HashMap<String, u64>, StoreError> {
-        self.words(search::WORD_COUNTS, sight, &[&words])
+        self.words(search::WORD_COUNTS, visibility, &[&words])
     }
 
-    /// Words that look like another, with how many products in sight say them.
+    /// Words that look like another, with how many visible products say them.
     pub(crate) fn like(
         &mut self,
-        sight: Sight,
+        visibility: Visibility,
         word: &str,
         most: i64,
     ) -> Result<HashMap<String, u64>, StoreError> {
-        self.words(search::LIKE_WORDS, sight, &[&word, &most])
+        self.words(search::LIKE_WORDS, visibility, &[&word, &most])
     }
 
-    /// Words that begin with another, with how many products in sight say them.
+    /// Words that begin with another, with how many visible products say them.
     pub(crate) fn beginning(
         &mut self,
-        sight: Sight,
+        visibility: Visibility,
         word: &str,
         most: i64,
     ) -> Result<HashMap<String, u64>, StoreError> {
         let end = format!("{word}{}", char::MAX);
-        self.words(search::WORDS_BETWEEN, sight, &[&word, &end, &most])
+        self.words(search::WORDS_BETWEEN, visibility, &[&word, &end, &most])
     }
 
-    /// The words of a statement that begins with the shop and what is in sight.
+    /// The words of a statement that begins with the shop and what is visible.
     fn words(
         &mut self,
         sql: Sql,
-        sight: Sight,
+        visibility: Visibility,
         more: &[Value<'_>],
     ) -> Result<HashMap<String, u64>, StoreError> {
-        let (shop, hidden_too) = (self.shop, sight == Sight::Everything);
+        let (shop, hidden_too) = (self.shop, visibility == Visibility::All);
         let first: [Value<'_>; 2] = [&shop, &hidden_too];
         let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
         let found = self.session.query(sql, &values)?;
         found.iter().map(|row| Ok((get(row, 0)?, get::<i64>(row, 1)?.cast_unsigned()))).collect()
     }
 
-    /// How many products in sight satisfy a text search query; no more than `most` are counted.
+    /// How many visible products satisfy a text search query; no more than `most` are counted.
     pub(crate) fn saying(
         &mut self,
-        sight: Sight,
+        visibility: Visibility,
         query: &str,
         most: i64,
     ) -> Result<u64, StoreError> {
-        let hidden_too = sight == Sight::Everything;
+        let hidden_too = visibility == Visibility::All;
         let values: [Value<'_>; 4] = [&self.shop, &hidden_too, &query, &most];
         let row = self.session.query_one(search::SAYING, &values)?;
         Ok(get::<i64>(&row, 0)?.cast_unsigned())
@@ -350,7 +350,7 @@ impl<'session> Glance<'session> {
         conditions: &Conditions,
         more: &[Value<'_>],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
-        let hidden_too = conditions.sight == Sight::Everything;
+        let hidden_too = conditions.visibility == Visibility::All;
         let (least, greatest) = &conditions.amounts;
         let first: [Value<'_>; 6] =
             [&self.shop, &hidden_too, least, greatest, &conditions.currencies, &conditions.said];

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, ops::ControlFlow, sync::Arc};
 
 use catalog::{
-    access::{ReadPass, Sight},
+    access::{ReadPass, Visibility},
     change::Seq,
     product::{Product, ProductId, ShopId},
 };
@@ -136,7 +136,7 @@ impl ProductReads for PostgresReaders {
         let mut by_id = HashMap::with_capacity(found.len());
         for row in &found {
             if let Some(product) = rows::read(row, 0)?
-                && (pass.sight() == Sight::Everything || !product.hidden)
+                && (pass.visibility() == Visibility::All || !product.hidden)
             {
                 by_id.insert(product.id, product);
             }
@@ -146,9 +146,9 @@ impl ProductReads for PostgresReaders {
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
-        let (sql, count) = match pass.sight() {
-            Sight::Everything => (statements::PAGE, 0),
-            Sight::VisibleOnly => (statements::VISIBLE_PAGE, 1),
+        let (sql, count) = match pass.visibility() {
+            Visibility::All => (statements::PAGE, 0),
+            Visibility::VisibleOnly => (statements::VISIBLE_PAGE, 1),
         };
         let (limit, offset) = (as_bigint(limit), as_bigint(offset));
         let shop = number(pass.shop());
@@ -176,7 +176,7 @@ impl FullScan for PostgresReaders {
             let mut is_enough = false;
             let visited = session.for_each(statements::EVERY_PRODUCT, &[&shop], |row| {
                 let Some(product) = rows::read(row, 0)? else { return Ok(()) };
-                let in_sight = pass.sight() == Sight::Everything || !product.hidden;
+                let in_sight = pass.visibility() == Visibility::All || !product.hidden;
                 is_enough = in_sight && visit(product).is_break();
                 // The rest need not come; the session is given up for it.
                 if is_enough { Err(StoreError::damaged("seen enough")) } else { Ok(()) }

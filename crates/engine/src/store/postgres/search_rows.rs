@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use catalog::{price::Price, product::Product, ranking::FieldLength, words};
+use catalog::{analysis, price::Price, product::Product, ranking::FieldLength};
 
 use super::{
     session::OwnedValue,
@@ -148,7 +148,7 @@ impl Said {
     /// Takes the words of a field in and says how many there are.
     fn read(&mut self, text: &str, start: usize, is_title: bool) -> usize {
         let mut count = 0;
-        words::for_each_word(text, |word| {
+        analysis::for_each_word(text, |word| {
             count += 1;
             let place = (start + count).min(LAST_POSITION);
             let places = self.words.entry(word.into()).or_default();

@@ -6,7 +6,7 @@ use std::{
 };
 
 use catalog::{
-    access::{ReadPass, Sight},
+    access::{ReadPass, Visibility},
     change::Seq,
     product::{Product, ProductId, ShopId},
 };
@@ -125,7 +125,7 @@ impl ProductReads for SqliteReaders {
                 let mut row = statement.query(params![id.get(), pass.shop().get()])?;
                 if let Some(row) = row.next()?
                     && let Some(product) = rows::read(row)?
-                    && (pass.sight() == Sight::Everything || !product.hidden)
+                    && (pass.visibility() == Visibility::All || !product.hidden)
                 {
                     found.push(product);
                 }
@@ -137,9 +137,9 @@ impl ProductReads for SqliteReaders {
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
         self.read(|connection| {
             let counts = counts_of(connection, pass.shop())?;
-            let (filter, total) = match pass.sight() {
-                Sight::Everything => ("", counts.products),
-                Sight::VisibleOnly => ("AND hidden = 0", counts.visible),
+            let (filter, total) = match pass.visibility() {
+                Visibility::All => ("", counts.products),
+                Visibility::VisibleOnly => ("AND hidden = 0", counts.visible),
             };
             // The inner query walks a narrow index, so that skipping rows does not read them.
             let mut statement = connection.prepare_cached(&format!(
@@ -166,9 +166,9 @@ impl FullScan for SqliteReaders {
         pass: &ReadPass,
         visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        let filter = match pass.sight() {
-            Sight::Everything => "",
-            Sight::VisibleOnly => "AND hidden = 0",
+        let filter = match pass.visibility() {
+            Visibility::All => "",
+            Visibility::VisibleOnly => "AND hidden = 0",
         };
         self.read(|connection| {
             let mut statement = connection.prepare_cached(&format!(

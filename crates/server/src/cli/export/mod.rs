@@ -66,7 +66,7 @@ impl ExportCommand {
         };
         let products = match remote {
             Some(remote) => {
-                pages::check_sight(&remote)?;
+                pages::check_visibility(&remote)?;
                 let mut products = open()?;
                 pages::read(&remote, |product, total| {
                     tally.count(total);

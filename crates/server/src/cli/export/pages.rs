@@ -13,7 +13,7 @@ use super::product::Exported;
 use crate::{cli::remote::Remote, http::requests::MAX_PAGE};
 
 /// Makes sure that the token sees hidden products: an export without them would look whole.
-pub(super) fn check_sight(remote: &Remote) -> anyhow::Result<()> {
+pub(super) fn check_visibility(remote: &Remote) -> anyhow::Result<()> {
     let body = json!({"query": "anything", "limit": 1, "include_hidden": true});
     let answer = remote.send(&Method::POST, "/api/v1/search", None, Some(&body))?;
     if answer.status == StatusCode::FORBIDDEN {

@@ -94,7 +94,7 @@ pub(crate) fn constrained_field() -> Object {
 
 /// The ways to compare a field, for the schema of what was understood.
 pub(crate) fn constraint_operation() -> Object {
-    use catalog::understanding::PriceKind::{About, Above, AtLeast, AtMost, Below, Between};
+    use catalog::query_parser::PriceKind::{About, Above, AtLeast, AtMost, Below, Between};
     let kinds = [Below, AtMost, Above, AtLeast, Between, About];
     one_of(kinds.map(understood::operation_name))
         .description(Some(
@@ -106,7 +106,7 @@ pub(crate) fn constraint_operation() -> Object {
 
 /// The orders of results, for the schema of what was understood.
 pub(crate) fn sort_order() -> Object {
-    use catalog::understanding::SortOrder::{Newest, PriceAscending, PriceDescending};
+    use catalog::query_parser::SortOrder::{Newest, PriceAscending, PriceDescending};
     let orders = [PriceAscending, PriceDescending, Newest];
     one_of(orders.map(understood::order_name)).description(Some("Which order.")).build()
 }

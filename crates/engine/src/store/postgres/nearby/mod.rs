@@ -21,7 +21,7 @@ use std::{
 };
 
 use catalog::{
-    access::{ReadPass, Sight},
+    access::{ReadPass, Visibility},
     product::{Product, ProductId, ShopId},
 };
 use parking_lot::{Condvar, Mutex};
@@ -127,7 +127,7 @@ impl Nearby {
                 let mut row = statement.query(params![copy.number, id.get()])?;
                 if let Some(row) = row.next()?
                     && let Some(product) = rows::read(row)?
-                    && (pass.sight() == Sight::Everything || !product.hidden)
+                    && (pass.visibility() == Visibility::All || !product.hidden)
                 {
                     found.push(product);
                 }
@@ -169,9 +169,9 @@ impl Nearby {
     ) -> Result<Option<Page>, StoreError> {
         self.read(pass.shop(), |connection, copy| {
             let counts = count(connection, copy)?;
-            let (filter, total) = match pass.sight() {
-                Sight::Everything => ("", counts.products),
-                Sight::VisibleOnly => ("AND hidden = 0", counts.visible),
+            let (filter, total) = match pass.visibility() {
+                Visibility::All => ("", counts.products),
+                Visibility::VisibleOnly => ("AND hidden = 0", counts.visible),
             };
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {columns} FROM rows WHERE copy = ?1 {filter}

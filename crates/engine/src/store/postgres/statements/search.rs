@@ -25,7 +25,7 @@ impl Sql {
 }
 
 /// Which products may be found, whatever is searched for: the shop, whether hidden ones are in
-/// sight, the least and the greatest amount, the currencies (any, if null), and what is not said
+/// visibility, the least and the greatest amount, the currencies (any, if null), and what is not said
 /// (nothing, if null). What words alone cannot decide is let pass: texts decide later.
 macro_rules! passing {
     () => {
@@ -49,7 +49,7 @@ macro_rules! passing {
     };
 }
 
-/// How many products in sight say a word: all, or those that are not hidden.
+/// How many visible products say a word: all, or those that are not hidden.
 macro_rules! seen {
     () => {
         "(products - CASE WHEN $2::boolean THEN 0 ELSE hidden_products END)"
@@ -153,7 +153,7 @@ statements! {
     /// Products that are gone.
     DELETE_SEARCH_ROWS = "DELETE FROM search_rows WHERE shop_id = $1 AND product_id = ANY($2)";
 
-    /// How many products in sight say each of these words.
+    /// How many visible products say each of these words.
     WORD_COUNTS = concat!("SELECT word, ", seen!(), " FROM search_words
                            WHERE shop_id = $1 AND ", seen!(), " > 0 AND word = ANY($3)");
     /// Words that share many groups of three letters with another.
@@ -164,7 +164,7 @@ statements! {
     WORDS_BETWEEN = concat!("SELECT word, ", seen!(), " FROM search_words
                              WHERE shop_id = $1 AND ", seen!(), " > 0 AND word >= $3 AND word < $4
                              ORDER BY word LIMIT $5");
-    /// How many products in sight say something, up to a limit.
+    /// How many visible products say something, up to a limit.
     SAYING = "SELECT count(*) FROM (
                   SELECT FROM search_rows s
                   WHERE s.shop_id = $1 AND s.hidden <= $2 AND s.words @@ $3::text::tsquery LIMIT $4

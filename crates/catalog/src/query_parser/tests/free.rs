@@ -4,8 +4,8 @@ use expect_test::expect;
 
 use super::{abstains, check};
 use crate::{
-    understanding::{Understand, understand},
-    words::Alternative,
+    analysis::Alternative,
+    query_parser::{ParseOptions, parse},
 };
 
 #[test]
@@ -135,7 +135,7 @@ fn names_that_only_look_so_are_left_alone() {
 #[test]
 fn the_shop_decides_about_unlisted_words() {
     let read = |knows: &dyn Fn(&str) -> bool| {
-        Understand::default().read("teflonium free pan", knows).exclusions.len()
+        ParseOptions::default().parse("teflonium free pan", knows).exclusions.len()
     };
     assert_eq!(read(&|_| false), 0);
     assert_eq!(read(&|word| word == "tefloniumfree"), 1);
@@ -143,8 +143,8 @@ fn the_shop_decides_about_unlisted_words() {
 
 #[test]
 fn what_is_switched_off_is_not_read() {
-    let off = Understand { exclusions: false, ..Understand::default() };
-    let read = off.read("nickel-free earrings", &|_| false);
+    let off = ParseOptions { exclusions: false, ..ParseOptions::default() };
+    let read = off.parse("nickel-free earrings", &|_| false);
     assert!(read.exclusions.is_empty());
     assert_eq!(read.residual, "nickel-free earrings");
 }
@@ -152,7 +152,7 @@ fn what_is_switched_off_is_not_read() {
 #[test]
 fn a_claim_is_found_in_every_way_products_make_it() {
     let ways = |query: &str| {
-        let words = understand(query).words();
+        let words = parse(query).words();
         let shown = |way: &Alternative| way.words.join(if way.all { "+" } else { "," });
         let ways = words
             .terms()
@@ -168,11 +168,11 @@ fn a_claim_is_found_in_every_way_products_make_it() {
 
 #[test]
 fn products_that_deny_it_are_allowed() {
-    let understood = understand("nickel-free earrings");
+    let parsed = parse("nickel-free earrings");
     for text in ["Nickel-free hoops", "Studs", "Hoops free of nickel", "Hoops. No nickel!"] {
-        assert!(understood.allows("Earrings", text), "{text}");
+        assert!(parsed.allows("Earrings", text), "{text}");
     }
     for text in ["Nickel hoops", "Nickel-free hooks, nickel body"] {
-        assert!(!understood.allows("Earrings", text), "{text}");
+        assert!(!parsed.allows("Earrings", text), "{text}");
     }
 }

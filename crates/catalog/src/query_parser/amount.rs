@@ -10,7 +10,7 @@ use rust_decimal::Decimal;
 use crate::currency::Currency;
 use crate::price::{MAX_WHOLE_DIGITS, is_space, read_amount};
 
-use super::Knows;
+use super::TermLookup;
 use super::lexicon::{Lexicon, WordSet};
 use super::money::{Money, agreed, money_at, money_before};
 use super::numerals::{InWords, multiplier_at, number_at};
@@ -48,12 +48,12 @@ pub(super) struct Amount {
 /// Reads the amounts of one text.
 pub(super) struct Amounts<'a> {
     pub(super) tokens: &'a Tokens<'a>,
-    pub(super) knows: Knows<'a>,
+    pub(super) knows: TermLookup<'a>,
     weighs: bool,
 }
 
 impl<'a> Amounts<'a> {
-    pub(super) fn of(tokens: &'a Tokens<'a>, knows: Knows<'a>) -> Self {
+    pub(super) fn of(tokens: &'a Tokens<'a>, knows: TermLookup<'a>) -> Self {
         let weighs = (0..tokens.len()).any(|at| WEIGHED_WORDS.contains(tokens.word(at)));
         Self { tokens, knows, weighs }
     }

@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{price::Money, understanding::PriceKind};
+    use crate::{price::Money, query_parser::PriceKind};
 
     fn constraint() -> impl Strategy<Value = PriceConstraint> {
         let bound = || {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::words::singular;
+use crate::analysis::singular;
 
 use super::super::lexicon::{Lexicon, WordSet};
 use super::super::tokens::{Kind, Tokens};

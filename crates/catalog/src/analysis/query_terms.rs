@@ -1,6 +1,6 @@
 //! Which words of a query are about products? The others are set aside.
 
-use crate::spelling::{Correction, Instead};
+use crate::spelling::{Correction, SpellingVariant};
 
 use super::{
     Measure, Said, Side, for_each_said, for_each_segment, measure::size_of, stem::singular,
@@ -76,7 +76,7 @@ const CHIT_CHAT: &[&[&str]] = &[
 
 /// What a query asks products for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct QueryWords {
+pub struct QueryTerms {
     terms: Vec<Term>,
 }
 
@@ -84,7 +84,7 @@ pub struct QueryWords {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
     /// Whether it is a guess at a word that nobody knows.
-    pub guessed: bool,
+    pub corrected: bool,
     /// The ways; at least one.
     pub alternatives: Vec<Alternative>,
 }
@@ -158,7 +158,7 @@ impl Term {
             let apart = vec![letters.into(), digits.into()];
             alternatives.push(Alternative::all(apart).weighing(APART));
         }
-        Self { alternatives, guessed: false }
+        Self { alternatives, corrected: false }
     }
 
     /// `wd-40` is `wd40`, or `wd` and `40`; `heath-zenith` is each of the words, too.
@@ -176,7 +176,7 @@ impl Term {
             let some = Alternative { weight: PARTS_OF_COMPOUND, ..Alternative::any(telling) };
             alternatives.push(some);
         }
-        Some(Self { alternatives, guessed: false })
+        Some(Self { alternatives, corrected: false })
     }
 
     fn of_measure(sides: &[Measure]) -> Self {
@@ -198,7 +198,7 @@ impl Term {
                 ways
             }
         };
-        Self { alternatives, guessed: false }
+        Self { alternatives, corrected: false }
     }
 }
 
@@ -225,7 +225,7 @@ fn code_apart(word: &str) -> Option<(&str, &str)> {
     is_code.then_some((letters, digits))
 }
 
-impl QueryWords {
+impl QueryTerms {
     /// Reads a query. Function words count only in a query that has nothing else.
     pub fn of(text: &str) -> Self {
         let mut forms: Vec<String> = Vec::new();
@@ -251,10 +251,10 @@ impl QueryWords {
             Said::Measured(sides) => push("", Term::of_measure(sides)),
             Said::Stop => {}
         });
-        let set_aside = set_aside(&forms);
-        let has_content = set_aside.contains(&false);
+        let stop_words = stop_words(&forms);
+        let has_content = stop_words.contains(&false);
         for at in 1..terms.len() {
-            let is_plain = |at: usize| !set_aside[at] && is_plain(&forms[at]);
+            let is_plain = |at: usize| !stop_words[at] && is_plain(&forms[at]);
             if is_plain(at - 1) && is_plain(at) {
                 let joined = format!("{}{}", forms[at - 1], forms[at]);
                 let joined = Alternative::word(&singular(&joined));
@@ -262,7 +262,7 @@ impl QueryWords {
             }
         }
         let mut distinct: Vec<Term> = Vec::new();
-        for (term, aside) in terms.into_iter().zip(set_aside) {
+        for (term, aside) in terms.into_iter().zip(stop_words) {
             let is_same = |known: &Term| known.alternatives[0] == term.alternatives[0];
             if !(aside && has_content || distinct.iter().any(is_same)) {
                 distinct.push(term);
@@ -272,30 +272,30 @@ impl QueryWords {
     }
 
     /// Words that were taken for others because nobody knows them are guesses.
-    pub fn guessed(mut self, corrections: &[Correction]) -> Self {
+    pub fn mark_corrected(mut self, corrections: &[Correction]) -> Self {
         // Words that were only put together or taken apart are no guess.
         let is_respelled = |one: &&Correction| !one.from.contains(' ') && !one.to.contains(' ');
         for correction in corrections.iter().filter(is_respelled) {
             let word = singular(&correction.to);
             let is_it = |term: &&mut Term| *term.alternatives[0].words == [Box::from(&*word)];
-            self.terms.iter_mut().filter(is_it).for_each(|term| term.guessed = true);
+            self.terms.iter_mut().filter(is_it).for_each(|term| term.corrected = true);
         }
         self
     }
 
     /// Words that may be meant in place of others count, too.
-    pub fn or_instead(mut self, instead: &[Instead]) -> Self {
+    pub fn with_variants(mut self, variants: &[SpellingVariant]) -> Self {
         for term in &mut self.terms {
-            let is_meant = |instead: &&Instead| {
+            let is_meant = |variant: &&SpellingVariant| {
                 let first = &term.alternatives[0];
-                first.words.len() == 1 && first.words[0] == instead.of
+                first.words.len() == 1 && first.words[0] == variant.of
             };
-            let others = instead.iter().filter(is_meant);
+            let others = variants.iter().filter(is_meant);
             let others: Vec<_> = others
-                .map(|instead| Alternative {
-                    weight: instead.weight,
+                .map(|variant| Alternative {
+                    weight: variant.weight,
                     respelled: true,
-                    ..Alternative::word(&instead.word)
+                    ..Alternative::word(&variant.word)
                 })
                 .collect();
             term.alternatives.extend(others);
@@ -306,7 +306,7 @@ impl QueryWords {
     /// Takes claims ("nickel-free", "nickel free") by what they are about. Products that say this
     /// word without denying it are left out, so that every other one that says it makes the
     /// claim; "free" by itself says nothing.
-    pub fn claiming<'a>(mut self, claims: impl Iterator<Item = &'a [Box<str>]>) -> Self {
+    pub fn with_claims<'a>(mut self, claims: impl Iterator<Item = &'a [Box<str>]>) -> Self {
         for about in claims {
             let joined: Box<str> = format!("{}free", about.concat()).into();
             let Some(last) = about.last() else { continue };
@@ -339,7 +339,7 @@ impl QueryWords {
     }
 
     /// Whether a product that says certain words says anything that is asked for.
-    pub fn are_said(&self, mut says: impl FnMut(&str) -> bool) -> bool {
+    pub fn match_words(&self, mut says: impl FnMut(&str) -> bool) -> bool {
         let mut ways = self.terms.iter().flat_map(|term| &term.alternatives);
         ways.any(|way| way.is_said(&mut says))
     }
@@ -365,7 +365,7 @@ pub(crate) fn is_function_word(form: &str) -> bool {
 }
 
 /// For each form, whether it is a function word or part of chit-chat.
-pub(crate) fn set_aside(forms: &[impl AsRef<str>]) -> Vec<bool> {
+pub(crate) fn stop_words(forms: &[impl AsRef<str>]) -> Vec<bool> {
     let mut aside: Vec<bool> = forms.iter().map(|form| is_function_word(form.as_ref())).collect();
     for start in 0..forms.len() {
         for phrase in CHIT_CHAT {
@@ -392,9 +392,9 @@ mod tests {
         let text = format!("{}0-z", "p".repeat(MAX_WORD_BYTES));
         let mut said = Vec::new();
         for_each_word(&text, |word| said.push(word.to_owned()));
-        let query = QueryWords::of(&text);
+        let query = QueryTerms::of(&text);
         assert!(
-            query.are_said(|word| said.iter().any(|other| other == word)),
+            query.match_words(|word| said.iter().any(|other| other == word)),
             "{query:?} {said:?}"
         );
     }
@@ -406,19 +406,19 @@ mod tests {
             to: to.to_owned(),
             span: 0..from.len(),
         };
-        let words = QueryWords::of("steel stakes backpack wood saddle");
-        let words = words.guessed(&[
+        let words = QueryTerms::of("steel stakes backpack wood saddle");
+        let words = words.mark_corrected(&[
             correction("steks", "stakes"),
             correction("back pack", "backpack"),
             correction("woodsaddle", "wood saddle"),
         ]);
-        let guessed = words.terms().iter().filter(|term| term.guessed);
+        let guessed = words.terms().iter().filter(|term| term.corrected);
         let guessed: Vec<_> = guessed.map(|term| &*term.alternatives[0].words[0]).collect();
         assert_eq!(guessed, ["stake"]);
     }
 
     fn check(query: &str, expected: &[&str]) {
-        let query_words = QueryWords::of(query);
+        let query_words = QueryTerms::of(query);
         let ways = query_words.terms().iter().map(|term| {
             let ways = term.alternatives.iter().filter(|way| !way.respelled);
             let words = |way: &Alternative| way.words.join(if way.all { "+" } else { "," });
@@ -464,7 +464,7 @@ mod tests {
     #[test]
     fn neighbours_may_be_one_word() {
         let joined = |query: &str| {
-            let query = QueryWords::of(query);
+            let query = QueryTerms::of(query);
             let ways = query.terms().iter().flat_map(|term| term.alternatives.clone());
             let joined = ways.filter(|way| way.respelled);
             joined.map(|way| way.words.concat()).collect::<Vec<_>>().join(" ")
@@ -490,6 +490,6 @@ mod tests {
 
     #[test]
     fn a_query_without_words_is_empty() {
-        assert!(QueryWords::of("?! 🔥").is_empty());
+        assert!(QueryTerms::of("?! 🔥").is_empty());
     }
 }

@@ -11,14 +11,14 @@ mod names;
 
 use std::sync::LazyLock;
 
+use crate::analysis::{for_each_form, for_each_word_or_break, is_function_word, singular};
 use crate::spelling::{Correction, Vocabulary, surely_meant};
-use crate::words::{for_each_form, for_each_word_or_stop, is_function_word, singular};
 
 use super::claims::claims;
 use super::cues::CUE_WORDS;
 use super::lexicon::{Lexicon, WordSet};
 use super::tokens::{Kind, Tokens};
-use super::{Knows, Span};
+use super::{Span, TermLookup};
 
 /// Shorter ones are parts of names: `usb -c`.
 const LEAST_AFTER_MINUS: usize = 3;
@@ -68,11 +68,11 @@ impl Exclusion {
     ///
     /// To deny it is not to say it: `leather-free`, `no leather` and `non-leather` are fine for
     /// someone who wants no leather.
-    pub fn is_broken_by(&self, text: &str) -> bool {
-        with_words(text, |said| self.is_broken_by_words(said))
+    pub fn matches(&self, text: &str) -> bool {
+        with_words(text, |said| self.matches_words(said))
     }
 
-    fn is_broken_by_words(&self, said: &[&str]) -> bool {
+    fn matches_words(&self, said: &[&str]) -> bool {
         let Some(first) = self.words.first() else { return false };
         (0..said.len()).any(|at| {
             *said[at] == **first
@@ -82,33 +82,33 @@ impl Exclusion {
     }
 
     /// Whether a text breaks any of some exclusions. Reads the text once, however many there are.
-    pub(super) fn any_is_broken_by(exclusions: &[Self], text: &str) -> bool {
+    pub(super) fn any_matches(exclusions: &[Self], text: &str) -> bool {
         !exclusions.is_empty()
-            && with_words(text, |said| exclusions.iter().any(|one| one.is_broken_by_words(said)))
+            && with_words(text, |said| exclusions.iter().any(|one| one.matches_words(said)))
     }
 
     /// How many words before one it takes at the most to deny it; behind it, the next one can.
-    pub const DENIAL_REACH: usize = 8;
+    pub const NEGATION_WINDOW: usize = 8;
 
     /// What stands among the words of a text between two sentences: `Made of cotton. Free shipping`
     /// does not deny that it is cotton.
-    pub const STOP: &str = ".";
+    pub const SENTENCE_BREAK: &str = ".";
 
-    /// Whether one of the words of a text, which are those of [`for_each_word_or_stop`] in order, is
+    /// Whether one of the words of a text, which are those of [`for_each_word_or_break`] in order, is
     /// denied where it stands. An exclusion of one word is broken by a text that says the word anywhere
     /// without denying it.
-    pub fn is_denied_in(said: &[&str], at: usize) -> bool {
+    pub fn is_negated_in(said: &[&str], at: usize) -> bool {
         is_denied(said, at) || is_free(said, at)
     }
 
     /// Whether a word is one by which texts deny others. A text without any denies nothing.
-    pub fn is_denial(word: &str) -> bool {
-        Self::denials().any(|denial| denial == word)
+    pub fn is_negator(word: &str) -> bool {
+        Self::negators().any(|denial| denial == word)
     }
 
     /// The words by which a product denies something. One that says none of them says what it
     /// says: it breaks an exclusion of one word by having that word.
-    pub fn denials() -> impl Iterator<Item = &'static str> {
+    pub fn negators() -> impl Iterator<Item = &'static str> {
         let free_of = FREE_OF.into_iter().map(|(free, _)| free);
         let free_of = free_of.filter(|free| !DENIED_BEFORE.contains(free));
         DENIED_AFTER.into_iter().chain(DENIED_BEFORE).chain(free_of).chain(NOT)
@@ -160,7 +160,7 @@ impl Exclusion {
     /// Where the last word is said, if all follow the first closely.
     fn last_said_from(&self, said: &[&str], first: usize) -> Option<usize> {
         self.words[1..].iter().try_fold(first, |at, word| {
-            let next = (at + 1..said.len()).filter(|next| said[*next] != Self::STOP);
+            let next = (at + 1..said.len()).filter(|next| said[*next] != Self::SENTENCE_BREAK);
             next.take(1 + MAX_GAP).find(|next| *said[*next] == **word)
         })
     }
@@ -169,8 +169,8 @@ impl Exclusion {
 /// Calls `f` with the words of a text, in order, and what parts its sentences.
 fn with_words<R>(text: &str, f: impl FnOnce(&[&str]) -> R) -> R {
     let (mut texts, mut ends) = (String::with_capacity(text.len()), Vec::new());
-    for_each_word_or_stop(text, |word| {
-        texts.push_str(word.unwrap_or(Exclusion::STOP));
+    for_each_word_or_break(text, |word| {
+        texts.push_str(word.unwrap_or(Exclusion::SENTENCE_BREAK));
         ends.push(texts.len());
     });
     let start = |at: usize| at.checked_sub(1).map_or(0, |before| ends[before]);
@@ -308,7 +308,7 @@ static WANTING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WANTING
 static NAME_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NAMES_BEFORE]));
 
 /// All exclusions, in order, each with its tokens. Tokens that are `taken` say something else.
-pub(super) fn read(tokens: &Tokens, taken: &[bool], knows: Knows) -> Vec<(Exclusion, Span)> {
+pub(super) fn read(tokens: &Tokens, taken: &[bool], knows: TermLookup) -> Vec<(Exclusion, Span)> {
     let reader = Reader { tokens, taken, knows, is_task: is_task(tokens, taken) };
     let mut found = Vec::new();
     let mut has_content = false;
@@ -334,7 +334,7 @@ fn is_task(tokens: &Tokens, taken: &[bool]) -> bool {
 struct Reader<'a> {
     tokens: &'a Tokens<'a>,
     taken: &'a [bool],
-    knows: Knows<'a>,
+    knows: TermLookup<'a>,
     is_task: bool,
 }
 
@@ -567,7 +567,7 @@ mod tests {
         let fastest = |exclusions: &[Exclusion]| {
             let measure = |_| {
                 let began = std::time::Instant::now();
-                assert!(!Exclusion::any_is_broken_by(exclusions, &text));
+                assert!(!Exclusion::any_matches(exclusions, &text));
                 began.elapsed()
             };
             (0..5).map(measure).min().unwrap_or_default()
@@ -585,11 +585,11 @@ mod tests {
         };
         let leather = without(&["leather"]);
         for text in ["Leather boots", "boots of LEATHER, no laces", "no leather? real leather!"] {
-            assert!(leather.is_broken_by(text), "{text}");
+            assert!(leather.matches(text), "{text}");
         }
         for text in ["", "Boots", "leather-free boots", "Leather free", "no leather", "non-leather"]
         {
-            assert!(!leather.is_broken_by(text), "{text}");
+            assert!(!leather.matches(text), "{text}");
         }
         let nickel = without(&["nickel"]);
         for text in [
@@ -607,7 +607,7 @@ mod tests {
             "exempt de nickel",
             "privo di nickel",
         ] {
-            assert!(!nickel.is_broken_by(text), "{text}");
+            assert!(!nickel.matches(text), "{text}");
         }
         for text in [
             "free shipping of nickel",
@@ -622,11 +622,11 @@ mod tests {
             "any nickel",
             "contains nickel",
         ] {
-            assert!(nickel.is_broken_by(text), "{text}");
+            assert!(nickel.matches(text), "{text}");
         }
         let soles = without(&["leather", "sole"]);
-        assert!(soles.is_broken_by("leather soles"));
-        assert!(soles.is_broken_by("leather outer soles"));
-        assert!(!soles.is_broken_by("leather upper, rubber sole"));
+        assert!(soles.matches("leather soles"));
+        assert!(soles.matches("leather outer soles"));
+        assert!(!soles.matches("leather upper, rubber sole"));
     }
 }

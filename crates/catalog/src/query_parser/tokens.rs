@@ -3,7 +3,7 @@
 //! Unlike the words of the index, tokens keep signs, know their place in the text, and part
 //! letters from digits: `$50k` is `$`, `50` and `k`, glued together.
 
-use crate::words::{fold_into, is_word_char, without_ending};
+use crate::analysis::{fold_into, is_word_char, without_ending};
 
 use super::Span;
 

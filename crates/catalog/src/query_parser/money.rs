@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crate::currency::{Currency, Mark, Meaning};
 
-use super::Knows;
+use super::TermLookup;
 use super::lexicon::{Lexicon, WordSet};
 use super::tokens::{Kind, Tokens};
 
@@ -122,14 +122,18 @@ static SIGNS: LazyLock<Vec<&'static Mark>> = LazyLock::new(|| {
 static CODES: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[PLAIN_CODES]));
 
 /// Money said at a token, and the token behind it.
-pub(super) fn money_at(tokens: &Tokens, at: usize, knows: Knows) -> Option<(Money, usize)> {
+pub(super) fn money_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(Money, usize)> {
     sign_at(tokens, at)
         .or_else(|| NAMED.longest_at(tokens, at))
         .or_else(|| code_at(tokens, at, knows))
 }
 
 /// Like [`money_at`], but only what is written before an amount: nobody says "dollars 50".
-pub(super) fn money_before(tokens: &Tokens, at: usize, knows: Knows) -> Option<(Money, usize)> {
+pub(super) fn money_before(
+    tokens: &Tokens,
+    at: usize,
+    knows: TermLookup,
+) -> Option<(Money, usize)> {
     let is_abbreviation = matches!(tokens.word(at), "rs" | "rmb" | "sfr" | "kr" | "tl");
     let named = || NAMED.longest_at(tokens, at).filter(|_| is_abbreviation);
     sign_at(tokens, at).or_else(named).or_else(|| code_at(tokens, at, knows))
@@ -157,7 +161,7 @@ fn single_sign(tokens: &Tokens, at: usize) -> Option<&'static Mark> {
     if tokens.is(at, Kind::Sign) { found() } else { None }
 }
 
-fn code_at(tokens: &Tokens, at: usize, knows: Knows) -> Option<(Money, usize)> {
+fn code_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(Money, usize)> {
     if !tokens.is(at, Kind::Word) {
         return None;
     }

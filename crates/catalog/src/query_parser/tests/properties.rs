@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 
 use crate::price::Price;
 
-use super::super::{PriceKind, Span, Understand, Understanding, understand};
+use super::super::{ParseOptions, ParsedQuery, PriceKind, Span, parse};
 
 /// Pieces that mean something, so that random texts hit the grammar.
 #[rustfmt::skip]
@@ -26,13 +26,13 @@ fn texts() -> impl Strategy<Value = String> {
         .prop_map(|pieces| pieces.iter().flat_map(|(piece, glue)| [*piece, *glue]).collect())
 }
 
-fn spans(understood: &Understanding) -> Vec<Span> {
-    let constraints = understood.constraints.iter().map(|constraint| constraint.span.clone());
+fn spans(parsed: &ParsedQuery) -> Vec<Span> {
+    let constraints = parsed.constraints.iter().map(|constraint| constraint.span.clone());
     // The words of a claim are searched for.
-    let exclusions = understood.exclusions.iter().filter(|exclusion| !exclusion.is_claim);
+    let exclusions = parsed.exclusions.iter().filter(|exclusion| !exclusion.is_claim);
     let exclusions = exclusions.map(|exclusion| exclusion.span.clone());
-    let sort = understood.sort.iter().map(|sort| sort.span.clone());
-    let aside = understood.set_aside.iter().cloned();
+    let sort = parsed.sort.iter().map(|sort| sort.span.clone());
+    let aside = parsed.stop_words.iter().cloned();
     constraints.chain(exclusions).chain(sort).chain(aside).collect()
 }
 
@@ -42,8 +42,8 @@ fn content(text: &str) -> String {
 }
 
 fn check_all(text: &str) {
-    let understood = understand(text);
-    let mut spans = spans(&understood);
+    let parsed = parse(text);
+    let mut spans = spans(&parsed);
     spans.sort_by_key(|span| span.start);
     let mut left = String::new();
     let mut end = 0;
@@ -53,18 +53,18 @@ fn check_all(text: &str) {
         end = span.end;
     }
     left += &text[end..];
-    assert_eq!(content(&understood.residual), content(&left), "{text:?}");
-    for constraint in &understood.constraints {
+    assert_eq!(content(&parsed.residual), content(&left), "{text:?}");
+    for constraint in &parsed.constraints {
         assert!(constraint.floor.is_some() || constraint.ceiling.is_some(), "{text:?}");
         if let (Some(floor), Some(ceiling)) = (constraint.floor, constraint.ceiling) {
             assert!(floor.amount <= ceiling.amount, "{text:?}");
         }
     }
-    for exclusion in &understood.exclusions {
+    for exclusion in &parsed.exclusions {
         assert!(!exclusion.words.is_empty(), "{text:?}");
         assert!(!text[exclusion.span.clone()].is_empty(), "{text:?}");
     }
-    assert_eq!(understand(text), understood);
+    assert_eq!(parse(text), parsed);
 }
 
 proptest! {
@@ -80,14 +80,14 @@ proptest! {
 
     #[test]
     fn what_is_switched_off_is_not_read(text in texts()) {
-        let read = |understand: Understand| understand.read(&text, &|_| false);
-        let all = Understand::default();
-        assert!(read(Understand { price: false, ..all }).constraints.is_empty());
-        assert!(read(Understand { exclusions: false, ..all }).exclusions.is_empty());
-        assert!(read(Understand { sort: false, ..all }).sort.is_none());
-        assert!(read(Understand { chit_chat: false, ..all }).set_aside.is_empty());
-        let nothing = read(Understand::NOTHING);
-        prop_assert!(!nothing.has_conditions() && nothing.set_aside.is_empty());
+        let read = |options: ParseOptions| options.parse(&text, &|_| false);
+        let all = ParseOptions::default();
+        assert!(read(ParseOptions { price: false, ..all }).constraints.is_empty());
+        assert!(read(ParseOptions { exclusions: false, ..all }).exclusions.is_empty());
+        assert!(read(ParseOptions { sort: false, ..all }).sort.is_none());
+        assert!(read(ParseOptions { stop_words: false, ..all }).stop_words.is_empty());
+        let nothing = read(ParseOptions::NOTHING);
+        prop_assert!(!nothing.has_conditions() && nothing.stop_words.is_empty());
         prop_assert_eq!(nothing.residual, text);
     }
 
@@ -104,9 +104,9 @@ proptest! {
     ) {
         // Without a currency, small numbers and years are no prices.
         prop_assume!(!sign.is_empty() || asked >= 20 && !(1900..2100).contains(&asked));
-        let understood = understand(&format!("shoes {cue} {sign}{asked}"));
-        prop_assert_eq!(understood.constraints.len(), 1);
-        prop_assert_eq!(understood.constraints[0].kind, kind);
+        let parsed = parse(&format!("shoes {cue} {sign}{asked}"));
+        prop_assert_eq!(parsed.constraints.len(), 1);
+        prop_assert_eq!(parsed.constraints[0].kind, kind);
         let price = Price::parse(&format!("{} {offered}", Decimal::new(cents, 2))).unwrap();
         let bound = asked * 100;
         let fits = match kind {
@@ -118,7 +118,7 @@ proptest! {
                 asked * 80 <= cents && cents <= asked * 120
             }
         };
-        prop_assert_eq!(understood.admits(&price), fits && (code.is_empty() || code == offered));
+        prop_assert_eq!(parsed.admits(&price), fits && (code.is_empty() || code == offered));
     }
 }
 
@@ -142,7 +142,7 @@ fn what_the_fuzzer_found() {
 #[test]
 fn the_shop_decides_what_max_means() {
     let constraints = |knows: &dyn Fn(&str) -> bool| {
-        Understand::default().read("shoes max 90", knows).constraints.len()
+        ParseOptions::default().parse("shoes max 90", knows).constraints.len()
     };
     assert_eq!(constraints(&|_| false), 1);
     assert_eq!(constraints(&|word| word == "max"), 0);

@@ -25,7 +25,7 @@ use super::cues::{
 use super::lexicon::Lexicon;
 use super::negation::{Negation, comparison_at, continued_at, negation_at};
 use super::tokens::{Kind, Tokens};
-use super::{Knows, PriceConstraint, PriceKind, Span};
+use super::{PriceConstraint, PriceKind, Span, TermLookup};
 
 const MAX_LEADS: usize = 3;
 const MAX_FILLERS: usize = 2;
@@ -67,7 +67,7 @@ pub(super) struct Prices {
 }
 
 /// Reads the conditions of a query.
-pub(super) fn read(tokens: &Tokens, knows: Knows) -> Prices {
+pub(super) fn read(tokens: &Tokens, knows: TermLookup) -> Prices {
     let reader = Reader { tokens, amounts: Amounts::of(tokens, knows), knows };
     let mut prices = Prices::default();
     let mut at = 0;
@@ -98,7 +98,7 @@ pub(super) fn read(tokens: &Tokens, knows: Knows) -> Prices {
 struct Reader<'a> {
     tokens: &'a Tokens<'a>,
     amounts: Amounts<'a>,
-    knows: Knows<'a>,
+    knows: TermLookup<'a>,
 }
 
 impl Reader<'_> {

@@ -5,7 +5,7 @@
 //! a measure or a compound stands beside its neighbours in every way that it can be asked for.
 
 use super::{
-    MAX_COMPOUND_BYTES, QueryWords, Said, Side, cut, for_each_said, for_each_segment,
+    MAX_COMPOUND_BYTES, QueryTerms, Said, Side, cut, for_each_said, for_each_segment,
     is_function_word,
     measure::{Measure, size_of},
     singular,
@@ -13,9 +13,9 @@ use super::{
 
 /// Two words side by side. Others may share the number, about one pair in 65,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair(u16);
+pub struct Bigram(u16);
 
-impl Pair {
+impl Bigram {
     fn of(first: &str, second: &str) -> Self {
         const OFFSET: u32 = 0x811c_9dc5;
         const PRIME: u32 = 0x0100_0193;
@@ -26,11 +26,11 @@ impl Pair {
 }
 
 /// Calls `f` with every two neighbours of a title; with some more than once.
-pub fn for_each_pair(title: &str, mut f: impl FnMut(Pair)) {
+pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
     let mut before: Vec<String> = Vec::new();
     let mut stands_after = |starts: &[String], ends: Vec<String>| {
         for first in &before {
-            starts.iter().for_each(|second| f(Pair::of(first, second)));
+            starts.iter().for_each(|second| f(Bigram::of(first, second)));
         }
         before = ends;
     };
@@ -75,15 +75,15 @@ fn ways(sides: &[Measure], begins: bool) -> Vec<String> {
     }
 }
 
-impl QueryWords {
+impl QueryTerms {
     /// For every two things asked for one after the other, the ways in which they can stand side
     /// by side.
-    pub fn pairs(&self) -> Vec<Vec<Pair>> {
+    pub fn bigrams(&self) -> Vec<Vec<Bigram>> {
         let neighbours = self.terms().windows(2).map(|two| {
             let ends = two[0].alternatives.iter().filter_map(|way| way.words.last());
             let starts = two[1].alternatives.iter().filter_map(|way| way.words.first());
-            let both = ends.flat_map(|end| starts.clone().map(|start| Pair::of(end, start)));
-            let mut ways: Vec<Pair> = both.collect();
+            let both = ends.flat_map(|end| starts.clone().map(|start| Bigram::of(end, start)));
+            let mut ways: Vec<Bigram> = both.collect();
             ways.sort_unstable();
             ways.dedup();
             ways
@@ -99,8 +99,8 @@ mod tests {
     /// How many neighbours of the query are neighbours in the title, and how many there are.
     fn check(query: &str, title: &str, expected: (usize, usize)) {
         let mut said = Vec::new();
-        for_each_pair(title, |pair| said.push(pair));
-        let asked = QueryWords::of(query).pairs();
+        for_each_bigram(title, |pair| said.push(pair));
+        let asked = QueryTerms::of(query).bigrams();
         let together = asked.iter().filter(|ways| ways.iter().any(|pair| said.contains(pair)));
         assert_eq!((together.count(), asked.len()), expected, "{query:?} {title:?}");
     }

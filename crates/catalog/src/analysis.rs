@@ -9,10 +9,10 @@
 //!   `5 ft.` and `5'` say `5`, `foot` and `5foot`. A size also says its sides: `18x18`.
 //! - Scripts without spaces say their characters and pairs of neighbours.
 
+mod bigrams;
 mod fold;
 mod measure;
-mod pairs;
-mod query;
+mod query_terms;
 mod stem;
 mod units;
 
@@ -22,10 +22,10 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::{product::MAX_DESCRIPTION_CHARS, query::MAX_CHARS};
 
 use self::measure::{Measure, Measured};
+pub use bigrams::{Bigram, for_each_bigram};
 use fold::fold_up_to;
-pub use pairs::{Pair, for_each_pair};
-pub use query::{Alternative, QueryWords, Term};
-pub(crate) use query::{is_function_word, set_aside};
+pub use query_terms::{Alternative, QueryTerms, Term};
+pub(crate) use query_terms::{is_function_word, stop_words};
 pub(crate) use stem::singular;
 
 /// Longer forms are cut here, on both sides alike: a wall of letters is not a word.
@@ -58,12 +58,12 @@ pub fn fingerprint(text: &str) -> u32 {
 
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
-    for_each_word_or_stop(text, |word| word.into_iter().for_each(&mut f));
+    for_each_word_or_break(text, |word| word.into_iter().for_each(&mut f));
 }
 
 /// Calls `f` with every word of a product's text, in order, and with `None` between two words that
 /// stand in different sentences, lines or items of a list.
-pub fn for_each_word_or_stop(text: &str, mut f: impl FnMut(Option<&str>)) {
+pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
     for_each_said(text, Side::Product, |said| match said {
         Said::Form(form) => for_each_segment(form, Side::Product, |form| f(Some(&singular(form)))),
         Said::Compound { parts, joined } => {
@@ -367,7 +367,7 @@ mod tests {
     fn sentences_lines_and_items_are_told_apart() {
         let heard = |text: &str| {
             let mut heard: Vec<String> = Vec::new();
-            for_each_word_or_stop(text, |word| heard.push(word.unwrap_or("/").to_owned()));
+            for_each_word_or_break(text, |word| heard.push(word.unwrap_or("/").to_owned()));
             heard.join(" ")
         };
         assert_eq!(heard("Made of cotton. Free shipping!"), "made of cotton / free shipping");
@@ -429,7 +429,7 @@ mod tests {
         fn a_text_says_what_it_asks_for(text in "(\\PC|[0-9a-z ./x'\"-]){0,40}") {
             let mut said = Vec::new();
             for_each_word(&text, |word| said.push(word.to_owned()));
-            for term in QueryWords::of(&text).terms() {
+            for term in QueryTerms::of(&text).terms() {
                 let is_there = |word: &str| said.iter().any(|said| said == word);
                 let is_said = |way: &Alternative| way.words.iter().all(|word| is_there(word));
                 assert!(term.alternatives.iter().any(is_said), "{term:?} {said:?}");

@@ -1,6 +1,6 @@
 //! Which words are left to search for, once all else is read?
 
-use crate::words::set_aside;
+use crate::analysis;
 
 use super::Span;
 use super::tokens::{Kind, Tokens};
@@ -11,11 +11,11 @@ const PUNCTUATION: &[char] = &[',', ';', ':', '.', '!', '?', '-', '–', '—', 
 /// Marks the function words and chit-chat among the tokens that are not `taken`. Where nothing
 /// was taken and nothing else is said, they are what is searched for. Tokens that are `refused` say
 /// what the order of results need not be.
-pub(super) fn chit_chat(tokens: &Tokens, taken: &[bool], refused: &[bool]) -> Vec<bool> {
+pub(super) fn stop_words(tokens: &Tokens, taken: &[bool], refused: &[bool]) -> Vec<bool> {
     // Where something was taken out, no phrase reaches across.
     let words: Vec<&str> =
         (0..tokens.len()).map(|at| if taken[at] { "" } else { tokens.word(at) }).collect();
-    let mut aside = set_aside(&words);
+    let mut aside = analysis::stop_words(&words);
     for at in 0..tokens.len() {
         aside[at] &= !taken[at] && !is_bound(tokens, at) && !is_inches(tokens, at);
         aside[at] |= refused[at] && !taken[at];

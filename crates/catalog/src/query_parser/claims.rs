@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::words::{is_function_word, singular};
+use crate::analysis::{is_function_word, singular};
 
 use super::cues::{CUE_WORDS, SUFFIX_WORDS};
 use super::exclusion::NEGATOR_WORDS;

@@ -6,9 +6,9 @@
 
 use std::sync::LazyLock;
 
-use crate::words::singular;
+use crate::analysis::singular;
 
-use super::super::Knows;
+use super::super::TermLookup;
 use super::super::lexicon::{Lexicon, WordSet};
 use super::super::tokens::{Kind, Tokens};
 use super::names;
@@ -96,7 +96,7 @@ pub(super) struct Claimed {
 }
 
 /// The claim that begins with the word it is about: "nickel-free", "palm oil free".
-pub(super) fn before_free(tokens: &Tokens, at: usize, knows: Knows) -> Option<Claimed> {
+pub(super) fn before_free(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<Claimed> {
     if !tokens.is(at, Kind::Word) || tokens.is_glued(at) {
         return None;
     }
@@ -119,7 +119,7 @@ pub(super) fn can_be_left_out(word: &str) -> bool {
 }
 
 /// The first item of a list that ends in a claim: "gluten" in "gluten and dairy free".
-pub(super) fn listed_before(tokens: &Tokens, at: usize, knows: Knows) -> Option<usize> {
+pub(super) fn listed_before(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<usize> {
     let is_joined = |at: usize| matches!(tokens.word(at), "and" | "or" | "," | "&" | "/" | "und");
     let mut item = at;
     for _ in 0..MAX_LISTED {
@@ -153,7 +153,7 @@ fn hyphenated(tokens: &Tokens, at: usize) -> Option<Claimed> {
 }
 
 /// "lactose free", "palm oil free"
-fn apart(tokens: &Tokens, at: usize, knows: Knows) -> Option<Claimed> {
+fn apart(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<Claimed> {
     let is_modifier = MODIFIER_WORDS.contains(tokens.word(at))
         && tokens.is(at + 1, Kind::Word)
         && !FREE.contains(&tokens.word(at + 1));
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_shop_decides_which_other_words_make_a_claim() {
-        let read = |knows: Knows| before_free(&Tokens::of("teflonium free pan"), 0, knows);
+        let read = |knows: TermLookup| before_free(&Tokens::of("teflonium free pan"), 0, knows);
         assert_eq!(read(&|_| false), None);
         let claimed = Claimed { start: 0, end: 1, behind: 2 };
         assert_eq!(read(&|word| word == "tefloniumfree"), Some(claimed));

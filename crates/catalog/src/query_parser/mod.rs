@@ -1,8 +1,8 @@
 //! What does a query ask for: which price, what not, in which order, and which words are left?
 //!
-//! [`understand`] is a pure function from text to [`Understanding`]. Rules and tables, no
+//! [`parse`] is a pure function from text to [`ParsedQuery`]. Rules and tables, no
 //! setting and no guess at the language: each reads its own words. Everything that is read
-//! keeps the bytes of text it came from, and can be switched off with [`Understand`], so that a
+//! keeps the bytes of text it came from, and can be switched off with [`ParseOptions`], so that a
 //! caller can undo a wrong reading.
 //!
 //! Where a phrase may mean something else than a condition, it is left alone: a condition that
@@ -35,9 +35,9 @@ pub use range::PriceRange;
 pub use sorting::{SortHint, SortOrder};
 
 use crate::{
+    analysis::QueryTerms,
     price::Price,
-    spelling::{self, Corrected, Correction, Instead, Vocabulary},
-    words::QueryWords,
+    spelling::{self, Corrected, Correction, SpellingVariant, Vocabulary},
 };
 pub(crate) use tokens::{Kind, Tokens};
 
@@ -46,11 +46,11 @@ pub type Span = Range<usize>;
 
 /// Does the shop know this word? Decides cases that are names in one shop and conditions in
 /// another. The word is folded as the words of the index are.
-pub type Knows<'a> = &'a dyn Fn(&str) -> bool;
+pub type TermLookup<'a> = &'a dyn Fn(&str) -> bool;
 
 /// What a query asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Understanding {
+pub struct ParsedQuery {
     /// Conditions on the price, in the order they were said. All of them hold.
     pub constraints: Vec<PriceConstraint>,
     /// What is not wanted, in the order it was said.
@@ -58,7 +58,7 @@ pub struct Understanding {
     /// The order that was asked for, if any.
     pub sort: Option<SortHint>,
     /// Where the words stand that say nothing about products.
-    pub set_aside: Vec<Span>,
+    pub stop_words: Vec<Span>,
     /// What is left without conditions, as a person would say it, unless corrected.
     pub sentence: String,
     /// The words left to search for, as written unless corrected. Empty if the query only sets
@@ -70,10 +70,10 @@ pub struct Understanding {
     /// What was corrected, in order, each with its place in the query.
     pub corrections: Vec<Correction>,
     /// What else may be meant by words that are left.
-    pub instead: Vec<Instead>,
+    pub variants: Vec<SpellingVariant>,
 }
 
-impl Understanding {
+impl ParsedQuery {
     /// Whether the query says anything besides words to search for.
     pub fn has_conditions(&self) -> bool {
         !self.constraints.is_empty() || !self.exclusions.is_empty() || self.sort.is_some()
@@ -89,7 +89,7 @@ impl Understanding {
     /// Corrects the words left and the words excluded with those that a shop knows. `query` is
     /// the text that was read.
     pub fn correct(&mut self, query: &str, vocabulary: &Vocabulary<'_>) {
-        let Corrected { text, corrections, instead } =
+        let Corrected { text, corrections, variants } =
             spelling::correct(&self.residual, vocabulary);
         for mut correction in corrections {
             self.sentence = self.sentence.replacen(&correction.from, &correction.to, 1);
@@ -99,7 +99,7 @@ impl Understanding {
             }
         }
         self.residual = text;
-        self.instead = instead;
+        self.variants = variants;
         for exclusion in &mut self.exclusions {
             if exclusion.is_claim {
                 // Its words are among those left, and were corrected with them.
@@ -112,24 +112,24 @@ impl Understanding {
     }
 
     /// What products are searched for by: the words left, with what else may be meant by them.
-    pub fn words(&self) -> QueryWords {
+    pub fn words(&self) -> QueryTerms {
         let claims = self.exclusions.iter().filter(|exclusion| exclusion.is_claim);
-        QueryWords::of(&self.residual)
-            .guessed(&self.corrections)
-            .or_instead(&self.instead)
-            .claiming(claims.map(|exclusion| &*exclusion.words))
+        QueryTerms::of(&self.residual)
+            .mark_corrected(&self.corrections)
+            .with_variants(&self.variants)
+            .with_claims(claims.map(|exclusion| &*exclusion.words))
     }
 
     /// Whether no text of a product says what is excluded.
     pub fn allows(&self, title: &str, description: &str) -> bool {
         let mut texts = [title, description].into_iter();
-        !texts.any(|text| Exclusion::any_is_broken_by(&self.exclusions, text))
+        !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
     }
 }
 
 /// What is read in a query. What is switched off is searched for as words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Understand {
+pub struct ParseOptions {
     /// Conditions on the price.
     pub price: bool,
     /// What is not wanted.
@@ -137,55 +137,60 @@ pub struct Understand {
     /// The order of results.
     pub sort: bool,
     /// Function words and chit-chat, to be set aside.
-    pub chit_chat: bool,
+    pub stop_words: bool,
     /// Words that the shop does not know, to be corrected.
     pub corrections: bool,
 }
 
-impl Default for Understand {
+impl Default for ParseOptions {
     fn default() -> Self {
-        Self { price: true, exclusions: true, sort: true, chit_chat: true, corrections: true }
+        Self { price: true, exclusions: true, sort: true, stop_words: true, corrections: true }
     }
 }
 
-impl Understand {
+impl ParseOptions {
     /// Reads nothing: every word is searched for as written.
-    pub const NOTHING: Self =
-        Self { price: false, exclusions: false, sort: false, chit_chat: false, corrections: false };
+    pub const NOTHING: Self = Self {
+        price: false,
+        exclusions: false,
+        sort: false,
+        stop_words: false,
+        corrections: false,
+    };
 
     /// Reads a query. Corrections need more of the shop than whether it knows a word: see
-    /// [`Understanding::correct`].
-    pub fn read(&self, text: &str, knows: Knows) -> Understanding {
+    /// [`ParsedQuery::correct`].
+    pub fn parse(&self, text: &str, knows: TermLookup) -> ParsedQuery {
         if *self == Self::NOTHING {
             let kept = Vec::from_iter(Some(0..text.len()));
             let (sentence, residual) = (text.to_owned(), text.to_owned());
-            return Understanding { sentence, residual, kept, ..Understanding::default() };
+            return ParsedQuery { sentence, residual, kept, ..ParsedQuery::default() };
         }
         let tokens = Tokens::of(text);
-        let (mut understood, Marked { mut taken, refused, .. }) = self.conditions(&tokens, knows);
-        understood.sentence = residual::text(text, &residual::kept(&tokens, &taken));
-        if self.chit_chat {
-            let aside = residual::chit_chat(&tokens, &taken, &refused);
-            understood.set_aside = residual::spans(&tokens, &aside);
+        let (mut parsed, Marked { mut taken, refused, .. }) = self.conditions(&tokens, knows);
+        parsed.sentence = residual::text(text, &residual::kept(&tokens, &taken));
+        if self.stop_words {
+            let aside = residual::stop_words(&tokens, &taken, &refused);
+            parsed.stop_words = residual::spans(&tokens, &aside);
             for (taken, aside) in taken.iter_mut().zip(aside) {
                 *taken |= aside;
             }
         }
-        understood.kept = residual::kept(&tokens, &taken);
-        understood.residual = residual::text(text, &understood.kept);
-        understood
+        parsed.kept = residual::kept(&tokens, &taken);
+        parsed.residual = residual::text(text, &parsed.kept);
+        parsed
     }
 
     /// What a query says besides words to search for, and which tokens say it.
-    fn conditions(&self, tokens: &Tokens, knows: Knows) -> (Understanding, Marked) {
-        let mut understood = Understanding::default();
+    fn conditions(&self, tokens: &Tokens, knows: TermLookup) -> (ParsedQuery, Marked) {
+        let mut parsed = ParsedQuery::default();
         let mut marked = Marked::none(tokens.len());
         if self.price {
             let prices = pricing::read(tokens, knows);
             prices.unclear.into_iter().for_each(|said| marked.unclear[said].fill(true));
             for (constraint, said) in prices.conditions {
                 marked.taken[said].fill(true);
-                understood.constraints.push(constraint);
+                parsed.constraints.push(constraint);
             }
         }
         if self.sort {
@@ -193,7 +198,7 @@ impl Understand {
             orders.refused.into_iter().for_each(|said| marked.refused[said].fill(true));
             if let Some((hint, said)) = orders.asked_for {
                 marked.taken[said].fill(true);
-                understood.sort = Some(hint);
+                parsed.sort = Some(hint);
             }
         }
         if self.exclusions {
@@ -202,10 +207,10 @@ impl Understand {
                 if !exclusion.is_claim {
                     marked.taken[said].fill(true);
                 }
-                understood.exclusions.push(exclusion);
+                parsed.exclusions.push(exclusion);
             }
         }
-        (understood, marked)
+        (parsed, marked)
     }
 }
 
@@ -232,6 +237,6 @@ impl Marked {
 }
 
 /// Reads a query with everything switched on, for a shop of which nothing is known.
-pub fn understand(text: &str) -> Understanding {
-    Understand::default().read(text, &|_| false)
+pub fn parse(text: &str) -> ParsedQuery {
+    ParseOptions::default().parse(text, &|_| false)
 }
