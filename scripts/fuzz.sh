@@ -1,36 +1,33 @@
 #!/usr/bin/env bash
-# Fuzzes the targets of fuzz/ (parsers, within a minute after a clean checkout) and of fuzz/server/
-# (request bodies, which builds the server), FUZZ_SECONDS (default 60) each.
+# Fuzzes the targets of fuzz/ (parsers, built within a minute) and of fuzz/server/ (request bodies,
+# which builds the server), FUZZ_SECONDS (default 60) each.
 #
 #   scripts/fuzz.sh                  all targets
 #   scripts/fuzz.sh --parsers        the targets of fuzz/
 #   scripts/fuzz.sh price            one target
-#   scripts/fuzz.sh price FILE...    only these inputs, to see a failure again
+#   scripts/fuzz.sh price FILE...    only these inputs, to reproduce a failure
 #
-# FUZZ_RUNS=2000000 scripts/fuzz.sh  so many executions of each target, however long that takes
+# FUZZ_RUNS=2000000 scripts/fuzz.sh  that many executions of each target, however long they take
+#
+# The targets are built by cargo alone, all of a workspace at once, with the coverage flags of
+# cargo-fuzz. There is no sanitizer: those watch unsafe code, which this project forbids.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 here=$PWD
+cd "$root"
 
-version=0.13.2
 # Longer than any query; longer inputs find little that shorter ones do not.
 max_len=${FUZZ_MAX_LEN:-1024}
-tool=$root/.tools/bin/cargo-fuzz
+triple=$(rustc -vV | sed -n 's/^host: //p')
 
-if [[ $("$tool" --version 2>/dev/null || true) != "cargo-fuzz $version" ]]; then
-    cargo install cargo-fuzz --root "$root/.tools" --locked --version "$version"
-fi
-
-# cargo-fuzz asks for coverage flags that stable Rust has but hides.
-export RUSTC_BOOTSTRAP=1
-
-cd "$root"
+# targets_of FOLDER: the names of its binaries.
+targets_of() { sed -n '/^\[\[bin\]\]/,/^path/s/^name = "\(.*\)"$/\1/p' "$1/Cargo.toml"; }
 
 # folder_of TARGET: the workspace that has it.
 folder_of() {
     local folder
     for folder in fuzz fuzz/server; do
-        if "$tool" list --fuzz-dir "$folder" | grep -qxF -- "$1"; then
+        if targets_of "$folder" | grep -qxF -- "$1"; then
             echo "$folder"
             return
         fi
@@ -39,13 +36,22 @@ folder_of() {
     return 1
 }
 
-# run TARGET [ARGUMENT...]: arguments go to libFuzzer.
+# build FOLDER: all its targets. Stable Rust has the coverage pass but hides it (RUSTC_BOOTSTRAP).
+build() {
+    local coverage=-Cllvm-args=-sanitizer-coverage
+    RUSTC_BOOTSTRAP=1 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module $coverage-level=4 \
+        $coverage-inline-8bit-counters $coverage-pc-table $coverage-trace-compares \
+        $coverage-stack-depth -Cllvm-args=-simplifycfg-branch-fold-threshold=0" \
+        cargo build --locked --release --manifest-path "$1/Cargo.toml" --target "$triple" --bins
+}
+
+# run TARGET ARGUMENT...: arguments go to libFuzzer.
 run() {
     local target=$1 folder
     shift
     folder=$(folder_of "$target")
-    # The sanitizers watch unsafe code, which this project forbids.
-    "$tool" run --fuzz-dir "$folder" --sanitizer none "$target" "$@"
+    mkdir -p "$folder/artifacts/$target" "$folder/corpus/$target"
+    "$folder/target/$triple/release/$target" "-artifact_prefix=$folder/artifacts/$target/" "$@"
 }
 
 if (($# > 1)); then
@@ -56,13 +62,14 @@ if (($# > 1)); then
         [[ $input = /* ]] || input=$here/$input
         inputs+=("$input")
     done
+    build "$(folder_of "$target")"
     run "$target" "${inputs[@]}"
     exit
 fi
 
 case ${1-} in
-"") mapfile -t targets < <("$tool" list --fuzz-dir fuzz && "$tool" list --fuzz-dir fuzz/server) ;;
---parsers) mapfile -t targets < <("$tool" list --fuzz-dir fuzz) ;;
+"") mapfile -t targets < <(targets_of fuzz && targets_of fuzz/server) ;;
+--parsers) mapfile -t targets < <(targets_of fuzz) ;;
 *) targets=("$1") ;;
 esac
 
@@ -71,12 +78,15 @@ if [[ -n ${FUZZ_RUNS-} ]]; then
 else
     extent="-max_total_time=${FUZZ_SECONDS:-60}"
 fi
+for folder in $(for target in "${targets[@]}"; do folder_of "$target"; done | uniq); do
+    build "$folder"
+done
 for target in "${targets[@]}"; do
     options=("$extent" "-max_len=$max_len" -timeout=5 -report_slow_units=1 -rss_limit_mb=2048 -print_final_stats=1)
-    dictionary=$(folder_of "$target")/$target.dict
-    if [[ -f $dictionary ]]; then
-        options+=("-dict=$dictionary")
+    folder=$(folder_of "$target")
+    if [[ -f $folder/$target.dict ]]; then
+        options+=("-dict=$folder/$target.dict")
     fi
     echo "fuzzing $target: $extent"
-    run "$target" -- "${options[@]}"
+    run "$target" "${options[@]}" "$folder/corpus/$target"
 done
