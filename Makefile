@@ -1,18 +1,38 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test lint docs unit test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
 
-run: ## Build and start the service with a demo shop, and tokens to use it
+run: ## Build quickly and start the service with a demo shop, and tokens to use it
 	scripts/run.sh
 
-build: ## Build target/release/shopkeeper
-	cargo build --release --locked
+build: ## Build target/release/shopkeeper, optimised
+	cargo build --release --locked --package server
 
-test: lint deny docs unit api-test mcp-test client-test browser-test docs-test guide training-test ## Install what the tests need and run them all
+build-bench: ## Build the optimised server and the benchmarks
+	cargo build --release --locked --package server --package bench --bins
+
+quick: lint ## While you work: formatting, clippy, unit tests, the contract on SQLite
+	cargo test --workspace --locked --lib -- --skip postgres
+	cargo test --workspace --locked --test contract
+
+# The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. What compiles
+# goes first and one after another, because cargo locks the target folder.
+SUITES := lint docs test-build test-tools deny guide unit contract-postgres api-test mcp-test client-test browser-test docs-test
+SUITE_JOBS ?= 2
+
+test: ## Install what the tests need and run all that CI runs; logs go to target/suites
+	@$(MAKE) --no-print-directory --keep-going --jobs $(SUITE_JOBS) $(SUITES:%=suite-%)
+
+suite-%:
+	@scripts/suite.sh $*
+
+suite-docs: suite-lint
+suite-test-build: suite-docs
+suite-unit suite-contract-postgres suite-api-test suite-mcp-test suite-client-test suite-browser-test suite-docs-test: suite-test-build suite-test-tools
 
 lint: ## Formatting and clippy
 	cargo fmt --all --check
@@ -21,10 +41,20 @@ lint: ## Formatting and clippy
 docs: ## The code's documentation, without warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
-unit: ## Unit, property, contract, durability and model tests; the contract on both stores
+test-build: ## Compile all tests
+	cargo test --workspace --locked --no-run
+
+test-tools: ## Install what the tests need: PostgreSQL, packages of Debian, PyPI and npm
+	scripts/test-tools.sh
+
+unit: ## Unit, property, contract, durability and model tests
+	scripts/postgres.sh
 	cargo test --workspace --locked
-	TEST_STORE=postgres cargo test --locked -p server --test contract
-	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --locked -p server --test contract -- constraints:: explaining:: paging:: searching:: similar:: spelling::
+
+contract-postgres: ## The contract on PostgreSQL, and its searches inside PostgreSQL
+	scripts/postgres.sh
+	TEST_STORE=postgres cargo test --workspace --locked --test contract
+	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --workspace --locked --test contract -- constraints:: explaining:: paging:: searching:: similar:: spelling::
 
 test-hardening: ## The long forms of the hardening suite, on an otherwise idle machine (not part of `make test`)
 	HARDENING=long cargo test --release --locked -p server --test hardening -- --nocapture --test-threads 1
@@ -59,7 +89,7 @@ docs-test: ## What README.md and the guide say, run as a newcomer would paste it
 guide: ## Build the guide into target/guide; every link is checked
 	scripts/guide.sh
 
-training-test: ## The model's recipe, all steps on a tiny corpus
+training-test: ## The model's recipe, all steps on a tiny corpus; downloads PyTorch (not part of `make test`)
 	scripts/training.sh test
 
 eval: build ## Measure search on judged queries (needs them; not part of `make test`)
@@ -71,25 +101,25 @@ tune: build ## Find the numbers of the ranking anew (needs the judged queries; n
 eval-model: ## Measure the model by itself (needs the judged queries; not part of `make test`)
 	scripts/training.sh evaluate
 
-bench-write: build ## Measure writes, memory and restart (not part of `make test`)
+bench-write: build-bench ## Measure writes, memory and restart (not part of `make test`)
 	target/release/bench-write --server target/release/shopkeeper
 
-bench-search: build ## Measure searches, memory and restart; PRODUCTS=1000000 for a million (not part of `make test`)
+bench-search: build-bench ## Measure searches, memory and restart; PRODUCTS=1000000 for a million (not part of `make test`)
 	target/release/bench-search --server target/release/shopkeeper $(if $(PRODUCTS),--products $(PRODUCTS))
 
-bench-embed: build ## Time the two encoders (not part of `make test`)
+bench-embed: build-bench ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed
 
 bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part of `make test`)
 	cargo run --release --locked -p bench --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
 
-bench-cluster: build ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
+bench-cluster: build-bench ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
 	target/release/bench-cluster --server target/release/shopkeeper $(CLUSTER_FLAGS)
 
 bench-import: build ## Time and memory of imports (not part of `make test`)
 	scripts/import-memory.sh target/release/shopkeeper
 
-fuzz: ## Fuzz the parsers; FUZZ_RUNS=2000000 for so many executions of each (not part of `make test`)
+fuzz: ## Fuzz the parsers; FUZZ_RUNS=2000000 for that many executions of each (not part of `make test`)
 	scripts/fuzz.sh --parsers
 
 fuzz-server: ## Fuzz what the server reads; builds it first (not part of `make test`)

@@ -1,17 +1,8 @@
 # Sourced by scripts that drive a browser. Installs what they need and sets BROWSER (chromium) and
 # BROWSER_TOOLS (the folder with the packages of tests/browser/package-lock.json).
 
-missing=()
-command -v chromium >/dev/null || missing+=(chromium)
-command -v node >/dev/null || missing+=(nodejs)
-command -v npm >/dev/null || missing+=(npm)
-if [ ${#missing[@]} != 0 ]; then
-    if [ "$(id -u)" != 0 ]; then
-        echo "browser tests: run apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"
-fi
+source scripts/debian.sh
+debian_packages chromium node:nodejs npm
 
 export BROWSER_TOOLS=$PWD/.tools/browser
 if ! cmp -s tests/browser/package-lock.json "$BROWSER_TOOLS/package-lock.json" || [ ! -d "$BROWSER_TOOLS/node_modules" ]; then

@@ -2,16 +2,8 @@
 # clients/typescript/package-lock.json in `node`, those of clients/python/requirements.txt in `python`, and their wheels in `wheels`.
 # Sets CLIENT_TOOLS, that folder.
 
-missing=()
-command -v node >/dev/null || missing+=(nodejs)
-command -v npm >/dev/null || missing+=(npm)
-if [ ${#missing[@]} != 0 ]; then
-    if [ "$(id -u)" != 0 ]; then
-        echo "clients: run apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"
-fi
+source scripts/debian.sh
+debian_packages node:nodejs npm
 
 CLIENT_TOOLS=$PWD/.tools/clients
 # What npm has fetched once is not asked for again.

@@ -6,17 +6,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-missing=()
-command -v curl >/dev/null || missing+=(curl)
-command -v sqlite3 >/dev/null || missing+=(sqlite3)
-if [ ${#missing[@]} != 0 ]; then
-    if [ "$(id -u)" != 0 ]; then
-        echo "docs-test: run apt-get install ${missing[*]}" >&2
-        exit 1
-    fi
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends "${missing[@]}"
-fi
-
+source scripts/debian.sh
+debian_packages curl sqlite3
 source scripts/test-binary.sh
 export PYTHONDONTWRITEBYTECODE=1
 python3 -m unittest discover --quiet --start-directory tests/docs

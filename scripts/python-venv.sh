@@ -15,14 +15,11 @@ python_venv() {
     cp "$2" "$1/installed-requirements.txt"
 }
 
-# Installs what Debian's python3 lacks to make virtual environments. Packages of Debian are checked by their signatures.
+# Installs what Debian's python3 lacks to make virtual environments.
 need_python_venv() {
     if python3 -c 'import ensurepip, venv' 2>/dev/null; then
         return
     fi
-    if [[ $(id -u) != 0 ]]; then
-        echo "python3-venv is missing; run apt-get install python3-venv" >&2
-        return 1
-    fi
-    apt-get update -qq >&2 && apt-get install -y -qq python3-venv >&2
+    source scripts/debian.sh
+    debian_install python3-venv
 }
