@@ -10,7 +10,6 @@
 //!   and the random source are handed in.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod answers;
 mod background;
 mod bell;
 pub mod embed;
@@ -20,22 +19,16 @@ mod follower;
 mod housekeeping;
 pub mod http_client;
 pub mod index;
-mod large;
-mod meaning;
 pub mod moving;
-mod onlooker;
+mod read_pool;
 mod search;
 mod shops;
-mod similar;
 pub mod store;
 pub mod tokens;
 mod warming;
-mod workers;
 pub mod writer;
 pub mod writes;
 
 pub use engine::{Awaited, Engine, EngineError, Figures, OpenError, Settings};
-pub use onlooker::Onlooker;
-pub use search::{SearchRequest, SearchResults};
-pub use similar::SimilarRequest;
+pub use search::{OfflineSearcher, SearchRequest, SearchResults, SimilarRequest};
 pub use warming::WarmUp;

@@ -1,31 +1,30 @@
-//! Does an answer depend on products that its reader does not get to see? Random catalogs and
-//! queries: what a SHOPPER is told is what it is told once all hidden products are deleted.
+//! Property test: what a shopper gets is what it would get if all hidden products were deleted.
 
-use std::sync::Arc;
+use std::time::Instant;
 
 use catalog::{
     access::{Caller, Role, Visibility},
+    change::Seq,
     price::Price,
-    product::{Description, Draft, ShopId, Title},
-    tuning::TUNING,
+    product::{Description, Draft, Product, ProductId, Title},
+    query_parser::ParseOptions,
 };
-use jiff::Timestamp;
 use proptest::prelude::*;
-use tempfile::TempDir;
 
-use super::*;
+use super::{
+    SimilarRequest,
+    conformance::{
+        Observed,
+        shop::{OpenSource, TestShop, request, shop_id, shopper, similar_in},
+    },
+};
 use crate::{
-    embed::{Embedder, tests::tiny_model},
-    meaning::QueryEncoder,
-    shops::Shops,
-    similar::{SimilarRequest, similar},
-    store::{CatalogStore, SqliteReaders, SqliteStore, Trouble, WriteTransaction},
+    index::{Entry, EntryVector, IndexBuilder, Plan},
+    store::StoreError,
 };
 
-const NOW: Timestamp = Timestamp::UNIX_EPOCH;
-
-/// Words that are like each other, begin with each other and stand for each other, so that a
-/// product more or less changes what is corrected, what is common and what is cut off.
+/// Similar words, words with common prefixes and words that are variants of each other, so that
+/// one product more or less changes corrections, document frequencies and the cut-off.
 const WORDS: [&str; 26] = [
     "zyph",
     "zyphronix",
@@ -80,94 +79,22 @@ const QUERIES: [&str; 22] = [
     "xyzzy",
 ];
 
-struct Bench {
-    _folder: TempDir,
-    store: SqliteStore,
-    readers: Arc<SqliteReaders>,
-    shops: Shops,
-    embedder: Arc<dyn Embedder>,
-    queries: QueryEncoder,
-}
-
-/// Everything that a reader is told, but for the number of the change.
-#[derive(Debug, PartialEq)]
-struct Told {
-    products: Vec<Product>,
-    explanations: Vec<String>,
-    total: usize,
-    is_total_exact: bool,
-    parsed: ParsedQuery,
-    encoder: Option<Encoder>,
-}
-
-fn request(query: &str) -> SearchRequest {
-    SearchRequest {
-        query: QueryText::parse(query).unwrap(),
-        limit: 50,
-        offset: 0,
-        parse_options: ParseOptions::default(),
-        explain: true,
-        tuning: TUNING,
-        time_limit: None,
-    }
-}
-
-fn shop() -> ShopId {
-    ShopId::new(1).unwrap()
-}
-
-impl Bench {
-    fn new(embedder: Arc<dyn Embedder>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let store = SqliteStore::open(folder.path()).unwrap();
-        let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        let shops =
-            Shops::new(Arc::clone(&readers) as _, Some(embedder.model().clone()), usize::MAX);
-        let queries = QueryEncoder::new(Arc::clone(&embedder), usize::MAX);
-        Self { _folder: folder, store, readers, shops, embedder, queries }
-    }
-
-    fn write<T>(&mut self, write: impl FnOnce(&mut WriteTransaction<'_>) -> T) -> T {
-        let mut transaction = self.store.begin().unwrap().embedding_with(Some(&*self.embedder));
-        let written = write(&mut transaction);
-        let touched = transaction.commit().unwrap();
-        self.shops.apply_and_wait(touched);
-        written
-    }
-
-    /// What a SHOPPER is told by the index of these shops.
-    fn told(&self, shops: &Shops, query: &str) -> Told {
-        let snapshot = shops.index(shop()).unwrap().snapshot();
-        let reader = QueryReader::new(Some(&self.queries), 1);
-        let pass = Caller::new(shop(), Role::Shopper).may_search(false).unwrap();
-        let request = request(query);
-        let found = search(&snapshot, &*self.readers, &reader, &pass, &request).unwrap();
-        let explained = |product: &Product| format!("{:?}", found.explanations.get(&product.id));
-        Told {
-            explanations: found.products.iter().map(explained).collect(),
-            products: found.products,
-            total: found.total,
-            is_total_exact: found.is_total_exact,
-            parsed: found.parsed,
-            encoder: found.encoder,
-        }
-    }
-
-    /// What a SHOPPER is told of products like another one.
-    fn similar(&self, shops: &Shops, product: ProductId) -> Option<Vec<Product>> {
-        let snapshot = shops.index(shop()).unwrap().snapshot();
-        let pass = Caller::new(shop(), Role::Shopper).may_read();
-        let request = SimilarRequest { product, limit: 50, include_hidden: false };
-        similar(&snapshot, &*self.readers, &pass, &request).unwrap()
-    }
-
-    /// All that a SHOPPER is told.
-    fn all(&self, shops: &Shops, made: &[Product]) -> (Vec<Told>, Vec<Option<Vec<Product>>>) {
-        (
-            QUERIES.iter().map(|query| self.told(shops, query)).collect(),
-            made.iter().map(|product| self.similar(shops, product.id)).collect(),
-        )
-    }
+/// All that a shopper observes of these products.
+fn observe(
+    shop: &TestShop,
+    source: &dyn OpenSource,
+    created: &[Product],
+) -> (Vec<Observed>, Vec<Option<Vec<Product>>>) {
+    let search = |query| shop.search_in(source, &shopper(), &request(query, 50)).unwrap();
+    let pass = Caller::new(shop_id(), Role::Shopper).may_read();
+    let similar = |product: &Product| {
+        let request = SimilarRequest { product: product.id, limit: 50, include_hidden: false };
+        similar_in(source, &pass, &request)
+    };
+    (
+        QUERIES.iter().map(|query| Observed::of(search(query))).collect(),
+        created.iter().map(similar).collect(),
+    )
 }
 
 fn text(words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
@@ -192,65 +119,31 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_shopper_is_told_what_it_is_told_without_hidden_products(
+    fn hidden_products_make_no_difference_to_a_shopper(
         groups in prop::collection::vec(prop::collection::vec(draft(), 1..30), 1..6),
     ) {
-        let mut bench = Bench::new(Arc::new(tiny_model()));
-        bench.shops.index(shop()).unwrap();
-        let mut made = Vec::new();
+        let mut shop = TestShop::memory();
+        let mut created = Vec::new();
         for drafts in groups {
-            made.extend(bench.write(|transaction| {
-                let create = |draft| transaction.create(shop(), draft, NOW).unwrap();
-                drafts.into_iter().map(create).collect::<Vec<_>>()
-            }));
+            created.extend(shop.create(drafts));
         }
-        let with_hidden = bench.all(&bench.shops, &made);
-        let hidden: Vec<Product> = made.iter().filter(|made| made.hidden).cloned().collect();
-        bench.write(|transaction| {
-            hidden.iter().for_each(|hidden| transaction.delete(hidden).unwrap());
-        });
-        let without = bench.all(&bench.shops, &made);
+        let with_hidden = observe(&shop, &*shop.source, &created);
+        let hidden: Vec<Product> = created.iter().filter(|one| one.hidden).cloned().collect();
+        shop.delete(&hidden);
+        let without = observe(&shop, &*shop.source, &created);
         for ((query, with), without) in QUERIES.iter().zip(&with_hidden.0).zip(&without.0) {
             prop_assert_eq!(with, without, "{}", query);
         }
         prop_assert_eq!(&with_hidden.1, &without.1);
-        let model = bench.embedder.model().clone();
-        let loaded = Shops::new(Arc::clone(&bench.readers) as _, Some(model), usize::MAX);
-        prop_assert_eq!(&bench.all(&loaded, &made), &without, "loaded anew");
+        prop_assert_eq!(&observe(&shop, &*shop.reference(), &created), &without, "loaded anew");
     }
 }
 
-#[test]
-fn a_search_that_may_take_no_time_says_so() {
-    let mut bench = Bench::new(Arc::new(tiny_model()));
-    bench.shops.index(shop()).unwrap();
-    let lamp = Draft {
-        title: Title::parse("lamp").unwrap(),
-        description: Description::parse("").unwrap(),
-        price: Price::parse("$5").unwrap(),
-        hidden: false,
-        media: vec![],
-    };
-    bench.write(|transaction| transaction.create(shop(), lamp, NOW).unwrap());
-    let snapshot = bench.shops.index(shop()).unwrap().snapshot();
-    let search = |time_limit| {
-        let reader = QueryReader::new(Some(&bench.queries), 1);
-        let pass = Caller::new(shop(), Role::Shopper).may_search(false).unwrap();
-        let request = SearchRequest { time_limit, ..request("lamp") };
-        super::search(&snapshot, &*bench.readers, &reader, &pass, &request)
-    };
-    let found = search(Some(Duration::ZERO)).map(|found| found.total);
-    assert_eq!(found.map_err(|error| error.trouble()), Err(Trouble::OutOfTime));
-    assert_eq!(search(Some(Duration::MAX)).unwrap().total, 1);
-    assert_eq!(search(None).unwrap().total, 1);
-}
-
-/// What it costs to count only visible products. Run it alone, with optimised code:
+/// Measures the cost of counting only visible products. Run it alone, with optimised code:
 /// `cargo test --release -p engine --lib search::visibility_tests -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
-fn what_counting_only_products_in_sight_costs() {
-    use crate::index::{Entry, EntryVector, IndexBuilder};
+fn cost_of_counting_only_visible_products() {
     const PRODUCTS: u64 = 60_000;
     const ROUNDS: u32 = 200;
     let price = Price::parse("$5").unwrap().money();

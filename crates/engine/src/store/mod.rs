@@ -16,11 +16,9 @@ mod transaction;
 
 pub use error::{ErrorChain, StoreError, Trouble};
 pub(crate) use postgres::Outlook;
+pub(crate) use postgres::search as postgres_search;
 #[cfg(test)]
 pub(crate) use postgres::step_from;
-pub(crate) use postgres::{
-    ABOVE_PRICES, CandidateRow, Conditions, Filling, Glance, SearchState, Weighed, quote,
-};
 pub use postgres::{
     Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
     PostgresStore, SteadyReaders, TOKEN_LEASE,

@@ -15,7 +15,7 @@ use catalog::{
     query,
 };
 use clap::Args;
-use engine::Onlooker;
+use engine::OfflineSearcher;
 use serde_json::{Value, json};
 use ureq::http::StatusCode;
 
@@ -82,13 +82,13 @@ impl SearchCommand {
         })?;
         let in_folder = || target::name_of_store(config);
         let embedder = serving::embedder(&config.model)?;
-        let onlooker = Onlooker::new(target::readers(config)?, embedder);
+        let searcher = OfflineSearcher::new(target::readers(config)?, embedder);
         let pass =
             Caller::new(self.target.shop()?, Role::Viewer).may_search(self.include_hidden)?;
         // Loading the shop is not the query's time.
-        onlooker.search(pass, &request).with_context(in_folder)?;
+        searcher.search(pass, &request).with_context(in_folder)?;
         let started = Instant::now();
-        let found = onlooker.search(pass, &request).with_context(in_folder)?;
+        let found = searcher.search(pass, &request).with_context(in_folder)?;
         let elapsed = started.elapsed();
         Ok((serde_json::to_value(SearchAnswer::of(&self.query, &found))?, elapsed))
     }

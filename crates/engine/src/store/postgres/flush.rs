@@ -8,7 +8,7 @@ use catalog::{
 
 use super::{
     rows,
-    search_rows::{self, SearchState},
+    search::{self, SearchState},
     session::OwnedValue,
     statements::{self, Sql},
     transaction::{self, ShopState},
@@ -33,7 +33,7 @@ pub(super) fn statements_for(shop: ShopId, state: &ShopState) -> Vec<(Sql, Vec<O
         all.push((statements::UPSERT_VECTORS, vector_values(number, state)));
     }
     if state.search != SearchState::InMemory && !state.rows.is_empty() {
-        all.extend(search_rows::statements_for(number, &kept, &gone));
+        all.extend(search::statements_for(number, &kept, &gone));
     }
     if state.changes.is_empty() {
         return all;

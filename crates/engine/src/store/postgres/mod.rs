@@ -5,14 +5,15 @@
 //! shop holds the lock of its row in `shops` until the commit: changes of a shop are numbered
 //! without gaps and become visible in the order of their numbers, whichever node made them.
 
+#[macro_use]
+mod statements;
+
 mod address;
 mod arrival;
 mod claims;
 mod cleanup;
 mod connector;
-mod filling;
 mod flush;
-mod glance;
 mod known;
 mod nearby;
 mod outlook;
@@ -21,10 +22,9 @@ mod pulse;
 mod reader;
 mod rows;
 mod schema;
-mod search_rows;
+pub(crate) mod search;
 mod session;
 mod state;
-mod statements;
 mod steady;
 mod tls;
 mod transaction;
@@ -39,13 +39,11 @@ use catalog::{change::Seq, product::ShopId};
 
 pub use address::{BadAddress, DatabaseAddress};
 pub use arrival::Arrival;
-pub(crate) use filling::Filling;
-pub(crate) use glance::{CandidateRow, Conditions, Glance, Weighed};
 pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
 #[cfg(test)]
 pub(crate) use schema::step_from;
-pub(crate) use search_rows::{ABOVE_PRICES, SearchState, quote};
+use search::{Backfill, SearchState};
 pub use steady::{SteadyReaders, TOKEN_LEASE};
 use tokio::task::JoinHandle;
 
@@ -139,9 +137,9 @@ impl Postgres {
         Arrival::begin(self.connector.connect()?)
     }
 
-    /// A connection on which shops are got ready to be searched here.
-    pub(crate) fn filling(&self) -> Result<Filling, StoreError> {
-        Filling::on(self.connector.connect()?)
+    /// A connection for creating search rows.
+    pub(crate) fn backfill(&self) -> Result<Backfill, StoreError> {
+        Backfill::on(self.connector.connect()?)
     }
 
     /// Removes what the database no longer needs.

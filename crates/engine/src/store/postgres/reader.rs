@@ -16,7 +16,6 @@ use super::{
     },
     claims::Claims,
     connector::Connector,
-    glance::{self, Glance},
     pool::Pool,
     rows::{self, get},
     session::Session,
@@ -80,22 +79,6 @@ impl PostgresReaders {
             })?;
             // A shop without a row has never been written to.
             Ok(read_at.map(|(_, position)| position).unwrap_or_default())
-        })
-    }
-}
-
-impl PostgresReaders {
-    /// Lets `work` look at one state of a shop that is searched here.
-    pub(crate) fn glance<T>(
-        &self,
-        shop: ShopId,
-        work: impl FnOnce(&mut Glance<'_>) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let begin = |session: &mut Session| session.begin_with(glance::BEGIN);
-        self.pool.with_ready(begin, |session| {
-            let answer = work(&mut Glance::at(session, shop));
-            session.roll_back();
-            answer
         })
     }
 }

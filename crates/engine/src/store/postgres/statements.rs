@@ -6,8 +6,8 @@
 /// One of the statements below; nothing else can be prepared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sql {
-    name: &'static str,
-    text: &'static str,
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
 }
 
 impl Sql {
@@ -42,8 +42,6 @@ macro_rules! product_columns {
          p.updated_at, p.version"
     };
 }
-
-pub(super) mod search;
 
 macro_rules! page {
     ($filter:literal) => {
@@ -250,7 +248,7 @@ statements! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::search::statements as search, *};
 
     /// Statements that do not say which shop, and why they may not.
     const WITHOUT_A_SHOP: &[(Sql, &str)] = &[

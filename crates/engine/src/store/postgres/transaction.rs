@@ -14,7 +14,7 @@ use super::{
     super::{Position, Remembered, RowWrites, Stamp, Step, StoreError, VectorRow, columns},
     flush, rows,
     rows::get,
-    search_rows::SearchState,
+    search::SearchState,
     session::Session,
     statements,
 };

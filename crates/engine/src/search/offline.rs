@@ -1,27 +1,25 @@
-//! What would a search find? Asked of a store that somebody else may be using: nothing is taken,
-//! nothing is written.
+//! Searches a store without an engine.
 
 use std::sync::Arc;
 
 use catalog::access::ReadPass;
 
+use super::{MemorySource, QueryEncoder, SearchContext, SearchRequest, SearchResults, search};
 use crate::{
     embed::Embedder,
-    meaning::{QueryEncoder, QueryReader},
-    search::{self, SearchRequest, SearchResults},
     shops::Shops,
     store::{CatalogReads, StoreError},
 };
 
-/// Somebody who searches a store without being its engine.
-pub struct Onlooker {
+/// Searches a store that another process may be using. Locks nothing and writes nothing.
+pub struct OfflineSearcher {
     readers: Arc<dyn CatalogReads>,
     shops: Shops,
     queries: Option<QueryEncoder>,
 }
 
-impl Onlooker {
-    /// Looks at what these read. Queries are read by the model's best encoder.
+impl OfflineSearcher {
+    /// Queries are encoded by the deep encoder of the model, however many there are.
     pub fn new(readers: Arc<dyn CatalogReads>, embedder: Option<Arc<dyn Embedder>>) -> Self {
         let model = embedder.as_ref().map(|embedder| embedder.model().clone());
         let shops = Shops::new(readers.clone(), model, usize::MAX);
@@ -29,15 +27,15 @@ impl Onlooker {
         Self { readers, shops, queries }
     }
 
-    /// The products that answer a query, best first. Blocks. The shop is read when it is first
-    /// searched; what is written after that is not seen.
+    /// The products that match a query, best first. Blocks. The first search of a shop loads it
+    /// into memory; later writes are not seen.
     pub fn search(
         &self,
         pass: ReadPass,
         request: &SearchRequest,
     ) -> Result<SearchResults, StoreError> {
         let snapshot = self.shops.index(pass.shop())?.snapshot();
-        let reader = QueryReader::new(self.queries.as_ref(), 1);
-        search::search(&snapshot, &*self.readers, &reader, &pass, request)
+        let source = MemorySource { snapshot: &snapshot, readers: &*self.readers, pass: &pass };
+        search(&source, &SearchContext::new(self.queries.as_ref(), 1), request)
     }
 }

@@ -1,0 +1,230 @@
+//! The engine's public interface: every call that touches a shop takes the pass that allows it.
+//!
+//! | file | calls |
+//! |---|---|
+//! | [`open`] | opening a data folder or a database, and starting the background threads |
+//! | [`writes`] | creating, updating and deleting products |
+//! | [`reads`] | products, pages and counts |
+//! | [`search`] | searches and similar products |
+//! | [`tokens`] | authenticating, issuing and revoking tokens |
+//! | [`sequence`] | sequence numbers: what responses reflect, and waiting for a change |
+
+mod open;
+mod reads;
+mod search;
+mod sequence;
+mod tokens;
+mod writes;
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use catalog::product::ShopId;
+use jiff::Timestamp;
+use thiserror::Error;
+
+pub use self::sequence::Awaited;
+use crate::{
+    background::BackgroundThread,
+    embed::{Embedder, Encoder},
+    embedding::Background,
+    follower::Follower,
+    read_pool::{Overloaded, ReadPool},
+    search::{QueryCache, QueryEncoder},
+    shops::{LoadError, Loader, Shops},
+    store::{
+        CatalogReads, DataFolder, FolderInUse, Outlook, StoreError, postgres_search::PostgresSearch,
+    },
+    tokens::RandomSource,
+    writer::{Clock, WriteError, Writer, WriterSettings},
+};
+
+/// Settings of an engine.
+#[derive(Clone)]
+pub struct Settings {
+    /// How writes are grouped and remembered.
+    pub writer: WriterSettings,
+    /// Searches that run at the same time, and as many reads of products and pages.
+    pub reader_threads: usize,
+    /// Searches that may wait for a thread, and as many reads.
+    pub reader_queue: usize,
+    /// Memory for the indexes of shops, in bytes.
+    pub index_memory: usize,
+    /// Memory for the query cache, in bytes.
+    pub answer_memory: usize,
+    /// Encodes texts as vectors; without it, search is lexical only.
+    pub embedder: Option<Arc<dyn Embedder>>,
+    /// Whether products get deep vectors in the background or keep their instant ones.
+    pub background: bool,
+    /// With more searches that run or wait, queries are encoded by the instant encoder.
+    pub query_budget: usize,
+    /// Returns the current time.
+    pub clock: Clock,
+    /// Generates secrets.
+    pub random: RandomSource,
+}
+
+/// Why an engine did not open.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The data folder is in use or unusable.
+    #[error(transparent)]
+    Folder(#[from] FolderInUse),
+    /// The SQLite database is unusable.
+    #[error("the database in the data folder {} cannot be opened", .folder.display())]
+    Store {
+        /// The data folder.
+        folder: PathBuf,
+        /// The error of the store.
+        source: StoreError,
+    },
+    /// The PostgreSQL database is unusable.
+    #[error("the database {address} cannot be used")]
+    Database {
+        /// The address, without the password.
+        address: String,
+        /// The error of the store.
+        source: StoreError,
+    },
+    /// The operating system starts no more threads.
+    #[error("a thread cannot be started")]
+    Thread(#[from] std::io::Error),
+}
+
+/// Why a call failed.
+#[derive(Clone, Debug, Error)]
+pub enum EngineError {
+    /// A queue is full; nothing was done.
+    #[error(transparent)]
+    Overloaded(#[from] Overloaded),
+    /// A write failed.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A read failed.
+    #[error("the store could not be read")]
+    Read(#[from] StoreError),
+    /// The shop is not in memory yet.
+    #[error("the shop is being loaded into memory")]
+    Loading,
+}
+
+impl From<LoadError> for EngineError {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::StillLoading => Self::Loading,
+            LoadError::Failed(error) => Self::Read(error),
+        }
+    }
+}
+
+/// Current sizes of an engine.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Shops in memory.
+    pub shops: usize,
+    /// Products in the indexes in memory.
+    pub products: usize,
+    /// Memory of these indexes, in bytes.
+    pub index_bytes: usize,
+    /// Memory of the query cache, in bytes.
+    pub answer_bytes: usize,
+    /// Writes that wait for their commit or for their index.
+    pub writes_waiting: usize,
+}
+
+/// A running engine on one data folder, or one node of a database.
+pub struct Engine {
+    readers: Arc<dyn CatalogReads>,
+    shops: Arc<Shops>,
+    loader: Arc<Loader>,
+    cache: Arc<QueryCache>,
+    embedder: Option<Arc<dyn Embedder>>,
+    queries: Option<Arc<QueryEncoder>>,
+    // Dropped before the writer, so that it does not wait for the writer.
+    _embedding: Option<Background>,
+    _housekeeping: BackgroundThread,
+    writer: Writer,
+    /// Runs searches.
+    searches: ReadPool,
+    /// Runs reads of products, pages and counts, which never wait for searches.
+    reads: ReadPool,
+    clock: Clock,
+    random: RandomSource,
+    /// Follows the changes of other nodes; `None` with a data folder.
+    _follower: Option<Follower>,
+    /// Availability of the database; `None` with a data folder.
+    outlook: Option<Arc<Outlook>>,
+    /// Searches large shops in the database; `None` with a data folder.
+    large: Option<Arc<PostgresSearch>>,
+    // Dropped last, so that the folder stays locked until the writer has finished.
+    _folder: Option<DataFolder>,
+}
+
+impl Engine {
+    /// Whether the database does not respond; `false` with a data folder.
+    pub fn is_away(&self) -> bool {
+        self.outlook.as_ref().is_some_and(|outlook| outlook.is_lost())
+    }
+
+    /// How old responses may be; `None` while the database confirms that they are up to date.
+    pub fn age(&self) -> Option<Duration> {
+        self.outlook.as_ref()?.age()
+    }
+
+    /// Checks that the store can be read and the writer runs.
+    pub async fn check(&self) -> Result<(), EngineError> {
+        self.check_writer()?;
+        Ok(self.look_up(|readers| readers.check()).await?)
+    }
+
+    /// Checks that the writer runs. If it does not, only a restart helps.
+    pub fn check_writer(&self) -> Result<(), EngineError> {
+        Ok(self.writer.check()?)
+    }
+
+    /// Current sizes.
+    pub fn figures(&self) -> Figures {
+        let held = self.shops.holdings();
+        Figures {
+            shops: held.shops,
+            products: held.products,
+            index_bytes: held.bytes,
+            answer_bytes: self.cache.bytes(),
+            writes_waiting: self.writer.waiting(),
+        }
+    }
+
+    /// Whether the engine has a model and compares vectors.
+    pub fn has_model(&self) -> bool {
+        self.embedder.is_some()
+    }
+
+    /// How many products have no deep vector of the model yet; 0 without a model.
+    pub fn waiting_for_vectors(&self) -> Result<usize, StoreError> {
+        let Some(embedder) = &self.embedder else { return Ok(0) };
+        self.readers.unembedded_count(embedder.model().as_str(), Encoder::Deep)
+    }
+
+    /// Whether a shop has reached its final place: a large one is searched in memory until its
+    /// search rows and indexes in the database are complete.
+    pub fn has_settled(&self, shop: ShopId) -> Result<bool, StoreError> {
+        let Some(large) = &self.large else { return Ok(true) };
+        Ok(large.has_settled(shop, self.readers.counts(shop)?.products))
+    }
+
+    /// The current time by the clock of the engine.
+    pub fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    pub(crate) fn readers(&self) -> &dyn CatalogReads {
+        &*self.readers
+    }
+
+    pub(crate) fn shops(&self) -> &Shops {
+        &self.shops
+    }
+
+    pub(crate) fn large(&self) -> Option<&PostgresSearch> {
+        self.large.as_deref()
+    }
+}

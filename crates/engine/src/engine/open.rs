@@ -1,0 +1,140 @@
+//! Opens stores and starts the engine on them.
+
+use std::{path::Path, sync::Arc};
+
+use super::{Engine, OpenError, Settings};
+use crate::{
+    embed::Embedder,
+    embedding::Background,
+    follower::Follower,
+    housekeeping::{self, Retention},
+    read_pool::ReadPool,
+    search::{QueryCache, QueryEncoder},
+    shops::{Applier, Loader, Shops},
+    store::{
+        CatalogReads, CatalogStore, Cleanup, DataFolder, Postgres, PostgresSettings, SqliteReaders,
+        SqliteStore,
+        postgres_search::{CandidateLimits, PostgresSearch},
+    },
+    writer::Writer,
+};
+
+/// Change records kept in a data folder.
+const KEEP_CHANGES: u64 = 1_000_000;
+/// Change records kept of each shop of a database; a node that is further behind reloads the shop.
+const KEEP_CHANGES_OF_A_SHOP: u64 = 10_000;
+
+/// What differs between a data folder and a database.
+struct Backend {
+    store: Box<dyn CatalogStore>,
+    readers: Arc<dyn CatalogReads>,
+    cleanup: Box<dyn Cleanup>,
+    /// How many change records are kept.
+    keep_changes: u64,
+    /// Shops with more products are not loaded ahead of the first search.
+    prefetch_limit: usize,
+}
+
+impl Engine {
+    /// Opens a data folder; creates or migrates its database if needed.
+    pub fn open(folder: &Path, settings: Settings) -> Result<Self, OpenError> {
+        let folder = DataFolder::take(folder)?;
+        let store = SqliteStore::open(folder.path())
+            .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
+        let backend = Backend {
+            store: Box::new(store),
+            readers: Arc::new(SqliteReaders::new(folder.path().to_owned())),
+            cleanup: SqliteStore::cleanup(folder.path().to_owned()),
+            keep_changes: KEEP_CHANGES,
+            prefetch_limit: usize::MAX,
+        };
+        let mut engine = Self::start(backend, settings)?;
+        engine._folder = Some(folder);
+        Ok(engine)
+    }
+
+    /// Opens a database as one of its nodes. Its schema must be up to date.
+    pub fn open_database(
+        database: &PostgresSettings,
+        settings: Settings,
+    ) -> Result<Self, OpenError> {
+        let postgres = Postgres::new(database).and_then(|postgres| {
+            postgres.check_schema()?;
+            Ok(postgres)
+        });
+        let postgres = postgres.map_err(|source| OpenError::Database {
+            address: database.address.to_string(),
+            source,
+        })?;
+        let readers = Arc::new(postgres.steady_readers(&database.scratch));
+        let search_readers = readers.database();
+        let backend = Backend {
+            store: Box::new(postgres.store()),
+            readers,
+            cleanup: postgres.cleanup(),
+            keep_changes: KEEP_CHANGES_OF_A_SHOP,
+            // Shops near the limit may be searched in the database.
+            prefetch_limit: database.search_above - database.search_above / 5,
+        };
+        let mut engine = Self::start(backend, settings)?;
+        engine.outlook = Some(postgres.outlook());
+        let shops = Arc::clone(&engine.shops);
+        let large = PostgresSearch::start(
+            postgres.clone(),
+            search_readers,
+            engine.embedder.as_deref(),
+            CandidateLimits::new(database.search_above),
+            move |shop| shops.let_go(shop),
+        )?;
+        engine.large = Some(Arc::new(large));
+        engine._follower = Some(Follower::start(postgres, Arc::clone(&engine.shops))?);
+        Ok(engine)
+    }
+
+    /// Starts the threads that every engine has.
+    fn start(backend: Backend, settings: Settings) -> Result<Self, OpenError> {
+        let Backend { store, readers, cleanup, keep_changes, prefetch_limit } = backend;
+        let retention = Retention { answers: settings.writer.remember_for, changes: keep_changes };
+        let housekeeping = housekeeping::start(cleanup, Arc::clone(&settings.clock), retention)?;
+        let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
+        let shops = Shops::new(readers.clone(), model, settings.index_memory)
+            .with_prefetch_limit(prefetch_limit);
+        let shops = Arc::new(shops);
+        let loader = Arc::new(Loader::start(Arc::clone(&shops))?);
+        let writer = Writer::start(
+            store,
+            Applier::start(Arc::clone(&shops), Some(Arc::clone(&loader)))?,
+            settings.embedder.clone(),
+            Arc::clone(&settings.clock),
+            settings.writer,
+        )?;
+        let start_embedding = |embedder: &Arc<dyn Embedder>| {
+            let (readers, embedder) = (Arc::clone(&readers), Arc::clone(embedder));
+            Background::start(embedder, readers, writer.entrance(), writer.bell())
+        };
+        let in_background = settings.embedder.as_ref().filter(|_| settings.background);
+        let embedding = in_background.map(start_embedding).transpose()?;
+        let encoder = |embedder: &Arc<dyn Embedder>| {
+            Arc::new(QueryEncoder::new(Arc::clone(embedder), settings.query_budget))
+        };
+        Ok(Self {
+            readers,
+            shops,
+            loader,
+            cache: Arc::new(QueryCache::new(settings.answer_memory)),
+            queries: settings.embedder.as_ref().map(encoder),
+            embedder: settings.embedder,
+            _embedding: embedding,
+            _housekeeping: housekeeping,
+            writer,
+            searches: ReadPool::new(settings.reader_threads, settings.reader_queue),
+            reads: ReadPool::new(settings.reader_threads, settings.reader_queue),
+            clock: settings.clock,
+            random: settings.random,
+            _follower: None,
+            outlook: None,
+            large: None,
+            _folder: None,
+        })
+    }
+}

@@ -1,0 +1,76 @@
+//! Reads of products, pages and counts. They never wait for searches.
+
+use std::sync::Arc;
+
+use catalog::{
+    access::ReadPass,
+    product::{Product, ProductId},
+};
+
+use super::{Engine, EngineError};
+use crate::store::{CatalogReads, Page, ShopCounts, StoreError};
+
+impl Engine {
+    /// One product; `None` if it does not exist or the caller may not see it.
+    pub async fn product(
+        &self,
+        pass: ReadPass,
+        id: ProductId,
+    ) -> Result<Option<Product>, EngineError> {
+        self.read(move |readers| readers.product(&pass, id)).await
+    }
+
+    /// The products with these ids, in this order; unknown ones are omitted.
+    pub async fn products(
+        &self,
+        pass: ReadPass,
+        ids: Vec<ProductId>,
+    ) -> Result<Vec<Product>, EngineError> {
+        self.read(move |readers| readers.products(&pass, &ids)).await
+    }
+
+    /// A page of the catalog, by ascending id.
+    pub async fn page(
+        &self,
+        pass: ReadPass,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Page, EngineError> {
+        self.read(move |readers| readers.page(&pass, limit, offset)).await
+    }
+
+    /// The number of products of the shop.
+    pub async fn counts(&self, pass: ReadPass) -> Result<ShopCounts, EngineError> {
+        self.read(move |readers| readers.counts(pass.shop())).await
+    }
+
+    /// Runs a read in the pool for reads.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let readers = Arc::clone(&self.readers);
+        Ok(self.reads.run(move || work(&*readers)).await??)
+    }
+
+    /// Runs a read of a single small row, outside the pools.
+    pub(super) async fn look_up<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        if self.readers.is_local() {
+            // Reading a row of a local file takes less time than switching threads.
+            return work(&*self.readers);
+        }
+        let readers = Arc::clone(&self.readers);
+        run_blocking(move || work(&*readers)).await
+    }
+}
+
+/// Runs a read on a blocking thread.
+pub(super) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(StoreError::damaged("a read panicked")))
+}

@@ -1,0 +1,83 @@
+//! Sequence numbers: which changes responses reflect, and waiting for one of them.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use catalog::{change::Seq, product::ShopId};
+use tokio::time::timeout_at;
+
+use super::{Engine, reads::run_blocking};
+use crate::store::StoreError;
+
+/// How long to wait for progress of a shop before asking the store again.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+
+/// Outcome of waiting for a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Responses reflect the change.
+    Seen,
+    /// The change exists, and responses do not reflect it yet.
+    NotInTime,
+    /// The store has no such change.
+    NoSuchChange {
+        /// The last change of the shop.
+        last: Seq,
+    },
+}
+
+impl Engine {
+    /// The last change of a shop that all responses from now on reflect.
+    pub async fn seen(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        if self.shops.seen(shop).is_none() {
+            self.refresh_seq(shop).await?;
+        }
+        Ok(self.shops.seen(shop).unwrap_or_default())
+    }
+
+    /// Waits at most `patience` until responses reflect this change of the shop. The store commits
+    /// a change before its number appears in a response, so an unknown number is an error of the
+    /// caller.
+    pub async fn wait_for(
+        &self,
+        shop: ShopId,
+        seq: Seq,
+        patience: Duration,
+    ) -> Result<Awaited, StoreError> {
+        let deadline = Instant::now() + patience;
+        let mut progress = self.shops.progress();
+        let is_seen = || self.shops.seen(shop) >= Some(seq);
+        while !is_seen() {
+            match timeout_at(deadline.into(), self.refresh_seq(shop)).await {
+                Ok(Ok(last)) if last < seq => return Ok(Awaited::NoSuchChange { last }),
+                // A single node reflects every change that it has acknowledged.
+                Ok(Ok(_)) if !self.readers.is_shared() => return Ok(Awaited::Seen),
+                // A transient error is not returned: the next attempt may succeed.
+                Ok(Err(error)) if self.is_away() || !error.trouble().may_pass() => {
+                    return Err(error);
+                }
+                _ => {}
+            }
+            let next_poll = Instant::now() + POLL_INTERVAL;
+            while !is_seen()
+                && timeout_at(next_poll.min(deadline).into(), progress.changed()).await.is_ok()
+            {
+            }
+            if Instant::now() >= deadline {
+                break;
+            }
+        }
+        Ok(if is_seen() { Awaited::Seen } else { Awaited::NotInTime })
+    }
+
+    /// Reads the last change of a shop from the store.
+    async fn refresh_seq(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        let shops = Arc::clone(&self.shops);
+        if self.readers.is_local() {
+            return shops.look(shop);
+        }
+        run_blocking(move || shops.look(shop)).await
+    }
+}

@@ -1,0 +1,88 @@
+//! Writes of products. Each returns once its change is durable and visible.
+
+use catalog::{
+    access::WritePass,
+    product::{Draft, Product, ProductId},
+};
+
+use super::{Engine, EngineError};
+use crate::{
+    embed::{Embedding, Text},
+    read_pool::Overloaded,
+    store::StoreError,
+    writer::WriteError,
+    writes::{Create, Created, Delete, Edit, Once, Precondition, Refusal, Update, Write},
+};
+
+/// Up to this many products are embedded on the calling thread.
+const EMBED_INLINE: usize = 4;
+
+impl Engine {
+    /// Creates products, all or none.
+    pub async fn create(
+        &self,
+        pass: WritePass,
+        drafts: Vec<Draft>,
+        once: Option<Once>,
+    ) -> Result<Created, EngineError> {
+        let drafts = self.embed_instantly(drafts).await?;
+        self.write(Create { pass, drafts, once }).await
+    }
+
+    /// Updates products in order; each succeeds or is refused on its own.
+    pub async fn update(
+        &self,
+        pass: WritePass,
+        edits: Vec<Edit>,
+    ) -> Result<Vec<Result<Product, Refusal>>, EngineError> {
+        self.write(Update { pass, edits }).await
+    }
+
+    /// Deletes products; each succeeds or is refused on its own.
+    pub async fn delete(
+        &self,
+        pass: WritePass,
+        ids: Vec<ProductId>,
+        precondition: Precondition,
+    ) -> Result<Vec<Result<(), Refusal>>, EngineError> {
+        self.write(Delete { pass, ids, precondition }).await
+    }
+
+    /// Submits a write. Fails at once while the database is unavailable.
+    pub(super) async fn write<W: Write>(&self, write: W) -> Result<W::Outcome, EngineError> {
+        if self.is_away() {
+            return Err(WriteError::Store(StoreError::away("it does not answer")).into());
+        }
+        Ok(self.writer.submit(write).await?)
+    }
+
+    /// Encodes products with the instant encoder, so that the single writer does not have to.
+    async fn embed_instantly(
+        &self,
+        drafts: Vec<Draft>,
+    ) -> Result<Vec<(Draft, Option<Embedding>)>, EngineError> {
+        let Some(embedder) = self.embedder.clone() else {
+            return Ok(drafts.into_iter().map(|draft| (draft, None)).collect());
+        };
+        let is_inline = drafts.len() <= EMBED_INLINE;
+        let embed = move || {
+            let embed = |draft: Draft| {
+                let (title, description) = (draft.title.as_str(), draft.description.as_str());
+                let embedding = embedder.instant(Text::Product { title, description });
+                (draft, embedding)
+            };
+            drafts.into_iter().map(embed).collect::<Vec<_>>()
+        };
+        if is_inline {
+            return Ok(embed());
+        }
+        match tokio::task::spawn_blocking(embed).await {
+            Ok(embedded) => Ok(embedded),
+            Err(failed) => match failed.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is shutting down.
+                Err(_) => Err(Overloaded.into()),
+            },
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The index in memory as a source of searches. Rows come from the store.
+
+use catalog::{
+    access::{ReadPass, Visibility},
+    change::Seq,
+    product::{Product, ProductId},
+    query_parser::{ParsedQuery, TermLookup},
+    ranking::Hit,
+};
+
+use super::{Scored, SearchSource, StageTimer};
+use crate::{
+    index::{Plan, Snapshot},
+    store::{SearchReads, StoreError},
+};
+
+/// A snapshot of a shop's index, and the store that its products came from.
+pub(crate) struct MemorySource<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) readers: &'a dyn SearchReads,
+    pub(crate) pass: &'a ReadPass,
+}
+
+impl SearchSource for MemorySource<'_> {
+    fn visibility(&self) -> Visibility {
+        self.pass.visibility()
+    }
+
+    fn seq(&self) -> Seq {
+        self.snapshot.seq()
+    }
+
+    fn contains_word(&self, word: &str) -> bool {
+        self.snapshot.contains_term(word, self.visibility())
+    }
+
+    fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
+        self.snapshot.correct(query, self.visibility(), is_word, parsed);
+    }
+
+    fn score(
+        &self,
+        plan: &Plan<'_>,
+        parsed: &ParsedQuery,
+        _: &mut StageTimer,
+    ) -> Result<Scored, StoreError> {
+        let matches = self.snapshot.search(plan, |in_doubt| {
+            let allowed = |title: &str, description: &str| parsed.allows(title, description);
+            self.readers.rejected_by_text(self.pass.shop(), in_doubt, &allowed)
+        })?;
+        Ok(Scored { is_total_exact: matches.unverified == 0, matches })
+    }
+
+    fn most_similar(
+        &self,
+        product: ProductId,
+        visibility: Visibility,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        Ok(self.snapshot.similar(product, visibility, limit))
+    }
+
+    fn products(&self, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.readers.hits(self.pass, ids)
+    }
+}

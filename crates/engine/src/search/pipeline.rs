@@ -1,0 +1,72 @@
+//! The steps of a search, the same for every source.
+
+use catalog::product::ProductId;
+
+use super::{SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer};
+use crate::{
+    index::{Matches, Plan, QueryKind},
+    store::StoreError,
+};
+
+/// Searches a source. Results depend only on products that its caller may see.
+pub(crate) fn search(
+    source: &dyn SearchSource,
+    context: &SearchContext<'_>,
+    request: &SearchRequest,
+) -> Result<SearchResults, StoreError> {
+    let mut timer = StageTimer::start(request.time_limit);
+
+    // Parse the query with the shop's vocabulary, and plan.
+    let query = request.query.as_str();
+    source.prefetch_text(query);
+    let contains = |word: &str| source.contains_word(word);
+    let mut parsed = request.parse_options.parse(query, &contains);
+    if request.parse_options.corrections {
+        source.correct(query, &|word| context.recognises(word), &mut parsed);
+    }
+    let mut plan = Plan::of(&parsed, source.visibility(), request.offset, request.limit);
+    (plan.explain, plan.tuning) = (request.explain, request.tuning);
+    (plan.threads, plan.deadline) = (context.threads(), timer.deadline);
+    if let QueryKind::Terms(words) = &plan.kind {
+        source.prefetch_words(words);
+    }
+    timer.end_stage("understand")?;
+
+    // Encode. A query of punctuation or pictures has no words and gets no vector.
+    let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
+    let encoded = match has_words {
+        true => context.encode(&parsed, &contains, &plan.tuning.fusion),
+        false => None,
+    };
+    plan.dense = encoded.as_ref().and_then(|encoded| encoded.dense_query());
+    let encoder = encoded.filter(|_| plan.dense.is_some()).map(|encoded| encoded.encoder);
+    timer.end_stage("encode")?;
+
+    // Score.
+    let scored = source.score(&plan, &parsed, &mut timer)?;
+    let Matches { hits, total, explanations, timed_out, .. } = scored.matches;
+    if timed_out {
+        return Err(StoreError::out_of_time());
+    }
+    timer.end_stage("score")?;
+
+    // Fetch. A write that committed after the source's state may have hidden a product, or changed
+    // it so that it breaks a condition; such a product is neither returned nor counted.
+    let ids: Vec<ProductId> = hits.iter().map(|hit| hit.product).collect();
+    let mut products = source.products(&ids)?;
+    products.retain(|product| {
+        parsed.admits(&product.price)
+            && parsed.allows(product.title.as_str(), product.description.as_str())
+    });
+    let total = total - (ids.len() - products.len());
+    timer.finish("fetch");
+    Ok(SearchResults {
+        products,
+        explanations,
+        total,
+        is_total_exact: scored.is_total_exact,
+        seq: source.seq(),
+        encoder,
+        parsed,
+    })
+}

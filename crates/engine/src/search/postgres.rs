@@ -1,0 +1,149 @@
+//! PostgreSQL as a source of searches, for shops that are too large for memory.
+//!
+//! The database selects candidates; the index scores them with the statistics of the whole shop.
+
+use std::collections::{HashMap, HashSet};
+
+use catalog::{
+    access::{ReadPass, Visibility},
+    analysis::QueryTerms,
+    change::Seq,
+    product::{Product, ProductId},
+    query_parser::{ParsedQuery, TermLookup},
+    ranking::Hit,
+};
+
+use super::{Scored, SearchSource, StageTimer};
+use crate::{
+    index::{CandidateIndex, Entry, EntryVector, Plan},
+    store::{
+        StoreError,
+        postgres_search::{
+            CandidateRow, CandidateSelection, Candidates, PostgresSearch, SearchSnapshot,
+            ShopStatistics, ShopVocabulary, similar_candidates,
+        },
+    },
+};
+
+/// One state of a shop in the database.
+pub(crate) struct PostgresSource<'a, 'session> {
+    snapshot: &'a SearchSnapshot<'session>,
+    statistics: ShopStatistics,
+    vocabulary: ShopVocabulary<'a, 'session>,
+    search: &'a PostgresSearch,
+    visibility: Visibility,
+}
+
+impl PostgresSource<'_, '_> {
+    /// Runs `work` on the current state of the pass's shop; `None` if the shop is not searched in
+    /// the database.
+    pub(crate) fn with<T>(
+        search: &PostgresSearch,
+        pass: &ReadPass,
+        work: impl FnOnce(&dyn SearchSource) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        search.with_snapshot(pass.shop(), |snapshot, statistics| {
+            let visibility = pass.visibility();
+            let products = statistics.corpus(visibility).products;
+            let vocabulary = ShopVocabulary::new(snapshot, visibility, products);
+            work(&PostgresSource { snapshot, statistics, vocabulary, search, visibility })
+        })
+    }
+}
+
+impl SearchSource for PostgresSource<'_, '_> {
+    fn visibility(&self) -> Visibility {
+        self.visibility
+    }
+
+    fn seq(&self) -> Seq {
+        self.statistics.seq
+    }
+
+    fn prefetch_text(&self, text: &str) {
+        self.vocabulary.prefetch_text(text);
+    }
+
+    fn prefetch_words(&self, words: &QueryTerms) {
+        self.vocabulary.prefetch(&words.iter().map(str::to_owned).collect::<Vec<_>>());
+    }
+
+    fn contains_word(&self, word: &str) -> bool {
+        self.vocabulary.doc_freq(word) > 0
+    }
+
+    fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
+        self.vocabulary.correct(query, is_word, parsed);
+    }
+
+    fn score(
+        &self,
+        plan: &Plan<'_>,
+        parsed: &ParsedQuery,
+        timer: &mut StageTimer,
+    ) -> Result<Scored, StoreError> {
+        let doc_freqs = self.vocabulary.doc_freqs()?;
+        let corpus = self.statistics.corpus(self.visibility);
+        let model = self.search.model.as_ref();
+        let selection = CandidateSelection {
+            snapshot: self.snapshot,
+            limits: &self.search.limits,
+            corpus,
+            doc_freqs: &doc_freqs,
+            model,
+            parsed,
+        };
+        let Candidates { ids, is_complete, unscored } = selection.select(plan)?;
+        let path = if is_complete { "exact" } else { "candidates" };
+        metrics::counter!("shopkeeper_database_searches_total", "path" => path).increment(1);
+        timer.end_stage("candidates")?;
+
+        let ids: Vec<ProductId> = ids.into_iter().collect();
+        let rows = self.snapshot.candidates(&ids, model)?;
+        timer.end_stage("read")?;
+
+        let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
+        let mut matches =
+            CandidateIndex::new(&entries, corpus, doc_freqs).search(plan, |in_doubt| {
+                let in_doubt: HashSet<_> = in_doubt.iter().collect();
+                let is_refused = |row: &&CandidateRow| {
+                    in_doubt.contains(&row.id) && !parsed.allows(&row.title, &row.description)
+                };
+                Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
+            })?;
+        matches.total += unscored;
+        Ok(Scored { is_total_exact: is_complete && matches.unverified == 0, matches })
+    }
+
+    fn most_similar(
+        &self,
+        product: ProductId,
+        visibility: Visibility,
+        limit: usize,
+    ) -> Result<Vec<Hit>, StoreError> {
+        let model = self.search.model.as_ref();
+        let ids = similar_candidates(self.snapshot, model, product, visibility, limit)?;
+        let rows = self.snapshot.candidates(&ids, model)?;
+        let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
+        let corpus = self.statistics.corpus(visibility);
+        Ok(CandidateIndex::new(&entries, corpus, HashMap::new())
+            .similar(product, visibility, limit))
+    }
+
+    fn products(&self, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
+        self.snapshot.products(self.visibility, ids)
+    }
+}
+
+/// A candidate as the index takes it.
+fn entry(row: &CandidateRow) -> Entry<'_> {
+    Entry {
+        id: row.id,
+        version: row.version,
+        hidden: row.hidden,
+        price: row.price,
+        title: &row.title,
+        description: &row.description,
+        vector: row.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
+    }
+}

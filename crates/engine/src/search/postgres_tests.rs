@@ -1,0 +1,175 @@
+//! Tests of search inside PostgreSQL beyond the conformance suite: few candidates, backfill and
+//! word statistics.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use catalog::product::{Draft, Patch, ShopId};
+
+use super::conformance::{
+    catalog::{QUERIES, draft, drafts},
+    compare_with_reference, pages_partition_the_results,
+    shop::{Database, NOW, TestShop, request, shop_id, viewer},
+};
+use crate::{
+    shops::Shops,
+    store::{
+        postgres_search::{CandidateLimits, PostgresSearch},
+        step_from,
+    },
+};
+
+#[test]
+fn few_candidates_break_no_condition_and_score_as_in_memory() {
+    let limits = CandidateLimits {
+        rank_all_up_to: 5,
+        candidates: 20,
+        max_scored: 60,
+        ..CandidateLimits::new(0)
+    };
+    let mut shop = TestShop::postgres(limits);
+    shop.create(drafts(&mut fastrand::Rng::with_seed(11), 400));
+    let reference = shop.reference();
+    let mut inexact = 0;
+    for query in QUERIES {
+        let (pass, mut request) = (viewer(false), request(query, 10));
+        let found = shop.search(&pass, &request).unwrap();
+        for product in &found.products {
+            assert!(!product.hidden && found.parsed.admits(&product.price), "{query}");
+            let texts = (product.title.as_str(), product.description.as_str());
+            assert!(found.parsed.allows(texts.0, texts.1), "{query}");
+        }
+        request.limit = usize::MAX / 2;
+        let expected = shop.search_in(&*reference, &pass, &request).unwrap();
+        assert!(found.total <= expected.total || !found.is_total_exact, "{query}");
+        assert!(!found.is_total_exact || found.total == expected.total, "{query}");
+        assert_eq!(found.products.is_empty(), expected.products.is_empty(), "{query}");
+        inexact += usize::from(!found.is_total_exact);
+        for (id, explanation) in &found.explanations {
+            let Some(same) = expected.explanations.get(id) else { continue };
+            assert_eq!(explanation.lexical, same.lexical, "{query}");
+            assert_eq!(explanation.dense.is_some(), same.dense.is_some(), "{query}");
+        }
+    }
+    assert!(inexact > 10, "{inexact}");
+}
+
+#[test]
+fn pages_of_few_candidates_partition_the_results() {
+    let limits = CandidateLimits { rank_all_up_to: 5, candidates: 40, ..CandidateLimits::new(0) };
+    pages_partition_the_results(TestShop::postgres(limits));
+}
+
+/// Starts the maintenance of a database.
+fn start(
+    database: &Database,
+    shop: &TestShop,
+    shops: &Arc<Shops>,
+    limits: CandidateLimits,
+) -> PostgresSearch {
+    let (readers, shops) = (Arc::clone(&database.readers), Arc::clone(shops));
+    let evict = move |shop: ShopId| shops.let_go(shop);
+    let postgres = database.postgres.clone();
+    PostgresSearch::start(postgres, readers, Some(&*shop.embedder), limits, evict).unwrap()
+}
+
+#[test]
+fn a_growing_shop_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
+    let limits = CandidateLimits { index_from: 20, ..CandidateLimits::new(50) };
+    let database = Database::new(50);
+    let mut shop = database.shop(limits);
+    let mut rng = fastrand::Rng::with_seed(19);
+    let mut created = shop.create(drafts(&mut rng, 30));
+    let model = shop.embedder.model().clone();
+    let shops = Arc::new(Shops::new(shop.readers.clone(), Some(model), usize::MAX));
+    assert!(!start(&database, &shop, &shops, limits).may_hold(shop_id()), "it is small");
+    created.extend(shop.create(drafts(&mut rng, 570)));
+    shops.index(shop_id()).unwrap();
+    let large = start(&database, &shop, &shops, limits);
+    testkit::until("the shop is in the database", || large.may_hold(shop_id()));
+    assert!(large.holds(shop_id(), 600).unwrap());
+    assert!(shops.in_memory(shop_id()).is_none());
+    let indexes = "SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+                   WHERE c.relname LIKE 'search\\_%\\_of\\_1%' AND i.indisvalid";
+    assert_eq!(database.psql(indexes), "3");
+    drop(large);
+    compare_with_reference(&shop);
+    let candidates = CandidateLimits { rank_all_up_to: 0, candidates: 10_000, ..limits };
+    shop.source = database.source(&*shop.embedder, candidates);
+    compare_with_reference(&shop);
+    let counted = word_statistics(&database);
+    assert!(counted.len() > 20, "{counted:?}");
+
+    shop.delete(&created[10..]);
+    let large = start(&database, &shop, &shops, limits);
+    testkit::until("the shop is in memory", || database.psql(indexes) == "0");
+    assert!(!large.may_hold(shop_id()));
+    assert_eq!(database.psql("SELECT count(*) FROM search_rows"), "0");
+    assert_eq!(database.psql("SELECT count(*) FROM search_words"), "0");
+}
+
+/// Document frequencies, of all and of hidden products, and the sums of field lengths.
+fn word_statistics(database: &Database) -> BTreeMap<String, String> {
+    let counted = database.psql(
+        "SELECT word, products || ' ' || hidden_products FROM search_words
+         WHERE products <> 0 OR hidden_products <> 0
+         UNION ALL SELECT 'title', title_words || ' ' || hidden_title_words FROM shops
+         UNION ALL SELECT 'description', description_words || ' ' || hidden_description_words
+                   FROM shops",
+    );
+    let pairs = counted.lines().filter_map(|line| line.split_once('|'));
+    pairs.map(|(word, products)| (word.to_owned(), products.to_owned())).collect()
+}
+
+#[test]
+fn incremental_word_statistics_equal_those_of_a_backfill() {
+    let database = Database::new(0);
+    let mut shop = database.shop(CandidateLimits::new(0));
+    let mut rng = fastrand::Rng::with_seed(23);
+    let mut created = shop.create(drafts(&mut rng, 60));
+    for _ in 0..20 {
+        let at = rng.usize(..created.len());
+        let other = draft(&mut rng);
+        match rng.usize(..3) {
+            0 => {
+                let gone = created.swap_remove(at);
+                shop.delete(&[gone]);
+            }
+            1 => created.extend(shop.create(vec![other])),
+            _ => {
+                let Draft { title, hidden, .. } = other;
+                let (title, hidden) = (Some(title), Some(hidden));
+                let patch = Patch { title, hidden, ..Patch::default() };
+                let before = created[at].clone();
+                created[at] =
+                    shop.write(|transaction| transaction.update(before, patch, NOW).unwrap());
+            }
+        }
+    }
+    let incremental = word_statistics(&database);
+    let mut backfill = database.postgres.backfill().unwrap();
+    backfill.remove(shop_id()).unwrap();
+    while !backfill.fill(shop_id(), 7).unwrap() {
+        // A write between two batches.
+        let before = created[0].clone();
+        let patch = Patch { hidden: Some(!before.hidden), ..Patch::default() };
+        created[0] = shop.write(|transaction| transaction.update(before, patch, NOW).unwrap());
+    }
+    backfill.finish(shop_id()).unwrap();
+    assert_eq!(word_statistics(&database), incremental);
+    compare_with_reference(&shop);
+}
+
+#[test]
+fn migration_counts_hidden_products() {
+    let database = Database::new(0);
+    let mut shop = database.shop(CandidateLimits::new(0));
+    shop.create(drafts(&mut fastrand::Rng::with_seed(29), 60));
+    let counted = word_statistics(&database);
+    assert!(counted.values().any(|counts| !counts.ends_with(" 0")), "{counted:?}");
+    database.psql(
+        "ALTER TABLE search_words DROP COLUMN hidden_products;
+         ALTER TABLE shops DROP COLUMN hidden_title_words, DROP COLUMN hidden_description_words",
+    );
+    database.psql(step_from(2));
+    assert_eq!(word_statistics(&database), counted);
+}

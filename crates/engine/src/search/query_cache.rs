@@ -1,0 +1,187 @@
+//! Caches search results for as long as the shop does not change.
+//!
+//! The key includes the snapshot that was searched. A write or a new vector publishes another
+//! snapshot, so entries are never invalidated: stale ones are not looked up again and are evicted
+//! when their space is needed.
+
+use std::{mem, sync::Arc};
+
+use catalog::{
+    access::Visibility,
+    explanation::{Explanation, TermPart},
+    product::Product,
+    query::QueryText,
+    query_parser::ParseOptions,
+    tuning::TUNING,
+};
+use quick_cache::{Weighter, sync::Cache};
+
+use super::{SearchRequest, SearchResults};
+use crate::index::SnapshotId;
+
+/// Bytes that every entry counts for: its key and its slot. Bounds the number of entries.
+const MIN_ENTRY_BYTES: usize = 1024;
+
+/// A cache of search results, bounded in bytes.
+pub(crate) struct QueryCache {
+    /// `None` if the capacity is too small for any entry.
+    entries: Option<Cache<CacheKey, Entry, ByteWeighter>>,
+}
+
+/// Everything that the results of a search depend on. The snapshot stands for the shop.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CacheKey {
+    snapshot: SnapshotId,
+    visibility: Visibility,
+    query: QueryText,
+    limit: usize,
+    offset: usize,
+    parse_options: ParseOptions,
+    explain: bool,
+}
+
+impl CacheKey {
+    /// `None` for a request with its own tuning, which is unlikely to be repeated.
+    pub(crate) fn of(
+        snapshot: SnapshotId,
+        visibility: Visibility,
+        request: &SearchRequest,
+    ) -> Option<Self> {
+        let SearchRequest { query, limit, offset, parse_options, explain, tuning, .. } = request;
+        let (query, limit, offset) = (query.clone(), *limit, *offset);
+        let (parse_options, explain) = (*parse_options, *explain);
+        let key = Self { snapshot, visibility, query, limit, offset, parse_options, explain };
+        (*tuning == TUNING).then_some(key)
+    }
+}
+
+#[derive(Clone)]
+struct Entry {
+    results: Arc<SearchResults>,
+    bytes: usize,
+}
+
+#[derive(Clone)]
+struct ByteWeighter;
+
+impl Weighter<CacheKey, Entry> for ByteWeighter {
+    fn weight(&self, _: &CacheKey, entry: &Entry) -> u64 {
+        entry.bytes as u64
+    }
+}
+
+impl QueryCache {
+    /// A cache of at most `capacity` bytes.
+    pub(crate) fn new(capacity: usize) -> Self {
+        let max_entries = capacity / MIN_ENTRY_BYTES;
+        let cache = || Cache::with_weighter(max_entries, capacity as u64, ByteWeighter);
+        Self { entries: (max_entries > 0).then(cache) }
+    }
+
+    /// Cached results.
+    pub(crate) fn get(&self, key: &CacheKey) -> Option<Arc<SearchResults>> {
+        let found = self.entries.as_ref()?.get(key);
+        let outcome = if found.is_some() { "hit" } else { "miss" };
+        metrics::counter!("shopkeeper_search_cache_total", "outcome" => outcome).increment(1);
+        found.map(|entry| entry.results)
+    }
+
+    /// Caches results; others may be evicted for them.
+    pub(crate) fn put(&self, key: CacheKey, results: &Arc<SearchResults>) {
+        if let Some(cache) = &self.entries {
+            let bytes = MIN_ENTRY_BYTES + key.query.as_str().len() + bytes_of(results);
+            cache.insert(key, Entry { results: Arc::clone(results), bytes });
+        }
+    }
+
+    /// Memory of all entries.
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.as_ref().map_or(0, |cache| cache.weight() as usize)
+    }
+}
+
+/// Memory of results beyond [`MIN_ENTRY_BYTES`].
+fn bytes_of(results: &SearchResults) -> usize {
+    let texts = |product: &Product| {
+        let media: usize = product.media.iter().map(|media| media.url().len()).sum();
+        product.title.as_str().len()
+            + product.description.as_str().len()
+            + product.price.text().len()
+            + mem::size_of_val(product.media.as_slice())
+            + media
+    };
+    let products: usize = results.products.iter().map(texts).sum();
+    let words = |explanation: &Explanation| {
+        let term = |term: &TermPart| mem::size_of_val(term) + term.term.len() + term.found_as.len();
+        mem::size_of_val(explanation) + explanation.lexical.terms.iter().map(term).sum::<usize>()
+    };
+    let explanations: usize = results.explanations.values().map(words).sum();
+    let parsed = 2 * results.parsed.residual.len();
+    mem::size_of_val(results.products.as_slice()) + products + explanations + parsed
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use catalog::{change::Seq, query_parser::ParsedQuery, ranking, tuning::Tuning};
+
+    use super::*;
+
+    fn request(text: &str) -> SearchRequest {
+        SearchRequest {
+            query: QueryText::parse(text).unwrap(),
+            limit: 10,
+            offset: 0,
+            parse_options: ParseOptions::default(),
+            explain: false,
+            tuning: TUNING,
+            time_limit: None,
+        }
+    }
+
+    fn key(text: &str) -> CacheKey {
+        CacheKey::of(SnapshotId::next(), Visibility::VisibleOnly, &request(text)).unwrap()
+    }
+
+    fn results() -> Arc<SearchResults> {
+        Arc::new(SearchResults {
+            products: Vec::new(),
+            explanations: HashMap::new(),
+            total: 0,
+            is_total_exact: true,
+            encoder: None,
+            parsed: ParsedQuery::default(),
+            seq: Seq(1),
+        })
+    }
+
+    #[test]
+    fn entries_never_exceed_the_capacity() {
+        let cache = QueryCache::new(64 * MIN_ENTRY_BYTES);
+        for n in 0..1000 {
+            let key = key(&format!("sofa {n}"));
+            cache.put(key.clone(), &results());
+            assert!(cache.bytes() <= 64 * MIN_ENTRY_BYTES, "{}", cache.bytes());
+            assert!(cache.get(&key).is_some());
+        }
+        assert!(cache.bytes() > 16 * MIN_ENTRY_BYTES, "{}", cache.bytes());
+    }
+
+    #[test]
+    fn a_request_with_its_own_tuning_is_not_cached() {
+        let ranking = ranking::Bm25Params { k1: 9.0, ..TUNING.ranking };
+        let tuning = Tuning { ranking, ..TUNING };
+        let request = SearchRequest { tuning, ..request("sofa") };
+        assert_eq!(CacheKey::of(SnapshotId::next(), Visibility::VisibleOnly, &request), None);
+    }
+
+    #[test]
+    fn without_capacity_nothing_is_cached() {
+        let cache = QueryCache::new(0);
+        let key = key("sofa");
+        cache.put(key.clone(), &results());
+        assert!(cache.get(&key).is_none());
+        assert_eq!(cache.bytes(), 0);
+    }
+}

@@ -1,0 +1,295 @@
+//! Encodes queries as vectors.
+//!
+//! The deep encoder is preferred. The instant one serves when too many searches are queued, or when
+//! the deep one fails. The vector is interpolated toward the answer of the best phrase match, and
+//! the profile of the query tells the ranking how far to trust it.
+
+use std::{cell::Cell, collections::HashMap, mem, sync::Arc};
+
+use catalog::{
+    analysis::QueryTerms,
+    fusion::{FusionParams, QueryProfile},
+    query_parser::{ParsedQuery, TermLookup},
+};
+use parking_lot::Mutex;
+
+use crate::{
+    embed::{Embedder, Embedding, Encoder, PhraseMatch, Text, Turn, Vector},
+    index::{DenseQuery, QueryVector},
+};
+
+/// Cached deep encodings in each of two generations.
+const GENERATION_SIZE: usize = 1024;
+
+/// A query as a vector.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EncodedQuery {
+    vector: Vector,
+    /// The encoder that made the vector.
+    pub(crate) encoder: Encoder,
+    profile: QueryProfile,
+}
+
+impl EncodedQuery {
+    /// The query as the index compares it; `None` if its vector cannot be quantised.
+    pub(crate) fn dense_query(&self) -> Option<DenseQuery> {
+        Some(DenseQuery { vector: QueryVector::of(&self.vector)?, profile: self.profile })
+    }
+}
+
+/// Encodes queries with one model.
+pub(crate) struct QueryEncoder {
+    embedder: Arc<dyn Embedder>,
+    /// The deep encoder is used while at most this many searches run or wait.
+    budget: usize,
+    cache: Mutex<RecentEncodings>,
+}
+
+/// What one search may use: the encoder, if there is a model, and idle threads.
+pub(crate) struct SearchContext<'a> {
+    encoder: Option<&'a QueryEncoder>,
+    /// Searches that run or wait.
+    load: usize,
+    idle_threads: usize,
+    used_fallback: Cell<bool>,
+}
+
+impl<'a> SearchContext<'a> {
+    pub(crate) fn new(encoder: Option<&'a QueryEncoder>, load: usize) -> Self {
+        Self { encoder, load, idle_threads: 0, used_fallback: Cell::new(false) }
+    }
+
+    /// Lets the search use idle threads.
+    pub(crate) fn with_idle_threads(self, idle_threads: usize) -> Self {
+        Self { idle_threads, ..self }
+    }
+
+    /// How many threads the search may use.
+    pub(crate) fn threads(&self) -> usize {
+        1 + self.idle_threads
+    }
+
+    /// Whether the model was trained on a word; `false` without a model.
+    pub(crate) fn recognises(&self, word: &str) -> bool {
+        self.encoder.is_some_and(|encoder| encoder.embedder.recognises(word) == Some(true))
+    }
+
+    /// Encodes a query for a shop that contains the words `knows` accepts; `None` without a model
+    /// or if it fails. Blocks.
+    pub(crate) fn encode(
+        &self,
+        parsed: &ParsedQuery,
+        knows: TermLookup,
+        params: &FusionParams,
+    ) -> Option<EncodedQuery> {
+        let encoder = self.encoder?;
+        let encoded = encoder.encode(parsed, knows, params, self.load);
+        let is_deep = encoded.as_ref().is_some_and(|encoded| encoded.encoder == Encoder::Deep);
+        self.used_fallback.set(encoder.budget > 0 && !is_deep);
+        encoded
+    }
+
+    /// Whether the deep encoder, which the next search may use, was not used.
+    pub(crate) fn used_fallback(&self) -> bool {
+        self.used_fallback.get()
+    }
+}
+
+/// A vector and its best phrase match.
+type Encoding = (Embedding, Option<PhraseMatch>);
+
+impl QueryEncoder {
+    pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
+        Self { embedder, budget, cache: Mutex::default() }
+    }
+
+    /// Encodes a query for a shop that contains the words `knows` accepts, while `load` searches
+    /// run or wait; `None` if the model fails. Blocks.
+    pub(crate) fn encode(
+        &self,
+        parsed: &ParsedQuery,
+        knows: TermLookup,
+        params: &FusionParams,
+        load: usize,
+    ) -> Option<EncodedQuery> {
+        let (sentence, words) = (&parsed.sentence, &parsed.residual);
+        let (embedding, phrase) = self.encoding(Text::Request { sentence, words }, load)?;
+        let profile = self.profile(parsed, knows, phrase.as_ref());
+        let vector = match phrase {
+            None => embedding.vector,
+            Some(phrase) => {
+                interpolate(&embedding.vector, &phrase.target, params.interpolation(profile))?
+            }
+        };
+        Some(EncodedQuery { vector, encoder: embedding.encoder, profile })
+    }
+
+    fn encoding(&self, text: Text<'_>, load: usize) -> Option<Encoding> {
+        if text.whole().trim().is_empty() {
+            return None;
+        }
+        let key = cache_key(text);
+        if let Some(cached) = self.cache.lock().get(&key) {
+            return Some(cached);
+        }
+        let embedding = self.deep(text, load).or_else(|| self.embedder.instant(text));
+        let encoder = embedding.as_ref().map_or("none", |made| made.encoder.as_str());
+        metrics::counter!("shopkeeper_query_vectors_total", "encoder" => encoder).increment(1);
+        let embedding = embedding?;
+        let encoding = (embedding.clone(), self.embedder.phrase_match(&embedding.vector));
+        if embedding.encoder == Encoder::Deep {
+            self.cache.lock().put(&key, &encoding);
+        }
+        Some(encoding)
+    }
+
+    fn deep(&self, text: Text<'_>, load: usize) -> Option<Embedding> {
+        if load > self.budget {
+            return None;
+        }
+        let made = self.embedder.deep(&[text], Turn::Search);
+        let failed = |error| tracing::debug!(%error, "deep encoding of a query failed");
+        made.map_err(failed).ok()?.pop()
+    }
+
+    fn profile(
+        &self,
+        parsed: &ParsedQuery,
+        knows: TermLookup,
+        phrase: Option<&PhraseMatch>,
+    ) -> QueryProfile {
+        let count = |text: &str| text.split_whitespace().count() as f32;
+        let sentence_words = count(&parsed.sentence).max(1.0);
+        // Numbers and sizes do not tell whether the query uses words that are known.
+        let words = QueryTerms::of(&parsed.residual);
+        let as_written = words.terms().iter().filter_map(|term| term.alternatives.first());
+        let words = as_written
+            .flat_map(|variant| variant.words.iter())
+            .filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
+        let (mut all, mut recognised) = (0.0, 0.0);
+        for word in words {
+            all += 1.0;
+            // A model that cannot tell counts as one that was trained on the word.
+            let is_taught = |word: &str| self.embedder.recognises(word).unwrap_or(true);
+            let is_known = knows(word) || is_taught(word) || is_taught(&format!("{word}s"));
+            recognised += f32::from(is_known);
+        }
+        QueryProfile {
+            function_word_ratio: (1.0 - count(&parsed.residual) / sentence_words).clamp(0.0, 1.0),
+            phrase_similarity: phrase.map(|phrase| phrase.similarity),
+            recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
+        }
+    }
+}
+
+/// The direction of `from + share * toward`.
+fn interpolate(from: &Vector, toward: &Vector, share: f32) -> Option<Vector> {
+    let pairs = from.as_slice().iter().zip(toward.as_slice());
+    Vector::towards(pairs.map(|(from, toward)| from + share * toward).collect())
+}
+
+fn cache_key(text: Text<'_>) -> String {
+    match text {
+        Text::Request { sentence, words } => format!("{sentence}\n{words}"),
+        other => other.whole().into_owned(),
+    }
+}
+
+/// A cache of two generations: when the young one is full it replaces the old one. Entries that are
+/// used move to the young one.
+#[derive(Default)]
+struct RecentEncodings {
+    young: HashMap<Box<str>, Encoding>,
+    old: HashMap<Box<str>, Encoding>,
+}
+
+impl RecentEncodings {
+    fn get(&mut self, text: &str) -> Option<Encoding> {
+        if let Some(cached) = self.young.get(text) {
+            return Some(cached.clone());
+        }
+        let cached = self.old.remove(text)?;
+        self.put(text, &cached);
+        Some(cached)
+    }
+
+    fn put(&mut self, text: &str, encoding: &Encoding) {
+        if self.young.len() >= GENERATION_SIZE {
+            self.old = mem::take(&mut self.young);
+        }
+        self.young.insert(text.into(), encoding.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{fusion::FUSION_PARAMS, query_parser::parse};
+
+    use super::*;
+    use crate::embed::tests::{
+        endpoint::{Act, Endpoint},
+        tiny_model,
+    };
+
+    fn encoder(budget: usize) -> QueryEncoder {
+        QueryEncoder::new(Arc::new(tiny_model()), budget)
+    }
+
+    fn encode(encoder: &QueryEncoder, query: &str, load: usize) -> Option<EncodedQuery> {
+        encoder.encode(&parse(query), &|word| word == "sofa", &FUSION_PARAMS, load)
+    }
+
+    #[test]
+    fn a_loaded_server_uses_the_instant_encoder() {
+        let encoder = encoder(2);
+        let used = |text, load| encode(&encoder, text, load).map(|encoded| encoded.encoder);
+        assert_eq!(used("red sofa", 3), Some(Encoder::Instant));
+        assert_eq!(used("red sofa", 2), Some(Encoder::Deep));
+        assert_eq!(used("red sofa", 3), Some(Encoder::Deep), "it is cached");
+        assert_eq!(used(" ", 0), None);
+    }
+
+    #[test]
+    fn the_profile_of_a_query_counts_words() {
+        let encoder = encoder(1);
+        let profile = |query| encode(&encoder, query, 1).unwrap().profile;
+        let (sofa, sentence) = (profile("sofa"), profile("a sofa for the xyzzy"));
+        assert_eq!((sofa.function_word_ratio, sofa.recognised_ratio), (0.0, 1.0));
+        assert_eq!((sentence.function_word_ratio, sentence.recognised_ratio), (0.6, 0.5));
+        assert!(sofa.phrase_similarity.is_some());
+        assert_eq!(profile("12345").recognised_ratio, 0.0);
+    }
+
+    #[test]
+    fn a_query_is_interpolated_toward_the_answer_of_its_phrase() {
+        let (query, answer) = (vec![1.0, 0.0], vec![0.0, 1.0]);
+        let (query, answer) = (Vector::towards(query).unwrap(), Vector::towards(answer).unwrap());
+        assert_eq!(interpolate(&query, &answer, 0.0), Some(query.clone()));
+        let half = interpolate(&query, &answer, 1.0).unwrap();
+        assert!((half.cosine(&query) - half.cosine(&answer)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn used_encodings_stay_cached_and_others_are_evicted() {
+        let made = encoder(usize::MAX).encoding(Text::Query("red sofa"), 1).unwrap();
+        let mut recent = RecentEncodings::default();
+        recent.put("kept", &made);
+        recent.put("evicted", &made);
+        for round in 0..3 {
+            assert!(recent.get("kept").is_some());
+            (0..GENERATION_SIZE).for_each(|n| recent.put(&format!("{round} {n}"), &made));
+            assert!(recent.young.len() <= GENERATION_SIZE && recent.old.len() <= GENERATION_SIZE);
+        }
+        assert!(recent.get("evicted").is_none());
+    }
+
+    #[test]
+    fn a_model_without_an_instant_encoder_may_return_no_vector() {
+        let endpoint = Endpoint::start();
+        let encoder = QueryEncoder::new(Arc::new(endpoint.embedder()), 1);
+        endpoint.order([Act::Fail(400, None)]);
+        assert_eq!(encode(&encoder, "red sofa", 1), None);
+        assert!(encode(&encoder, "red sofa", 1).is_some());
+        assert_eq!(encode(&encoder, "blue sofa", 2), None, "over the budget");
+    }
+}

@@ -1,0 +1,237 @@
+//! Creates the search rows and indexes of a shop while it is written to.
+//!
+//! Rows are created in small transactions. From the first of them on, every write to the shop
+//! maintains its search rows. Progress is stored with the shop, so any node can continue.
+
+use catalog::product::{Product, ShopId};
+
+use super::{
+    super::{
+        super::{StoreError, decoding},
+        rows::{self, get},
+        session::Session,
+    },
+    rows::{self as search_rows, SearchState},
+    statements,
+};
+use crate::embed::ModelId;
+
+/// Class of the advisory lock that is held, with a hash of the shop id, while indexes are built.
+const INDEX_LOCK: i32 = 730_833_990;
+
+/// pgvector cannot index vectors with more dimensions; searches compare all of them instead.
+const MAX_INDEXED_DIMS: usize = 4000;
+
+/// A shop that exceeds the limit or has search rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LargeShop {
+    pub(super) shop: ShopId,
+    pub(super) products: usize,
+    pub(super) state: SearchState,
+}
+
+/// A connection for backfills.
+pub(crate) struct Backfill {
+    session: Session,
+}
+
+impl Backfill {
+    pub(in super::super) fn on(mut session: Session) -> Result<Self, StoreError> {
+        session.be_patient()?;
+        Ok(Self { session })
+    }
+
+    /// Whether the connection still works.
+    pub(super) fn is_usable(&self) -> bool {
+        self.session.is_usable()
+    }
+
+    /// Shops with more than `above` products, and all shops with search rows.
+    pub(super) fn large_shops(&mut self, above: usize) -> Result<Vec<LargeShop>, StoreError> {
+        let above = i64::try_from(above).unwrap_or(i64::MAX);
+        let found = self.session.query(statements::LARGE_SHOPS, &[&above])?;
+        let read = |row: &tokio_postgres::Row| {
+            let (products, state) = (get(row, 1)?, SearchState::of_column(get(row, 2)?));
+            let products = decoding::count(products);
+            Ok(decoding::shop_id(get(row, 0)?).map(|shop| LargeShop { shop, products, state }))
+        };
+        found.iter().filter_map(|row| read(row).transpose()).collect()
+    }
+
+    /// Creates the rows of the next `limit` products of a shop; `true` if none were left.
+    pub(crate) fn fill(&mut self, shop: ShopId, limit: usize) -> Result<bool, StoreError> {
+        self.locked(shop, |session, state, filled_to| {
+            let number = shop.get().cast_signed();
+            if state == SearchState::InDatabase {
+                return Ok(true);
+            }
+            let after = if state == SearchState::Backfilling { filled_to } else { 0 };
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let found = session.query(statements::NEXT_PRODUCTS, &[&number, &after, &limit])?;
+            let read = |row| rows::read(row, 0).transpose();
+            let next: Vec<Product> = found.iter().filter_map(read).collect::<Result<_, _>>()?;
+            let last = next.last().map_or(after, |last| last.id.get().cast_signed());
+            if !next.is_empty() {
+                let all: Vec<&Product> = next.iter().collect();
+                session.execute_all(&search_rows::statements_for(number, &all, &[]))?;
+            }
+            let state = SearchState::Backfilling.column();
+            session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &last])?;
+            Ok(next.is_empty())
+        })
+    }
+
+    /// Marks a shop whose rows are complete as searched in the database.
+    pub(crate) fn finish(&mut self, shop: ShopId) -> Result<(), StoreError> {
+        self.locked(shop, |session, state, filled_to| {
+            if state == SearchState::Backfilling {
+                let (number, state) = (shop.get().cast_signed(), SearchState::InDatabase.column());
+                session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &filled_to])?;
+            }
+            Ok(())
+        })?;
+        self.analyze()
+    }
+
+    /// Marks a shop as searched in memory, and drops its search rows and indexes.
+    pub(crate) fn remove(&mut self, shop: ShopId) -> Result<(), StoreError> {
+        let number = shop.get().cast_signed();
+        self.locked(shop, |session, _, _| {
+            let state = SearchState::InMemory.column();
+            session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &0_i64])?;
+            session.execute(statements::RESET_LENGTHS, &[&number])?;
+            session.execute(statements::DELETE_ALL_SEARCH_ROWS, &[&number])?;
+            session.execute(statements::DELETE_ALL_SEARCH_WORDS, &[&number])?;
+            Ok(())
+        })?;
+        let patterns = [
+            format!("search\\_words\\_of\\_{number}"),
+            format!("search\\_typos\\_of\\_{number}"),
+            format!("search\\_near\\_of\\_{number}\\_%"),
+        ];
+        for pattern in patterns {
+            for index in self.indexes_like(&pattern)? {
+                self.drop_index(&index)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the missing indexes of a shop, for the vectors of this model and number of
+    /// dimensions; `false` if another node is building them.
+    pub(super) fn build_indexes(
+        &mut self,
+        shop: ShopId,
+        model: Option<(&ModelId, usize)>,
+    ) -> Result<bool, StoreError> {
+        let number = shop.get();
+        // Two concurrent builds of one index would deadlock.
+        let lock = format!("SELECT pg_try_advisory_lock({INDEX_LOCK}, hashint8({number}))");
+        if self.session.simple(&lock)?.as_deref() != Some("t") {
+            return Ok(false);
+        }
+        let built = self.build_missing(number, model);
+        if self.session.is_usable() {
+            let unlock = format!("SELECT pg_advisory_unlock({INDEX_LOCK}, hashint8({number}))");
+            self.session.simple(&unlock)?;
+        }
+        built.map(|()| true)
+    }
+
+    fn build_missing(
+        &mut self,
+        shop: u64,
+        model: Option<(&ModelId, usize)>,
+    ) -> Result<(), StoreError> {
+        let wanted = index_definitions(shop, model);
+        // Vector indexes of other models.
+        let existing = self.indexes_like(&format!("search\\_near\\_of\\_{shop}\\_%"))?;
+        for other in existing.iter().filter(|other| wanted.iter().all(|(name, _)| name != *other)) {
+            self.drop_index(other)?;
+        }
+        let mut is_new = false;
+        for (name, definition) in wanted {
+            if self.is_valid_index(&name)? {
+                continue;
+            }
+            // An interrupted build leaves an invalid index behind.
+            self.drop_index(&name)?;
+            self.session.control(&format!("CREATE INDEX CONCURRENTLY {name} ON {definition}"))?;
+            is_new = true;
+        }
+        if is_new { self.analyze() } else { Ok(()) }
+    }
+
+    fn analyze(&mut self) -> Result<(), StoreError> {
+        self.session.control("ANALYZE search_rows, search_words, vectors, products")
+    }
+
+    fn drop_index(&mut self, name: &str) -> Result<(), StoreError> {
+        self.session.control(&format!("DROP INDEX CONCURRENTLY IF EXISTS {name}"))
+    }
+
+    fn is_valid_index(&mut self, name: &str) -> Result<bool, StoreError> {
+        let query = format!(
+            "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('{name}') AND indisvalid"
+        );
+        Ok(self.session.simple(&query)?.is_some())
+    }
+
+    /// The names of indexes that match a LIKE pattern.
+    fn indexes_like(&mut self, pattern: &str) -> Result<Vec<String>, StoreError> {
+        let query = format!(
+            "SELECT coalesce(string_agg(relname, ' '), '') FROM pg_class
+             WHERE relkind = 'i' AND relname LIKE '{pattern}' AND pg_table_is_visible(oid)"
+        );
+        let names = self.session.simple(&query)?.unwrap_or_default();
+        Ok(names.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Runs `work` in a transaction that locks the shop, with its state and backfill progress.
+    fn locked<T>(
+        &mut self,
+        shop: ShopId,
+        work: impl FnOnce(&mut Session, SearchState, i64) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.session.begin()?;
+        let session = &mut self.session;
+        let done = (|| {
+            let number = shop.get().cast_signed();
+            let row = session.query_one(statements::LOCK_FOR_BACKFILL, &[&number])?;
+            work(session, SearchState::of_column(get(&row, 0)?), get(&row, 1)?)
+        })();
+        match done {
+            Ok(done) => session.commit().map(|()| done),
+            Err(error) => {
+                session.roll_back();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Names and definitions of the partial indexes of a shop: words, trigrams of words, vectors.
+fn index_definitions(shop: u64, model: Option<(&ModelId, usize)>) -> Vec<(String, String)> {
+    let mut all = vec![
+        (
+            format!("search_words_of_{shop}"),
+            format!("search_rows USING gin (words) WHERE shop_id = {shop}"),
+        ),
+        (
+            format!("search_typos_of_{shop}"),
+            format!("search_words USING gin (word gin_trgm_ops) WHERE shop_id = {shop}"),
+        ),
+    ];
+    if let Some((model, dims)) = model.filter(|(_, dims)| *dims <= MAX_INDEXED_DIMS) {
+        let name = model.as_str().replace('\'', "''");
+        let fingerprint = catalog::analysis::fingerprint(model.as_str());
+        all.push((
+            format!("search_near_of_{shop}_{fingerprint:08x}"),
+            format!(
+                "vectors USING hnsw ((vector::halfvec({dims})) halfvec_cosine_ops)
+                 WHERE shop_id = {shop} AND model = '{name}'"
+            ),
+        ));
+    }
+    all
+}

@@ -1,0 +1,185 @@
+//! A background thread that prepares large shops for search in the database and removes the search
+//! rows of shops that have become small.
+
+use std::{
+    collections::HashSet,
+    io,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use catalog::product::ShopId;
+use parking_lot::RwLock;
+
+use super::{
+    super::Postgres,
+    CandidateLimits,
+    backfill::{Backfill, LargeShop},
+    rows::SearchState,
+};
+use crate::{
+    background::BackgroundThread,
+    bell::Bell,
+    embed::ModelId,
+    store::{ErrorChain, StoreError},
+};
+
+/// Pause between two passes over the large shops.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// Products whose rows are created in one transaction. Writes to the shop wait for it.
+const BATCH: usize = 500;
+
+/// The thread; dropping this stops it. It does not wait for an index that is being built: another
+/// node, or the next start, continues.
+pub(super) struct Maintenance {
+    _thread: BackgroundThread,
+}
+
+impl Maintenance {
+    /// `ready` receives the shops that are searched in the database; `vectors` is the model whose
+    /// vectors are indexed, with their dimensions.
+    pub(super) fn start(
+        postgres: Postgres,
+        ready: Arc<RwLock<HashSet<ShopId>>>,
+        vectors: Option<(ModelId, usize)>,
+        limits: CandidateLimits,
+        evict: Box<dyn Fn(ShopId) + Send>,
+    ) -> io::Result<Self> {
+        let bell = Arc::<Bell>::default();
+        let worker = Worker {
+            postgres,
+            backfill: None,
+            ready,
+            vectors,
+            limits,
+            evict,
+            bell: Arc::clone(&bell),
+        };
+        let thread = BackgroundThread::start("large shops", bell, move || worker.run())?;
+        Ok(Self { _thread: thread })
+    }
+}
+
+/// The state of the thread.
+struct Worker {
+    postgres: Postgres,
+    /// The connection of the last pass.
+    backfill: Option<Backfill>,
+    ready: Arc<RwLock<HashSet<ShopId>>>,
+    vectors: Option<(ModelId, usize)>,
+    limits: CandidateLimits,
+    evict: Box<dyn Fn(ShopId) + Send>,
+    bell: Arc<Bell>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        let mut is_failing = false;
+        loop {
+            match self.pass() {
+                Ok(()) => is_failing = false,
+                Err(error) if !is_failing => {
+                    is_failing = true;
+                    let error = ErrorChain(&error);
+                    tracing::warn!(%error, "search-row backfill failed");
+                }
+                Err(_) => {}
+            }
+            if !self.bell.pause(INTERVAL) {
+                return;
+            }
+        }
+    }
+
+    /// One pass over the large shops.
+    fn pass(&mut self) -> Result<(), StoreError> {
+        let mut backfill = match self.backfill.take().filter(Backfill::is_usable) {
+            Some(backfill) => backfill,
+            None => self.postgres.backfill()?,
+        };
+        // Preparation starts below the limit, so that a shop is ready when it reaches it.
+        let above = self.limits.search_above;
+        for large in backfill.large_shops(above - above / 5)? {
+            if self.bell.stopping() {
+                break;
+            }
+            self.maintain(&mut backfill, large)?;
+        }
+        self.backfill = Some(backfill);
+        Ok(())
+    }
+
+    fn maintain(&self, backfill: &mut Backfill, large: LargeShop) -> Result<(), StoreError> {
+        let LargeShop { shop, products, state } = large;
+        let is_ready = match state {
+            SearchState::InDatabase | SearchState::Backfilling
+                if products < self.limits.search_above / 2 =>
+            {
+                self.ready.write().remove(&shop);
+                backfill.remove(shop)?;
+                tracing::info!(%shop, products, "search rows removed; shop is searched in memory");
+                false
+            }
+            SearchState::InDatabase => {
+                self.build_indexes(backfill, shop, products)?;
+                true
+            }
+            SearchState::InMemory | SearchState::Backfilling => {
+                self.prepare(backfill, shop, products)?
+            }
+        };
+        self.update_ready(shop, is_ready, products);
+        Ok(())
+    }
+
+    /// Creates rows and indexes; `false` if another node builds the indexes or the thread stops.
+    fn prepare(
+        &self,
+        backfill: &mut Backfill,
+        shop: ShopId,
+        products: usize,
+    ) -> Result<bool, StoreError> {
+        let started = Instant::now();
+        while !backfill.fill(shop, BATCH)? {
+            if self.bell.stopping() {
+                return Ok(false);
+            }
+        }
+        if !self.build_indexes(backfill, shop, products)? {
+            return Ok(false);
+        }
+        backfill.finish(shop)?;
+        let elapsed_ms = started.elapsed().as_millis() as u64;
+        tracing::info!(%shop, products, elapsed_ms, "shop is ready for search in the database");
+        Ok(true)
+    }
+
+    /// Builds missing indexes; shops below `index_from` need none.
+    fn build_indexes(
+        &self,
+        backfill: &mut Backfill,
+        shop: ShopId,
+        products: usize,
+    ) -> Result<bool, StoreError> {
+        if products < self.limits.index_from {
+            return Ok(true);
+        }
+        let vectors = self.vectors.as_ref().map(|(model, dims)| (model, *dims));
+        backfill.build_indexes(shop, vectors)
+    }
+
+    /// Routes searches of a shop. A margin of a tenth keeps a shop near the limit from going back
+    /// and forth.
+    fn update_ready(&self, shop: ShopId, is_ready: bool, products: usize) {
+        let above = self.limits.search_above;
+        let was_ready = self.ready.read().contains(&shop);
+        let least = if was_ready { above - above / 10 } else { above };
+        let is_ready = is_ready && products > least;
+        if is_ready && !was_ready {
+            self.ready.write().insert(shop);
+            (self.evict)(shop);
+        } else if was_ready && !is_ready {
+            self.ready.write().remove(&shop);
+        }
+    }
+}

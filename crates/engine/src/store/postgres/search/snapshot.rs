@@ -1,0 +1,376 @@
+//! Reads of one search inside PostgreSQL, all in one transaction and so of one database state.
+
+use std::{cell::RefCell, collections::HashMap};
+
+use catalog::{
+    access::Visibility,
+    change::Seq,
+    price::Money,
+    product::{Product, ProductId, ShopId},
+    query_parser::SortOrder,
+    ranking::CorpusStats,
+};
+
+use super::{
+    super::{
+        super::{StoreError, decoding},
+        rows::{self, get},
+        session::{Session, Value},
+        statements::{PRODUCTS, Sql},
+    },
+    rows::{ABOVE_PRICES, NO_PRICE, SearchState},
+    statements,
+};
+use crate::embed::{ModelId, StoredVector};
+
+/// Begins the transaction of a search.
+///
+/// Plans are made for the shop at hand, because large shops have partial indexes of their own. The
+/// scan of an HNSW graph continues until enough products pass the filter. The trigram threshold of
+/// 0.2 admits two typos in a word of eight letters.
+pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL plan_cache_mode = force_custom_plan;
+    SET LOCAL hnsw.iterative_scan = strict_order;
+    SET LOCAL hnsw.ef_search = 400;
+    SET LOCAL hnsw.max_scan_tuples = 40000;
+    SET LOCAL pg_trgm.similarity_threshold = 0.2";
+
+/// One state of a shop.
+pub(crate) struct SearchSnapshot<'session> {
+    session: RefCell<&'session mut Session>,
+    shop: i64,
+}
+
+/// Where a shop is searched, and its corpus statistics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShopStatistics {
+    /// The last change of the shop.
+    pub(crate) seq: Seq,
+    pub(crate) state: SearchState,
+    all: CorpusStats,
+    hidden: CorpusStats,
+}
+
+impl ShopStatistics {
+    /// The statistics of the visible products.
+    pub(crate) fn corpus(&self, visibility: Visibility) -> CorpusStats {
+        match visibility {
+            Visibility::All => self.all,
+            Visibility::VisibleOnly => self.all.minus(self.hidden),
+        }
+    }
+}
+
+/// The conditions of a search as SQL can evaluate them.
+#[derive(Clone, Debug)]
+pub(crate) struct RowFilter {
+    pub(crate) visibility: Visibility,
+    /// The lowest and the highest amount, both inclusive, as decimal numbers.
+    pub(crate) amounts: (String, String),
+    /// `None` for any currency.
+    pub(crate) currencies: Option<Vec<String>>,
+    /// A tsquery that products match; `None` for any text.
+    pub(crate) text: Option<String>,
+}
+
+impl RowFilter {
+    /// Admits all visible products.
+    pub(crate) fn visible(visibility: Visibility) -> Self {
+        let amounts = ("0".to_owned(), NO_PRICE.to_owned());
+        Self { visibility, amounts, currencies: None, text: None }
+    }
+}
+
+/// A word of a query with its weight in the lexical score.
+#[derive(Clone, Debug)]
+pub(crate) struct WeightedWord {
+    /// Quoted for a tsquery.
+    pub(crate) word: String,
+    /// The inverse document frequency, multiplied by the weight of the variant.
+    pub(crate) idf: f32,
+}
+
+/// The best products by lexical score: a tsquery that selects them, and how they are scored.
+#[derive(Clone, Debug)]
+pub(crate) struct LexicalTopK<'a> {
+    /// A tsquery that products match.
+    pub(crate) text: &'a str,
+    pub(crate) words: &'a [WeightedWord],
+    /// The constants of the scoring formula and the average field lengths.
+    pub(crate) formula: &'a [f32],
+    /// At most this many matching products are scored.
+    pub(crate) max_scored: i64,
+    pub(crate) limit: i64,
+}
+
+/// What scoring needs of a candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct CandidateRow {
+    pub(crate) id: ProductId,
+    pub(crate) version: Seq,
+    pub(crate) hidden: bool,
+    /// `None` if the price cannot be parsed.
+    pub(crate) price: Option<Money>,
+    pub(crate) title: String,
+    pub(crate) description: String,
+    pub(crate) vector: Option<StoredVector>,
+}
+
+impl<'session> SearchSnapshot<'session> {
+    /// `session` is in a transaction that was begun with [`BEGIN`].
+    pub(super) fn new(session: &'session mut Session, shop: ShopId) -> Self {
+        Self { session: RefCell::new(session), shop: shop.get().cast_signed() }
+    }
+
+    /// `None` if the shop has never been written to.
+    pub(crate) fn statistics(&self) -> Result<Option<ShopStatistics>, StoreError> {
+        let values: [Value<'_>; 1] = [&self.shop];
+        let found = self.session.borrow_mut().query_opt(statements::SHOP_STATISTICS, &values)?;
+        let read = |row: &tokio_postgres::Row| {
+            let count = |at| Ok::<_, StoreError>(get::<i64>(row, at)?.cast_unsigned());
+            let corpus = |from: usize| {
+                Ok::<_, StoreError>(CorpusStats {
+                    products: count(from)?,
+                    title_words: count(from + 1)?,
+                    description_words: count(from + 2)?,
+                })
+            };
+            Ok(ShopStatistics {
+                seq: decoding::seq(get(row, 0)?),
+                state: SearchState::of_column(get(row, 1)?),
+                all: corpus(2)?,
+                hidden: corpus(5)?,
+            })
+        };
+        found.as_ref().map(read).transpose()
+    }
+
+    /// Document frequencies among the visible products; words that none contains are omitted.
+    pub(crate) fn doc_freqs(
+        &self,
+        visibility: Visibility,
+        words: &[String],
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        self.words(statements::DOC_FREQS, visibility, &[&words])
+    }
+
+    /// Words similar to `word` by trigrams, with their document frequencies.
+    pub(crate) fn similar_words(
+        &self,
+        visibility: Visibility,
+        word: &str,
+        limit: i64,
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        self.words(statements::SIMILAR_WORDS, visibility, &[&word, &limit])
+    }
+
+    /// Words that start with `prefix`, with their document frequencies.
+    pub(crate) fn words_with_prefix(
+        &self,
+        visibility: Visibility,
+        prefix: &str,
+        limit: i64,
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        let end = format!("{prefix}{}", char::MAX);
+        self.words(statements::WORDS_IN_RANGE, visibility, &[&prefix, &end, &limit])
+    }
+
+    /// The words of a statement whose first parameters are the shop and the visibility.
+    fn words(
+        &self,
+        sql: Sql,
+        visibility: Visibility,
+        more: &[Value<'_>],
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        let include_hidden = visibility == Visibility::All;
+        let first: [Value<'_>; 2] = [&self.shop, &include_hidden];
+        let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
+        let found = self.session.borrow_mut().query(sql, &values)?;
+        found.iter().map(|row| Ok((get(row, 0)?, get::<i64>(row, 1)?.cast_unsigned()))).collect()
+    }
+
+    /// How many visible products match a tsquery, up to `limit`.
+    pub(crate) fn count_matching(
+        &self,
+        visibility: Visibility,
+        text: &str,
+        limit: i64,
+    ) -> Result<u64, StoreError> {
+        let include_hidden = visibility == Visibility::All;
+        let values: [Value<'_>; 4] = [&self.shop, &include_hidden, &text, &limit];
+        let row = self.session.borrow_mut().query_one(statements::COUNT_MATCHING, &values)?;
+        Ok(get::<i64>(&row, 0)?.cast_unsigned())
+    }
+
+    /// At most `limit` products that pass the filter, in no particular order.
+    pub(crate) fn filtered(
+        &self,
+        filter: &RowFilter,
+        limit: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        self.ids(statements::FILTERED, filter, &[&limit])
+    }
+
+    /// How many products pass the filter.
+    pub(crate) fn count_filtered(&self, filter: &RowFilter) -> Result<usize, StoreError> {
+        let found = self.query_filtered(statements::COUNT_FILTERED, filter, &[])?;
+        let row = found.first().ok_or_else(|| StoreError::damaged("a count without a row"))?;
+        get(row, 0).map(decoding::count)
+    }
+
+    /// The first products in an order that pass the filter and match `text`, if there is one.
+    pub(crate) fn first(
+        &self,
+        filter: &RowFilter,
+        order: SortOrder,
+        text: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let (lowest, highest) = &filter.amounts;
+        if order != SortOrder::PriceDescending || highest != NO_PRICE {
+            return self.in_order(filter, order, text, limit);
+        }
+        // Products without a price come last in this order too, although `NO_PRICE` is above all
+        // prices.
+        let between = |lowest: &str, highest: &str| {
+            let amounts = (lowest.to_owned(), highest.to_owned());
+            RowFilter { amounts, ..filter.clone() }
+        };
+        let mut first = self.in_order(&between(lowest, ABOVE_PRICES), order, text, limit)?;
+        let rest = limit - i64::try_from(first.len()).unwrap_or(limit);
+        if rest > 0 {
+            first.extend(self.in_order(&between(NO_PRICE, NO_PRICE), order, text, rest)?);
+        }
+        Ok(first)
+    }
+
+    fn in_order(
+        &self,
+        filter: &RowFilter,
+        order: SortOrder,
+        text: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let (all, matching) = match order {
+            SortOrder::PriceAscending => (statements::CHEAPEST, statements::CHEAPEST_MATCHING),
+            SortOrder::PriceDescending => {
+                (statements::MOST_EXPENSIVE, statements::MOST_EXPENSIVE_MATCHING)
+            }
+            SortOrder::Newest => (statements::NEWEST, statements::NEWEST_MATCHING),
+        };
+        match text {
+            None => self.ids(all, filter, &[&limit]),
+            Some(text) => self.ids(matching, filter, &[&limit, &text]),
+        }
+    }
+
+    /// The best products by lexical score that pass the filter.
+    pub(crate) fn top_by_text(
+        &self,
+        filter: &RowFilter,
+        top: &LexicalTopK<'_>,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let words: Vec<&str> = top.words.iter().map(|weighted| &*weighted.word).collect();
+        let idfs: Vec<f32> = top.words.iter().map(|weighted| weighted.idf).collect();
+        let values: [Value<'_>; 6] =
+            [&top.max_scored, &top.text, &words, &idfs, &top.formula, &top.limit];
+        self.ids(statements::TOP_BY_TEXT, filter, &values)
+    }
+
+    /// The products that pass the filter and are nearest to a quantised vector.
+    pub(crate) fn nearest(
+        &self,
+        filter: &RowFilter,
+        model: &ModelId,
+        vector: &[i8],
+        limit: i64,
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let numbers: Vec<String> = vector.iter().map(ToString::to_string).collect();
+        let text = format!("[{}]", numbers.join(","));
+        let sql = statements::NEAREST.with_dims(vector.len());
+        self.ids(sql, filter, &[&limit, &model.as_str(), &text])
+    }
+
+    /// A product's vector of this model.
+    pub(crate) fn vector(
+        &self,
+        id: ProductId,
+        model: &ModelId,
+    ) -> Result<Option<StoredVector>, StoreError> {
+        let product = id.get().cast_signed();
+        let values: [Value<'_>; 3] = [&self.shop, &product, &model.as_str()];
+        let found = self.session.borrow_mut().query_opt(statements::VECTOR_OF, &values)?;
+        found.map_or(Ok(None), |row| rows::read_stored(&row, 0, (self.shop, product)))
+    }
+
+    /// The candidates with these ids, by ascending id, with their vectors of this model.
+    pub(crate) fn candidates(
+        &self,
+        ids: &[ProductId],
+        model: Option<&ModelId>,
+    ) -> Result<Vec<CandidateRow>, StoreError> {
+        let ids: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let values: [Value<'_>; 3] = [&self.shop, &model.map(ModelId::as_str), &ids];
+        let found = self.session.borrow_mut().query(statements::CANDIDATES, &values)?;
+        let shop = self.shop;
+        let read = |row: &tokio_postgres::Row| {
+            let product = get(row, 0)?;
+            let Some(id) = decoding::product_id(shop, product) else { return Ok(None) };
+            Ok(Some(CandidateRow {
+                id,
+                version: decoding::seq(get(row, 1)?),
+                hidden: get(row, 2)?,
+                price: decoding::money(shop, product, get(row, 3)?),
+                title: get(row, 4)?,
+                description: get(row, 5)?,
+                vector: rows::read_stored(row, 6, (shop, product))?,
+            }))
+        };
+        found.iter().filter_map(|row| read(row).transpose()).collect()
+    }
+
+    /// The visible products with these ids, in this order; unknown ids are omitted.
+    pub(crate) fn products(
+        &self,
+        visibility: Visibility,
+        ids: &[ProductId],
+    ) -> Result<Vec<Product>, StoreError> {
+        let numbers: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let found = self.session.borrow_mut().query(PRODUCTS, &[&self.shop, &numbers])?;
+        let mut by_id = HashMap::with_capacity(found.len());
+        for row in &found {
+            if let Some(product) = rows::read(row, 0)?
+                && (visibility == Visibility::All || !product.hidden)
+            {
+                by_id.insert(product.id, product);
+            }
+        }
+        Ok(ids.iter().filter_map(|id| by_id.remove(id)).collect())
+    }
+
+    fn ids(
+        &self,
+        sql: Sql,
+        filter: &RowFilter,
+        more: &[Value<'_>],
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let found = self.query_filtered(sql, filter, more)?;
+        let read = |row| Ok(decoding::product_id(self.shop, get(row, 0)?));
+        found.iter().filter_map(|row| read(row).transpose()).collect()
+    }
+
+    /// The rows of a statement whose first parameters are the filter.
+    fn query_filtered(
+        &self,
+        sql: Sql,
+        filter: &RowFilter,
+        more: &[Value<'_>],
+    ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
+        let include_hidden = filter.visibility == Visibility::All;
+        let (lowest, highest) = &filter.amounts;
+        let first: [Value<'_>; 6] =
+            [&self.shop, &include_hidden, lowest, highest, &filter.currencies, &filter.text];
+        let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
+        self.session.borrow_mut().query(sql, &values)
+    }
+}

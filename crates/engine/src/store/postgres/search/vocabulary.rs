@@ -1,0 +1,195 @@
+//! Document frequencies and spelling candidates of a shop that is searched inside PostgreSQL,
+//! fetched in batches and cached for the duration of one search.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{HashMap, HashSet},
+};
+
+use catalog::{
+    access::Visibility,
+    analysis::{QueryTerms, for_each_word},
+    query_parser::{ParsedQuery, TermLookup},
+    spelling::Vocabulary,
+};
+
+use super::{snapshot::SearchSnapshot, text_query};
+use crate::store::StoreError;
+
+/// Limit for words that are similar by trigrams.
+const MAX_SIMILAR: i64 = 300;
+/// Limit for words with a common prefix.
+const MAX_WITH_PREFIX: i64 = 200;
+/// Co-occurrences are counted up to this number; the speller does not distinguish larger ones.
+const MAX_TOGETHER: i64 = 5_000;
+
+/// The words of a shop's visible products, as of one database state.
+///
+/// The speller's callbacks cannot fail, so the first error of the database is kept and returned by
+/// [`doc_freqs`](Self::doc_freqs).
+pub(crate) struct ShopVocabulary<'a, 'session> {
+    snapshot: &'a SearchSnapshot<'session>,
+    visibility: Visibility,
+    /// The document frequency of each word looked up so far, 0 included.
+    doc_freqs: RefCell<HashMap<Box<str>, u64>>,
+    /// The number of visible products.
+    products: u64,
+    error: Cell<Option<StoreError>>,
+}
+
+impl<'a, 'session> ShopVocabulary<'a, 'session> {
+    /// The words of a shop with `products` visible products.
+    pub(crate) fn new(
+        snapshot: &'a SearchSnapshot<'session>,
+        visibility: Visibility,
+        products: u64,
+    ) -> Self {
+        let (doc_freqs, error) = Default::default();
+        Self { snapshot, visibility, doc_freqs, products, error }
+    }
+
+    /// How many visible products contain a word.
+    pub(crate) fn doc_freq(&self, word: &str) -> u64 {
+        if let Some(known) = self.doc_freqs.borrow().get(word) {
+            return *known;
+        }
+        self.prefetch(&[word.to_owned()]);
+        self.doc_freqs.borrow().get(word).copied().unwrap_or(0)
+    }
+
+    /// Fetches the document frequencies of words that will be looked up.
+    pub(crate) fn prefetch(&self, words: &[String]) {
+        let mut unknown: Vec<String> = words.to_vec();
+        // PostgreSQL's text cannot contain NUL, and no word does.
+        let is_valid = |word: &str| !word.contains('\0');
+        unknown.retain(|word| is_valid(word) && !self.doc_freqs.borrow().contains_key(&**word));
+        unknown.sort_unstable();
+        unknown.dedup();
+        if unknown.is_empty() {
+            return;
+        }
+        let found = self.snapshot.doc_freqs(self.visibility, &unknown);
+        let Some(found) = self.keep_error(found) else { return };
+        let mut doc_freqs = self.doc_freqs.borrow_mut();
+        for word in unknown {
+            let products = found.get(&word).copied().unwrap_or(0);
+            doc_freqs.insert(word.into(), products);
+        }
+    }
+
+    /// Fetches the document frequencies of the words of a query text.
+    pub(crate) fn prefetch_text(&self, text: &str) {
+        let mut words: Vec<String> = Vec::new();
+        for_each_word(text, |word| words.push(word.to_owned()));
+        words.extend(text.split_whitespace().map(str::to_lowercase));
+        words.extend(QueryTerms::of(text).iter().map(str::to_owned));
+        self.prefetch(&words);
+    }
+
+    /// Corrects a query with the words of the visible products.
+    pub(crate) fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
+        parsed.correct(
+            query,
+            &Vocabulary {
+                is_dictionary_word: is_word,
+                num_docs: self.products,
+                prefetch: &|words| self.prefetch(words),
+                doc_freq: &|word| self.doc_freq(word),
+                near: &|word, found| self.similar(word, found),
+                with_prefix: &|word, found| {
+                    let words =
+                        self.snapshot.words_with_prefix(self.visibility, word, MAX_WITH_PREFIX);
+                    self.visit(words, found);
+                },
+                co_doc_freq: &|word, others| self.together(word, others),
+            },
+        );
+    }
+
+    /// The document frequencies of all words looked up so far, or the first error of a lookup.
+    pub(crate) fn doc_freqs(&self) -> Result<HashMap<Box<str>, u64>, StoreError> {
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => Ok(self.doc_freqs.borrow().clone()),
+        }
+    }
+
+    /// Words that share trigrams with `word`, and words within one edit: in a short word, an edit
+    /// leaves too few trigrams unchanged.
+    fn similar(&self, word: &str, found: &mut dyn FnMut(&str)) {
+        self.visit(self.snapshot.similar_words(self.visibility, word, MAX_SIMILAR), found);
+        self.visit(self.snapshot.doc_freqs(self.visibility, &within_one_edit(word)), found);
+    }
+
+    /// Caches document frequencies and calls back with the words, in alphabetical order.
+    fn visit(&self, words: Result<HashMap<String, u64>, StoreError>, found: &mut dyn FnMut(&str)) {
+        let mut words: Vec<_> = self.keep_error(words).into_iter().flatten().collect();
+        words.sort_unstable();
+        for (word, products) in words {
+            self.doc_freqs.borrow_mut().insert((&*word).into(), products);
+            if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                found(&word);
+            }
+        }
+    }
+
+    /// How many products contain `word` and any of `others`.
+    fn together(&self, word: &str, others: &[&str]) -> u64 {
+        let known: Vec<&str> =
+            others.iter().copied().filter(|other| self.doc_freq(other) > 0).collect();
+        if known.is_empty() || self.doc_freq(word) == 0 {
+            return 0;
+        }
+        let query = text_query::with_any(word, &known);
+        self.keep_error(self.snapshot.count_matching(self.visibility, &query, MAX_TOGETHER))
+            .unwrap_or(0)
+    }
+
+    fn keep_error<T>(&self, result: Result<T, StoreError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let first = self.error.take().unwrap_or(error);
+                self.error.set(Some(first));
+                None
+            }
+        }
+    }
+}
+
+/// All words that turn into `word`, of lower-case ASCII letters, by one deletion, insertion,
+/// substitution or transposition.
+fn within_one_edit(word: &str) -> Vec<String> {
+    let mut words: HashSet<String> = HashSet::new();
+    for at in 0..=word.len() {
+        let (before, after) = word.split_at(at);
+        for letter in 'a'..='z' {
+            words.insert(format!("{before}{letter}{after}"));
+            if !after.is_empty() {
+                words.insert(format!("{before}{letter}{}", &after[1..]));
+            }
+        }
+        if !after.is_empty() {
+            words.insert(format!("{before}{}", &after[1..]));
+        }
+        if after.len() > 1 {
+            words.insert(format!("{before}{}{}{}", &after[1..2], &after[..1], &after[2..]));
+        }
+    }
+    words.remove(word);
+    words.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::within_one_edit;
+
+    #[test]
+    fn every_kind_of_edit_is_covered() {
+        let words = within_one_edit("lamp");
+        for word in ["lmap", "alamp", "lamps", "lam", "amp", "lump", "clamp", "ramp"] {
+            assert!(words.iter().any(|found| found == word), "{word}");
+        }
+        assert!(words.iter().all(|found| found != "lamp"));
+    }
+}
