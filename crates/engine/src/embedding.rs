@@ -1,13 +1,11 @@
-//! When do products get better vectors than those they were stored with? In the background,
-//! after their writes were answered.
+//! Replaces the vectors that products were stored with by better ones, in the background.
 //!
-//! Products without any vector of the model in force come first and get instant ones, so that
-//! after a change of model all are soon found by meaning again; then all get deep ones.
+//! Products without any vector of the current model come first and get instant vectors, so that
+//! semantic search covers them soon after a change of model. Then all products get deep vectors,
+//! newest first, in small batches that searches take precedence over.
 //!
-//! What is left to do is never kept in memory: it is what the rows say. So nothing is lost when
-//! the process ends, when the outside model is down, or when another model is configured; then
-//! the rows of the old one are what is left to do. Newest products go first, in small batches,
-//! and whoever searches goes before all of them.
+//! The work queue is derived from the rows and never kept in memory, so nothing is lost when the
+//! process ends, when a remote model is down, or when another model is configured.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +15,6 @@ use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -27,146 +24,98 @@ use catalog::{
 };
 
 use crate::{
-    bell::Bell,
-    embed::{EmbedError, Embedder, Embedding, Encoder, Text, Turn},
+    background::{BackgroundThread, Next, Run, Wakeup},
+    embed::{EmbedError, Embedder, Embedding, Encoder, Priority, Text},
     store::{EmbeddingQueue, ErrorChain, StoreError, Unembedded, VectorRow},
-    writer::{Entrance, WriteError},
+    writer::{WeakWriter, WriteError},
     writes::StoreVectors,
 };
 
-/// Products embedded deeply and stored together: few, so that a stop or a newer product waits
-/// little.
-const BATCH: usize = 16;
-/// Products embedded instantly and stored together.
+/// Products per batch of deep vectors. Small, so that a stop or a newer product waits little.
+const DEEP_BATCH: usize = 16;
+/// Products per batch of instant vectors.
 const INSTANT_BATCH: usize = 512;
-/// The wait after a first failure; each further one doubles it.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// The longest wait after a failure that does not itself ask for more.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// Texts that the model refuses are passed over until the next start; of so many at the most.
-const MOST_PASSED_OVER: usize = 1000;
-/// Batches between two counts of all that is left.
+/// How many texts that the model rejects are skipped until the next start.
+const MAX_SKIPPED: usize = 1000;
+/// Batches between two counts of the products that wait.
 const COUNT_EVERY: u32 = 16;
-/// How often a store that other processes write to is looked at when there was nothing to do.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// How long the end of the process waits for a batch that is under way.
-const STOP_TIME: Duration = Duration::from_secs(2);
+/// How often the queue of a shared store is read while it is empty: the writes of other processes
+/// cause no wake-up.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The background thread. It stops when this is dropped.
-pub(crate) struct Background {
-    bell: Arc<Bell>,
-    thread: Option<JoinHandle<()>>,
+/// Starts the thread. `wakeup` is notified after every commit.
+pub(crate) fn start(
+    embedder: Arc<dyn Embedder>,
+    queue: Arc<dyn EmbeddingQueue>,
+    writer: WeakWriter,
+    wakeup: Arc<Wakeup>,
+) -> io::Result<BackgroundThread> {
+    let mut worker = EmbeddingWorker {
+        embedder,
+        queue,
+        writer,
+        batches: 0,
+        instant_left: true,
+        skipped: HashSet::new(),
+    };
+    BackgroundThread::start("embedding", wakeup, move |run| worker.step(run))
 }
 
-impl Background {
-    /// Starts to embed whatever is not.
-    pub(crate) fn start(
-        embedder: Arc<dyn Embedder>,
-        readers: Arc<dyn EmbeddingQueue>,
-        writer: Entrance,
-        bell: Arc<Bell>,
-    ) -> io::Result<Self> {
-        let desk = Desk {
-            embedder,
-            readers,
-            writer,
-            batches: 0,
-            instant_left: true,
-            failures: 0,
-            passed_over: HashSet::new(),
-        };
-        let heard = Arc::clone(&bell);
-        let thread = thread::Builder::new().name("embedding".to_owned());
-        let thread = thread.spawn(move || desk.run(&heard))?;
-        Ok(Self { bell, thread: Some(thread) })
-    }
-}
-
-impl Drop for Background {
-    /// Waits for the batch under way, but not for an outside model that takes its time: what is
-    /// not stored is done again after the next start.
-    fn drop(&mut self) {
-        self.bell.stop();
-        let Some(thread) = self.thread.take() else { return };
-        let waiting_since = Instant::now();
-        while !thread.is_finished() && waiting_since.elapsed() < STOP_TIME {
-            thread::sleep(Duration::from_millis(5));
-        }
-        if thread.is_finished() {
-            // A panic there was reported by the panic hook already.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// A batch could not be done.
-enum Trouble {
+/// Why a batch was not finished.
+enum Failure {
     Model(EmbedError),
     Store(StoreError),
+    /// The writer has ended.
     Stopping,
 }
 
-/// The background thread's own things.
-struct Desk {
+struct EmbeddingWorker {
     embedder: Arc<dyn Embedder>,
-    readers: Arc<dyn EmbeddingQueue>,
-    writer: Entrance,
-    /// Batches since there was nothing to do.
+    queue: Arc<dyn EmbeddingQueue>,
+    writer: WeakWriter,
+    /// Batches since the queue was empty.
     batches: u32,
-    /// Whether there may be products without any vector of the model that it makes at once. New
-    /// ones are stored with it, so once there are none there are none again.
+    /// Whether products without any vector of the model may be left. New products are stored with
+    /// an instant vector, so once there are none left there will be none.
     instant_left: bool,
-    /// Batches that failed in a row.
-    failures: u32,
-    passed_over: HashSet<(ShopId, ProductId, Seq)>,
+    /// Texts that the model rejected, by the version that introduced them.
+    skipped: HashSet<(ShopId, ProductId, Seq)>,
 }
 
-impl Desk {
-    fn run(mut self, bell: &Bell) {
-        loop {
-            if bell.stopping() {
-                return;
+impl EmbeddingWorker {
+    fn step(&mut self, run: &Run<'_>) -> Next {
+        let (error, retry_after) = match self.batch_or_panic() {
+            Ok(0) if self.queue.is_shared() => return Next::WaitAtMost(POLL_INTERVAL),
+            Ok(0) => return Next::Wait,
+            Ok(_) => {
+                if run.failures > 0 {
+                    tracing::info!(failures = run.failures, "embedding resumed");
+                }
+                return Next::Continue;
             }
-            match self.batch_or_panic() {
-                // Other processes are not heard, neither when they write nor when they die.
-                Ok(0) if self.readers.is_shared() => {
-                    if !bell.wait_at_most(LOOK_AGAIN) {
-                        return;
-                    }
-                }
-                Ok(0) => {
-                    if !bell.wait() {
-                        return;
-                    }
-                }
-                Ok(_) => self.recovered(),
-                Err(Trouble::Stopping) => return,
-                Err(Trouble::Model(error)) => {
-                    let wait = self.failed(&error, error.retry_after());
-                    if !bell.pause(wait) {
-                        return;
-                    }
-                }
-                Err(Trouble::Store(error)) => {
-                    let wait = self.failed(&error, None);
-                    if !bell.pause(wait) {
-                        return;
-                    }
-                }
+            Err(Failure::Stopping) => return Next::Stop,
+            Err(Failure::Model(error)) => {
+                let retry_after = error.retry_after();
+                (ErrorChain(&error).to_string(), retry_after)
             }
+            Err(Failure::Store(error)) => (ErrorChain(&error).to_string(), None),
+        };
+        if run.failures == 0 {
+            tracing::warn!(error, "embedding failed; new products are found by their words only");
         }
+        metrics::counter!("shopkeeper_embed_failures_total").increment(1);
+        Next::Retry(run.backoff().max(retry_after.unwrap_or_default()))
     }
 
-    /// A model that panics is a model that failed: the thread goes on.
-    fn batch_or_panic(&mut self) -> Result<usize, Trouble> {
+    /// Counts a panic of the model as one of its failures.
+    fn batch_or_panic(&mut self) -> Result<usize, Failure> {
         catch_unwind(AssertUnwindSafe(|| self.batch())).unwrap_or_else(|_| {
-            let panicked = EmbedError::Inference("it panicked".to_owned());
-            Err(Trouble::Model(panicked))
+            Err(Failure::Model(EmbedError::Inference("the model panicked".to_owned())))
         })
     }
 
-    /// Embeds the newest products that are left and says how many it dealt with.
-    fn batch(&mut self) -> Result<usize, Trouble> {
+    /// Embeds the newest waiting products. Returns how many it handled.
+    fn batch(&mut self) -> Result<usize, Failure> {
         if self.instant_left {
             let embedded = self.instant_batch()?;
             self.instant_left = embedded > 0;
@@ -175,12 +124,12 @@ impl Desk {
             }
         }
         let model = self.embedder.model().as_str();
-        let most = BATCH + self.passed_over.len();
-        let left = self.readers.lease_unembedded(model, Encoder::Deep, most);
-        let mut products = left.map_err(Trouble::Store)?;
-        products.retain(|product| !self.passed_over.contains(&as_seen(product)));
-        products.truncate(BATCH);
-        self.report_progress(products.is_empty()).map_err(Trouble::Store)?;
+        let limit = DEEP_BATCH + self.skipped.len();
+        let leased = self.queue.lease_unembedded(model, Encoder::Deep, limit);
+        let mut products = leased.map_err(Failure::Store)?;
+        products.retain(|product| !self.skipped.contains(&text_version(product)));
+        products.truncate(DEEP_BATCH);
+        self.report_progress(products.is_empty()).map_err(Failure::Store)?;
         if products.is_empty() {
             return Ok(0);
         }
@@ -192,12 +141,12 @@ impl Desk {
         Ok(products.len())
     }
 
-    /// Gives the newest products without any vector of the model instant ones, if it makes such,
-    /// and says how many.
-    fn instant_batch(&mut self) -> Result<usize, Trouble> {
+    /// Stores instant vectors for the newest products without any vector of the model. Returns how
+    /// many; none if the model has no instant encoder.
+    fn instant_batch(&mut self) -> Result<usize, Failure> {
         let model = self.embedder.model().as_str();
-        let left = self.readers.lease_unembedded(model, Encoder::Instant, INSTANT_BATCH);
-        let products = left.map_err(Trouble::Store)?;
+        let leased = self.queue.lease_unembedded(model, Encoder::Instant, INSTANT_BATCH);
+        let products = leased.map_err(Failure::Store)?;
         let embed = |product| Some(row((product, self.embedder.instant(text(product))?)));
         let vectors: Vec<_> = products.iter().filter_map(embed).collect();
         let embedded = vectors.len();
@@ -207,34 +156,34 @@ impl Desk {
         Ok(embedded)
     }
 
-    fn store(&self, vectors: Vec<VectorRow>) -> Result<(), Trouble> {
+    fn store(&self, vectors: Vec<VectorRow>) -> Result<(), Failure> {
         let stored = vectors.len();
-        self.writer.submit_waiting(StoreVectors { vectors }).map_err(|error| match error {
-            WriteError::Store(error) => Trouble::Store(error),
-            WriteError::QueueFull | WriteError::Down => Trouble::Stopping,
+        self.writer.submit_blocking(StoreVectors { vectors }).map_err(|error| match error {
+            WriteError::Store(error) => Failure::Store(error),
+            WriteError::QueueFull | WriteError::Down => Failure::Stopping,
         })?;
         metrics::counter!("shopkeeper_vectors_stored_total").increment(stored as u64);
         Ok(())
     }
 
-    /// Says how many products are left. Counting them takes time where they are many.
+    /// Updates the gauge of waiting products, at times only: counting many takes long.
     fn report_progress(&mut self, all_done: bool) -> Result<(), StoreError> {
         if all_done || self.batches.is_multiple_of(COUNT_EVERY) {
             let model = self.embedder.model().as_str();
-            let left = self.readers.unembedded_count(model, Encoder::Deep)?;
+            let left = self.queue.unembedded_count(model, Encoder::Deep)?;
             metrics::gauge!("shopkeeper_vectors_waiting").set(left as f64);
         }
         self.batches = if all_done { 0 } else { self.batches.wrapping_add(1) };
         Ok(())
     }
 
-    /// The vectors of the products, less those whose text the model refuses.
-    fn embed(&mut self, products: &[Unembedded]) -> Result<Vec<VectorRow>, Trouble> {
+    /// The vectors of the products, without those whose text the model rejects.
+    fn embed(&mut self, products: &[Unembedded]) -> Result<Vec<VectorRow>, Failure> {
         let texts: Vec<_> = products.iter().map(text).collect();
-        match self.embedder.deep(&texts, Turn::Background) {
+        match self.embedder.deep(&texts, Priority::Background) {
             Ok(vectors) => Ok(products.iter().zip(vectors).map(row).collect()),
-            Err(error) if !error.blames_texts() => Err(Trouble::Model(error)),
-            // One text may have spoilt it for the others: each gets a chance alone.
+            Err(error) if !error.blames_texts() => Err(Failure::Model(error)),
+            // One text may be to blame: retry each alone.
             Err(_) if products.len() > 1 => {
                 let mut rows = Vec::new();
                 for product in products {
@@ -243,43 +192,20 @@ impl Desk {
                 Ok(rows)
             }
             Err(error) => {
-                if self.passed_over.len() >= MOST_PASSED_OVER {
-                    return Err(Trouble::Model(error));
+                if self.skipped.len() >= MAX_SKIPPED {
+                    return Err(Failure::Model(error));
                 }
                 let product = &products[0];
-                tracing::warn!(product = %product.id, %error, "a product is found by its words only");
-                self.passed_over.insert(as_seen(product));
+                let (shop, id) = (product.shop, product.id);
+                tracing::warn!(%shop, product = %id, %error, "the model rejected a product's text");
+                self.skipped.insert(text_version(product));
                 Ok(Vec::new())
             }
         }
     }
-
-    /// Counts a failure and says how long to wait now.
-    fn failed(
-        &mut self,
-        error: &(dyn std::error::Error + 'static),
-        asked_for: Option<Duration>,
-    ) -> Duration {
-        if self.failures == 0 {
-            let error = ErrorChain(error);
-            tracing::warn!(%error, "products cannot be embedded now; they are found by their words");
-        }
-        metrics::counter!("shopkeeper_embed_failures_total").increment(1);
-        let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.failures));
-        self.failures = self.failures.saturating_add(1);
-        doubled.min(LONGEST_WAIT).max(asked_for.unwrap_or_default())
-    }
-
-    fn recovered(&mut self) {
-        if self.failures > 0 {
-            tracing::info!(failures = self.failures, "products are embedded again");
-            self.failures = 0;
-        }
-    }
 }
 
-/// The product with the text it has now.
-fn as_seen(product: &Unembedded) -> (ShopId, ProductId, Seq) {
+fn text_version(product: &Unembedded) -> (ShopId, ProductId, Seq) {
     (product.shop, product.id, product.version)
 }
 

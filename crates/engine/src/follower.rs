@@ -17,8 +17,7 @@ use catalog::{change::Seq, product::ShopId};
 use parking_lot::Mutex;
 
 use crate::{
-    background::BackgroundThread,
-    bell::Bell,
+    background::{BackgroundThread, Next, Wakeup},
     shops::Shops,
     store::{Ear, ErrorChain, Outlook, Postgres, StoreError},
 };
@@ -32,7 +31,7 @@ pub(crate) struct Follower {
 
 #[derive(Default)]
 struct Shared {
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     /// The last change that was announced of each shop, since somebody looked.
     heard: Mutex<HashMap<ShopId, Seq>>,
 }
@@ -43,16 +42,17 @@ impl Follower {
         let shared = Arc::new(Shared::default());
         let outlook = postgres.outlook();
         outlook.confirm(Instant::now());
-        let desk = Desk {
+        let mut desk = Desk {
             postgres,
             outlook,
             shops,
             shared: Arc::clone(&shared),
             ear: None,
             is_lost: false,
+            asked: None,
         };
-        let bell = Arc::clone(&shared.bell);
-        let thread = BackgroundThread::start("follower", bell, move || desk.run())?;
+        let wakeup = Arc::clone(&shared.wakeup);
+        let thread = BackgroundThread::start("follower", wakeup, move |_| desk.step())?;
         Ok(Self { _thread: thread })
     }
 }
@@ -65,24 +65,21 @@ struct Desk {
     shared: Arc<Shared>,
     ear: Option<Ear>,
     is_lost: bool,
+    /// When the database was last asked.
+    asked: Option<Instant>,
 }
 
 impl Desk {
-    fn run(mut self) {
-        let mut asked = None::<Instant>;
-        loop {
-            let is_deaf = !self.ear.as_ref().is_some_and(Ear::hears) && !self.is_lost;
-            let is_time = is_deaf || asked.is_none_or(|at| at.elapsed() >= ASK_EVERY);
-            let done = if is_time { self.ask() } else { self.follow_what_was_heard() };
-            if is_time {
-                asked = Some(Instant::now());
-            }
-            self.report(done);
-            let left = asked.map_or(Duration::ZERO, |at| ASK_EVERY.saturating_sub(at.elapsed()));
-            if !self.shared.bell.wait_at_most(left) {
-                return;
-            }
+    fn step(&mut self) -> Next {
+        let is_deaf = !self.ear.as_ref().is_some_and(Ear::hears) && !self.is_lost;
+        let is_time = is_deaf || self.asked.is_none_or(|at| at.elapsed() >= ASK_EVERY);
+        let done = if is_time { self.ask() } else { self.follow_what_was_heard() };
+        if is_time {
+            self.asked = Some(Instant::now());
         }
+        self.report(done);
+        let since = self.asked.map_or(Duration::ZERO, |at| at.elapsed());
+        Next::WaitAtMost(ASK_EVERY.saturating_sub(since))
     }
 
     /// Listens, if nobody does, and then asks: what was announced before is not missed.
@@ -94,9 +91,9 @@ impl Desk {
                 let last = heard.entry(shop).or_default();
                 *last = seq.max(*last);
                 drop(heard);
-                shared.bell.ring();
+                shared.wakeup.notify();
             };
-            self.ear = Some(self.postgres.listen(hear, move || silenced.bell.ring())?);
+            self.ear = Some(self.postgres.listen(hear, move || silenced.wakeup.notify())?);
             // It may be another server than before, without the last commits of that one.
             self.shops.doubt_known();
         }

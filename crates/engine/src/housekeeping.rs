@@ -1,7 +1,7 @@
-//! Removes expired answers to idempotency keys and old change records, in the background.
+//! Removes expired responses to idempotency keys and old change records, in the background.
 //!
-//! It runs in small transactions of its own, beside those that write products: whatever it meets,
-//! writes go on. What it fails to remove it tries again, in smaller batches if it took too long.
+//! Each batch is a small transaction of its own, apart from those that write products, so writes
+//! never wait for it. A batch that fails is retried; one that timed out is retried at half the size.
 
 use std::{
     io,
@@ -12,29 +12,25 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{
-    background::BackgroundThread,
-    bell::Bell,
-    store::{Cleanup, ErrorChain, Trouble},
+    background::{BackgroundThread, Next, Run},
+    store::{Cleanup, ErrorChain, StoreError, StoreErrorKind},
     writer::Clock,
 };
 
 /// The pause after everything was removed.
-const EVERY: Duration = Duration::from_mins(10);
-/// Rows that are removed together.
+const INTERVAL: Duration = Duration::from_mins(10);
+/// Rows that are removed in one transaction.
 const BATCH: usize = 500;
-/// The least pause between two batches. After a batch that took longer, it is as long.
-const PAUSE: Duration = Duration::from_millis(5);
-/// The pause after a failure; it doubles with each one.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
-/// The longest pause after a failure.
-const LONGEST_WAIT: Duration = Duration::from_mins(1);
+/// The shortest pause between two batches. After a batch that took longer, the pause is as long.
+const MIN_PAUSE: Duration = Duration::from_millis(5);
 
-/// What is removed when.
+/// What is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retention {
-    /// How long the answer to an idempotency key is kept.
-    pub(crate) answers: SignedDuration,
-    /// How many changes are kept, of each shop or of all, as the store numbers them.
+    /// How long the response to an idempotency key is kept.
+    pub(crate) responses: SignedDuration,
+    /// How many change records are kept: per shop, or in total where the store numbers the changes
+    /// of all shops together.
     pub(crate) changes: u64,
 }
 
@@ -44,61 +40,51 @@ pub(crate) fn start(
     clock: Clock,
     retention: Retention,
 ) -> io::Result<BackgroundThread> {
-    let bell = Arc::<Bell>::default();
-    let mut keeper = Housekeeper { cleanup, retention, batch: BATCH, failures: 0, logged: None };
-    let (told, mut now) = (Arc::clone(&bell), clock());
-    BackgroundThread::start("housekeeping", bell, move || {
-        while keeper.remove_all(now, &told) && told.pause(EVERY) {
-            now = clock();
-        }
-    })
+    let started_at = Some(clock());
+    let mut sweep = Sweep { cleanup, clock, retention, started_at, batch: BATCH, logged: None };
+    BackgroundThread::start("housekeeping", Arc::default(), move |run| sweep.step(run))
 }
 
-struct Housekeeper {
+struct Sweep {
     cleanup: Box<dyn Cleanup>,
+    clock: Clock,
     retention: Retention,
+    /// When the current sweep began; `None` between two.
+    started_at: Option<Timestamp>,
     batch: usize,
-    /// Batches that failed in a row.
-    failures: u32,
-    /// What the last of them was logged with.
-    logged: Option<Trouble>,
+    /// The kind of failure that was logged last.
+    logged: Option<StoreErrorKind>,
 }
 
-impl Housekeeper {
-    /// Removes what there is to remove; `false` if it is time to stop.
-    fn remove_all(&mut self, now: Timestamp, bell: &Bell) -> bool {
-        let expired_before = now.checked_sub(self.retention.answers).unwrap_or(Timestamp::MIN);
-        loop {
-            let started = Instant::now();
-            let removed =
-                self.cleanup.remove_some(expired_before, self.retention.changes, self.batch);
-            let pause = match removed {
-                Ok(true) => return !bell.stopping(),
-                Ok(false) => {
-                    self.failures = 0;
-                    started.elapsed().max(PAUSE)
-                }
-                Err(error) => self.failed(&error),
-            };
-            if !bell.pause(pause) {
-                return false;
+impl Sweep {
+    /// Removes one batch.
+    fn step(&mut self, run: &Run<'_>) -> Next {
+        let now = *self.started_at.get_or_insert_with(|| (self.clock)());
+        let expired_before = now.checked_sub(self.retention.responses).unwrap_or(Timestamp::MIN);
+        let started = Instant::now();
+        match self.cleanup.remove_some(expired_before, self.retention.changes, self.batch) {
+            Ok(true) => {
+                self.started_at = None;
+                Next::Sleep(INTERVAL)
+            }
+            Ok(false) => Next::Sleep(started.elapsed().max(MIN_PAUSE)),
+            Err(error) => {
+                self.note_failure(&error, run.failures);
+                Next::Retry(run.backoff())
             }
         }
     }
 
-    /// Counts a failure and says how long to wait.
-    fn failed(&mut self, error: &crate::store::StoreError) -> Duration {
-        if error.trouble() == Trouble::Busy {
+    /// Logs a failure, unless the one before it was of the same kind.
+    fn note_failure(&mut self, error: &StoreError, failures: u32) {
+        if error.kind() == StoreErrorKind::Busy {
             self.batch = (self.batch / 2).max(1);
         }
-        if self.failures == 0 || self.logged != Some(error.trouble()) {
-            self.logged = Some(error.trouble());
+        if failures == 0 || self.logged != Some(error.kind()) {
+            self.logged = Some(error.kind());
             let error = ErrorChain(error);
-            tracing::warn!(%error, batch = self.batch, "expired rows cannot be removed now");
+            tracing::warn!(%error, batch = self.batch, "removing expired rows failed; will retry");
         }
-        let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.failures));
-        self.failures = self.failures.saturating_add(1);
-        wait.min(LONGEST_WAIT)
     }
 }
 
@@ -109,7 +95,7 @@ mod tests {
     use super::*;
     use crate::store::StoreError;
 
-    /// Removes rows at a pace; some batches fail.
+    /// Fails for batches of more than 100 rows.
     struct Slow {
         rows: usize,
         batches: Arc<Mutex<Vec<usize>>>,
@@ -119,7 +105,7 @@ mod tests {
         fn remove_some(&mut self, _: Timestamp, _: u64, batch: usize) -> Result<bool, StoreError> {
             self.batches.lock().push(batch);
             if batch > 100 {
-                return Err(StoreError::busy("it takes too long"));
+                return Err(StoreError::busy("it timed out"));
             }
             self.rows = self.rows.saturating_sub(batch);
             Ok(self.rows == 0)
@@ -127,14 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn batches_that_take_too_long_are_made_smaller() {
+    fn batches_that_time_out_are_halved() {
         let batches = Arc::<Mutex<Vec<usize>>>::default();
         let slow = Slow { rows: 150, batches: Arc::clone(&batches) };
         let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
-        let retention = Retention { answers: SignedDuration::MAX, changes: 1 };
+        let retention = Retention { responses: SignedDuration::MAX, changes: 1 };
         let thread = start(Box::new(slow), clock, retention).unwrap();
         let done = || batches.lock().iter().filter(|batch| **batch <= 100).count() == 3;
-        testkit::until("the end", done);
+        testkit::until("the last batch", done);
         drop(thread);
         assert_eq!(*batches.lock(), [500, 250, 125, 62, 62, 62]);
     }

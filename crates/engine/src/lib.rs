@@ -11,7 +11,6 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod background;
-mod bell;
 pub mod embed;
 mod embedding;
 mod engine;
@@ -19,11 +18,12 @@ mod follower;
 mod housekeeping;
 pub mod http_client;
 pub mod index;
-pub mod moving;
 mod read_pool;
 mod search;
 mod shops;
 pub mod store;
+pub mod store_migration;
+pub mod token_admin;
 pub mod tokens;
 mod warming;
 pub mod writer;

@@ -28,7 +28,8 @@ use crate::{
     embed::ModelId,
     index::{Entry, EntryVector, IndexChange, ShopIndex},
     store::{
-        self, ErrorChain, IndexSource, News, Position, Scanned, Stamp, StoreError, Touched, Trouble,
+        self, AppliedChange, ErrorChain, FeedResult, IndexSource, Position, ScannedProduct,
+        StoreError, StoreErrorKind, TxStamp,
     },
 };
 pub(crate) use applier::Applier;
@@ -76,7 +77,7 @@ enum Slot {
 #[derive(Clone, Copy)]
 struct Shown {
     /// The transaction that made the last change.
-    stamp: Stamp,
+    stamp: TxStamp,
     /// When the store was last asked and had what the index shows.
     confirmed: Instant,
 }
@@ -102,7 +103,7 @@ pub(crate) enum Applied {
 
 impl Slots {
     /// Lets a shop be searched. One that no search has asked for yet leaves memory first.
-    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>, stamp: Stamp, is_used: bool) {
+    fn put(&mut self, shop: ShopId, index: Arc<ShopIndex>, stamp: TxStamp, is_used: bool) {
         self.remove(shop);
         self.uses += u64::from(is_used);
         let last_use = if is_used { self.uses } else { 0 };
@@ -388,7 +389,7 @@ impl Shops {
         let Some((shown, _)) = self.slots.lock().shown(shop, index) else { return Ok(()) };
         let asked_at = Instant::now();
         match self.readers.changes_since(shop, self.model.as_ref(), shown)? {
-            News::Since(touched, position) => {
+            FeedResult::Changes(touched, position) => {
                 if position != shown {
                     self.apply_to(shop, index, &touched.iter().collect::<Vec<_>>(), position);
                 }
@@ -396,11 +397,11 @@ impl Shops {
                     shown.confirmed = asked_at;
                 }
             }
-            News::TooOld => {
+            FeedResult::Truncated => {
                 tracing::info!(%shop, "a shop index was too far behind and left memory");
                 self.slots.lock().remove_if(shop, index, &*self.readers);
             }
-            News::Diverged(position) => self.diverged(shop, index, shown, position),
+            FeedResult::Diverged(position) => self.diverged(shop, index, shown, position),
         }
         Ok(())
     }
@@ -509,7 +510,7 @@ impl Shops {
 
     /// Evicts a shop whose changes cannot be read, now or later: it would stay as it is for ever.
     fn evict_unreadable(&self, shop: ShopId, index: &Arc<ShopIndex>, error: &StoreError) {
-        if !error.trouble().may_pass() {
+        if !error.kind().is_transient() {
             let error = ErrorChain(error);
             tracing::error!(%shop, %error, "a shop's changes cannot be read: evicted");
             self.slots.lock().remove_if(shop, index, &*self.readers);
@@ -542,7 +543,13 @@ impl Shops {
     }
 
     /// The group is durable: whatever happens here, it must not stay unseen.
-    fn apply_to(&self, shop: ShopId, index: &Arc<ShopIndex>, changes: &[&Touched], at: Position) {
+    fn apply_to(
+        &self,
+        shop: ShopId,
+        index: &Arc<ShopIndex>,
+        changes: &[&AppliedChange],
+        at: Position,
+    ) {
         let applied = catch_unwind(AssertUnwindSafe(|| {
             self.readers.replicate(shop, changes);
             let changes: Vec<_> = changes.iter().map(|change| as_index_change(change)).collect();
@@ -587,7 +594,8 @@ impl Shops {
 fn all_of(results: impl Iterator<Item = Result<(), StoreError>>) -> Result<(), StoreError> {
     let mut first = Ok(());
     for result in results {
-        let is_away = result.as_ref().is_err_and(|error| error.trouble() == Trouble::Away);
+        let is_away =
+            result.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::Unavailable);
         first = first.and(result);
         if is_away {
             break;
@@ -596,21 +604,23 @@ fn all_of(results: impl Iterator<Item = Result<(), StoreError>>) -> Result<(), S
     first
 }
 
-fn as_index_change(touched: &Touched) -> IndexChange<'_> {
-    match touched {
-        Touched::Upserted { product, meaning } => IndexChange::Upsert(as_entry(product, meaning)),
-        Touched::Embedded { id, vector, .. } => IndexChange::Embed(*id, vector),
-        Touched::Deleted { id, .. } => IndexChange::Delete(*id),
+fn as_index_change(change: &AppliedChange) -> IndexChange<'_> {
+    match change {
+        AppliedChange::Upserted { product, vector } => {
+            IndexChange::Upsert(as_entry(product, vector))
+        }
+        AppliedChange::Embedded { id, vector, .. } => IndexChange::Embed(*id, vector),
+        AppliedChange::Deleted { id, .. } => IndexChange::Delete(*id),
     }
 }
 
-fn as_scanned_entry<'a>(row: &'a Scanned<'a>) -> Entry<'a> {
-    let Scanned { id, version, hidden, price, title, description, ref vector } = *row;
+fn as_scanned_entry<'a>(row: &'a ScannedProduct<'a>) -> Entry<'a> {
+    let ScannedProduct { id, version, hidden, price, title, description, ref vector } = *row;
     let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
     Entry { id, version, hidden, price, title, description, vector }
 }
 
-fn as_entry<'a>(product: &'a Product, meaning: &'a store::Meaning) -> Entry<'a> {
+fn as_entry<'a>(product: &'a Product, vector: &'a store::VectorChange) -> Entry<'a> {
     Entry {
         id: product.id,
         version: product.version,
@@ -618,10 +628,10 @@ fn as_entry<'a>(product: &'a Product, meaning: &'a store::Meaning) -> Entry<'a> 
         price: product.price.money(),
         title: product.title.as_str(),
         description: product.description.as_str(),
-        vector: match meaning {
-            store::Meaning::AsBefore => EntryVector::Unchanged,
-            store::Meaning::Unknown => EntryVector::Missing,
-            store::Meaning::Known(vector) => EntryVector::Known(vector),
+        vector: match vector {
+            store::VectorChange::Unchanged => EntryVector::Unchanged,
+            store::VectorChange::Pending => EntryVector::Missing,
+            store::VectorChange::Set(vector) => EntryVector::Known(vector),
         },
     }
 }

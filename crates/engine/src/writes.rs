@@ -1,7 +1,7 @@
-//! Which writes are there, and what does each do inside the transaction it shares?
+//! The writes, and what each does inside the transaction that it shares with others.
 //!
-//! A write either happens as a whole or is refused with nothing written; a refusal is an
-//! ordinary outcome, an error is the store's trouble.
+//! A write is applied as a whole or not at all. A write that is refused is an ordinary outcome; an
+//! error means that the store failed.
 
 use std::sync::Arc;
 
@@ -14,68 +14,68 @@ use jiff::Timestamp;
 
 use crate::{
     embed::Embedding,
-    store::{Remembered, StoreError, VectorRow, WriteTransaction},
+    store::{StoreError, StoredResponse, VectorRow, WriteTransaction},
     tokens::{IssuedToken, Secret},
 };
 
-/// What the transaction's time is, and how far back answers are remembered.
+/// What all writes of a transaction share.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
-    /// The time every write of the group bears.
+pub struct TxContext {
+    /// The timestamp of every write.
     pub now: Timestamp,
-    /// Answers remembered before this are forgotten.
-    pub remember_since: Timestamp,
+    /// Responses to idempotency keys from before this time have expired.
+    pub responses_since: Timestamp,
 }
 
-/// Something that can be done inside a write transaction, again if it has to be.
+/// An operation inside a write transaction. It may run again after a conflict.
 pub trait Write: Send + 'static {
-    /// What the writer is told once it is durable and visible.
+    /// What the caller gets once the write is durable and visible.
     type Outcome: Send;
 
-    /// How much work it is, in products.
+    /// The number of products it writes, which limits the size of a group.
     fn products(&self) -> usize;
 
-    /// The shops whose products it may change.
+    /// The shops whose products it may change. They are locked before it runs.
     fn shops(&self) -> Vec<ShopId>;
 
-    /// Does it.
+    /// Applies the write.
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
-        moment: Moment,
+        context: TxContext,
     ) -> Result<Self::Outcome, StoreError>;
 }
 
-/// Turns created products into the answer that a repeated request gets again.
-pub type Answer = Arc<dyn Fn(&[Product]) -> Vec<u8> + Send + Sync>;
+/// Encodes the response for created products, which a repeated request gets again.
+pub type EncodeResponse = Arc<dyn Fn(&[Product]) -> Vec<u8> + Send + Sync>;
 
-/// Makes a create safe to repeat.
+/// The idempotency key of a create, which makes it safe to repeat.
 #[derive(Clone)]
-pub struct Once {
-    /// The caller's name for this request.
+pub struct IdempotencyRequest {
+    /// The key, chosen by the client.
     pub key: String,
-    /// A digest of what the request says.
+    /// A digest of the request, to detect that a key is reused for another one.
     pub fingerprint: Vec<u8>,
-    /// How its answer is written.
-    pub answer: Answer,
+    /// Encodes the response that is stored under the key.
+    pub response: EncodeResponse,
 }
 
-/// Creates products, each with its vector if that was made before.
+/// Creates products, each with its instant vector if that was made before.
 pub struct Create {
     pub(crate) pass: WritePass,
     pub(crate) drafts: Vec<(Draft, Option<Embedding>)>,
-    pub(crate) once: Option<Once>,
+    pub(crate) idempotency: Option<IdempotencyRequest>,
 }
 
 /// What became of a [`Create`].
 #[derive(Debug)]
 pub enum Created {
-    /// The products are new.
-    Now(Vec<Product>),
-    /// The same request was answered like this before.
-    Before(Vec<u8>),
-    /// Another request was made under the same key.
-    KeyTaken,
+    /// The products were created.
+    New(Vec<Product>),
+    /// The request is a repetition; this is the response to the first one.
+    Replayed(Vec<u8>),
+    /// The key was used for another request.
+    KeyReused,
 }
 
 impl Write for Create {
@@ -92,34 +92,35 @@ impl Write for Create {
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
-        moment: Moment,
+        context: TxContext,
     ) -> Result<Created, StoreError> {
         let shop = self.pass.shop();
-        if let Some(once) = &self.once
-            && let Some(first) = transaction.recall(shop, &once.key, moment.remember_since)?
+        if let Some(request) = &self.idempotency
+            && let Some(first) =
+                transaction.stored_response(shop, &request.key, context.responses_since)?
         {
-            return Ok(match first.fingerprint == once.fingerprint {
-                true => Created::Before(first.answer),
-                false => Created::KeyTaken,
+            return Ok(match first.fingerprint == request.fingerprint {
+                true => Created::Replayed(first.body),
+                false => Created::KeyReused,
             });
         }
         let products = self
             .drafts
             .iter()
             .map(|(draft, embedding)| {
-                transaction.create_embedded(shop, draft.clone(), embedding.clone(), moment.now)
+                transaction.create_embedded(shop, draft.clone(), embedding.clone(), context.now)
             })
             .collect::<Result<Vec<_>, _>>()?;
-        if let Some(once) = &self.once {
-            let answer = (once.answer)(&products);
-            let first = Remembered { fingerprint: once.fingerprint.clone(), answer };
-            transaction.remember(shop, &once.key, &first, moment.now)?;
+        if let Some(request) = &self.idempotency {
+            let body = (request.response)(&products);
+            let first = StoredResponse { fingerprint: request.fingerprint.clone(), body };
+            transaction.store_response(shop, &request.key, &first, context.now)?;
         }
-        Ok(Created::Now(products))
+        Ok(Created::New(products))
     }
 }
 
-/// Keeps vectors of products whose text is still the one they were made of.
+/// Stores vectors of products whose text has not changed since they were made.
 pub struct StoreVectors {
     pub(crate) vectors: Vec<VectorRow>,
 }
@@ -135,7 +136,7 @@ impl Write for StoreVectors {
         self.vectors.iter().map(|row| row.shop).collect()
     }
 
-    fn run(&self, transaction: &mut WriteTransaction<'_>, _: Moment) -> Result<(), StoreError> {
+    fn run(&self, transaction: &mut WriteTransaction<'_>, _: TxContext) -> Result<(), StoreError> {
         for row in &self.vectors {
             transaction.put_vector(row)?;
         }
@@ -143,12 +144,12 @@ impl Write for StoreVectors {
     }
 }
 
-/// What must hold of a product before it is changed.
+/// What must hold for a product before it is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Precondition {
-    /// That it exists.
+    /// The product exists.
     Exists,
-    /// That it exists and is still one of these versions.
+    /// The product exists and has one of these versions.
     IsVersion(Vec<Seq>),
 }
 
@@ -164,27 +165,27 @@ impl Precondition {
     }
 }
 
-/// Why a product was left as it was.
+/// Why a product was not changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The shop has no such product.
     NotFound,
-    /// It is no longer the version that the caller knows.
+    /// Its version is none of those in the precondition.
     Changed,
 }
 
 /// A change to one product.
 #[derive(Clone, Debug)]
 pub struct Edit {
-    /// Which one.
+    /// The product.
     pub id: ProductId,
-    /// What changes.
+    /// The new values.
     pub patch: Patch,
-    /// What must hold before.
+    /// Checked before the change.
     pub precondition: Precondition,
 }
 
-/// Updates products, in order, each on its own.
+/// Updates products, in order; each succeeds or is refused on its own.
 pub struct Update {
     pub(crate) pass: WritePass,
     pub(crate) edits: Vec<Edit>,
@@ -204,7 +205,7 @@ impl Write for Update {
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
-        moment: Moment,
+        context: TxContext,
     ) -> Result<Self::Outcome, StoreError> {
         self.edits
             .iter()
@@ -212,7 +213,7 @@ impl Write for Update {
                 let found = transaction.product(self.pass.shop(), edit.id)?;
                 match edit.precondition.check(found) {
                     Ok(before) => {
-                        transaction.update(before, edit.patch.clone(), moment.now).map(Ok)
+                        transaction.update(before, edit.patch.clone(), context.now).map(Ok)
                     }
                     Err(refusal) => Ok(Err(refusal)),
                 }
@@ -221,7 +222,7 @@ impl Write for Update {
     }
 }
 
-/// Deletes products, each on its own.
+/// Deletes products; each succeeds or is refused on its own.
 pub struct Delete {
     pub(crate) pass: WritePass,
     pub(crate) ids: Vec<ProductId>,
@@ -242,7 +243,7 @@ impl Write for Delete {
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
-        _: Moment,
+        _: TxContext,
     ) -> Result<Self::Outcome, StoreError> {
         self.ids
             .iter()
@@ -280,14 +281,14 @@ impl Write for IssueToken {
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
-        moment: Moment,
+        context: TxContext,
     ) -> Result<IssuedToken, StoreError> {
         let id = transaction.insert_token(
             self.pass.shop(),
             self.role,
             &self.name,
             &self.secret.hash(),
-            moment.now,
+            context.now,
             self.expires_at,
         )?;
         Ok(IssuedToken {
@@ -296,7 +297,7 @@ impl Write for IssueToken {
             shop: self.pass.shop(),
             role: self.role,
             name: self.name.clone(),
-            created_at: moment.now,
+            created_at: context.now,
             expires_at: self.expires_at,
         })
     }
@@ -309,7 +310,7 @@ pub struct RevokeToken {
 }
 
 impl Write for RevokeToken {
-    /// Whether there was one to revoke.
+    /// `false` if the token does not exist or was revoked before.
     type Outcome = bool;
 
     fn products(&self) -> usize {
@@ -323,8 +324,8 @@ impl Write for RevokeToken {
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
-        moment: Moment,
+        context: TxContext,
     ) -> Result<bool, StoreError> {
-        transaction.revoke_token(self.pass.shop(), self.id, moment.now)
+        transaction.revoke_token(self.pass.shop(), self.id, context.now)
     }
 }

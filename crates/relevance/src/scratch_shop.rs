@@ -313,12 +313,12 @@ impl Loader<'_> {
             let drafts: Vec<Draft> =
                 batch.iter().map(|at| self.catalog.products[*at].draft.clone()).collect();
             match self.runtime.block_on(engine.create(pass, drafts, None))? {
-                Created::Now(products) => {
+                Created::New(products) => {
                     for (at, product) in batch.iter().zip(products) {
                         ids[*at] = product.id.get();
                     }
                 }
-                Created::Before(_) | Created::KeyTaken => bail!("the products were not created"),
+                Created::Replayed(_) | Created::KeyReused => bail!("the products were not created"),
             }
         }
         Ok(())

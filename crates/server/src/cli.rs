@@ -20,8 +20,8 @@ use std::{
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use engine::{
-    moving::{Moved, move_store},
     store::{DatabaseAddress, ErrorChain, PostgresSettings},
+    store_migration::{self, Migrated},
 };
 use relevance::{EngineUnderTest, EvalOptions, TuneOptions};
 
@@ -185,13 +185,13 @@ fn migrate_store(from: &Path, to: Option<DatabaseAddress>, config: &Config) -> a
         None => configured.context("--to is missing")?,
     };
     let started = Instant::now();
-    let moved = move_store(from, &database, &mut |shop, products| {
+    let migrated = store_migration::migrate_store(from, &database, &mut |shop, products| {
         // Nobody may be looking.
         let _ = writeln!(io::stderr(), "shop {shop} has arrived, {products} products by now");
     });
-    let moved =
-        moved.with_context(|| format!("from {} to {}", from.display(), database.address))?;
-    let Moved { shops, products, vectors, tokens, keys } = moved;
+    let migrated =
+        migrated.with_context(|| format!("from {} to {}", from.display(), database.address))?;
+    let Migrated { shops, products, vectors, tokens, keys } = migrated;
     let seconds = started.elapsed().as_secs_f64();
     writeln!(
         io::stdout(),

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::Parser;
-use engine::embed::{BuiltIn, Embedder, Text, Turn, Weights};
+use engine::embed::{BuiltIn, Embedder, ModelFiles, Priority, Text};
 
 /// Eight tokens with the two that frame every text.
 const QUERY: &str = "something to keep my neck warm";
@@ -36,8 +36,8 @@ fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let started = Instant::now();
     let weights = match arguments.folder {
-        Some(folder) => Weights::in_folder(&folder)?,
-        None => Weights::embedded(),
+        Some(folder) => ModelFiles::in_folder(&folder)?,
+        None => ModelFiles::embedded(),
     };
     let model = BuiltIn::new(weights, 1)?;
     let loaded = started.elapsed();
@@ -51,7 +51,7 @@ fn main() -> anyhow::Result<()> {
             black_box(model.instant(black_box(text)));
         });
         report(&format!("deep {name}"), arguments.rounds, 1, || {
-            black_box(model.deep(&[black_box(text)], Turn::Search).ok());
+            black_box(model.deep(&[black_box(text)], Priority::Search).ok());
         });
     }
     Ok(())

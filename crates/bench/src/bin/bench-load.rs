@@ -17,7 +17,7 @@ use catalog::{
 use clap::Parser;
 use engine::{
     Engine, Settings, WarmUp,
-    embed::{BuiltIn, Embedder, Weights},
+    embed::{BuiltIn, Embedder, ModelFiles},
     store::{Postgres, PostgresSettings},
     writer::WriterSettings,
 };
@@ -53,7 +53,7 @@ fn main() -> anyhow::Result<()> {
         search_above: usize::MAX,
     };
     Postgres::new(&database)?.migrate()?;
-    let model: Arc<dyn Embedder> = Arc::new(BuiltIn::new(Weights::embedded(), 1)?);
+    let model: Arc<dyn Embedder> = Arc::new(BuiltIn::new(ModelFiles::embedded(), 1)?);
     let open = || Engine::open_database(&database, settings(Arc::clone(&model)));
     fill(&open()?, &Products::make(arguments.products, arguments.seed))?;
     let server = testkit::postgres().process_id().context("the database is not running")?;
@@ -108,7 +108,7 @@ fn settings(model: Arc<dyn Embedder>) -> Settings {
         writer: WriterSettings {
             queue: 100,
             group_products: 4096,
-            remember_for: SignedDuration::from_hours(1),
+            response_retention: SignedDuration::from_hours(1),
         },
         reader_threads: 4,
         reader_queue: 100,

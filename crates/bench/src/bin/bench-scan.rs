@@ -16,7 +16,7 @@ use catalog::{
 };
 use clap::Parser;
 use engine::{
-    embed::{BuiltIn, Embedder, Encoder, Text, Turn, Vector, Weights},
+    embed::{BuiltIn, Embedder, Encoder, ModelFiles, Priority, Text, Vector},
     index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, ShopIndex, Snapshot},
 };
 use serde_json::Value;
@@ -58,7 +58,7 @@ fn main() -> anyhow::Result<()> {
     let titles = spread(&text, &["T"], arguments.titles);
     let queries = spread(&text, &["N", "S"], arguments.queries);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let model = BuiltIn::new(Weights::embedded(), threads)?;
+    let model = BuiltIn::new(ModelFiles::embedded(), threads)?;
     if arguments.made_up {
         print_header();
         for products in &arguments.products {
@@ -107,7 +107,7 @@ fn embed<'a>(
 ) -> anyhow::Result<Vec<Vector>> {
     let texts: Vec<_> = texts.collect();
     let made = match encoder {
-        Encoder::Deep => model.deep(&texts, Turn::Background)?,
+        Encoder::Deep => model.deep(&texts, Priority::Background)?,
         Encoder::Instant => texts.iter().filter_map(|text| model.instant(*text)).collect(),
     };
     Ok(made.into_iter().map(|made| made.vector).collect())

@@ -1,5 +1,5 @@
-//! Where do the built-in model's weights come from, and do they fit together? From inside this
-//! program, or from a folder with the same files.
+//! The built-in model: loads its files, embedded in this program or from a folder, and checks that
+//! they fit together.
 
 use std::{borrow::Cow, cell::RefCell, collections::HashSet, fmt, path::Path};
 
@@ -7,27 +7,27 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, ModelId, Text, Turn, Vector,
+    EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, Text, Vector,
     deep::Deep,
     instant::{Instant, Rows},
-    phrasebook::{PhraseBook, PhraseMatch},
+    phrase_index::{PhraseIndex, PhraseMatch},
     wordpiece::{Pieces, WordPiece},
 };
 
-/// The file that names the others.
+/// The manifest, which names the dimensions and the scales of the others.
 const MANIFEST: &str = "model.json";
-/// Words that the vocabulary has only in pieces, one a line, in order.
+/// Words that the vocabulary has only in pieces, one per line, sorted.
 const WORDS: &str = "words.txt";
-/// What shoppers say, and what they mean by it.
+/// Phrases of shoppers, and the products they stand for.
 const PHRASES: &str = "phrases.bin";
-/// Longest input that the deep encoder was trained for.
+/// The longest input that the deep encoder was trained for, in tokens.
 const MOST_TOKENS: usize = 512;
 
 /// Shorter entries of the vocabulary are letters and syllables as often as words.
 const TELLING_BYTES: usize = 3;
 
 /// The files of a model.
-pub struct Weights {
+pub struct ModelFiles {
     /// `model.json`
     pub manifest: Cow<'static, [u8]>,
     /// `vocab.txt`
@@ -42,7 +42,7 @@ pub struct Weights {
     pub deep: Cow<'static, [u8]>,
 }
 
-/// A model's files cannot be used.
+/// Why a model's files cannot be used.
 #[derive(Debug, Error)]
 #[error("the model file {file} {problem}")]
 pub struct BrokenModel {
@@ -56,7 +56,7 @@ impl BrokenModel {
     }
 }
 
-/// What `model.json` says. Fields for others (thresholds, layers) are passed over.
+/// The manifest in `model.json`. Unknown fields (thresholds, layers) are ignored.
 #[derive(Deserialize)]
 struct Manifest {
     model: String,
@@ -70,8 +70,8 @@ struct Manifest {
 #[derive(Deserialize)]
 struct DeepFile {
     file: String,
-    /// How much of the instant vector a deep vector holds, to one part of the transformer's: they
-    /// live in one space, and the table knows spellings that the transformer does not.
+    /// The weight of the instant vector in a deep vector, relative to the transformer's: both are
+    /// in one space, and the table knows spellings that the transformer does not.
     instant_share: f32,
 }
 
@@ -92,8 +92,8 @@ impl Manifest {
     }
 }
 
-impl Weights {
-    /// The files inside this program.
+impl ModelFiles {
+    /// The files embedded in this program.
     pub fn embedded() -> Self {
         Self {
             manifest: include_bytes!("../../../../models/model.json").into(),
@@ -126,21 +126,21 @@ impl Weights {
     }
 }
 
-/// The model inside this program: both encoders.
+/// The built-in model, with both encoders.
 pub struct BuiltIn {
     model: ModelId,
     most_pieces: usize,
     vocabulary: WordPiece,
     words: HashSet<Box<str>>,
-    phrases: PhraseBook,
+    phrases: PhraseIndex,
     instant: Instant,
     transformer: Deep,
     instant_share: f32,
 }
 
 impl BuiltIn {
-    /// Makes a model ready, to run on at most `threads` threads.
-    pub fn new(weights: Weights, threads: usize) -> Result<Self, BrokenModel> {
+    /// Loads a model, to run on at most `threads` threads.
+    pub fn new(weights: ModelFiles, threads: usize) -> Result<Self, BrokenModel> {
         let manifest = Manifest::read(&weights.manifest)?;
         let broken_vocabulary = |problem: String| BrokenModel::new(&manifest.vocab, problem);
         let vocabulary = match weights.vocabulary {
@@ -168,7 +168,7 @@ impl BuiltIn {
             return Err(broken_table(problem));
         }
         let broken_book = |problem: &str| BrokenModel::new(PHRASES, problem);
-        let phrases = PhraseBook::new(weights.phrases).map_err(broken_book)?;
+        let phrases = PhraseIndex::new(weights.phrases).map_err(broken_book)?;
         if phrases.dims() != manifest.dims {
             return Err(broken_book(&format!(
                 "has {} dimensions instead of {}",
@@ -188,8 +188,8 @@ impl BuiltIn {
             transformer,
             instant_share: manifest.deep.instant_share,
         };
-        // Better now than at the first search: the graph runs, and its vectors are of the space.
-        made.deep(&[Text::Query("shop")], Turn::Background)
+        // A self-test, so that a broken graph fails at start-up and not at the first search.
+        made.deep(&[Text::Query("shop")], Priority::Background)
             .map_err(|error| broken_graph(error.to_string()))?;
         Ok(made)
     }
@@ -201,9 +201,9 @@ impl BuiltIn {
         all.into_iter().map(u32::cast_signed).collect()
     }
 
-    /// Where a text's rows point. A sum of rows has no first place, so a title is given its
-    /// weight here: half, whatever follows it. It has no grammar either, so the words that hold
-    /// a sentence together are left out where they are known.
+    /// The instant encoding: the direction of a sum of table rows. A sum has no order, so the title
+    /// gets half of the weight whatever follows it; it has no grammar either, so known function
+    /// words are left out.
     fn instant_sum(&self, text: Text<'_>, whole: &str) -> Vec<f32> {
         if let Text::Request { words, .. } = text
             && !words.is_empty()
@@ -244,7 +244,7 @@ impl fmt::Debug for BuiltIn {
 }
 
 thread_local! {
-    /// Buffers that grow once a thread and are used for every text after.
+    /// Buffers that are allocated once per thread and reused for every text.
     static BUFFERS: RefCell<(Pieces, Rows)> = RefCell::default();
 }
 
@@ -275,12 +275,12 @@ impl Embedder for BuiltIn {
         self.embedding(Encoder::Instant, sum).ok()
     }
 
-    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
+    fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError> {
         let wholes: Vec<_> = texts.iter().map(|text| text.whole()).collect();
         let tokens: Vec<_> = BUFFERS.with_borrow_mut(|(pieces, _)| {
             wholes.iter().map(|whole| self.tokens(whole, pieces)).collect()
         });
-        let mut vectors = self.transformer.run(&tokens, turn)?;
+        let mut vectors = self.transformer.run(&tokens, priority)?;
         for ((vector, text), whole) in vectors.iter_mut().zip(texts).zip(&wholes) {
             make_unit(vector);
             let mut instant = self.instant_sum(*text, whole);
@@ -296,7 +296,7 @@ fn add(sum: &mut [f32], other: &[f32], share: f32) {
     sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += share * other);
 }
 
-/// Brings a vector to length one, unless it has none.
+/// Normalises a vector to unit length; the zero vector stays.
 fn make_unit(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
@@ -306,7 +306,7 @@ fn make_unit(vector: &mut [f32]) {
 
 #[cfg(test)]
 impl BuiltIn {
-    /// A text's tokens and rows, to be compared with those of the training's code.
+    /// The tokens and rows of a text, to be compared with those of the training code.
     pub(super) fn stages(&self, text: &str) -> (Vec<u32>, Vec<u32>) {
         let (mut pieces, mut rows) = Default::default();
         let tokens = self.tokens(text, &mut pieces).into_iter().map(i32::cast_unsigned).collect();
@@ -314,10 +314,10 @@ impl BuiltIn {
         (tokens, rows.numbers().to_vec())
     }
 
-    /// What the transformer alone makes of a text.
+    /// The output of the transformer alone.
     pub(super) fn transformer(&self, text: &str) -> Vector {
         let tokens = self.tokens(text, &mut Pieces::default());
-        let vector = self.transformer.run(&[tokens], Turn::Search).unwrap().remove(0);
+        let vector = self.transformer.run(&[tokens], Priority::Search).unwrap().remove(0);
         Vector::towards(vector).unwrap()
     }
 }

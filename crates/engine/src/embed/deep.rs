@@ -1,9 +1,9 @@
-//! How does the transformer run? By `rten`, which is Rust all the way and reads ONNX, with the
-//! weights packed once for the processor at hand.
+//! Runs the transformer with `rten`, a pure-Rust ONNX runtime, with prepacked weights.
 //!
-//! One text at a time: the int8 graph scales the activations of a whole batch together, so in a
-//! batch a text's vector would depend on its neighbours. Alone it is always the same, never
-//! padded, and as fast: a batch's texts go to the threads instead, the longest first.
+//! Texts run one at a time: the int8 graph scales the activations of a whole batch together, so in
+//! a batch the vector of a text would depend on the other texts. Alone it is deterministic, never
+//! padded, and as fast, because the texts of a batch are distributed over the threads, longest
+//! first.
 
 use std::{
     borrow::Cow,
@@ -17,15 +17,15 @@ use parking_lot::Mutex;
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool};
 use rten_tensor::{AsView, Layout, NdTensor};
 
-use super::{EmbedError, Turn, seats::Seats};
+use super::{EmbedError, Priority, priority_pool::PriorityPool};
 
-/// The graph, ready to run on a bounded number of threads.
+/// The graph, which runs on a bounded number of threads.
 pub(super) struct Deep {
     model: Model,
     tokens: NodeId,
     mask: NodeId,
     vector: NodeId,
-    seats: Seats<Arc<ThreadPool>>,
+    pool: PriorityPool<Arc<ThreadPool>>,
     threads: usize,
 }
 
@@ -42,20 +42,24 @@ impl Deep {
         let node = |name| model.node_id(name).map_err(|_| format!("has no {name}"));
         let (tokens, mask, vector) = (node("input_ids")?, node("attention_mask")?, node("vector")?);
         let threads = threads.max(1);
-        // A pool of one each: more threads for one text would share out less work than they cost.
+        // Single-threaded pools: parallelism within one text would cost more than it gains.
         let pools = (0..threads).map(|_| Arc::new(ThreadPool::with_num_threads(1))).collect();
-        Ok(Self { model, tokens, mask, vector, seats: Seats::new(pools), threads })
+        Ok(Self { model, tokens, mask, vector, pool: PriorityPool::new(pools), threads })
     }
 
-    /// One vector of some length for each list of tokens, in their order.
-    pub(super) fn run(&self, texts: &[Vec<i32>], turn: Turn) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// One vector for each list of tokens, in their order; not normalised.
+    pub(super) fn run(
+        &self,
+        texts: &[Vec<i32>],
+        priority: Priority,
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut order: Vec<_> = (0..texts.len()).collect();
         order.sort_by_key(|at| std::cmp::Reverse(texts[*at].len()));
         let done = Mutex::new(vec![Vec::new(); texts.len()]);
         let next = AtomicUsize::new(0);
         let work = || -> Result<(), EmbedError> {
             while let Some(at) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let vector = self.run_one(&texts[*at], turn)?;
+                let vector = self.run_one(&texts[*at], priority)?;
                 done.lock()[*at] = vector;
             }
             Ok(())
@@ -76,16 +80,16 @@ impl Deep {
         Ok(done.into_inner())
     }
 
-    fn run_one(&self, tokens: &[i32], turn: Turn) -> Result<Vec<f32>, EmbedError> {
+    fn run_one(&self, tokens: &[i32], priority: Priority) -> Result<Vec<f32>, EmbedError> {
         let shape = [1, tokens.len()];
         let mask = NdTensor::full(shape, 1_i32);
         let tokens = NdTensor::from_data(shape, tokens.to_vec());
         let inputs = vec![(self.tokens, tokens.into()), (self.mask, mask.into())];
-        let seat = self.seats.take(turn);
+        let threads = self.pool.take(priority);
         let mut options = RunOptions::default();
-        options.thread_pool = Some(Arc::clone(&seat));
+        options.thread_pool = Some(Arc::clone(&threads));
         let [vector] = self.model.run_n(inputs, [self.vector], Some(options)).map_err(failed)?;
-        drop(seat);
+        drop(threads);
         let vector: NdTensor<f32, 2> = vector.try_into().map_err(failed)?;
         match vector.shape()[0] {
             1 => Ok(vector.to_vec()),

@@ -1,13 +1,11 @@
-//! How does a text become a vector in microseconds? Its pieces name rows of a table, and the
-//! vector points where their sum does.
+//! The instant encoder: a text's vector is the direction of a sum of table rows.
 //!
-//! A word that the vocabulary knows whole is one row. A word that had to be cut is rare or
-//! misspelled; there the letters tell more than the pieces, so the rows of its hashed character
-//! n-grams are added.
+//! A word of the vocabulary selects one row. A word that had to be split is rare or misspelled; its
+//! letters tell more than its pieces, so the rows of its hashed character n-grams are added.
 //!
-//! The file: `SKINST01`; six little-endian 32-bit numbers (dimensions, pieces, n-gram rows,
-//! shortest and longest n-gram, zero); a 32-bit float scale a row; the rows, one signed byte a
-//! number.
+//! The file format: `SKINST01`; six little-endian 32-bit integers (dimensions, pieces, n-gram rows,
+//! shortest and longest n-gram, zero); a 32-bit float scale per row; the rows, one signed byte per
+//! coordinate.
 
 use std::borrow::Cow;
 
@@ -19,7 +17,7 @@ const MAGIC: &[u8; 8] = b"SKINST01";
 const HEADER_BYTES: usize = 32;
 const FNV_OFFSET: u32 = 0x811C_9DC5;
 const FNV_PRIME: u32 = 0x0100_0193;
-/// More numbers than a vector needs; a header that asks for more is not ours.
+/// An upper limit for the dimensions in a valid header.
 const MAX_DIMS: usize = 4096;
 
 /// The table.
@@ -32,16 +30,16 @@ pub(super) struct Instant {
     ngram_sizes: std::ops::RangeInclusive<usize>,
 }
 
-/// What looking a text up needs; use it again for the next one.
+/// Buffers for encoding, reusable for the next text.
 #[derive(Default)]
 pub(super) struct Rows {
     numbers: Vec<u32>,
     spelled: String,
-    /// Where each letter of `spelled` begins, and where the last one ends.
+    /// Where each letter of `spelled` begins, and the end of the last one.
     letters: Vec<usize>,
 }
 
-/// The table cannot be used.
+/// Why the table cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadTable {
     #[error("is no instant table")]
@@ -85,7 +83,7 @@ impl Instant {
         self.dims
     }
 
-    /// How many pieces its vocabulary must have.
+    /// The number of pieces that its vocabulary must have.
     pub(super) fn pieces(&self) -> usize {
         self.pieces
     }
@@ -144,8 +142,8 @@ impl Instant {
     }
 }
 
-/// Adds up rows. Compiled for several instruction sets, of which the widest that the processor has
-/// is used; each number is added in the same order in all of them, so the sum is the same.
+/// Adds up rows. Compiled for several instruction sets, the widest of which is selected at run
+/// time; the order of additions is the same in all of them, and so is the sum.
 struct Sum<'a> {
     table: &'a [u8],
     scales: &'a [f32],
@@ -153,7 +151,7 @@ struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// Plain code: compiled for each instruction set, it becomes the instructions of that set.
+    /// Plain code, which the compiler vectorises for each instruction set.
     #[inline(always)]
     fn add_up(self, sum: &mut [f32]) {
         let dims = sum.len();
@@ -169,7 +167,7 @@ impl Sum<'_> {
 }
 
 impl Rows {
-    /// The rows that the last text was the sum of.
+    /// The rows whose sum the last text was.
     #[cfg(test)]
     pub(super) fn numbers(&self) -> &[u32] {
         &self.numbers
@@ -221,7 +219,7 @@ mod tests {
     #[test]
     fn a_word_in_pieces_adds_its_ngrams() {
         let (rows, _) = sum("beds");
-        // The whole, four of three letters, three of four, two of five.
+        // The whole word, four 3-grams, three 4-grams, two 5-grams.
         assert_eq!(rows.len(), 2 + 1 + 4 + 3 + 2);
         assert_eq!(rows[..2], [4, 5]);
         assert!(rows[2..].iter().all(|row| (PIECES..PIECES + NGRAM_ROWS).contains(row)));

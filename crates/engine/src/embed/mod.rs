@@ -1,21 +1,19 @@
-//! What does a text mean? A point in the space of one model; texts that mean the same are near
-//! each other there.
+//! Embedding: texts become vectors, whose cosine tells how similar their meanings are.
 //!
-//! [`Embedder`] is the seam. Two implementations are real: [`BuiltIn`], the model inside this
-//! program, and [`Remote`], somebody else's behind an HTTP endpoint. The conformance suite in
-//! `tests` runs on both.
+//! [`Embedder`] has two implementations: [`BuiltIn`], the model in this program, and [`Remote`], a
+//! model behind an HTTP endpoint. The conformance suite in `tests` runs on both.
 //!
-//! A model may have two encoders in the one space: *instant* looks up a table and takes
-//! microseconds, *deep* runs a transformer and takes milliseconds. Vectors of both are compared
-//! freely; vectors of two models never are, so each carries its [`ModelId`].
+//! A model may have two encoders in one vector space: *instant* sums table rows and takes
+//! microseconds, *deep* runs a transformer and takes milliseconds. Vectors of both can be compared
+//! with each other; vectors of two models cannot, so each carries its [`ModelId`].
 
-mod breaker;
 mod builtin;
+mod circuit_breaker;
 mod deep;
 mod instant;
-mod phrasebook;
+mod phrase_index;
+mod priority_pool;
 mod remote;
-mod seats;
 mod vector;
 mod wordpiece;
 
@@ -26,15 +24,16 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use thiserror::Error;
 
-pub use builtin::{BrokenModel, BuiltIn, Weights};
-pub use phrasebook::PhraseMatch;
-pub use remote::{Remote, RemoteSettings, Surroundings};
+pub use builtin::{BrokenModel, BuiltIn, ModelFiles};
+pub use phrase_index::PhraseMatch;
+pub use remote::{Environment, Remote, RemoteSettings};
 pub use vector::{StoredVector, Vector};
 
-/// Letters of a text that are looked at, at the most.
+/// The most characters of a text that are embedded.
 const MOST_CHARS: usize = 8000;
 
-/// Names a space of meanings. Vectors of different models have nothing to say to each other.
+/// The name of a model, which identifies its vector space. Vectors of different models must not be
+/// compared.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModelId(Arc<str>);
 
@@ -44,7 +43,7 @@ impl ModelId {
         Self(name.into())
     }
 
-    /// Its name.
+    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -56,17 +55,17 @@ impl fmt::Display for ModelId {
     }
 }
 
-/// Which way a vector came to be. The later one is the better one.
+/// Which encoder of a model made a vector. Ordered from worse to better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Encoder {
     /// A table look-up.
     Instant,
-    /// A transformer, or whatever an outside model does.
+    /// A transformer, or a remote model.
     Deep,
 }
 
 impl Encoder {
-    /// Its name in the store and in figures.
+    /// The name in the store and in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Instant => "instant",
@@ -80,48 +79,48 @@ impl Encoder {
     }
 }
 
-/// A text's meaning, with everything needed to know what it may be compared with.
+/// A vector, with the space that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
-    /// The space it lies in.
+    /// The model, and with it the vector space.
     pub model: ModelId,
-    /// How it was made.
+    /// The encoder that made it.
     pub encoder: Encoder,
-    /// Where it lies.
+    /// The vector.
     pub vector: Vector,
 }
 
-/// What is to be turned into a vector.
+/// A text to be embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text<'a> {
-    /// What somebody looks for.
+    /// A query.
     Query(&'a str),
-    /// What somebody looks for, of whom more is known.
+    /// A query whose words about products were separated from the rest.
     Request {
-        /// As it was said.
+        /// The whole query.
         sentence: &'a str,
-        /// The words of it that are about products.
+        /// The words about products.
         words: &'a str,
     },
-    /// What there is. The title weighs more than what follows it.
+    /// A product. The title has more weight than the description.
     Product {
-        /// Its title.
+        /// The title.
         title: &'a str,
-        /// Its description, or nothing.
+        /// The description; may be empty.
         description: &'a str,
     },
 }
 
 impl<'a> Text<'a> {
-    /// The whole text, as the models were taught to read it.
+    /// The whole text, in the format that the models were trained with.
     pub fn whole(self) -> Cow<'a, str> {
         match self {
             Self::Query(text)
             | Self::Request { sentence: text, .. }
             | Self::Product { title: text, description: "" } => text.into(),
             Self::Product { title, description } => {
-                // No model reads on for ever, and copying a long description would cost more than
-                // reading the part that counts.
+                // No model reads more, and copying a long description would cost more than
+                // embedding its beginning.
                 let end = description.char_indices().nth(MOST_CHARS);
                 let description = &description[..end.map_or(description.len(), |(at, _)| at)];
                 format!("{title}. {description}").into()
@@ -130,115 +129,114 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Who waits for a vector.
+/// The priority of a request for vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
-    /// Somebody who searches: goes first, and rather does without than waits.
+pub enum Priority {
+    /// A search is waiting: served first, and not retried.
     Search,
-    /// Nobody: whenever there is time, and again if it has to be.
+    /// Background work: served while no search waits, and retried.
     Background,
 }
 
 /// Turns texts into vectors of one space.
 pub trait Embedder: Send + Sync {
-    /// The space.
+    /// The model, and with it the vector space.
     fn model(&self) -> &ModelId;
 
-    /// How many numbers a vector of the space has.
+    /// The dimension of the vectors.
     fn dims(&self) -> usize;
 
-    /// Whether the model was taught this word, given in lower case; `None` if nobody can say. What
-    /// it was not taught it may still guess from the spelling, well for a slip of the fingers and
-    /// badly for nonsense.
+    /// Whether the model was trained on this lower-case word; `None` if that is not known. Other
+    /// words are embedded by their spelling, which works for typos and not for nonsense.
     fn recognises(&self, word: &str) -> Option<bool>;
 
-    /// What people look for who say something near this; `None` for models that were not told.
+    /// What shoppers mean who use phrases similar to this query; `None` without a phrase index.
     fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch>;
 
-    /// A vector at once, without waiting for anything; `None` for models that cannot.
+    /// The instant vector, without blocking; `None` without an instant encoder.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;
 
-    /// The best vectors the model has, one for each text, in their order. Blocks.
-    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError>;
+    /// The deep vectors of the texts, in their order. Blocks.
+    fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError>;
 }
 
-/// No vectors were made.
+/// Why no vectors were made.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum EmbedError {
-    /// Nobody answers at the endpoint.
-    #[error("the outside model cannot be reached: {0}")]
+    /// The endpoint cannot be reached.
+    #[error("the embedding endpoint cannot be reached: {0}")]
     Unreachable(String),
-    /// The answer did not come in time.
-    #[error("the outside model did not answer in time")]
+    /// The request timed out.
+    #[error("the embedding endpoint timed out")]
     TimedOut,
-    /// It says that it cannot just now.
-    #[error("the outside model cannot answer now (status {status})")]
+    /// The endpoint is overloaded or failing.
+    #[error("the embedding endpoint is overloaded (status {status})")]
     Overloaded {
         /// The HTTP status.
         status: u16,
-        /// When it wants to be asked again.
+        /// The `Retry-After` of the response.
         retry_after: Option<Duration>,
     },
-    /// It failed so often that it is left alone for a while.
-    #[error("the outside model is left alone after it failed several times")]
-    LeftAlone {
-        /// Until when.
+    /// The circuit breaker is open after several failures.
+    #[error("the embedding endpoint failed repeatedly; requests are suspended")]
+    CircuitOpen {
+        /// When the next request may be sent.
         retry_after: Duration,
     },
-    /// It does not know us or the address: its keeper or ours must do something.
-    #[error("the outside model turns us away (status {status})")]
-    TurnedAway {
+    /// Wrong credentials or a wrong address: the configuration must be fixed.
+    #[error("the embedding endpoint rejected our credentials (status {status})")]
+    Denied {
         /// The HTTP status.
         status: u16,
     },
-    /// It does not want these texts.
-    #[error("the outside model refuses the texts (status {status})")]
-    Refused {
+    /// The endpoint rejected these texts.
+    #[error("the embedding endpoint rejected the texts (status {status})")]
+    RejectedTexts {
         /// The HTTP status.
         status: u16,
     },
-    /// Its answer is not what the interface promises.
-    #[error("the outside model's answer cannot be read: {0}")]
-    Garbled(String),
-    /// Its vectors are not of the space we were told.
-    #[error("the outside model's vectors have {found} dimensions instead of {expected}")]
+    /// The response does not follow the interface.
+    #[error("the response of the embedding endpoint is invalid: {0}")]
+    InvalidResponse(String),
+    /// The dimension of the vectors differs from the configured one.
+    #[error("the vectors of the embedding endpoint have {found} dimensions instead of {expected}")]
     WrongDims {
-        /// What `model.dims` says.
+        /// The configured `model.dims`.
         expected: usize,
-        /// What came.
+        /// The dimension in the response.
         found: usize,
     },
-    /// The model inside this program failed.
+    /// The built-in model failed.
     #[error("the built-in model failed: {0}")]
     Inference(String),
 }
 
 impl EmbedError {
-    /// Whether the same texts may succeed later without anybody changing anything here.
+    /// Whether the same texts may succeed later without a change of the configuration.
     pub fn may_retry(&self) -> bool {
         match self {
             Self::Unreachable(_)
             | Self::TimedOut
             | Self::Overloaded { .. }
-            | Self::LeftAlone { .. }
-            | Self::Garbled(_) => true,
-            Self::TurnedAway { .. }
-            | Self::Refused { .. }
+            | Self::CircuitOpen { .. }
+            | Self::InvalidResponse(_) => true,
+            Self::Denied { .. }
+            | Self::RejectedTexts { .. }
             | Self::WrongDims { .. }
             | Self::Inference(_) => false,
         }
     }
 
-    /// Whether other texts may succeed where these did not.
+    /// Whether other texts may succeed although these did not.
     pub fn blames_texts(&self) -> bool {
-        matches!(self, Self::Refused { .. } | Self::Inference(_))
+        matches!(self, Self::RejectedTexts { .. } | Self::Inference(_))
     }
 
-    /// How long to wait at least before asking again, where that is known.
+    /// How long to wait at least before the next request, if known.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Overloaded { retry_after, .. } => *retry_after,
-            Self::LeftAlone { retry_after } => Some(*retry_after),
+            Self::CircuitOpen { retry_after } => Some(*retry_after),
             _ => None,
         }
     }

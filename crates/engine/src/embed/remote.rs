@@ -1,8 +1,7 @@
-//! How is somebody else's model asked? Over HTTP, at an endpoint like OpenAI's `/v1/embeddings`.
+//! A remote model, behind an HTTP endpoint like OpenAI's `/v1/embeddings`.
 //!
-//! Outside things fail: an answer is waited for only so long, a request that may succeed later is
-//! made again (in the background; a search rather does without), and an endpoint that keeps
-//! failing is left alone for a while (`breaker`).
+//! Every request has a timeout. Transient failures are retried for background work and not for
+//! searches, and a circuit breaker rejects requests while the endpoint keeps failing.
 
 use std::{
     fmt,
@@ -23,72 +22,72 @@ use ureq::{
 };
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, PhraseMatch, Text, Turn, Vector,
-    breaker::Breaker,
+    EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, PhraseMatch, Priority, Text,
+    Vector, circuit_breaker::CircuitBreaker,
 };
 use crate::{http_client, tokens::RandomSource};
 
-/// How often a batch is sent at the most, where nobody waits for it.
+/// Attempts per batch of background work.
 const ATTEMPTS: u32 = 4;
-/// The wait before the second attempt; each further one doubles it.
-const FIRST_WAIT: Duration = Duration::from_millis(200);
-/// The longest wait between two attempts; an endpoint that asks for more gets it from whoever
-/// called us.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// Bytes that one number may take in an answer, and an answer around its numbers.
-const BYTES_PER_NUMBER: usize = 40;
-const BYTES_AROUND: usize = 64 << 10;
+/// The pause before the second attempt; each further one doubles it.
+const FIRST_BACKOFF: Duration = Duration::from_millis(200);
+/// The longest pause between two attempts; if the endpoint asks for more, the error goes to the
+/// caller.
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
+/// Upper limits for the size of a response: per coordinate, and for the rest.
+const BYTES_PER_COORDINATE: usize = 40;
+const BYTES_OVERHEAD: usize = 64 << 10;
 
-/// Which endpoint, and how to ask it.
+/// Which endpoint to use, and how.
 pub struct RemoteSettings {
     /// The address before `/embeddings`, such as `https://api.openai.com/v1`.
     pub url: String,
-    /// The model's name there.
+    /// The name of the model at the endpoint.
     pub name: String,
-    /// The key to show, if one is wanted.
+    /// The API key, if one is required.
     pub api_key: Option<String>,
-    /// How many numbers its vectors have.
+    /// The dimension of its vectors.
     pub dims: usize,
-    /// How long to wait for an answer.
+    /// The limit for a response.
     pub timeout: Duration,
-    /// Texts in one request.
+    /// Texts per request.
     pub batch: usize,
 }
 
-/// What the world outside provides.
+/// Clock, sleep and randomness, which tests replace.
 #[derive(Clone)]
-pub struct Surroundings {
-    /// Tells how time passes.
+pub struct Environment {
+    /// The current time.
     pub now: Arc<dyn Fn() -> Instant + Send + Sync>,
-    /// Lets time pass.
+    /// Sleeps.
     pub pause: Arc<dyn Fn(Duration) + Send + Sync>,
-    /// Makes many callers wait differently long.
+    /// Randomises pauses, so that many callers do not retry at the same time.
     pub random: RandomSource,
 }
 
-impl Surroundings {
-    /// Time as it is.
+impl Environment {
+    /// The real clock.
     pub fn real(random: RandomSource) -> Self {
         Self { now: Arc::new(Instant::now), pause: Arc::new(std::thread::sleep), random }
     }
 }
 
-/// The endpoint cannot be asked at all.
+/// Why the endpoint cannot be used.
 #[derive(Debug, Error)]
 pub enum BadEndpoint {
-    /// The key cannot be sent.
-    #[error("the model's API key holds characters that cannot be sent")]
+    /// The key is not a valid header value.
+    #[error("the model's API key is not a valid header value")]
     Key,
 }
 
-/// Somebody else's model.
+/// A remote model.
 pub struct Remote {
     model: ModelId,
     settings: RemoteSettings,
     authorization: Option<HeaderValue>,
     client: Agent,
-    breaker: Mutex<Breaker>,
-    surroundings: Surroundings,
+    breaker: Mutex<CircuitBreaker>,
+    environment: Environment,
 }
 
 #[derive(Serialize)]
@@ -99,7 +98,7 @@ struct Request<'a> {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ResponseBody {
     data: Vec<Item>,
 }
 
@@ -110,50 +109,50 @@ struct Item {
 }
 
 impl Remote {
-    /// A model behind an endpoint. Nothing is asked yet: it may be down just now.
+    /// A model behind an endpoint. Sends no request yet, because the endpoint may be down.
     pub fn new(
         mut settings: RemoteSettings,
-        surroundings: Surroundings,
+        environment: Environment,
     ) -> Result<Self, BadEndpoint> {
         let bearer = settings.api_key.take().map(|key| format!("Bearer {key}"));
         let authorization = bearer.as_deref().map(HeaderValue::from_str).transpose();
         let mut authorization = authorization.map_err(|_| BadEndpoint::Key)?;
         authorization.iter_mut().for_each(|value| value.set_sensitive(true));
-        // The key goes to the configured host and nowhere else, not even to a proxy.
+        // No proxy: the key is sent to the configured host only.
         let client = http_client::settings(settings.timeout).proxy(None).build().new_agent();
         Ok(Self {
             model: ModelId::new(&format!("{}/{}", settings.name, settings.dims)),
             settings,
             authorization,
             client,
-            breaker: Mutex::new(Breaker::new()),
-            surroundings,
+            breaker: Mutex::new(CircuitBreaker::new()),
+            environment,
         })
     }
 
-    fn batch(&self, texts: &[&str], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
-        let attempts = if turn == Turn::Search { 1 } else { ATTEMPTS };
+    fn batch(&self, texts: &[&str], priority: Priority) -> Result<Vec<Embedding>, EmbedError> {
+        let attempts = if priority == Priority::Search { 1 } else { ATTEMPTS };
         let mut attempt = 1;
         loop {
             let error = match self.attempt(texts) {
                 Ok(vectors) => return Ok(vectors),
                 Err(error) => error,
             };
-            let left_alone = matches!(error, EmbedError::LeftAlone { .. });
+            let circuit_open = matches!(error, EmbedError::CircuitOpen { .. });
             let wait = error.retry_after().unwrap_or_default().max(self.backoff(attempt));
-            if attempt == attempts || left_alone || !error.may_retry() || wait > LONGEST_WAIT {
+            if attempt == attempts || circuit_open || !error.may_retry() || wait > MAX_BACKOFF {
                 return Err(error);
             }
-            (self.surroundings.pause)(wait);
+            (self.environment.pause)(wait);
             attempt += 1;
         }
     }
 
-    /// Between half of the wait and all of it, so that not everybody comes back at once.
+    /// Between half and all of the pause, at random.
     fn backoff(&self, attempt: u32) -> Duration {
-        let whole = (FIRST_WAIT * 2_u32.pow(attempt - 1)).min(LONGEST_WAIT);
+        let whole = (FIRST_BACKOFF * 2_u32.pow(attempt - 1)).min(MAX_BACKOFF);
         let mut bytes = [0; 2];
-        (self.surroundings.random)(&mut bytes);
+        (self.environment.random)(&mut bytes);
         let share = f64::from(u16::from_le_bytes(bytes)) / f64::from(u16::MAX);
         whole.mul_f64(0.5 + 0.5 * share)
     }
@@ -161,13 +160,13 @@ impl Remote {
     fn attempt(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
         self.breaker
             .lock()
-            .ask((self.surroundings.now)())
-            .map_err(|retry_after| EmbedError::LeftAlone { retry_after })?;
+            .try_request((self.environment.now)())
+            .map_err(|retry_after| EmbedError::CircuitOpen { retry_after })?;
         let outcome = self.send(texts);
         let mut breaker = self.breaker.lock();
         match &outcome {
-            Ok(_) | Err(EmbedError::Refused { .. }) => breaker.succeeded(),
-            Err(_) => breaker.failed((self.surroundings.now)()),
+            Ok(_) | Err(EmbedError::RejectedTexts { .. }) => breaker.succeeded(),
+            Err(_) => breaker.failed((self.environment.now)()),
         }
         outcome
     }
@@ -181,29 +180,29 @@ impl Remote {
         if let Some(authorization) = &self.authorization {
             post = post.header(AUTHORIZATION, authorization.clone());
         }
-        let response = post.send(&request[..]).map_err(not_answered)?;
+        let response = post.send(&request[..]).map_err(request_error)?;
         if !response.status().is_success() {
-            return Err(unsuccessful(&response));
+            return Err(status_error(&response));
         }
-        let most = BYTES_AROUND + texts.len() * (self.settings.dims * BYTES_PER_NUMBER + 256);
+        let most = BYTES_OVERHEAD + texts.len() * (self.settings.dims * BYTES_PER_COORDINATE + 256);
         let mut body = Vec::new();
         let reader = response.into_body().into_reader().take(most as u64);
         { reader }.read_to_end(&mut body).map_err(|error| match ureq::Error::from(error) {
             ureq::Error::Timeout(_) => EmbedError::TimedOut,
-            _ => EmbedError::Unreachable("the answer broke off".to_owned()),
+            _ => EmbedError::Unreachable("the response was cut off".to_owned()),
         })?;
         self.read(&body, texts.len())
     }
 
-    /// The vectors of an answer, in the order of the texts, whatever order they came in.
+    /// The vectors of a response, sorted into the order of the texts.
     fn read(&self, body: &[u8], texts: usize) -> Result<Vec<Embedding>, EmbedError> {
-        let garbled = |why: &str| EmbedError::Garbled(why.to_owned());
-        let mut answer: Answer = serde_json::from_slice(body)
-            // The error names a place and a type and never shows the body.
-            .map_err(|error| EmbedError::Garbled(error.to_string()))?;
-        answer.data.sort_by_key(|item| item.index);
-        if !answer.data.iter().map(|item| item.index).eq(0..texts) {
-            return Err(garbled("not one vector for each text"));
+        let invalid = |why: &str| EmbedError::InvalidResponse(why.to_owned());
+        let mut response: ResponseBody = serde_json::from_slice(body)
+            // The error names a position and a type, and never contains the body.
+            .map_err(|error| EmbedError::InvalidResponse(error.to_string()))?;
+        response.data.sort_by_key(|item| item.index);
+        if !response.data.iter().map(|item| item.index).eq(0..texts) {
+            return Err(invalid("not one vector for each text"));
         }
         let expected = self.settings.dims;
         let embedding = |item: Item| match item.embedding.len() {
@@ -211,10 +210,11 @@ impl Remote {
             _ => Ok(Embedding {
                 model: self.model.clone(),
                 encoder: Encoder::Deep,
-                vector: Vector::towards(item.embedding).ok_or_else(|| garbled("no numbers"))?,
+                vector: Vector::towards(item.embedding)
+                    .ok_or_else(|| invalid("a vector is not finite"))?,
             }),
         };
-        answer.data.into_iter().map(embedding).collect()
+        response.data.into_iter().map(embedding).collect()
     }
 }
 
@@ -239,12 +239,12 @@ impl Embedder for Remote {
         None
     }
 
-    fn deep(&self, texts: &[Text<'_>], turn: Turn) -> Result<Vec<Embedding>, EmbedError> {
+    fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError> {
         let whole: Vec<_> = texts.iter().map(|text| text.whole()).collect();
         let cut: Vec<_> = whole.iter().map(|text| beginning(text)).collect();
         let mut vectors = Vec::with_capacity(texts.len());
         for batch in cut.chunks(self.settings.batch.max(1)) {
-            vectors.extend(self.batch(batch, turn)?);
+            vectors.extend(self.batch(batch, priority)?);
         }
         Ok(vectors)
     }
@@ -256,13 +256,13 @@ impl fmt::Debug for Remote {
     }
 }
 
-/// As much of a text as is sent; a space for nothing, which such endpoints refuse.
+/// The part of a text that is sent; a space for an empty text, which such endpoints reject.
 fn beginning(text: &str) -> &str {
     let end = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(at, _)| at);
     if end == 0 { " " } else { &text[..end] }
 }
 
-fn not_answered(error: ureq::Error) -> EmbedError {
+fn request_error(error: ureq::Error) -> EmbedError {
     match error {
         ureq::Error::Timeout(_) => EmbedError::TimedOut,
         ureq::Error::Io(error) => EmbedError::Unreachable(error.to_string()),
@@ -270,7 +270,7 @@ fn not_answered(error: ureq::Error) -> EmbedError {
     }
 }
 
-fn unsuccessful(response: &Response<Body>) -> EmbedError {
+fn status_error(response: &Response<Body>) -> EmbedError {
     let status = response.status().as_u16();
     match response.status() {
         StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY | StatusCode::TOO_MANY_REQUESTS => {
@@ -281,12 +281,12 @@ fn unsuccessful(response: &Response<Body>) -> EmbedError {
         }
         StatusCode::BAD_REQUEST
         | StatusCode::PAYLOAD_TOO_LARGE
-        | StatusCode::UNPROCESSABLE_ENTITY => EmbedError::Refused { status },
-        _ => EmbedError::TurnedAway { status },
+        | StatusCode::UNPROCESSABLE_ENTITY => EmbedError::RejectedTexts { status },
+        _ => EmbedError::Denied { status },
     }
 }
 
-/// The wait asked for in seconds; a date, which clocks may disagree on, is passed over.
+/// `Retry-After` in seconds; a date is ignored, because clocks may disagree.
 fn retry_after(response: &Response<Body>) -> Option<Duration> {
     let seconds: u32 = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds.into()))

@@ -1,16 +1,16 @@
-//! How is a point in the space held, and how is it kept?
+//! Vectors, and their quantised form in the store and in the index.
 
 use std::sync::Arc;
 
-/// A point on the unit sphere, or nowhere: a text that says nothing the model knows has the
-/// zero vector, which is near nothing.
+/// A unit vector, or the zero vector of a text without known words, which is similar to nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector(Arc<[f32]>);
 
 impl Vector {
-    /// The point in the direction of these numbers; `None` if one of them is not a number.
+    /// The unit vector in the direction of these coordinates; `None` if one of them is NaN or
+    /// infinite.
     pub fn towards(mut numbers: Vec<f32>) -> Option<Self> {
-        // In double precision, so that large numbers have a length too.
+        // In double precision, so that the squares of large numbers do not overflow.
         let length = numbers.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         if !length.is_finite() {
             return None;
@@ -23,27 +23,27 @@ impl Vector {
         Some(Self(numbers.into()))
     }
 
-    /// Its coordinates.
+    /// The coordinates.
     pub fn as_slice(&self) -> &[f32] {
         &self.0
     }
 
-    /// How many coordinates it has.
+    /// The dimension.
     pub fn dims(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether it is nowhere.
+    /// Whether it is the zero vector.
     pub fn is_zero(&self) -> bool {
         self.0.iter().all(|x| *x == 0.0)
     }
 
-    /// How near two points are: 1 for the same, 0 for strangers. Both of one space.
+    /// The cosine similarity of two vectors of one space.
     pub fn cosine(&self, other: &Self) -> f32 {
         self.0.iter().zip(other.as_slice()).map(|(a, b)| a * b).sum()
     }
 
-    /// The point in a quarter of the space, moved by less than the model's own noise.
+    /// Quantises to a quarter of the size; the error is below the noise of the model.
     pub fn stored(&self) -> StoredVector {
         let largest = self.0.iter().fold(0_f32, |largest, x| largest.max(x.abs()));
         let scale = largest / f32::from(i8::MAX);
@@ -53,7 +53,7 @@ impl Vector {
     }
 }
 
-/// A [`Vector`] as the store and the index keep it: each coordinate a signed byte times one scale.
+/// A [`Vector`] quantised to a signed byte per coordinate with one common scale.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredVector {
     scale: f32,
@@ -61,24 +61,24 @@ pub struct StoredVector {
 }
 
 impl StoredVector {
-    /// What each number is to be multiplied with.
+    /// The factor of all coordinates.
     pub fn scale(&self) -> f32 {
         self.scale
     }
 
-    /// The numbers, from -127 to 127.
+    /// The quantised coordinates, from -127 to 127.
     pub fn numbers(&self) -> &[i8] {
         &self.numbers
     }
 
-    /// The point, of unit length again.
+    /// The dequantised unit vector.
     pub fn vector(&self) -> Vector {
         let numbers = self.numbers.iter().map(|x| f32::from(*x) * self.scale).collect();
         Vector::towards(numbers).unwrap_or_else(|| Vector(vec![0.0; self.numbers.len()].into()))
     }
 
-    /// The vector whose numbers times the scale are these coordinates, as near as they can be;
-    /// `None` if they are none of ours.
+    /// The quantised vector nearest to `scale` times these coordinates; `None` if they are not
+    /// multiples that [`Vector::stored`] produces.
     pub fn of_coordinates(scale: f32, coordinates: &[f32]) -> Option<Self> {
         let shrink = if scale > 0.0 { scale.recip() } else { 0.0 };
         let most = f32::from(i8::MAX);
@@ -88,14 +88,14 @@ impl StoredVector {
         Some(Self { scale, numbers: numbers? })
     }
 
-    /// The scale, little-endian, and then the numbers.
+    /// The scale, little-endian, followed by the coordinates.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = self.scale.to_le_bytes().to_vec();
         bytes.extend(self.numbers.iter().map(|x| x.cast_unsigned()));
         bytes
     }
 
-    /// What [`to_bytes`](Self::to_bytes) wrote; `None` for anything else.
+    /// Decodes [`to_bytes`](Self::to_bytes); `None` for anything else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (scale, numbers) = bytes.split_first_chunk::<4>()?;
         let scale = f32::from_le_bytes(*scale);

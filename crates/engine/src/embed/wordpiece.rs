@@ -1,31 +1,31 @@
-//! Which pieces is a text made of? BERT's uncased WordPiece, to the letter as the training has it.
+//! BERT's uncased WordPiece tokenizer, identical to the one of the training.
 //!
-//! Letters are brought to one form (control characters out, accents off, lower case, Chinese
-//! characters on their own), words end at white space and around punctuation, and each word is
-//! cut into the longest pieces that the vocabulary has. The text is read once, letter by letter,
-//! into buffers that are used again, and reading stops when enough pieces are found.
+//! Characters are normalised (control characters removed, accents stripped, lower case, CJK
+//! characters separated), words end at white space and around punctuation, and each word is split
+//! into the longest pieces of the vocabulary. The text is read once, into reusable buffers, until
+//! enough pieces are found.
 
 use std::borrow::Cow;
 
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::char::decompose_canonical;
 
-/// Words with more letters than this are unknown.
+/// Words with more characters than this are unknown.
 const MAX_WORD_CHARS: usize = 100;
-/// What a piece begins with that continues a word.
+/// The prefix of a piece that continues a word.
 const CONTINUES: &str = "##";
 
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
-/// Bits of a slot that hold a piece's number plus one; the others hold some of its hash.
+/// The bits of a slot with a piece's number plus one; the other bits hold part of its hash.
 const NUMBER_BITS: u32 = 20;
 const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
 
-/// A vocabulary, one piece a line, with a hash table over it.
+/// A vocabulary, one piece per line, with a hash table over it.
 pub(super) struct WordPiece {
     text: Cow<'static, str>,
-    /// Where each piece begins in `text`; the line break before the next ends it.
+    /// Where each piece begins in `text`; it ends at the line break before the next.
     starts: Vec<u32>,
     /// Open addressing; zero is empty.
     slots: Box<[u32]>,
@@ -35,18 +35,18 @@ pub(super) struct WordPiece {
     last: u32,
 }
 
-/// What reading a text needs; use it again for the next one.
+/// Buffers for tokenization, reusable for the next text.
 #[derive(Default)]
 pub(super) struct Pieces {
     /// The pieces found.
     pub(super) numbers: Vec<u32>,
     word: Vec<u8>,
-    /// Where each letter of the word ends, and the hash of the piece that would end there.
+    /// Where each character of the word ends, and the hash of the piece that would end there.
     ends: Vec<(usize, u64)>,
     chars: usize,
 }
 
-/// The vocabulary cannot be used.
+/// Why the vocabulary cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BadVocabulary {
     #[error("has no piece {0}")]
@@ -56,7 +56,7 @@ pub(super) enum BadVocabulary {
 }
 
 impl WordPiece {
-    /// The vocabulary in `text`, one piece a line; the line's number is the piece's.
+    /// The vocabulary in `text`, one piece per line; the line number is the piece's number.
     pub(super) fn new(text: Cow<'static, str>) -> Result<Self, BadVocabulary> {
         if u32::try_from(text.len()).is_err() {
             return Err(BadVocabulary::TooLarge);
@@ -82,17 +82,17 @@ impl WordPiece {
         Ok(made)
     }
 
-    /// How many pieces there are.
+    /// The number of pieces.
     pub(super) fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether a word, in its final form, is one piece.
+    /// Whether a normalised word is a single piece.
     pub(super) fn has(&self, word: &str) -> bool {
         self.find(word.as_bytes(), 0, hash(FNV_OFFSET, word.as_bytes())).is_some()
     }
 
-    /// The piece that stands for words that cannot be made of pieces.
+    /// The piece for words that cannot be split into pieces.
     pub(super) fn unknown(&self) -> u32 {
         self.unknown
     }
@@ -102,13 +102,13 @@ impl WordPiece {
         (self.first, self.last)
     }
 
-    /// How a piece is spelled, and whether it continues a word.
+    /// The spelling of a piece, and whether it continues a word.
     pub(super) fn spelling(&self, number: u32) -> (&str, bool) {
         let piece = self.piece(number);
         piece.strip_prefix(CONTINUES).map_or((piece, false), |rest| (rest, true))
     }
 
-    /// The first `limit` pieces of a text, into `pieces.numbers`.
+    /// Writes the first `limit` pieces of a text into `pieces.numbers`.
     pub(super) fn read(&self, text: &str, limit: usize, pieces: &mut Pieces) {
         pieces.numbers.clear();
         pieces.clear_word();
@@ -130,7 +130,7 @@ impl WordPiece {
         } else if letter.is_ascii_punctuation() {
             self.stand_alone(letter, pieces);
         } else if letter == '\u{fffd}' || letter.is_other() {
-            // Control characters are as if they were not there.
+            // Control characters are skipped.
         } else if letter.is_whitespace() {
             self.end_word(pieces);
         } else {
@@ -138,7 +138,7 @@ impl WordPiece {
             if chinese {
                 self.end_word(pieces);
             }
-            // Marks are dropped here, so the order that decomposition would give them is moot.
+            // Marks are dropped here, so their canonical order does not matter.
             decompose_canonical(letter, |part| {
                 if !part.is_mark_nonspacing() {
                     part.to_lowercase().for_each(|lower| self.take_plain(lower, pieces));
@@ -150,7 +150,7 @@ impl WordPiece {
         }
     }
 
-    /// Takes a letter in its final form.
+    /// Appends a normalised character.
     fn take_plain(&self, letter: char, pieces: &mut Pieces) {
         if letter.is_whitespace() {
             self.end_word(pieces);
@@ -167,7 +167,7 @@ impl WordPiece {
         self.end_word(pieces);
     }
 
-    /// Cuts the word into pieces, each the longest that fits, or makes all of it unknown.
+    /// Splits the word into pieces, greedily the longest first, or makes all of it unknown.
     fn end_word(&self, pieces: &mut Pieces) {
         if pieces.chars == 0 {
             return;
@@ -210,7 +210,7 @@ impl WordPiece {
         pieces.clear_word();
     }
 
-    /// The number of the piece that is spelled like this after `marks` bytes of [`CONTINUES`].
+    /// The number of the piece with this spelling, after `marks` bytes of [`CONTINUES`].
     fn find(&self, spelled: &[u8], marks: usize, hashed: u64) -> Option<u32> {
         let wrap = self.slots.len() - 1;
         let mut at = hashed as usize & wrap;
@@ -230,7 +230,7 @@ impl WordPiece {
         }
     }
 
-    /// Puts a piece into the table; of equal ones the last wins.
+    /// Inserts a piece into the table; of equal ones the last wins.
     fn insert(&mut self, number: u32) {
         let piece = self.piece(number).as_bytes();
         let (length, hashed) = (piece.len(), hash(FNV_OFFSET, piece));
@@ -258,7 +258,7 @@ impl WordPiece {
 impl Pieces {
     fn push(&mut self, letter: char) {
         self.chars += 1;
-        // Of a word that is too long only its length counts.
+        // For a word that is too long only its length matters.
         if self.chars <= MAX_WORD_CHARS {
             self.word.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
             self.ends.push((self.word.len(), 0));
@@ -276,12 +276,12 @@ fn hash(state: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(state, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 
-/// The part of the hash that tells most strangers apart without looking at their letters.
+/// The part of the hash that tells most other pieces apart without comparing their spelling.
 fn tag(hashed: u64) -> u32 {
     (hashed >> 32) as u32 & !NUMBER_MASK
 }
 
-/// The blocks that BERT takes for Chinese, its slip in the fifth included.
+/// The blocks that BERT treats as CJK, including its mistake in the fifth.
 fn is_chinese(letter: char) -> bool {
     matches!(u32::from(letter),
         0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F

@@ -1,4 +1,4 @@
-//! Does every product get its vector, whatever happens meanwhile?
+//! Every product gets its vector, despite restarts, model changes and failures.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use tempfile::TempDir;
 use crate::{
     Engine, SearchRequest, Settings,
     embed::{
-        Embedder, Encoder, Surroundings, Text, Turn,
+        Embedder, Encoder, Environment, Priority, Text,
         tests::{
             endpoint::{Act, Endpoint, remote},
             tiny_model,
@@ -33,12 +33,12 @@ use crate::{
     writes::{Created, Edit, Precondition},
 };
 
-/// Longer than anything here takes on a busy machine.
+/// Longer than any test takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How much faster time passes for an outside model's client than for us.
+/// How much faster the clock of the remote model's client runs.
 const HASTE: u32 = 50;
 
-/// A data folder, and perhaps an engine on it.
+/// A data folder, and an engine on it unless it is closed.
 struct Bench {
     folder: TempDir,
     runtime: tokio::runtime::Runtime,
@@ -56,9 +56,9 @@ impl Bench {
 
     fn reopen(&mut self, embedder: Option<Arc<dyn Embedder>>) {
         self.engine = None;
-        let remember_for = SignedDuration::from_secs(60);
+        let response_retention = SignedDuration::from_secs(60);
         let settings = Settings {
-            writer: WriterSettings { queue: 64, group_products: 50, remember_for },
+            writer: WriterSettings { queue: 64, group_products: 50, response_retention },
             reader_threads: 1,
             reader_queue: 8,
             index_memory: 1 << 24,
@@ -80,7 +80,7 @@ impl Bench {
         let pass = Caller::new(shop(), Role::Editor).may_write().unwrap();
         let drafts = titles.iter().map(|title| draft(title)).collect();
         match self.runtime.block_on(self.engine().create(pass, drafts, None)).unwrap() {
-            Created::Now(products) => products,
+            Created::New(products) => products,
             other => panic!("{other:?}"),
         }
     }
@@ -105,7 +105,7 @@ impl Bench {
         found
     }
 
-    /// Waits until the vectors are as they should be.
+    /// Waits until the vectors satisfy a condition.
     fn wait_for(&self, good: impl Fn(&BTreeMap<ProductId, VectorRow>) -> bool) {
         let started = Instant::now();
         while !good(&self.vectors()) {
@@ -129,15 +129,15 @@ fn draft(title: &str) -> Draft {
     }
 }
 
-/// A client that does not take as long as a real one to try again.
-fn hasty(address: SocketAddr) -> Arc<dyn Embedder> {
+/// A client with short pauses between retries.
+fn impatient_client(address: SocketAddr) -> Arc<dyn Embedder> {
     let start = Instant::now();
-    let surroundings = Surroundings {
+    let environment = Environment {
         now: Arc::new(move || start + start.elapsed() * HASTE),
         pause: Arc::new(|time| thread::sleep(time / HASTE)),
         random: Arc::new(|bytes| bytes.fill(7)),
     };
-    Arc::new(remote(address, surroundings))
+    Arc::new(remote(address, environment))
 }
 
 /// Whether all products have deep vectors.
@@ -146,14 +146,14 @@ fn all_deep(vectors: &BTreeMap<ProductId, VectorRow>) -> bool {
 }
 
 #[test]
-fn every_product_gets_the_vector_of_its_text() {
+fn every_product_gets_a_deep_vector_of_its_text() {
     let bench = Bench::new(Some(Arc::new(tiny_model())));
     let products = bench.create(&["red sofa", "blue lamp", "warm bed"]);
     assert_eq!(bench.vectors().len(), 3, "from the moment it is written");
     bench.wait_for(all_deep);
     let found = &bench.vectors()[&products[1].id];
     let text = Text::Product { title: "blue lamp", description: "" };
-    let expected = tiny_model().deep(&[text], Turn::Search).unwrap().remove(0);
+    let expected = tiny_model().deep(&[text], Priority::Search).unwrap().remove(0);
     assert_eq!((&found.model, found.encoder), (&expected.model, expected.encoder));
     assert_eq!(found.vector, expected.vector.stored());
     assert_eq!(found.version, products[1].version);
@@ -178,7 +178,7 @@ fn a_new_text_gets_a_new_vector_and_a_new_price_does_not() {
 }
 
 #[test]
-fn what_was_left_is_done_after_a_restart_and_with_another_model_again() {
+fn work_resumes_after_a_restart_and_a_change_of_model() {
     let mut bench = Bench::new(None);
     bench.create(&["sofa", "lamp", "bed"]);
     assert_eq!(bench.vectors(), BTreeMap::new());
@@ -186,7 +186,7 @@ fn what_was_left_is_done_after_a_restart_and_with_another_model_again() {
     bench.wait_for(|vectors| vectors.len() == 3 && all_deep(vectors));
 
     let endpoint = Endpoint::start();
-    let outside = hasty(endpoint.address);
+    let outside = impatient_client(endpoint.address);
     bench.reopen(Some(Arc::clone(&outside)));
     let product = bench.create(&["rug"]).remove(0);
     bench.wait_for(|vectors| {
@@ -196,9 +196,9 @@ fn what_was_left_is_done_after_a_restart_and_with_another_model_again() {
 }
 
 #[test]
-fn writes_do_not_wait_for_an_outside_model_that_is_down() {
+fn writes_do_not_wait_for_an_unavailable_model() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let bench = Bench::new(Some(hasty(address)));
+    let bench = Bench::new(Some(impatient_client(address)));
     bench.create(&["red sofa", "blue lamp"]);
     let pass = Caller::new(shop(), Role::Shopper).may_read();
     let query = QueryText::parse("lamp").unwrap();
@@ -221,13 +221,13 @@ fn writes_do_not_wait_for_an_outside_model_that_is_down() {
 }
 
 #[test]
-fn a_text_that_is_refused_does_not_hold_up_the_others() {
+fn a_rejected_text_does_not_block_the_others() {
     let mut bench = Bench::new(None);
     let products = bench.create(&["sofa", "lamp", "bed"]);
     let endpoint = Endpoint::start();
-    // All together, and then the newest alone.
+    // The whole batch, then the newest product alone.
     endpoint.order([Act::Fail(400, None), Act::Fail(400, None)]);
-    bench.reopen(Some(hasty(endpoint.address)));
+    bench.reopen(Some(impatient_client(endpoint.address)));
     bench.wait_for(|vectors| vectors.len() == 2);
     let more = bench.create(&["rug"]).remove(0);
     bench.wait_for(|vectors| vectors.contains_key(&more.id));

@@ -26,7 +26,6 @@ pub use self::sequence::Awaited;
 use crate::{
     background::BackgroundThread,
     embed::{Embedder, Encoder},
-    embedding::Background,
     follower::Follower,
     read_pool::{Overloaded, ReadPool},
     search::{QueryCache, QueryEncoder},
@@ -140,7 +139,7 @@ pub struct Engine {
     embedder: Option<Arc<dyn Embedder>>,
     queries: Option<Arc<QueryEncoder>>,
     // Dropped before the writer, so that it does not wait for the writer.
-    _embedding: Option<Background>,
+    _embedding: Option<BackgroundThread>,
     _housekeeping: BackgroundThread,
     writer: Writer,
     /// Runs searches.

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use super::{Engine, OpenError, Settings};
 use crate::{
     embed::Embedder,
-    embedding::Background,
+    embedding,
     follower::Follower,
     housekeeping::{self, Retention},
     read_pool::ReadPool,
@@ -94,7 +94,8 @@ impl Engine {
     /// Starts the threads that every engine has.
     fn start(backend: Backend, settings: Settings) -> Result<Self, OpenError> {
         let Backend { store, readers, cleanup, keep_changes, prefetch_limit } = backend;
-        let retention = Retention { answers: settings.writer.remember_for, changes: keep_changes };
+        let retention =
+            Retention { responses: settings.writer.response_retention, changes: keep_changes };
         let housekeeping = housekeeping::start(cleanup, Arc::clone(&settings.clock), retention)?;
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
         let shops = Shops::new(readers.clone(), model, settings.index_memory)
@@ -110,7 +111,7 @@ impl Engine {
         )?;
         let start_embedding = |embedder: &Arc<dyn Embedder>| {
             let (readers, embedder) = (Arc::clone(&readers), Arc::clone(embedder));
-            Background::start(embedder, readers, writer.entrance(), writer.bell())
+            embedding::start(embedder, readers, writer.downgrade(), writer.wakeup())
         };
         let in_background = settings.embedder.as_ref().filter(|_| settings.background);
         let embedding = in_background.map(start_embedding).transpose()?;

@@ -72,5 +72,5 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(StoreError::damaged("a read panicked")))
+    done.unwrap_or_else(|_| Err(StoreError::unexpected("a read panicked")))
 }

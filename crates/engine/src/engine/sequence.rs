@@ -55,7 +55,7 @@ impl Engine {
                 // A single node reflects every change that it has acknowledged.
                 Ok(Ok(_)) if !self.readers.is_shared() => return Ok(Awaited::Seen),
                 // A transient error is not returned: the next attempt may succeed.
-                Ok(Err(error)) if self.is_away() || !error.trouble().may_pass() => {
+                Ok(Err(error)) if self.is_away() || !error.kind().is_transient() => {
                     return Err(error);
                 }
                 _ => {}

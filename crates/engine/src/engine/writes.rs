@@ -11,7 +11,9 @@ use crate::{
     read_pool::Overloaded,
     store::StoreError,
     writer::WriteError,
-    writes::{Create, Created, Delete, Edit, Once, Precondition, Refusal, Update, Write},
+    writes::{
+        Create, Created, Delete, Edit, IdempotencyRequest, Precondition, Refusal, Update, Write,
+    },
 };
 
 /// Up to this many products are embedded on the calling thread.
@@ -23,10 +25,10 @@ impl Engine {
         &self,
         pass: WritePass,
         drafts: Vec<Draft>,
-        once: Option<Once>,
+        idempotency: Option<IdempotencyRequest>,
     ) -> Result<Created, EngineError> {
         let drafts = self.embed_instantly(drafts).await?;
-        self.write(Create { pass, drafts, once }).await
+        self.write(Create { pass, drafts, idempotency }).await
     }
 
     /// Updates products in order; each succeeds or is refused on its own.
@@ -51,7 +53,7 @@ impl Engine {
     /// Submits a write. Fails at once while the database is unavailable.
     pub(super) async fn write<W: Write>(&self, write: W) -> Result<W::Outcome, EngineError> {
         if self.is_away() {
-            return Err(WriteError::Store(StoreError::away("it does not answer")).into());
+            return Err(WriteError::Store(StoreError::unavailable("the heartbeat failed")).into());
         }
         Ok(self.writer.submit(write).await?)
     }

@@ -8,7 +8,7 @@ use catalog::{
     query_parser::parse,
 };
 
-use crate::embed::{BuiltIn, Embedder, Text, Vector, Weights};
+use crate::embed::{BuiltIn, Embedder, ModelFiles, Text, Vector};
 
 use super::{
     DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector,
@@ -39,7 +39,7 @@ pub(super) fn phrases(kind: &str, most: usize) -> Vec<&'static str> {
 
 #[test]
 fn the_nearest_by_float_are_found_by_sketch_and_bytes() {
-    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+    let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
     let embed = |text| model.instant(text).unwrap().vector;
     let product = |title| embed(Text::Product { title, description: "" });
     let products: Vec<Vector> = phrases("T", TITLES).into_iter().map(product).collect();
@@ -75,7 +75,7 @@ fn the_nearest_by_float_are_found_by_sketch_and_bytes() {
 
 #[test]
 fn what_is_found_is_what_a_close_look_at_everything_finds() {
-    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+    let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
     let embed = |text| model.instant(text).unwrap().vector;
     let mut builder = IndexBuilder::new();
     for (number, title) in (1..).zip(phrases("T", TITLES)) {

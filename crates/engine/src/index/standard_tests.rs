@@ -19,7 +19,7 @@ use catalog::{
 };
 use proptest::prelude::*;
 
-use crate::embed::{BuiltIn, Embedder, StoredVector, Text, Vector, Weights};
+use crate::embed::{BuiltIn, Embedder, ModelFiles, StoredVector, Text, Vector};
 
 use super::{
     DenseQuery, Entry, EntryVector, IndexChange, Plan, QueryVector, ShopIndex, Snapshot,
@@ -50,7 +50,7 @@ struct Goods {
 fn goods() -> &'static Goods {
     static GOODS: OnceLock<Goods> = OnceLock::new();
     GOODS.get_or_init(|| {
-        let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+        let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
         let embed = |text| model.instant(text).unwrap().vector;
         let titles = phrases("T", TITLES);
         let product = |number: usize| {

@@ -46,7 +46,7 @@ pub(crate) fn search(
     let scored = source.score(&plan, &parsed, &mut timer)?;
     let Matches { hits, total, explanations, timed_out, .. } = scored.matches;
     if timed_out {
-        return Err(StoreError::out_of_time());
+        return Err(StoreError::search_timeout());
     }
     timer.end_stage("score")?;
 

@@ -14,7 +14,7 @@ use catalog::{
 use parking_lot::Mutex;
 
 use crate::{
-    embed::{Embedder, Embedding, Encoder, PhraseMatch, Text, Turn, Vector},
+    embed::{Embedder, Embedding, Encoder, PhraseMatch, Priority, Text, Vector},
     index::{DenseQuery, QueryVector},
 };
 
@@ -147,7 +147,7 @@ impl QueryEncoder {
         if load > self.budget {
             return None;
         }
-        let made = self.embedder.deep(&[text], Turn::Search);
+        let made = self.embedder.deep(&[text], Priority::Search);
         let failed = |error| tracing::debug!(%error, "deep encoding of a query failed");
         made.map_err(failed).ok()?.pop()
     }

@@ -26,7 +26,7 @@ impl StageTimer {
     pub(crate) fn end_stage(&mut self, stage: &'static str) -> Result<(), StoreError> {
         self.record(stage);
         match self.deadline.is_some_and(|deadline| deadline <= self.stage_started) {
-            true => Err(StoreError::out_of_time()),
+            true => Err(StoreError::search_timeout()),
             false => Ok(()),
         }
     }

@@ -10,13 +10,13 @@ use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread::{self, JoinHandle},
 };
 
 use catalog::product::ShopId;
 use parking_lot::{Condvar, Mutex};
 
 use super::{Applied, Batch, Loader, Shops};
+use crate::background::WorkerThread;
 
 /// Threads that apply.
 const THREADS: usize = 2;
@@ -29,7 +29,7 @@ const MAX_COMBINED_COST: usize = 256 << 10;
 /// The applying threads. When this is dropped they finish what was handed over.
 pub(crate) struct Applier {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<WorkerThread>,
 }
 
 struct Shared {
@@ -57,8 +57,7 @@ impl Applier {
         let mut applier = Self { shared, threads: Vec::new() };
         for _ in 0..THREADS {
             let shared = Arc::clone(&applier.shared);
-            let thread = thread::Builder::new().name("index-apply".to_owned());
-            applier.threads.push(thread.spawn(move || shared.run())?);
+            applier.threads.push(WorkerThread::spawn("index-apply", move || shared.run())?);
         }
         Ok(applier)
     }
@@ -88,10 +87,7 @@ impl Drop for Applier {
     fn drop(&mut self) {
         self.shared.queue.lock().stopping = true;
         self.shared.changed.notify_all();
-        for thread in self.threads.drain(..) {
-            // A panic there was reported by the panic hook already.
-            let _ = thread.join();
-        }
+        self.threads.drain(..).for_each(WorkerThread::join);
     }
 }
 

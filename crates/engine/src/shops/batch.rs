@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeMap, mem, sync::Arc, time::Instant};
 
 use catalog::{change::Seq, product::ShopId};
 
-use crate::store::{self, Committed, Position, Stamp, Step, Touched};
+use crate::store::{self, AppliedChange, Committed, Position, PositionChange, TxStamp};
 
 /// Bytes of changes that are kept in memory for a shop that loads. Beyond that they are read from
 /// the store when the load ends.
@@ -21,9 +21,9 @@ pub(crate) struct Batch {
     pub(super) shop: ShopId,
     /// The last change.
     pub(super) seq: Seq,
-    pub(super) changes: Vec<Touched>,
+    pub(super) changes: Vec<AppliedChange>,
     /// How they moved the shop on, where the store says so and nothing lies between them.
-    step: Option<Box<Step>>,
+    step: Option<Box<PositionChange>>,
     /// When all of them were durable, at the latest.
     pub(super) durable_at: Instant,
     guards: Vec<Guard>,
@@ -33,14 +33,14 @@ impl Batch {
     /// The changes of a transaction, by shop.
     pub(crate) fn by_shop(committed: Committed) -> BTreeMap<ShopId, Self> {
         let mut by_shop = BTreeMap::new();
-        for change in committed.touched {
+        for change in committed.changes {
             let (shop, seq) = (change.shop(), change.seq());
             let new = || Self::new(shop, Vec::new(), Seq::default());
             let batch = by_shop.entry(shop).or_insert_with(new);
             batch.seq = seq.max(batch.seq);
             batch.changes.push(change);
         }
-        for step in committed.steps {
+        for step in committed.positions {
             if let Some(batch) = by_shop.get_mut(&step.shop) {
                 batch.step = Some(Box::new(step));
             }
@@ -49,7 +49,7 @@ impl Batch {
     }
 
     /// Changes of a shop, the last of them under the number `seq`.
-    pub(super) fn new(shop: ShopId, changes: Vec<Touched>, seq: Seq) -> Self {
+    pub(super) fn new(shop: ShopId, changes: Vec<AppliedChange>, seq: Seq) -> Self {
         Self { shop, seq, changes, step: None, durable_at: Instant::now(), guards: Vec::new() }
     }
 
@@ -60,7 +60,7 @@ impl Batch {
 
     /// Where the shop is after the changes.
     pub(super) fn position(&self) -> Position {
-        let stamp = self.step.as_ref().map_or(Stamp::default(), |step| step.after.stamp);
+        let stamp = self.step.as_ref().map_or(TxStamp::default(), |step| step.after.stamp);
         Position { seq: self.seq, stamp }
     }
 
@@ -82,7 +82,7 @@ impl Batch {
     pub(super) fn extend(&mut self, later: Self) {
         self.step = match (self.step.take(), later.step) {
             (Some(first), Some(next)) if first.after == next.before => {
-                Some(Box::new(Step { before: first.before, ..*next }))
+                Some(Box::new(PositionChange { before: first.before, ..*next }))
             }
             _ => None,
         };
@@ -99,17 +99,18 @@ impl Batch {
 
     /// Whether the batch creates or changes products, rather than only removing or embedding them.
     pub(super) fn has_products(&self) -> bool {
-        self.changes.iter().any(|change| matches!(change, Touched::Upserted { .. }))
+        self.changes.iter().any(|change| matches!(change, AppliedChange::Upserted { .. }))
     }
 }
 
-fn cost(change: &Touched) -> usize {
+fn cost(change: &AppliedChange) -> usize {
     match change {
-        Touched::Upserted { meaning: store::Meaning::AsBefore, .. } | Touched::Deleted { .. } => 0,
-        Touched::Upserted { product, .. } => {
+        AppliedChange::Upserted { vector: store::VectorChange::Unchanged, .. }
+        | AppliedChange::Deleted { .. } => 0,
+        AppliedChange::Upserted { product, .. } => {
             product.title.as_str().len() + product.description.as_str().len()
         }
-        Touched::Embedded { .. } => EMBEDDED_COST,
+        AppliedChange::Embedded { .. } => EMBEDDED_COST,
     }
 }
 
@@ -195,11 +196,11 @@ mod tests {
 
     fn batch(before: u64, after: u64) -> Batch {
         let shop = ShopId::new(1).unwrap();
-        let at = |seq| Position { seq: Seq(seq), stamp: Stamp::default() };
+        let at = |seq| Position { seq: Seq(seq), stamp: TxStamp::default() };
         let touched =
-            vec![Touched::Deleted { shop, id: ProductId::new(1).unwrap(), seq: Seq(after) }];
-        let steps = vec![Step { shop, before: at(before), after: at(after) }];
-        Batch::by_shop(Committed { touched, steps }).remove(&shop).unwrap()
+            vec![AppliedChange::Deleted { shop, id: ProductId::new(1).unwrap(), seq: Seq(after) }];
+        let steps = vec![PositionChange { shop, before: at(before), after: at(after) }];
+        Batch::by_shop(Committed { changes: touched, positions: steps }).remove(&shop).unwrap()
     }
 
     #[test]

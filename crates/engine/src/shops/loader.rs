@@ -6,7 +6,6 @@ use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
 
@@ -17,7 +16,7 @@ use tokio::{sync::watch, time::timeout};
 
 use super::Shops;
 use crate::{
-    bell,
+    background::WorkerThread,
     index::ShopIndex,
     store::{ErrorChain, StoreError},
 };
@@ -50,7 +49,7 @@ type Loaded = Result<Arc<ShopIndex>, StoreError>;
 /// The loading threads. They stop when this is dropped.
 pub(crate) struct Loader {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<WorkerThread>,
 }
 
 struct Shared {
@@ -86,8 +85,7 @@ impl Loader {
         let mut loader = Self { shared: Arc::new(shared), threads: Vec::new() };
         for _ in 0..THREADS {
             let shared = Arc::clone(&loader.shared);
-            let thread = thread::Builder::new().name("shop-loader".to_owned());
-            loader.threads.push(thread.spawn(move || shared.run())?);
+            loader.threads.push(WorkerThread::spawn("shop-loader", move || shared.run())?);
         }
         Ok(loader)
     }
@@ -103,7 +101,7 @@ impl Loader {
             Ok(loaded) => loaded.ok().and_then(|loaded| loaded.clone()),
         };
         // The index is handed over as well: it may have left memory again already.
-        match loaded.unwrap_or_else(|| Err(StoreError::damaged("the load of a shop panicked"))) {
+        match loaded.unwrap_or_else(|| Err(StoreError::unexpected("the load of a shop panicked"))) {
             Ok(index) => Ok(self.shared.shops.in_memory(shop).unwrap_or(index)),
             Err(error) => Err(error.into()),
         }
@@ -126,7 +124,7 @@ impl Drop for Loader {
         drop(queue);
         self.shared.changed.notify_all();
         let until = Instant::now() + STOP_TIME;
-        self.threads.drain(..).for_each(|thread| bell::join_until(thread, until));
+        self.threads.drain(..).for_each(|thread| thread.join_until(until));
     }
 }
 
@@ -174,7 +172,7 @@ impl Shared {
             };
             // The panic hook has reported a panic; requests that wait get an error.
             let loaded = catch_unwind(AssertUnwindSafe(load))
-                .unwrap_or_else(|_| Err(StoreError::damaged("the load of a shop panicked")));
+                .unwrap_or_else(|_| Err(StoreError::unexpected("the load of a shop panicked")));
             if let Err(error) = &loaded {
                 let error = ErrorChain(error);
                 tracing::warn!(%shop, %error, "loading a shop index failed");

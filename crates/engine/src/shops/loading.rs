@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     index::{IndexBuilder, ShopIndex},
-    store::{News, Position, Scanned, Stamp, StoreError},
+    store::{FeedResult, Position, ScannedProduct, StoreError, TxStamp},
 };
 
 /// A shop that is being loaded. Threads that wait for it are woken when this is dropped, however
@@ -21,7 +21,7 @@ pub(super) struct Loading<'a> {
     /// Whether a search has asked for the shop.
     is_used: bool,
     /// The transaction that made the last change that the index shows.
-    stamp: Cell<Stamp>,
+    stamp: Cell<TxStamp>,
     is_finished: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Loading<'a> {
         let (shop, started) = (self.shop, Instant::now());
         let mut builder = IndexBuilder::new();
         let model = self.shops.model.as_ref();
-        let mut add = |row: Scanned<'_>| builder.add(as_scanned_entry(&row));
+        let mut add = |row: ScannedProduct<'_>| builder.add(as_scanned_entry(&row));
         let read_at = self.shops.readers.scan(shop, model, &mut add)?;
         self.stamp.set(read_at.stamp);
         let index = builder.finish(read_at.seq).for_shop(shop);
@@ -104,11 +104,11 @@ impl<'a> Loading<'a> {
                 let model = self.shops.model.as_ref();
                 let since = Position { seq: shown, stamp: self.stamp.get() };
                 match self.shops.readers.changes_since(shop, model, since)? {
-                    News::Since(changes, position) => {
+                    FeedResult::Changes(changes, position) => {
                         self.stamp.set(position.stamp);
                         Batch::new(shop, changes, position.seq)
                     }
-                    News::TooOld | News::Diverged(_) => {
+                    FeedResult::Truncated | FeedResult::Diverged(_) => {
                         return Err(StoreError::changed_while_read());
                     }
                 }

@@ -1,11 +1,11 @@
-//! How do values that a database has no type for stand in a column?
+//! The encoding of media in a column.
 
 use catalog::media::Media;
 use serde::{Deserialize, Serialize};
 
 use super::StoreError;
 
-/// A media item as the `media` column keeps it.
+/// A media item in the JSON of the `media` column.
 #[derive(Serialize, Deserialize)]
 struct StoredMedia<'a> {
     #[serde(borrow)]
@@ -36,5 +36,5 @@ pub(super) fn media_from_column(column: &str) -> Option<Vec<Media>> {
 }
 
 pub(super) fn unexpected(why: impl std::fmt::Display) -> StoreError {
-    StoreError::damaged(why.to_string())
+    StoreError::unexpected(why.to_string())
 }

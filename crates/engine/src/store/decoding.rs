@@ -1,15 +1,15 @@
-//! Decodes stored rows leniently: what was accepted once is never validated again.
+//! Decodes stored rows leniently, without validating them again.
 //!
 //! Input is validated when it is written, by the rules of the version that writes it. Rows outlive
-//! those rules: another version, a restore or an operator's SQL may have written them. So one value
-//! that cannot be decoded costs that value alone, never its row, its shop or the request:
+//! those rules: another version, a restore or an operator's SQL may have written them. So a value
+//! that cannot be decoded affects that value only, never its row, its shop or the request:
 //!
-//! - texts are taken as they are, bytes that are no UTF-8 are replaced;
+//! - invalid UTF-8 in texts is replaced;
 //! - a price that cannot be parsed keeps its text and satisfies no condition on prices;
-//! - media that are no JSON, and vectors and tokens that cannot be read, count as absent;
-//! - times beyond the calendar become its first or last moment.
+//! - media that are not JSON, and vectors and tokens that cannot be decoded, count as absent;
+//! - times out of range become the first or last representable time.
 //!
-//! A row without a valid id is left out. Whatever was replaced or left out is logged with its shop
+//! A row without a valid id is skipped. Replacements and skipped rows are logged with their shop
 //! and product, at a limited rate.
 
 use std::{
@@ -54,7 +54,7 @@ impl ProductColumns<'_> {
             report(shop, id, "the media cannot be parsed");
             Vec::new()
         });
-        if [self.created_at, self.updated_at].iter().any(|at| !is_a_time(*at)) {
+        if [self.created_at, self.updated_at].iter().any(|at| !is_valid_time(*at)) {
             report(shop, id, "a time is out of range");
         }
         Some(Product {
@@ -76,7 +76,7 @@ impl ProductColumns<'_> {
 pub(super) fn product_id(shop: i64, number: i64) -> Option<ProductId> {
     let id = u64::try_from(number).ok().and_then(ProductId::new);
     if id.is_none() {
-        report(shop, number, "the product id is out of range; the row is left out");
+        report(shop, number, "the product id is out of range; the row is skipped");
     }
     id
 }
@@ -85,12 +85,12 @@ pub(super) fn product_id(shop: i64, number: i64) -> Option<ProductId> {
 pub(super) fn shop_id(number: i64) -> Option<ShopId> {
     let id = u64::try_from(number).ok().and_then(ShopId::new);
     if id.is_none() {
-        report(number, 0, "the shop id is out of range; the row is left out");
+        report(number, 0, "the shop id is out of range; the row is skipped");
     }
     id
 }
 
-/// What a stored price says; `None` if it cannot be parsed.
+/// The amount and currency of a stored price; `None` if it cannot be parsed.
 pub(super) fn money(shop: i64, product: i64, text: &str) -> Option<Money> {
     let money = Money::parse(text).ok();
     if money.is_none() {
@@ -103,27 +103,27 @@ pub(super) fn seq(number: i64) -> Seq {
     Seq(number.cast_unsigned())
 }
 
-/// A number of rows that a database keeps as a signed number.
+/// A count that the database stores as a signed integer.
 pub(super) fn count(number: i64) -> usize {
     usize::try_from(number).unwrap_or_default()
 }
 
-/// A time in microseconds since 1970; beyond the calendar, its nearest moment.
+/// A time in microseconds since 1970, clamped to the representable range.
 pub(super) fn time(microseconds: i64) -> Timestamp {
     let nearest = if microseconds < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_microsecond(microseconds).unwrap_or(nearest)
 }
 
-fn is_a_time(microseconds: i64) -> bool {
+fn is_valid_time(microseconds: i64) -> bool {
     Timestamp::from_microsecond(microseconds).is_ok()
 }
 
-/// How long a value that was logged is not logged again.
+/// How long a logged value is not logged again.
 const WINDOW: Duration = Duration::from_secs(60);
 /// The most values that are logged in this time.
 const LINES: usize = 20;
 
-/// What was logged lately.
+/// What was logged recently.
 #[derive(Default)]
 struct Reported {
     since: Option<Instant>,
@@ -133,7 +133,7 @@ struct Reported {
 
 static REPORTED: Mutex<Option<Reported>> = Mutex::new(None);
 
-/// Logs a value that was replaced or left out.
+/// Logs a value that was replaced, or a row that was skipped.
 pub(super) fn report(shop: i64, product: i64, what: &'static str) {
     metrics::counter!("shopkeeper_undecodable_values_total").increment(1);
     let mut reported = REPORTED.lock();
@@ -151,7 +151,7 @@ pub(super) fn report(shop: i64, product: i64, what: &'static str) {
     }
     reported.values.insert((shop, product, what));
     let suppressed = std::mem::take(&mut reported.suppressed);
-    tracing::warn!(shop, product, suppressed, "a stored row cannot be decoded fully: {what}");
+    tracing::warn!(shop, product, suppressed, "a stored row cannot be decoded: {what}");
 }
 
 #[cfg(test)]
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_cannot_be_decoded_cost_themselves_alone() {
+    fn invalid_values_do_not_affect_others() {
         let odd = ProductColumns {
             title: " ".into(),
             price: "5 ZZZ".into(),

@@ -1,133 +1,136 @@
-//! What can go wrong with the store, and is it the disk's fault or ours?
+//! Errors of a store, classified by how a caller can react.
 
 use std::{fmt, io, sync::Arc};
 
 use rusqlite::ErrorCode;
 
-/// The kind of trouble, as far as a caller can act on it.
+/// The kind of failure, as far as a caller can react to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// No space left.
+pub enum StoreErrorKind {
+    /// No space is left on the disk.
     DiskFull,
-    /// The folder or file may not be written.
+    /// The folder or file cannot be written.
     ReadOnly,
-    /// Another process holds the write lock for too long, or everything is in use.
+    /// Another process held the write lock for too long, or all connections are in use.
     Busy,
-    /// Another node wrote to the same rows at the same moment; the same call may succeed at once.
-    Contended,
-    /// The database cannot be reached, or ended the connection.
-    Away,
-    /// The database went away while it was told to commit: nobody here knows whether it did.
-    Unconfirmed,
-    /// A search took longer than it may.
-    OutOfTime,
+    /// The transaction conflicted with one of another node; a retry may succeed at once.
+    Conflict,
+    /// The database cannot be reached, or closed the connection.
+    Unavailable,
+    /// The connection was lost during a commit, whose outcome is unknown.
+    CommitUnknown,
+    /// A search exceeded its time limit.
+    SearchTimeout,
     /// The operating system failed to read or write.
     Io,
-    /// The database says something that cannot be, or refuses what it should accept.
-    Damaged,
-    /// The database was written by a newer version of this program.
+    /// The database returned or rejected something that it should not; also bugs, such as a write
+    /// that panicked.
+    Unexpected,
+    /// The schema is newer than this program.
     TooNew,
-    /// The tables are of an older version, which others may be using.
+    /// The schema is older than this program, and other processes may be using it.
     TooOld,
 }
 
-impl Trouble {
-    /// Whether the same call may succeed later, once the operator has mended the disk.
-    pub fn may_pass(self) -> bool {
+impl StoreErrorKind {
+    /// Whether the same call may succeed later.
+    pub fn is_transient(self) -> bool {
         match self {
             Self::DiskFull
             | Self::ReadOnly
             | Self::Busy
-            | Self::Contended
-            | Self::Away
-            | Self::Unconfirmed
-            | Self::OutOfTime
+            | Self::Conflict
+            | Self::Unavailable
+            | Self::CommitUnknown
+            | Self::SearchTimeout
             | Self::Io => true,
-            Self::Damaged | Self::TooNew | Self::TooOld => false,
+            Self::Unexpected | Self::TooNew | Self::TooOld => false,
         }
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for StoreErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::DiskFull => "the disk is full",
             Self::ReadOnly => "the store cannot be written",
-            Self::Busy => "the store is in use for too long",
-            Self::Contended => "another node wrote at the same moment",
-            Self::Away => "the database cannot be reached",
-            Self::Unconfirmed => "the database was lost in a commit and may have done it",
-            Self::OutOfTime => "the search took too long",
+            Self::Busy => "the store is busy",
+            Self::Conflict => "the transaction conflicted with one of another node",
+            Self::Unavailable => "the database cannot be reached",
+            Self::CommitUnknown => {
+                "the connection was lost during a commit, whose outcome is unknown"
+            }
+            Self::SearchTimeout => "the search took too long",
             Self::Io => "the disk failed",
-            Self::Damaged => "the database holds something unexpected",
+            Self::Unexpected => "unexpected failure of the store",
             Self::TooNew => "the store was written by a newer version of shopkeeper",
             Self::TooOld => "the tables are of an older version",
         })
     }
 }
 
-/// The store could not do what was asked. Nothing of it was done, unless it is
-/// [unconfirmed](Trouble::Unconfirmed).
+/// A failure of a store. The call had no effect, except perhaps for
+/// [`CommitUnknown`](StoreErrorKind::CommitUnknown).
 #[derive(Clone, Debug)]
 pub struct StoreError {
-    trouble: Trouble,
-    /// Shared, because one failed commit answers every write of its group.
+    kind: StoreErrorKind,
+    /// Shared, because a failed commit is reported to every write of its group.
     source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl StoreError {
-    /// What kind of trouble it is.
-    pub fn trouble(&self) -> Trouble {
-        self.trouble
+    /// The kind of failure.
+    pub fn kind(&self) -> StoreErrorKind {
+        self.kind
     }
 
     pub(super) fn new(
-        trouble: Trouble,
+        kind: StoreErrorKind,
         why: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
-        Self { trouble, source: Some(Arc::from(why.into())) }
+        Self { kind, source: Some(Arc::from(why.into())) }
     }
 
-    pub(crate) fn damaged(what: impl Into<String>) -> Self {
-        Self::new(Trouble::Damaged, what.into())
+    pub(crate) fn unexpected(what: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Unexpected, what.into())
     }
 
-    /// A shop's history went on by more than its record of changes goes back to, or became another,
-    /// while the shop was read.
+    /// While a shop was scanned, its history advanced past the change records that are kept, or
+    /// diverged.
     pub(crate) fn changed_while_read() -> Self {
-        Self::new(Trouble::Contended, "the shop changed too much while it was read")
+        Self::new(StoreErrorKind::Conflict, "the shop changed too much during its scan")
     }
 
     #[cfg(test)]
     pub(crate) fn busy(why: &str) -> Self {
-        Self::new(Trouble::Busy, why)
+        Self::new(StoreErrorKind::Busy, why)
     }
 
-    pub(crate) fn away(why: &str) -> Self {
-        Self::new(Trouble::Away, why)
+    pub(crate) fn unavailable(why: &str) -> Self {
+        Self::new(StoreErrorKind::Unavailable, why)
     }
 
-    pub(crate) fn out_of_time() -> Self {
-        Self { trouble: Trouble::OutOfTime, source: None }
+    pub(crate) fn search_timeout() -> Self {
+        Self { kind: StoreErrorKind::SearchTimeout, source: None }
     }
 
-    /// The same failure, met after the database was told to commit.
-    pub(super) fn in_a_commit(self) -> Self {
-        match self.trouble {
-            Trouble::Away => Self { trouble: Trouble::Unconfirmed, ..self },
-            // It said no.
+    /// The same failure, if it happened during a commit.
+    pub(super) fn during_commit(self) -> Self {
+        match self.kind {
+            StoreErrorKind::Unavailable => Self { kind: StoreErrorKind::CommitUnknown, ..self },
+            // The database rejected the commit.
             _ => self,
         }
     }
 
     pub(super) fn too_new() -> Self {
-        Self { trouble: Trouble::TooNew, source: None }
+        Self { kind: StoreErrorKind::TooNew, source: None }
     }
 
-    /// Tables of version `found`, which this command may not bring to version `needed`.
+    /// Tables with schema version `found`, which this command may not migrate to `needed`.
     pub(super) fn too_old(found: usize, needed: usize) -> Self {
         Self::new(
-            Trouble::TooOld,
+            StoreErrorKind::TooOld,
             format!(
                 "they have version {found} and this program needs {needed}; a server that uses \
                  them may be running, so use the program that it runs, or upgrade it first"
@@ -138,7 +141,7 @@ impl StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.trouble.fmt(f)
+        self.kind.fmt(f)
     }
 }
 
@@ -148,24 +151,23 @@ impl std::error::Error for StoreError {
     }
 }
 
-/// An error with all its causes, for one line of the log. A cause that the database named has its
-/// SQLSTATE.
+/// Displays an error with its source chain on one line, including the SQLSTATE of PostgreSQL.
 pub struct ErrorChain<'a>(pub &'a (dyn std::error::Error + 'static));
 
 impl fmt::Display for ErrorChain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut said = self.0.to_string();
-        f.write_str(&said)?;
+        let mut last = self.0.to_string();
+        f.write_str(&last)?;
         let mut next = Some(self.0);
         while let Some(error) = next {
             let text = error.to_string();
             // Some errors repeat their cause in their own text.
-            if !said.ends_with(&text) {
+            if !last.ends_with(&text) {
                 write!(f, ": {text}")?;
-                said = text;
+                last = text;
             }
-            if let Some(refusal) = error.downcast_ref::<tokio_postgres::error::DbError>() {
-                write!(f, " (SQLSTATE {})", refusal.code().code())?;
+            if let Some(database) = error.downcast_ref::<tokio_postgres::error::DbError>() {
+                write!(f, " (SQLSTATE {})", database.code().code())?;
             }
             next = error.source();
         }
@@ -176,25 +178,25 @@ impl fmt::Display for ErrorChain<'_> {
 impl From<io::Error> for StoreError {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem, StorageFull};
-        let trouble = match error.kind() {
-            StorageFull => Trouble::DiskFull,
-            PermissionDenied | ReadOnlyFilesystem => Trouble::ReadOnly,
-            _ => Trouble::Io,
+        let kind = match error.kind() {
+            StorageFull => StoreErrorKind::DiskFull,
+            PermissionDenied | ReadOnlyFilesystem => StoreErrorKind::ReadOnly,
+            _ => StoreErrorKind::Io,
         };
-        Self { trouble, source: Some(Arc::new(error)) }
+        Self { kind, source: Some(Arc::new(error)) }
     }
 }
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        let trouble = match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Trouble::DiskFull,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Trouble::ReadOnly,
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Trouble::Busy,
-            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => Trouble::Io,
-            _ => Trouble::Damaged,
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => StoreErrorKind::DiskFull,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreErrorKind::ReadOnly,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
+            Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => StoreErrorKind::Io,
+            _ => StoreErrorKind::Unexpected,
         };
-        Self { trouble, source: Some(Arc::new(error)) }
+        Self { kind, source: Some(Arc::new(error)) }
     }
 }
 
@@ -203,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chain_has_every_cause_once() {
+    fn the_chain_shows_each_source_once() {
         let disk = io::Error::new(io::ErrorKind::StorageFull, "no space left");
         let error = StoreError::from(disk);
         assert_eq!(ErrorChain(&error).to_string(), "the disk is full: no space left");

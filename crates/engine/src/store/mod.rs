@@ -14,18 +14,19 @@ mod sqlite;
 mod traits;
 mod transaction;
 
-pub use error::{ErrorChain, StoreError, Trouble};
+pub use error::{ErrorChain, StoreError, StoreErrorKind};
 pub(crate) use postgres::Outlook;
 pub(crate) use postgres::search as postgres_search;
 #[cfg(test)]
 pub(crate) use postgres::step_from;
 pub use postgres::{
-    Arrival, BadAddress, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
+    BadAddress, BulkLoad, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
     PostgresStore, SteadyReaders, TOKEN_LEASE,
 };
 pub use records::{
-    Committed, Meaning, News, Page, Position, Remembered, Scanned, ShopCounts, Stamp, Step,
-    StoreState, TokenRow, Touched, Unembedded, VectorCount, VectorRow,
+    AppliedChange, Committed, FeedResult, Page, Position, PositionChange, ScannedProduct,
+    ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded, VectorChange,
+    VectorCount, VectorRow,
 };
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
 pub use traits::{

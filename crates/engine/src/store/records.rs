@@ -1,4 +1,4 @@
-//! What passes between the engine and a store?
+//! The values that pass between the engine and a store.
 
 use catalog::{
     access::Role,
@@ -10,132 +10,132 @@ use jiff::Timestamp;
 
 use crate::embed::{Encoder, ModelId, StoredVector};
 
-/// Part of a shop's catalog, and how long the whole is.
+/// One page of a catalog.
 #[derive(Debug)]
 pub struct Page {
-    /// The products of this page.
+    /// The products of this page, by ascending id.
     pub products: Vec<Product>,
-    /// How many there are on all pages.
+    /// The number of products on all pages.
     pub total: usize,
 }
 
-/// How many products a shop has.
+/// The product counts of a shop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShopCounts {
     /// The shop.
     pub shop: ShopId,
-    /// All its products.
+    /// All products, hidden ones included.
     pub products: usize,
-    /// Those that are not hidden.
+    /// Products that are not hidden.
     pub visible: usize,
 }
 
-/// What a search index needs to know of a product, straight from its row.
+/// The columns of a product that an index is built from, borrowed from the row.
 #[derive(Clone, Debug)]
-pub struct Scanned<'row> {
-    /// Its number.
+pub struct ScannedProduct<'row> {
+    /// The product's id.
     pub id: ProductId,
-    /// The change that wrote it last.
+    /// The change that wrote the row last.
     pub version: Seq,
-    /// Whether search leaves it out.
+    /// Whether the product is hidden from shoppers.
     pub hidden: bool,
-    /// Its price; `None` where it cannot be parsed.
+    /// The price; `None` if it cannot be parsed.
     pub price: Option<Money>,
-    /// Its title.
+    /// The title.
     pub title: &'row str,
-    /// Its description.
+    /// The description; may be empty.
     pub description: &'row str,
-    /// Its vector of the model asked for.
+    /// The vector of the requested model, if the product has one.
     pub vector: Option<StoredVector>,
 }
 
-/// A token as the store keeps it: never the secret, only its hash.
+/// A token row. The secret itself is never stored.
 #[derive(Clone, Debug)]
 pub struct TokenRow {
-    /// Its number, part of the token itself.
+    /// The id, which is part of the token's text.
     pub id: u64,
-    /// The shop it belongs to.
+    /// The only shop that the token gives access to.
     pub shop: ShopId,
-    /// What it lets its bearer do.
+    /// The role of its bearer.
     pub role: Role,
-    /// What its owner called it.
+    /// A label chosen by the issuer; may be empty.
     pub name: String,
     /// SHA-256 of the secret.
     pub secret_hash: Vec<u8>,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// When it stops working, if ever.
+    /// The first moment at which it is not accepted; `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked, if it was.
+    /// When it was revoked; `None` if it was not.
     pub revoked_at: Option<Timestamp>,
 }
 
-/// A product whose text waits to be embedded.
+/// A product whose current text has no vector of the requested quality.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unembedded {
-    /// Its shop.
+    /// The product's shop.
     pub shop: ShopId,
-    /// The product.
+    /// The product's id.
     pub id: ProductId,
-    /// The change that gave it this text.
+    /// The change that introduced this text.
     pub version: Seq,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// Its description, or nothing.
+    /// The description; may be empty.
     pub description: String,
 }
 
-/// A vector and what it belongs to.
+/// The vector of a product, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorRow {
     /// The product's shop.
     pub shop: ShopId,
-    /// The product.
+    /// The product's id.
     pub product: ProductId,
-    /// The change that gave the product the text it was made of.
+    /// The change that introduced the embedded text.
     pub version: Seq,
-    /// The space it lies in.
+    /// The model, and with it the vector space.
     pub model: ModelId,
-    /// How it was made.
+    /// The encoder of the model that made it.
     pub encoder: Encoder,
     /// The vector.
     pub vector: StoredVector,
 }
 
-/// What a transaction did to one product, for the index to follow once it is committed.
+/// What a committed transaction did to one product. Indexes and replicas apply it.
 #[derive(Clone, Debug)]
-pub enum Touched {
-    /// It exists and is like this now.
+pub enum AppliedChange {
+    /// The product was created or updated.
     Upserted {
-        /// The product.
+        /// The new row.
         product: Product,
-        /// What it means.
-        meaning: Meaning,
+        /// What happened to its vector.
+        vector: VectorChange,
     },
-    /// It means this.
+    /// The product got a better vector; its row is unchanged.
     Embedded {
-        /// Its shop.
+        /// The product's shop.
         shop: ShopId,
-        /// Its number.
+        /// The product's id.
         id: ProductId,
-        /// Its vector.
+        /// The new vector.
         vector: StoredVector,
-        /// The change that gave it the vector.
+        /// The sequence number of the change.
         seq: Seq,
     },
-    /// It is gone.
+    /// The product was deleted.
     Deleted {
-        /// Its shop.
+        /// The product's shop.
         shop: ShopId,
-        /// Its number.
+        /// The product's id.
         id: ProductId,
-        /// The change that took it away.
+        /// The sequence number of the change.
         seq: Seq,
     },
 }
 
-impl Touched {
-    /// The shop it happened in.
+impl AppliedChange {
+    /// The product's shop.
     pub fn shop(&self) -> ShopId {
         match self {
             Self::Upserted { product, .. } => product.shop,
@@ -143,7 +143,7 @@ impl Touched {
         }
     }
 
-    /// The change that did it.
+    /// The sequence number of the change.
     pub fn seq(&self) -> Seq {
         match self {
             Self::Upserted { product, .. } => product.version,
@@ -152,104 +152,104 @@ impl Touched {
     }
 }
 
-/// What a write did to a product's meaning. Vectors are of the model in force.
+/// What a write did to the vector of a product. Vectors are those of the current model.
 #[derive(Clone, Debug)]
-pub enum Meaning {
-    /// Nothing: its texts are the same.
-    AsBefore,
-    /// It has new texts, and the model makes no vectors at once.
-    Unknown,
-    /// It has new texts and this vector.
-    Known(StoredVector),
+pub enum VectorChange {
+    /// The texts and the vector are unchanged.
+    Unchanged,
+    /// The texts are new and have no vector yet.
+    Pending,
+    /// The texts are new and have this vector.
+    Set(StoredVector),
 }
 
 /// Identifies the transaction that made a change.
 ///
-/// A change number alone does not: a database that lost its last commits, by a failover to a
-/// replica that did not have them or by a restore, gives their numbers out again. A stamp is random,
-/// so a change of the same number with another stamp is another change.
+/// A sequence number alone does not: a database that lost its last commits, by a failover to a
+/// replica that lagged or by a restore, assigns their numbers again. A stamp is random, so a change
+/// with the same number and another stamp is another change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp(pub(super) Option<i64>);
+pub struct TxStamp(pub(super) Option<i64>);
 
-impl Stamp {
-    /// Whether there is a record of the change.
+impl TxStamp {
+    /// Whether the store has a record of the change.
     pub(super) fn is_some(self) -> bool {
         self.0.is_some()
     }
 }
 
-/// A place in a shop's history: its last change, and the transaction that made it.
+/// A position in a shop's history: its last change, and the transaction that made it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The last change.
+    /// The sequence number of the last change.
     pub seq: Seq,
-    /// What made it; the default where a store records none, or no such change.
-    pub stamp: Stamp,
+    /// Its transaction; the default where the store records none.
+    pub stamp: TxStamp,
 }
 
-/// What happened in a shop after a [`Position`].
+/// The changes of a shop after a [`Position`].
 #[derive(Debug)]
-pub enum News {
-    /// What the products that changed are now, and the position that this brings a reader to.
-    Since(Vec<Touched>, Position),
-    /// The record of changes does not go back so far.
-    TooOld,
-    /// The store's history does not contain the position: commits were lost. This is where the
-    /// shop is instead.
+pub enum FeedResult {
+    /// The current state of the changed products, and the position after them.
+    Changes(Vec<AppliedChange>, Position),
+    /// Change records of this age were removed: the shop must be scanned again.
+    Truncated,
+    /// The history does not contain the position, because the store lost commits. The shop is at
+    /// this position instead.
     Diverged(Position),
 }
 
-/// How a transaction moved a shop on.
+/// How a transaction advanced the position of a shop.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct PositionChange {
     /// The shop.
     pub shop: ShopId,
-    /// Where it was.
+    /// The position before the transaction.
     pub before: Position,
-    /// Where it is.
+    /// The position after it.
     pub after: Position,
 }
 
-/// What a transaction did.
+/// The effects of a committed transaction.
 #[derive(Debug, Default)]
 pub struct Committed {
-    /// The products it changed, in order.
-    pub touched: Vec<Touched>,
-    /// How it moved shops on; empty for a store that no other process writes to.
-    pub steps: Vec<Step>,
+    /// The changes, in order.
+    pub changes: Vec<AppliedChange>,
+    /// How shops advanced; empty for a store that no other process writes to.
+    pub positions: Vec<PositionChange>,
 }
 
-/// The answer that was given to the first request with an idempotency key.
+/// The response to the first request with an idempotency key.
 #[derive(Debug)]
-pub struct Remembered {
-    /// What the first request said.
+pub struct StoredResponse {
+    /// A digest of the request.
     pub fingerprint: Vec<u8>,
-    /// What it was answered.
-    pub answer: Vec<u8>,
+    /// The response body.
+    pub body: Vec<u8>,
 }
 
-/// A store at one moment, for its operator.
+/// A summary of a store for its operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreState {
-    /// The version of its tables.
+    /// The schema version of its tables.
     pub schema: usize,
-    /// The version that this program knows.
+    /// The schema version of this program.
     pub known_schema: usize,
-    /// Bytes that everything takes.
+    /// The size of the store in bytes.
     pub bytes: u64,
     /// Every shop with products, largest first.
     pub shops: Vec<ShopCounts>,
-    /// Vectors by model and encoder; none of tables that know of none.
+    /// Vectors by model and encoder; empty for a schema that is not up to date.
     pub vectors: Vec<VectorCount>,
 }
 
-/// The vectors that one encoder of one model has made.
+/// The number of vectors of one encoder of one model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VectorCount {
-    /// The model.
+    /// The name of the model.
     pub model: String,
-    /// The encoder.
+    /// The name of the encoder.
     pub encoder: String,
-    /// How many.
+    /// Products with such a vector.
     pub products: usize,
 }

@@ -11,25 +11,25 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    News, Page, Position, Remembered, Scanned, ShopCounts, Step, StoreError, TokenRow, Touched,
-    Unembedded, VectorRow, WriteTransaction,
+    AppliedChange, FeedResult, Page, Position, PositionChange, ScannedProduct, ShopCounts,
+    StoreError, StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
 
-/// The side of a store that writes.
+/// The writing side of a store.
 pub trait CatalogStore: Send {
-    /// Begins a transaction. Dropped without a commit, it never happened.
+    /// Begins a transaction, which is rolled back when it is dropped without a commit.
     fn begin(&mut self) -> Result<WriteTransaction<'_>, StoreError>;
 
-    /// A pause between two transactions, for whatever the store puts off until then.
-    fn rest(&mut self) {}
+    /// Called between two transactions, for maintenance that must not run inside of one.
+    fn maintain(&mut self) {}
 }
 
-/// Removes what a store no longer needs. Never part of a transaction that writes products.
+/// Removes rows that have expired. Never part of a transaction that writes products.
 pub trait Cleanup: Send {
-    /// Removes at most about `batch` rows in a transaction of its own: answers to idempotency keys
-    /// that are older than `expired_before`, and change records beyond the newest `keep_changes`.
-    /// `true` if there are none left.
+    /// Removes at most about `batch` rows in a transaction of its own: responses to idempotency
+    /// keys that are older than `expired_before`, and change records beyond the newest
+    /// `keep_changes`. `true` if there are none left.
     fn remove_some(
         &mut self,
         expired_before: Timestamp,
@@ -115,7 +115,7 @@ pub trait ChangeReads: StoreInfo {
         shop: ShopId,
         model: Option<&ModelId>,
         since: Position,
-    ) -> Result<News, StoreError>;
+    ) -> Result<FeedResult, StoreError>;
 
     /// The current positions of those of these shops that exist.
     fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError>;
@@ -133,12 +133,12 @@ pub trait IndexSource: ChangeReads {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
+        visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError>;
 
     /// Called before the index of a scanned shop publishes these changes: a store that keeps a
     /// local replica of the shop's rows applies them to it.
-    fn replicate(&self, _shop: ShopId, _changes: &[&Touched]) {}
+    fn replicate(&self, _shop: ShopId, _changes: &[&AppliedChange]) {}
 
     /// Called when the index of a scanned shop was evicted: drops the local replica, if any.
     fn drop_replica(&self, _shop: ShopId) {}
@@ -179,16 +179,16 @@ impl<S> CatalogReads for S where
 {
 }
 
-/// The rows inside a transaction. [`WriteTransaction`] says which of them a write changes.
+/// The rows inside a transaction. [`WriteTransaction`] decides which of them a write changes.
 pub trait RowWrites {
-    /// Keeps all others from writing to this shop until the end. Who needs several holds them in
-    /// ascending order.
-    fn hold(&mut self, shop: ShopId) -> Result<(), StoreError>;
+    /// Locks a shop against other writers until the end of the transaction. Lock several shops in
+    /// ascending id order.
+    fn lock_shop(&mut self, shop: ShopId) -> Result<(), StoreError>;
 
-    /// A product number of this shop that is larger than any before and is never given out again.
+    /// A product id that is larger than all earlier ones and is never assigned again.
     fn next_product_id(&mut self, shop: ShopId) -> Result<ProductId, StoreError>;
 
-    /// Writes the change record that belongs to a row's change, under the shop's next number.
+    /// Records a change under the shop's next sequence number.
     fn record(
         &mut self,
         shop: ShopId,
@@ -196,23 +196,22 @@ pub trait RowWrites {
         kind: ChangeKind,
     ) -> Result<Seq, StoreError>;
 
-    /// The product as this transaction sees it.
+    /// The product, with the earlier writes of this transaction.
     fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError>;
 
-    /// A new row.
+    /// Inserts a row.
     fn insert_product(&mut self, product: &Product) -> Result<(), StoreError>;
 
-    /// The row as it is from now on.
+    /// Updates a row.
     fn update_product(&mut self, product: &Product) -> Result<(), StoreError>;
 
-    /// Removes the row and its vector.
+    /// Deletes a row and its vector.
     fn delete_product(&mut self, shop: ShopId, id: ProductId) -> Result<(), StoreError>;
 
-    /// Changes how many products a shop has, and how many of them are not hidden.
+    /// Adds to the counts of all and of visible products of a shop.
     fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError>;
 
-    /// Keeps the first vector of a new text, or makes room for it; one of an older text is
-    /// forgotten.
+    /// Replaces the vector of the old text by `first`, or by a row without a vector.
     fn begin_vector(
         &mut self,
         shop: ShopId,
@@ -221,27 +220,27 @@ pub trait RowWrites {
         first: Option<&VectorRow>,
     ) -> Result<(), StoreError>;
 
-    /// Keeps a vector; `false` if the product is gone or has another text by now.
+    /// Stores a vector; `false` if the product was deleted or has another text now.
     fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError>;
 
-    /// The answer remembered under a key since `not_before`.
-    fn recall(
+    /// The response stored under an idempotency key at or after `not_before`.
+    fn stored_response(
         &mut self,
         shop: ShopId,
         key: &str,
         not_before: Timestamp,
-    ) -> Result<Option<Remembered>, StoreError>;
+    ) -> Result<Option<StoredResponse>, StoreError>;
 
-    /// Remembers an answer under a key.
-    fn remember(
+    /// Stores the response to a request with an idempotency key.
+    fn store_response(
         &mut self,
         shop: ShopId,
         key: &str,
-        what: &Remembered,
+        response: &StoredResponse,
         at: Timestamp,
     ) -> Result<(), StoreError>;
 
-    /// Keeps a new token and returns its number.
+    /// Inserts a token and returns its id.
     fn insert_token(
         &mut self,
         shop: ShopId,
@@ -252,9 +251,9 @@ pub trait RowWrites {
         expires_at: Option<Timestamp>,
     ) -> Result<u64, StoreError>;
 
-    /// Revokes a token of the shop; `false` if there is none that still works.
+    /// Revokes a token of the shop; `false` if it does not exist or was revoked before.
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError>;
 
-    /// Makes everything durable, and says how it moved the shops on.
-    fn commit(self: Box<Self>) -> Result<Vec<Step>, StoreError>;
+    /// Makes the transaction durable, and returns how it advanced the shops.
+    fn commit(self: Box<Self>) -> Result<Vec<PositionChange>, StoreError>;
 }

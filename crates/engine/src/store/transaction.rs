@@ -1,4 +1,5 @@
-//! What does one write transaction do? It changes rows and records every change with them.
+//! Write transactions: what a write does to the rows, the same for every store. Each change of a
+//! product is recorded in the same transaction.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +10,31 @@ use catalog::{
 };
 use jiff::Timestamp;
 
-use super::{Committed, Meaning, Remembered, RowWrites, StoreError, Touched, VectorRow};
+use super::{
+    AppliedChange, Committed, RowWrites, StoreError, StoredResponse, VectorChange, VectorRow,
+};
 use crate::embed::{Embedder, Embedding, Text};
 
-/// A transaction of any store. Dropped without a commit, it never happened.
+/// A transaction of any store. It is rolled back when it is dropped without a commit.
 pub struct WriteTransaction<'store> {
     rows: Box<dyn RowWrites + 'store>,
-    /// Makes the vector that a product is stored with, if anybody does.
+    /// Makes the instant vector that a product is stored with.
     embedder: Option<&'store dyn Embedder>,
-    touched: Vec<Touched>,
+    changes: Vec<AppliedChange>,
     count_changes: BTreeMap<ShopId, (i64, i64)>,
 }
 
 impl<'store> WriteTransaction<'store> {
-    pub(super) fn of(rows: Box<dyn RowWrites + 'store>) -> Self {
-        Self { rows, embedder: None, touched: Vec::new(), count_changes: BTreeMap::new() }
+    pub(super) fn new(rows: Box<dyn RowWrites + 'store>) -> Self {
+        Self { rows, embedder: None, changes: Vec::new(), count_changes: BTreeMap::new() }
     }
 
-    /// From now on every product is stored together with its instant vector.
+    /// Stores every product together with its instant vector from now on.
     pub fn embedding_with(self, embedder: Option<&'store dyn Embedder>) -> Self {
         Self { embedder, ..self }
     }
 
-    /// Creates a product under a number that was never used.
+    /// Creates a product under a new id.
     pub fn create(
         &mut self,
         shop: ShopId,
@@ -41,7 +44,7 @@ impl<'store> WriteTransaction<'store> {
         self.create_embedded(shop, draft, None, at)
     }
 
-    /// Creates a product whose instant vector may have been made already.
+    /// Creates a product. Its instant vector is made here unless it is given.
     pub fn create_embedded(
         &mut self,
         shop: ShopId,
@@ -53,24 +56,24 @@ impl<'store> WriteTransaction<'store> {
         let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
         let product = Product::create(id, shop, draft, at, seq);
         self.rows.insert_product(&product)?;
-        let meaning = self.begin_vector(&product, embedding)?;
+        let vector = self.begin_vector(&product, embedding)?;
         self.count(shop, 1, i64::from(!product.hidden));
-        self.touched.push(Touched::Upserted { product: product.clone(), meaning });
+        self.changes.push(AppliedChange::Upserted { product: product.clone(), vector });
         Ok(product)
     }
 
-    /// Keeps all others from writing to this shop until the end. Who needs several holds them in
-    /// ascending order.
-    pub fn hold(&mut self, shop: ShopId) -> Result<(), StoreError> {
-        self.rows.hold(shop)
+    /// Locks a shop against other writers until the end of the transaction. Lock several shops in
+    /// ascending id order.
+    pub fn lock_shop(&mut self, shop: ShopId) -> Result<(), StoreError> {
+        self.rows.lock_shop(shop)
     }
 
-    /// The product as this transaction sees it.
+    /// The product, with the earlier writes of this transaction.
     pub fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
         self.rows.product(shop, id)
     }
 
-    /// Changes the fields that the patch names and keeps the others.
+    /// Changes the fields that the patch names.
     pub fn update(
         &mut self,
         before: Product,
@@ -79,60 +82,61 @@ impl<'store> WriteTransaction<'store> {
     ) -> Result<Product, StoreError> {
         let seq = self.rows.record(before.shop, before.id, ChangeKind::Upserted)?;
         let was_visible = !before.hidden;
-        let says_other = patch.title.as_ref().is_some_and(|title| *title != before.title)
+        let has_new_text = patch.title.as_ref().is_some_and(|title| *title != before.title)
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
         let after = before.apply(patch, at, seq);
         self.rows.update_product(&after)?;
-        let meaning = if says_other { self.begin_vector(&after, None)? } else { Meaning::AsBefore };
+        let vector =
+            if has_new_text { self.begin_vector(&after, None)? } else { VectorChange::Unchanged };
         self.count(after.shop, 0, i64::from(!after.hidden) - i64::from(was_visible));
-        self.touched.push(Touched::Upserted { product: after.clone(), meaning });
+        self.changes.push(AppliedChange::Upserted { product: after.clone(), vector });
         Ok(after)
     }
 
-    /// Removes a product.
+    /// Deletes a product and its vector.
     pub fn delete(&mut self, product: &Product) -> Result<(), StoreError> {
         let Product { shop, id, .. } = *product;
         let seq = self.rows.record(shop, id, ChangeKind::Deleted)?;
         self.rows.delete_product(shop, id)?;
         self.count(shop, -1, -i64::from(!product.hidden));
-        self.touched.push(Touched::Deleted { shop, id, seq });
+        self.changes.push(AppliedChange::Deleted { shop, id, seq });
         Ok(())
     }
 
-    /// Keeps a better vector; `false` if the product is gone or has another text by now.
+    /// Replaces the vector of a product; `false` if the product was deleted or has another text now.
     pub fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
         if !self.rows.put_vector(row)? {
             return Ok(false);
         }
-        // A change like others: what searches find is not what they found before.
+        // Recorded like any other change, because it changes search results.
         let (shop, id) = (row.shop, row.product);
         let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
-        self.touched.push(Touched::Embedded { shop, id, vector: row.vector.clone(), seq });
+        self.changes.push(AppliedChange::Embedded { shop, id, vector: row.vector.clone(), seq });
         Ok(true)
     }
 
-    /// The answer remembered under a key since `not_before`.
-    pub fn recall(
+    /// The response stored under an idempotency key at or after `not_before`.
+    pub fn stored_response(
         &mut self,
         shop: ShopId,
         key: &str,
         not_before: Timestamp,
-    ) -> Result<Option<Remembered>, StoreError> {
-        self.rows.recall(shop, key, not_before)
+    ) -> Result<Option<StoredResponse>, StoreError> {
+        self.rows.stored_response(shop, key, not_before)
     }
 
-    /// Remembers an answer under a key.
-    pub fn remember(
+    /// Stores the response to a request with an idempotency key.
+    pub fn store_response(
         &mut self,
         shop: ShopId,
         key: &str,
-        what: &Remembered,
+        response: &StoredResponse,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.rows.remember(shop, key, what, at)
+        self.rows.store_response(shop, key, response, at)
     }
 
-    /// Keeps a new token and returns its number.
+    /// Inserts a token and returns its id.
     pub fn insert_token(
         &mut self,
         shop: ShopId,
@@ -145,7 +149,7 @@ impl<'store> WriteTransaction<'store> {
         self.rows.insert_token(shop, role, name, secret_hash, created_at, expires_at)
     }
 
-    /// Revokes a token of the shop; `false` if there is none that still works.
+    /// Revokes a token of the shop; `false` if it does not exist or was revoked before.
     pub fn revoke_token(
         &mut self,
         shop: ShopId,
@@ -155,22 +159,22 @@ impl<'store> WriteTransaction<'store> {
         self.rows.revoke_token(shop, id, at)
     }
 
-    /// Makes everything durable and says what was done.
+    /// Makes the transaction durable.
     pub fn commit(self) -> Result<Committed, StoreError> {
-        let Self { mut rows, touched, count_changes, .. } = self;
+        let Self { mut rows, changes, count_changes, .. } = self;
         for (shop, (products, visible)) in count_changes {
             rows.add_counts(shop, products, visible)?;
         }
-        let steps = rows.commit()?;
-        Ok(Committed { touched, steps })
+        let positions = rows.commit()?;
+        Ok(Committed { changes, positions })
     }
 
-    /// Keeps the first vector of a new text, or makes room for it.
+    /// Stores the instant vector of a new text, or a row without a vector for the embedding queue.
     fn begin_vector(
         &mut self,
         product: &Product,
         embedding: Option<Embedding>,
-    ) -> Result<Meaning, StoreError> {
+    ) -> Result<VectorChange, StoreError> {
         let (title, description) = (product.title.as_str(), product.description.as_str());
         let encode = || self.embedder?.instant(Text::Product { title, description });
         let row = embedding.or_else(encode).map(|embedding| VectorRow {
@@ -182,7 +186,7 @@ impl<'store> WriteTransaction<'store> {
             vector: embedding.vector.stored(),
         });
         self.rows.begin_vector(product.shop, product.id, product.version, row.as_ref())?;
-        Ok(row.map_or(Meaning::Unknown, |row| Meaning::Known(row.vector)))
+        Ok(row.map_or(VectorChange::Pending, |row| VectorChange::Set(row.vector)))
     }
 
     fn count(&mut self, shop: ShopId, products: i64, visible: i64) {

@@ -8,10 +8,7 @@ use std::{
 use anyhow::{Context, bail};
 use catalog::{access::Role, product::ShopId, text};
 use clap::Subcommand;
-use engine::{
-    store::TokenRow,
-    tokens::{MAX_NAME_CHARS, TokenDesk},
-};
+use engine::{store::TokenRow, token_admin::TokenAdmin, tokens::MAX_NAME_CHARS};
 use jiff::Timestamp;
 
 use crate::{
@@ -71,8 +68,8 @@ impl TokenCommand {
             None => format!("the data folder {}", config.data.display()),
         };
         let mut desk = match &config.database {
-            Some(database) => TokenDesk::open_database(&database.settings, database.migrate),
-            None => TokenDesk::open(&config.data),
+            Some(database) => TokenAdmin::open_database(&database.settings, database.migrate),
+            None => TokenAdmin::open(&config.data),
         }
         .with_context(in_folder)?;
         let now = Timestamp::now();

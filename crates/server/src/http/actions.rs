@@ -7,7 +7,7 @@ use catalog::{
     access::{Caller, ReadPass, WritePass},
     product::{Draft, Product, ProductId},
 };
-use engine::writes::{Created, Edit, Once, Precondition, Refusal};
+use engine::writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal};
 use serde_json::Value;
 
 use super::{
@@ -78,12 +78,12 @@ pub(crate) async fn create(
     let answer = |products: &[Product]| to_json(&products.first().map(ProductBody::from));
     let once = once("create", key, body, answer);
     match app.engine.create(pass, vec![draft], once).await? {
-        Created::Now(products) => {
+        Created::New(products) => {
             let id = products.first().ok_or(ApiError::Internal)?.id.get();
             Ok(CreatedProduct { id, text: answer(&products) })
         }
-        Created::Before(text) => Ok(CreatedProduct { id: id_in(&text)?, text }),
-        Created::KeyTaken => Err(ApiError::KeyTaken),
+        Created::Replayed(text) => Ok(CreatedProduct { id: id_in(&text)?, text }),
+        Created::KeyReused => Err(ApiError::KeyTaken),
     }
 }
 
@@ -111,14 +111,14 @@ pub(crate) fn once(
     key: Option<&str>,
     body: &Value,
     answer: impl Fn(&[Product]) -> Vec<u8> + Send + Sync + 'static,
-) -> Option<Once> {
+) -> Option<IdempotencyRequest> {
     key.map(|key| {
         let said = format!("{endpoint}\n{body}");
         let digest = ring::digest::digest(&ring::digest::SHA256, said.as_bytes());
-        Once {
+        IdempotencyRequest {
             key: key.to_owned(),
             fingerprint: digest.as_ref().to_vec(),
-            answer: Arc::new(answer),
+            response: Arc::new(answer),
         }
     })
 }

@@ -13,7 +13,7 @@ use axum::{
 use catalog::access::Forbidden;
 use engine::{
     EngineError,
-    store::{ErrorChain, StoreError, Trouble},
+    store::{ErrorChain, StoreError, StoreErrorKind},
     tokens::BadToken,
     writer::WriteError,
 };
@@ -306,13 +306,13 @@ impl From<BadToken> for ApiError {
 
 /// What the client is told of the store's trouble; the log is told elsewhere.
 fn outward(error: &StoreError) -> ApiError {
-    if error.trouble() == Trouble::Unconfirmed {
+    if error.kind() == StoreErrorKind::CommitUnknown {
         return ApiError::Unconfirmed;
     }
-    if error.trouble() == Trouble::OutOfTime {
+    if error.kind() == StoreErrorKind::SearchTimeout {
         return ApiError::Unavailable(error.to_string());
     }
-    match error.trouble().may_pass() {
+    match error.kind().is_transient() {
         true => ApiError::Unavailable(
             "the store cannot be used right now, nothing was written".to_owned(),
         ),

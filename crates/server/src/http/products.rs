@@ -110,9 +110,9 @@ pub(crate) async fn bulk_create(
     };
     let once = actions::once("bulk_create", idempotency_key(&headers)?, &body, answer.clone());
     let answer = match app.engine.create(pass, drafts, once).await? {
-        Created::Now(products) => answer(&products),
-        Created::Before(answer) => answer,
-        Created::KeyTaken => return Err(ApiError::KeyTaken),
+        Created::New(products) => answer(&products),
+        Created::Replayed(answer) => answer,
+        Created::KeyReused => return Err(ApiError::KeyTaken),
     };
     Ok((StatusCode::CREATED, JsonText(answer)).into_response())
 }

@@ -189,7 +189,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
         writer: WriterSettings {
             queue: config.limits.write_queue,
             group_products: config.store.group_max_products,
-            remember_for: SignedDuration::try_from(config.store.idempotency_time)
+            response_retention: SignedDuration::try_from(config.store.idempotency_time)
                 .unwrap_or(SignedDuration::MAX),
         },
         // Who waits for a database does not keep a processor busy, nor others from what is in memory.

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use anyhow::Context;
-use engine::embed::{BuiltIn, Embedder, Remote, RemoteSettings, Surroundings, Weights};
+use engine::embed::{BuiltIn, Embedder, Environment, ModelFiles, Remote, RemoteSettings};
 
 use super::random_source;
 use crate::config::ModelConfig;
@@ -17,7 +17,7 @@ pub(crate) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Em
         ModelConfig::Off => return Ok(None),
         ModelConfig::BuiltIn { folder, threads } => {
             let weights =
-                folder.as_deref().map_or_else(|| Ok(Weights::embedded()), Weights::in_folder);
+                folder.as_deref().map_or_else(|| Ok(ModelFiles::embedded()), ModelFiles::in_folder);
             let threads = threads.unwrap_or_else(half_of_the_cores);
             Arc::new(BuiltIn::new(weights?, threads)?)
         }
@@ -34,7 +34,7 @@ pub(crate) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Em
                 timeout: *timeout,
                 batch: *batch,
             };
-            Arc::new(Remote::new(settings, Surroundings::real(random_source()))?)
+            Arc::new(Remote::new(settings, Environment::real(random_source()))?)
         }
     };
     let elapsed_ms = started.elapsed().as_millis() as u64;

@@ -1,13 +1,13 @@
-//! Does this program make of a text what the training's own code makes of it?
+//! The built-in model agrees with the Python code that trained it.
 
 use std::{fs, path::Path};
 
 use serde::Deserialize;
 
 use super::{tiny_folder, tiny_model};
-use crate::embed::{BuiltIn, Embedder, Text, Turn, Vector, Weights};
+use crate::embed::{BuiltIn, Embedder, ModelFiles, Priority, Text, Vector};
 
-/// A text with what it must become at every stage.
+/// A text with the expected result of every stage.
 #[derive(Deserialize)]
 struct Golden {
     text: String,
@@ -32,7 +32,7 @@ fn check(model: &BuiltIn, golden: &Path) {
         };
         let instant = near(&model.instant(query).unwrap().vector, &case.instant);
         assert!(instant >= 0.999, "{instant} {:?}", case.text);
-        let deep = near(&model.deep(&[query], Turn::Search).unwrap()[0].vector, &case.deep);
+        let deep = near(&model.deep(&[query], Priority::Search).unwrap()[0].vector, &case.deep);
         assert!(deep >= 0.985, "{deep} {:?}", case.text);
         total += near(&model.transformer(&case.text), &case.transformer_float);
     }
@@ -41,21 +41,21 @@ fn check(model: &BuiltIn, golden: &Path) {
 }
 
 #[test]
-fn the_tiny_model_agrees() {
+fn the_tiny_model_agrees_with_the_training_code() {
     check(&tiny_model(), &tiny_folder().join("golden.json"));
 }
 
 #[test]
-fn the_model_inside_this_program_agrees() {
-    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+fn the_built_in_model_agrees_with_the_training_code() {
+    let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     check(&model, &root.join("../../models/golden.json"));
-    tricky_texts_have_the_same_pieces(&model, &root.join("tests/data/wordpiece.json"));
+    difficult_texts_are_tokenized_alike(&model, &root.join("tests/data/wordpiece.json"));
 }
 
-/// Texts that trip tokenisers, with what the Python library makes of them: accents, other scripts,
-/// joiners, control characters, words that are too long, and letters thrown together.
-fn tricky_texts_have_the_same_pieces(model: &BuiltIn, file: &Path) {
+/// Texts that are difficult to tokenize, with the result of the Python library: accents, other
+/// scripts, joiners, control characters, words that are too long, and random characters.
+fn difficult_texts_are_tokenized_alike(model: &BuiltIn, file: &Path) {
     #[derive(Deserialize)]
     struct Tricky {
         text: String,
@@ -69,8 +69,8 @@ fn tricky_texts_have_the_same_pieces(model: &BuiltIn, file: &Path) {
 }
 
 #[test]
-fn words_are_told_from_nonsense() {
-    let model = BuiltIn::new(Weights::embedded(), 1).unwrap();
+fn known_words_are_recognised() {
+    let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
     for word in ["sofa", "settee", "anorak", "hosiery", "lawnmower", "tv", "neck"] {
         assert_eq!(model.recognises(word), Some(true), "{word}");
     }

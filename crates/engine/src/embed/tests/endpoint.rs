@@ -1,4 +1,4 @@
-//! A real HTTP server with an endpoint like OpenAI's, on this machine, that does what it is told.
+//! A real HTTP server on this machine with an endpoint like OpenAI's, which misbehaves on command.
 
 use std::{
     collections::VecDeque,
@@ -12,36 +12,36 @@ use std::{
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::embed::{Remote, RemoteSettings, Surroundings};
+use crate::embed::{Environment, Remote, RemoteSettings};
 
 pub(crate) const DIMS: usize = 6;
 pub(crate) const TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) const KEY: &str = "sk-very-secret";
 const BATCH: usize = 3;
 
-/// What the server does with one request.
+/// How the server handles one request.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
-    /// Fails with this status and, if any, this `Retry-After`.
+    /// Responds with this status and, if given, this `Retry-After`.
     Fail(u16, Option<u32>),
-    /// Answers later than anybody waits.
+    /// Responds after the client's timeout.
     Dawdle,
-    /// Answers with this body.
+    /// Responds with this body.
     Say(&'static str),
-    /// Answers with vectors of this length.
+    /// Responds with vectors of this dimension.
     Dims(usize),
-    /// Answers with the vectors in the opposite order.
+    /// Responds with the vectors in reverse order.
     Backwards,
 }
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Received {
     pub(crate) head: String,
     pub(crate) body: Value,
 }
 
-/// The server. Without orders it answers as it should.
+/// The server. Without commands it responds correctly.
 pub(crate) struct Endpoint {
     pub(crate) address: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -50,7 +50,7 @@ pub(crate) struct Endpoint {
 #[derive(Default)]
 struct State {
     orders: VecDeque<Act>,
-    asked: Vec<Asked>,
+    received: Vec<Received>,
 }
 
 impl Endpoint {
@@ -58,7 +58,7 @@ impl Endpoint {
         Self::on(TcpListener::bind("127.0.0.1:0").unwrap())
     }
 
-    /// Starts where nobody answered before.
+    /// Starts at an address where no server was listening before.
     pub(crate) fn start_at(address: SocketAddr) -> Self {
         Self::on(TcpListener::bind(address).unwrap())
     }
@@ -70,29 +70,29 @@ impl Endpoint {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let shared = Arc::clone(&shared);
-                // A client that goes away in the middle is part of the tests.
+                // Clients that disconnect early are part of the tests.
                 thread::spawn(move || serve(stream, &shared).ok());
             }
         });
         Self { address, state }
     }
 
-    /// What to do with the next requests, in order.
+    /// How to handle the next requests, in order.
     pub(crate) fn order(&self, acts: impl IntoIterator<Item = Act>) {
         self.state.lock().orders.extend(acts);
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.state.lock().asked.clone()
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.state.lock().received.clone()
     }
 
     pub(crate) fn embedder(&self) -> Remote {
-        remote(self.address, FakeTime::default().surroundings())
+        remote(self.address, FakeTime::default().environment())
     }
 }
 
-/// A client of whatever listens at `address`.
-pub(crate) fn remote(address: SocketAddr, surroundings: Surroundings) -> Remote {
+/// A client of the server at `address`.
+pub(crate) fn remote(address: SocketAddr, environment: Environment) -> Remote {
     let settings = RemoteSettings {
         url: format!("http://{address}/v1"),
         name: "outside".to_owned(),
@@ -101,10 +101,10 @@ pub(crate) fn remote(address: SocketAddr, surroundings: Surroundings) -> Remote 
         timeout: TIMEOUT,
         batch: BATCH,
     };
-    Remote::new(settings, surroundings).unwrap()
+    Remote::new(settings, environment).unwrap()
 }
 
-/// Time that passes only when somebody waits.
+/// A clock that advances only when a client sleeps.
 #[derive(Clone, Default)]
 pub(crate) struct FakeTime {
     passed: Arc<Mutex<Duration>>,
@@ -119,10 +119,10 @@ impl FakeTime {
         *self.passed.lock()
     }
 
-    pub(crate) fn surroundings(&self) -> Surroundings {
+    pub(crate) fn environment(&self) -> Environment {
         let start = Instant::now();
         let (now, pause) = (self.clone(), self.clone());
-        Surroundings {
+        Environment {
             now: Arc::new(move || start + now.passed()),
             pause: Arc::new(move |time| pause.pass(time)),
             random: Arc::new(|bytes| bytes.fill(0xff)),
@@ -146,10 +146,10 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         let body: Value = serde_json::from_slice(&body).unwrap();
         let act = {
             let mut state = state.lock();
-            state.asked.push(Asked { head, body: body.clone() });
+            state.received.push(Received { head, body: body.clone() });
             state.orders.pop_front()
         };
-        let (status, extra, answer) = match act {
+        let (status, extra, body_text) = match act {
             Some(Act::Fail(status, wait)) => {
                 let extra = wait.map(|wait| format!("retry-after: {wait}\r\n"));
                 (status, extra.unwrap_or_default(), "{\"error\": {}}".to_owned())
@@ -163,13 +163,13 @@ fn serve(stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
             Some(Act::Backwards) => (200, String::new(), vectors(&body, DIMS, true)),
             None => (200, String::new(), vectors(&body, DIMS, false)),
         };
-        let length = answer.len();
+        let length = body_text.len();
         let head = format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\n{extra}\r\n");
-        (&stream).write_all((head + &answer).as_bytes())?;
+        (&stream).write_all((head + &body_text).as_bytes())?;
     }
 }
 
-/// A vector for each text, made of its bytes.
+/// A vector for each text, derived from its bytes.
 fn vectors(request: &Value, dims: usize, backwards: bool) -> String {
     let texts = request["input"].as_array().unwrap();
     let mut data: Vec<_> = texts

@@ -1,4 +1,4 @@
-//! Does every embedder keep its promises, and does ours agree with the training's code?
+//! Tests of all embedders, and of the built-in model against the training code.
 
 mod agreement;
 mod conformance;
@@ -8,13 +8,13 @@ mod remote;
 
 use std::path::{Path, PathBuf};
 
-use super::{BuiltIn, Weights};
+use super::{BuiltIn, ModelFiles};
 
-/// A model of the real one's format with random weights.
+/// A model in the real format with random weights.
 fn tiny_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tiny-model")
 }
 
 pub(crate) fn tiny_model() -> BuiltIn {
-    BuiltIn::new(Weights::in_folder(&tiny_folder()).unwrap(), 2).unwrap()
+    BuiltIn::new(ModelFiles::in_folder(&tiny_folder()).unwrap(), 2).unwrap()
 }

@@ -18,7 +18,7 @@ use self::{
     shop::{NOW, TestShop, request, shop_id, shopper, similar_in, viewer},
 };
 use super::{SearchRequest, SearchResults, SimilarRequest};
-use crate::store::{Trouble, postgres_search::CandidateLimits};
+use crate::store::{StoreErrorKind, postgres_search::CandidateLimits};
 
 macro_rules! on_every_source {
     ($($case:ident),+ $(,)?) => {
@@ -240,8 +240,8 @@ fn a_search_without_time_fails(mut shop: TestShop) {
         let request = SearchRequest { time_limit, ..request("lamp", 50) };
         shop.search(&shopper(), &request).map(|found| found.total)
     };
-    let failed = search(Some(Duration::ZERO)).map_err(|error| error.trouble());
-    assert_eq!(failed, Err(Trouble::OutOfTime));
+    let failed = search(Some(Duration::ZERO)).map_err(|error| error.kind());
+    assert_eq!(failed, Err(StoreErrorKind::SearchTimeout));
     assert_eq!(search(Some(Duration::MAX)).unwrap(), 1);
     assert_eq!(search(None).unwrap(), 1);
 }

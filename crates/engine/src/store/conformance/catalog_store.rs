@@ -26,7 +26,7 @@ fn ids_and_sequence_numbers_grow_and_are_never_reused(subject: &impl Subject) {
         }
         assert!(all.insert(create(&mut *store, round + 2, "Sofa", false).id));
     }
-    // More than any store sets aside at once.
+    // More than any store reserves at once.
     let many = write(&mut *subject.store(), |transaction| {
         (0..600).map(|_| transaction.create(shop(1), draft("Lamp", false), NOW)).collect()
     })
@@ -43,7 +43,7 @@ fn a_transaction_sees_its_own_writes(subject: &impl Subject) {
     let (mut store, readers) = (subject.store(), subject.readers());
     let kept = create(&mut *store, 1, "Rug", false);
     let renamed = Patch { title: Some(Title::parse("Sofa").unwrap()), ..Patch::default() };
-    let (made, touched) = write(&mut *store, |transaction| {
+    let (made, changes) = write(&mut *store, |transaction| {
         let made = transaction.create(shop(1), draft("Lamp", false), NOW)?;
         assert_eq!(transaction.product(shop(1), made.id)?.as_ref(), Some(&made));
         let changed = transaction.update(made.clone(), renamed, NOW)?;
@@ -54,11 +54,11 @@ fn a_transaction_sees_its_own_writes(subject: &impl Subject) {
     });
     let pass = sees(1, Role::Viewer);
     assert_eq!(readers.page(&pass, 10, 0).unwrap().products, std::slice::from_ref(&made));
-    let shown: Vec<_> = touched.iter().map(|change| (change.shop(), change.seq())).collect();
+    let shown: Vec<_> = changes.iter().map(|change| (change.shop(), change.seq())).collect();
     assert_eq!(shown.len(), 3);
     assert!(shown.is_sorted_by(|a, b| a.1 < b.1));
     assert_eq!(readers.last_change(shop(1)).unwrap(), shown[2].1);
-    // Made and gone again in one transaction.
+    // Created and deleted in one transaction.
     write(&mut *store, |transaction| {
         let made = transaction.create(shop(1), draft("Lamp", false), NOW)?;
         transaction.delete(&made)
@@ -85,24 +85,25 @@ fn a_dropped_transaction_is_rolled_back(subject: &impl Subject) {
 fn stored_responses_expire(subject: &impl Subject) {
     let mut store = subject.store();
     let at = |second| Timestamp::from_second(second).unwrap();
-    let first = Remembered { fingerprint: vec![1, 0, 255], answer: b"made \0 7".to_vec() };
-    write(&mut *store, |transaction| transaction.remember(shop(1), "key", &first, at(10)));
+    let first = StoredResponse { fingerprint: vec![1, 0, 255], body: b"made \0 7".to_vec() };
+    write(&mut *store, |transaction| transaction.store_response(shop(1), "key", &first, at(10)));
     let mut recall = |of, key: &str, since| {
-        let found = write(&mut *store, |transaction| transaction.recall(shop(of), key, at(since)));
-        found.0.map(|found| (found.fingerprint, found.answer))
+        let found =
+            write(&mut *store, |transaction| transaction.stored_response(shop(of), key, at(since)));
+        found.0.map(|found| (found.fingerprint, found.body))
     };
-    assert_eq!(recall(1, "key", 10), Some((first.fingerprint.clone(), first.answer.clone())));
+    assert_eq!(recall(1, "key", 10), Some((first.fingerprint.clone(), first.body.clone())));
     assert_eq!(recall(1, "key", 11), None);
     assert_eq!(recall(2, "key", 10), None);
     assert_eq!(recall(1, "other", 10), None);
-    let second = Remembered { fingerprint: vec![2], answer: vec![] };
+    let second = StoredResponse { fingerprint: vec![2], body: vec![] };
     write(&mut *subject.store(), |transaction| {
-        transaction.remember(shop(1), "key", &second, at(20))
+        transaction.store_response(shop(1), "key", &second, at(20))
     });
     assert_eq!(recall(1, "key", 20), Some((vec![2], vec![])));
 }
 
-/// Writers on ways of their own, as processes and nodes are. Whoever comes too late tries again.
+/// Independent writers, like processes or nodes. A writer that conflicts retries.
 fn concurrent_writers_lose_no_update(subject: &impl Subject) {
     const WRITERS: usize = 4;
     const ROUNDS: usize = 25;
@@ -115,8 +116,8 @@ fn concurrent_writers_lose_no_update(subject: &impl Subject) {
                 start.wait();
                 for _ in 0..ROUNDS {
                     while let Err(error) = count_up(&mut *store, made.id) {
-                        let again = [Trouble::Contended, Trouble::Busy];
-                        assert!(again.contains(&error.trouble()), "{error:?}");
+                        let again = [StoreErrorKind::Conflict, StoreErrorKind::Busy];
+                        assert!(again.contains(&error.kind()), "{error:?}");
                     }
                 }
             });
@@ -130,7 +131,7 @@ fn concurrent_writers_lose_no_update(subject: &impl Subject) {
     assert_eq!(readers.last_change(shop(1)).unwrap(), Seq(made.version.0 + 2 * writes as u64));
 }
 
-/// Reads a number, writes the next, and makes a product beside it.
+/// Increments a number in a title, and creates another product.
 fn count_up(store: &mut dyn CatalogStore, id: ProductId) -> Result<(), StoreError> {
     let mut transaction = store.begin()?;
     let before = transaction.product(shop(1), id)?.unwrap();
@@ -147,11 +148,11 @@ fn concurrent_writers_with_one_idempotency_key_write_once(subject: &impl Subject
     let once = || -> Result<bool, StoreError> {
         let mut store = subject.store();
         let mut transaction = store.begin()?;
-        let is_first = transaction.recall(shop(1), "key", NOW)?.is_none();
+        let is_first = transaction.stored_response(shop(1), "key", NOW)?.is_none();
         if is_first {
             transaction.create(shop(1), draft("Lamp", false), NOW)?;
-            let answer = Remembered { fingerprint: vec![], answer: vec![] };
-            transaction.remember(shop(1), "key", &answer, NOW)?;
+            let response = StoredResponse { fingerprint: vec![], body: vec![] };
+            transaction.store_response(shop(1), "key", &response, NOW)?;
         }
         transaction.commit()?;
         Ok(is_first)

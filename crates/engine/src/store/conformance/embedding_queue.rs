@@ -18,7 +18,7 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     for row in &rows {
         assert!(put(&mut *store, row));
     }
-    // Exactly as it was put, to the last bit: all stores rank alike.
+    // Bit-identical, so that all stores rank alike.
     assert_eq!(vectors(&*readers, 1), rows[..2]);
     assert_eq!(vectors(&*readers, 2), rows[2..]);
     let scanned = |model: Option<&str>| {
@@ -30,7 +30,7 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     assert_eq!(scanned(Some("m")), [&rows[0], &rows[1]].map(|row| Some(row.vector.clone())));
     assert_eq!(scanned(Some("other")), [None, None]);
     assert_eq!(scanned(None), [None, None]);
-    // Another price is the same text; another title is not.
+    // A new price leaves the text as it is; a new title does not.
     let cheaper = Patch { price: Some(Price::parse("$2").unwrap()), ..Patch::default() };
     let lamp = write(&mut *store, |transaction| transaction.update(lamp, cheaper, NOW)).0;
     assert_eq!(vectors(&*readers, 1), rows[..2]);
@@ -41,7 +41,7 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     let of_new_text = vector_of(&lamp, "m", 9);
     assert!(put(&mut *store, &of_new_text));
     assert_eq!(vectors(&*readers, 1), [of_new_text, rows[1].clone()]);
-    // With the product its vector goes.
+    // Deleting a product deletes its vector.
     write(&mut *store, |transaction| transaction.delete(&lamp));
     assert_eq!(vectors(&*readers, 1), rows[1..2]);
     assert!(!put(&mut *store, &vector_of(&lamp, "m", 9)));
@@ -54,7 +54,7 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     })
     .0;
     assert_eq!(vectors(&*readers, 2), [rows[2].clone(), row]);
-    // The zero vector is a vector.
+    // The zero vector is valid.
     let nowhere = Vector::towards(vec![0.0; 64]).unwrap().stored();
     let row = VectorRow { vector: nowhere, ..vector_of(&made, "m", 0) };
     assert!(put(&mut *store, &row));
@@ -79,7 +79,7 @@ fn leases_return_products_without_a_vector(subject: &impl Subject) {
         assert!(put(&mut *store, &vector_of(product, "m", 1)));
     }
     assert_eq!((waiting("m", 10), count("m")), (vec![made[0].id.get()], 1));
-    // Of another model, or made in a hurry: still to do, after what has none.
+    // Vectors of another model and instant ones are queued, after products without any.
     assert!(put(&mut *store, &vector_of(&made[1], "old", 1)));
     let hurried = VectorRow { encoder: Encoder::Instant, ..vector_of(&made[2], "m", 1) };
     assert!(put(&mut *store, &hurried));
@@ -88,7 +88,7 @@ fn leases_return_products_without_a_vector(subject: &impl Subject) {
     all.sort_unstable();
     assert_eq!(all, ids(&made));
     assert_eq!((waiting("m", 3).len(), count("other")), (3, 3));
-    // Whoever asks for those made in a hurry has enough of better ones.
+    // Deep vectors satisfy a request for instant ones.
     let hasty = readers.lease_unembedded("m", Encoder::Instant, 10).unwrap();
     let hasty: BTreeSet<_> = hasty.iter().map(|row| row.id).collect();
     assert_eq!(hasty, BTreeSet::from([made[0].id, made[1].id]));

@@ -27,6 +27,6 @@ fn for_each_product_stops_when_the_visitor_breaks(subject: &impl Subject) {
     assert_eq!(seen(Role::Viewer, 9), [first.clone(), hidden.clone(), last.clone()]);
     assert_eq!(seen(Role::Viewer, 2), [first.clone(), hidden]);
     assert_eq!(seen(Role::Shopper, 9), [first, last]);
-    // The connection of a visitor who left early is not used again half read.
+    // A connection whose result was not read to its end is not reused.
     assert_eq!(readers.counts(shop(1)).unwrap().products, 3);
 }

@@ -50,9 +50,9 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    CatalogReads, CatalogStore, Cleanup, Meaning, News, Position, Postgres, PostgresSettings,
-    Remembered, ShopCounts, SqliteReaders, SqliteStore, Stamp, StoreError, TOKEN_LEASE, Touched,
-    Trouble, VectorRow, WriteTransaction,
+    AppliedChange, CatalogReads, CatalogStore, Cleanup, FeedResult, Position, Postgres,
+    PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, StoreErrorKind,
+    StoredResponse, TOKEN_LEASE, TxStamp, VectorChange, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId, Vector};
 
@@ -175,10 +175,10 @@ fn draft(title: &str, hidden: bool) -> Draft {
 fn write<T>(
     store: &mut dyn CatalogStore,
     work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
-) -> (T, Vec<Touched>) {
+) -> (T, Vec<AppliedChange>) {
     let mut transaction = store.begin().unwrap();
     let done = work(&mut transaction).unwrap();
-    (done, transaction.commit().unwrap().touched)
+    (done, transaction.commit().unwrap().changes)
 }
 
 /// The current position of a shop.

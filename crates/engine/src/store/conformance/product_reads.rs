@@ -46,8 +46,8 @@ fn products_are_returned_in_the_requested_order(subject: &impl Subject) {
     let made: Vec<_> =
         [false, true, false].map(|hidden| create(&mut *store, 1, "Lamp", hidden).id).into();
     let unknown = ProductId::new(999_999).unwrap();
-    let asked = [made[2], unknown, made[1], made[0]];
-    let found = |role| ids(&readers.products(&sees(1, role), &asked).unwrap());
+    let requested = [made[2], unknown, made[1], made[0]];
+    let found = |role| ids(&readers.products(&sees(1, role), &requested).unwrap());
     assert_eq!(found(Role::Viewer), [made[2].get(), made[1].get(), made[0].get()]);
     assert_eq!(found(Role::Shopper), [made[2].get(), made[0].get()]);
     assert!(readers.products(&sees(1, Role::Viewer), &[]).unwrap().is_empty());
@@ -70,7 +70,7 @@ fn pages_are_contiguous_and_count_visible_products(subject: &impl Subject) {
     assert_eq!(page(Role::Shopper, 2, usize::MAX), (vec![], 3));
 }
 
-/// Values that no version accepts as input, written as an operator would write them.
+/// Values that no version accepts as input, as an operator might write them.
 fn invalid_values_in_one_row_leave_the_others_readable(subject: &impl Subject) {
     let (mut store, readers) = (subject.store(), subject.readers());
     let [sound, odd] = ["Lamp", "Rug"].map(|title| create(&mut *store, 1, title, false));
@@ -92,7 +92,7 @@ fn invalid_values_in_one_row_leave_the_others_readable(subject: &impl Subject) {
     readers.scan(shop(1), None, &mut |row| scanned.push((row.id, row.price.is_some()))).unwrap();
     assert_eq!(scanned, [(sound.id, true), (odd.id, false)]);
     let since = readers.changes_since(shop(1), None, Position::default()).unwrap();
-    assert!(matches!(since, News::Since(touched, _) if touched.len() == 2));
+    assert!(matches!(since, FeedResult::Changes(changes, _) if changes.len() == 2));
     let waiting = readers.lease_unembedded("m", Encoder::Deep, 10).unwrap();
     assert_eq!(waiting.len(), 2);
     let mended = write(&mut *store, |transaction| {

@@ -1,4 +1,4 @@
-//! Where is the database, and how far is the way to it trusted?
+//! The address of a database, and whether the connection to it is encrypted and verified.
 
 use std::{fmt, net::IpAddr, path::PathBuf, str::FromStr, time::Duration};
 
@@ -6,35 +6,36 @@ use thiserror::Error;
 use tokio_postgres::config::{Config, Host, SslMode};
 use url::form_urlencoded;
 
-/// An address as `postgres://user:password@host/database`. It never shows the password.
+/// An address such as `postgres://user:password@host/database`. `Display` and `Debug` omit the
+/// password.
 #[derive(Clone, PartialEq)]
 pub struct DatabaseAddress {
     pub(super) config: Config,
     pub(super) encryption: Encryption,
 }
 
-/// Whether the way to the database is encrypted.
+/// Whether the connection to the database is encrypted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Encryption {
-    /// No: the database is on this machine, or the operator says so.
+    /// Unencrypted: the database runs on this machine, or the operator disabled TLS.
     None,
-    /// Yes, and the certificate must be good for the name of the host.
+    /// TLS, with a certificate that is valid for the name of the host.
     Verified {
-        /// Who may have signed it; those whom the system trusts if left out.
+        /// Trusted root certificates; those of the system if `None`.
         roots: Option<PathBuf>,
     },
 }
 
-/// The text is no address of a database.
+/// Why a text is not the address of a database.
 #[derive(Debug, Error)]
 pub enum BadAddress {
-    /// Another kind of address.
+    /// The scheme is another one.
     #[error("must begin with postgres://")]
     Scheme,
-    /// Something in it cannot be read.
+    /// A part of it cannot be parsed.
     #[error("is not an address such as postgres://user:password@host/database ({0})")]
     Unreadable(String),
-    /// A mode that does not check whom it talks to.
+    /// An `sslmode` that does not verify the server.
     #[error("sslmode can be verify-full (the default), require (the same here) or disable")]
     SslMode,
 }
@@ -57,7 +58,7 @@ impl FromStr for DatabaseAddress {
             }
         }
         let unreadable = |error: tokio_postgres::Error| BadAddress::Unreadable(why(&error));
-        // Their parser takes `+` for itself, not for a space.
+        // `tokio_postgres` decodes `+` literally, not as a space.
         let passed_on = passed_on.finish().replace('+', "%20");
         let mut config: Config = format!("{place}?{passed_on}").parse().map_err(unreadable)?;
         if config.get_hosts().is_empty() {
@@ -75,7 +76,7 @@ impl FromStr for DatabaseAddress {
             Encryption::Verified { .. } => SslMode::Require,
         });
         config.application_name("shopkeeper");
-        // A machine that is gone says nothing: silence ends a connection too.
+        // Detects a host that disappeared without closing the connection.
         config.keepalives_idle(Duration::from_secs(10));
         config.keepalives_interval(Duration::from_secs(5));
         config.keepalives_retries(3);
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_is_never_shown() {
+    fn the_password_is_never_displayed() {
         let address: DatabaseAddress =
             "postgres://ann:s3cr3t@db.example:5433/shop".parse().unwrap();
         assert_eq!(address.to_string(), "postgres://db.example:5433/shop");
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_must_prove_who_it_is_unless_told_otherwise() {
+    fn remote_hosts_are_verified_by_default() {
         let verified = Encryption::Verified { roots: None };
         assert_eq!(encryption("postgres://db.example/shop"), verified);
         assert_eq!(encryption("postgres://db.example/shop?sslmode=require"), verified);
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn modes_that_check_nobody_are_refused() {
+    fn modes_without_verification_are_rejected() {
         for mode in ["prefer", "allow", "verify-ca", "nonsense"] {
             let address = format!("postgres://db.example/shop?sslmode={mode}");
             let refused = address.parse::<DatabaseAddress>();

@@ -1,5 +1,5 @@
-//! Removes expired answers and old changes from the database, in batches, on a connection of its
-//! own. Every batch is one statement and so one transaction.
+//! Removes expired responses and old change records in batches, on a connection of its own. Every
+//! batch is one statement and so one transaction.
 
 use std::sync::Arc;
 
@@ -13,17 +13,18 @@ use super::{
     statements,
 };
 
-/// Shops whose old changes are looked for at once.
+/// Shops that are checked for old change records at a time.
 const SHOPS: i64 = 100;
 
-/// Where a cleanup of one database is.
+/// The state of the cleanup of one database.
 pub(super) struct PostgresCleanup {
     connector: Arc<Connector>,
-    /// Open while there is something to remove.
+    /// Open while there are rows to remove.
     session: Option<Session>,
-    /// Shops with more changes than are kept, with their last change. The last one is next.
+    /// Shops with more change records than are kept, with their last change. The last entry is
+    /// next.
     shops: Vec<(i64, i64)>,
-    /// The last shop that was looked at.
+    /// The last shop that was checked.
     after: i64,
 }
 

@@ -1,5 +1,5 @@
-//! How does a connection come to be? It is made, given its time limits, and driven by threads
-//! that all connections of this process share.
+//! Opens connections with their time limits, and drives them on threads that all connections of
+//! this process share.
 
 use std::{
     io,
@@ -17,7 +17,7 @@ use tokio::{
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Notification, config::Config};
 
 use super::{
-    super::{ErrorChain, StoreError, Trouble},
+    super::{ErrorChain, StoreError, StoreErrorKind},
     PostgresSettings,
     address::Encryption,
     outlook::Outlook,
@@ -26,30 +26,30 @@ use super::{
     tls::Tls,
 };
 
-/// After failures in a row nobody tries again for so long: while the database is away, all are
-/// told so at once instead of waiting in turn.
-const PAUSE_AFTER_FAILURES: Duration = Duration::from_millis(250);
-/// One failure may be bad luck.
-const FAILURES_IN_A_ROW: u32 = 2;
-/// A node that stops in the middle of a transaction gives up its locks after this.
+/// How long connection attempts fail at once after several failures in a row, instead of each
+/// waiting for its own timeout while the database is unavailable.
+const SUSPENSION: Duration = Duration::from_millis(250);
+/// Failures in a row from which on attempts are suspended: a single one may be a coincidence.
+const FAILURES_TO_SUSPEND: u32 = 2;
+/// A node that stalls inside a transaction loses its locks after this time.
 const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(10);
-/// What the network may take on top of what the database is given.
-const NETWORK_TIME: Duration = Duration::from_secs(5);
+/// Added to the database's own time limits for the network.
+const NETWORK_ALLOWANCE: Duration = Duration::from_secs(5);
 
-/// Makes connections to one database.
+/// Opens connections to one database.
 pub(super) struct Connector {
     config: Config,
     tls: Option<Tls>,
     connect_time: Duration,
     statement_time: Duration,
     limits: String,
-    /// How often in a row no connection could be made, and when last.
+    /// Consecutive failed attempts, and the time of the last.
     failures: Mutex<(u32, Option<Instant>)>,
     outlook: Arc<Outlook>,
     runtime: Option<Runtime>,
 }
 
-/// What to do with what the database says unasked.
+/// The handler of notifications.
 pub(super) type OnNotification = Box<dyn FnMut(Notification) + Send>;
 
 impl Connector {
@@ -64,7 +64,7 @@ impl Connector {
             .enable_all()
             .build()?;
         let mut config = settings.address.config.clone();
-        // A machine that does not answer must leave time for the next one in the address.
+        // Leaves time for the next host of the address if one does not respond.
         let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX).max(1);
         config.connect_timeout(settings.connect_time / hosts);
         Ok(Self {
@@ -85,25 +85,25 @@ impl Connector {
         })
     }
 
-    /// How long a new or free connection is waited for.
+    /// The limit for opening a connection, and for waiting for an idle one.
     pub(super) fn connect_time(&self) -> Duration {
         self.connect_time
     }
 
-    /// What is believed of the database.
+    /// The availability of the database as this process sees it.
     pub(super) fn outlook(&self) -> &Arc<Outlook> {
         &self.outlook
     }
 
-    /// A new connection. Blocks, but not while the database is known to be away.
+    /// Opens a connection. Blocks, but fails at once while the database is known to be unavailable.
     pub(super) fn connect(&self) -> Result<Session, StoreError> {
         if self.outlook.is_lost() {
-            return Err(StoreError::away("it does not answer"));
+            return Err(StoreError::unavailable("the heartbeat failed"));
         }
         let (count, last) = *self.failures.lock();
-        let is_recent = last.is_some_and(|at| at.elapsed() < PAUSE_AFTER_FAILURES);
-        if count >= FAILURES_IN_A_ROW && is_recent {
-            return Err(StoreError::away("it could not be reached a moment ago"));
+        let is_recent = last.is_some_and(|at| at.elapsed() < SUSPENSION);
+        if count >= FAILURES_TO_SUSPEND && is_recent {
+            return Err(StoreError::unavailable("recent connection attempts failed"));
         }
         let generation = self.outlook.generation();
         let made = self.runtime().block_on(async {
@@ -112,24 +112,24 @@ impl Connector {
                 biased;
                 made = self.make(Box::new(|_| {})) => made,
                 Ok(_) = lost.wait_for(|is_lost| *is_lost) => {
-                    Err(StoreError::away("it does not answer"))
+                    Err(StoreError::unavailable("the heartbeat failed"))
                 }
             }
         });
         let mut failures = self.failures.lock();
         *failures = match &made {
-            Err(error) if error.trouble() == Trouble::Away => {
+            Err(error) if error.kind() == StoreErrorKind::Unavailable => {
                 (failures.0.saturating_add(1), Some(Instant::now()))
             }
             _ => (0, None),
         };
         let handle = self.runtime().handle().clone();
-        let limit = self.statement_time + NETWORK_TIME;
+        let limit = self.statement_time + NETWORK_ALLOWANCE;
         Ok(Session::new(made?, handle, limit, Arc::clone(&self.outlook), generation))
     }
 
-    /// A new connection whose notifications go to `hear`, and which finds out whether the database
-    /// still answers. Blocks.
+    /// Opens a connection whose notifications go to `hear`, and which carries the heartbeat.
+    /// Blocks.
     pub(super) fn connect_and_hear(
         &self,
         channel: &str,
@@ -142,7 +142,7 @@ impl Connector {
             let client = self.make(hear).await?;
             tokio::time::timeout(self.connect_time, client.batch_execute(&listen))
                 .await
-                .map_err(|_| StoreError::away("it did not answer in time"))??;
+                .map_err(|_| StoreError::unavailable("the connection timed out"))??;
             Ok::<_, StoreError>(client)
         })?;
         self.outlook.answered();
@@ -154,7 +154,7 @@ impl Connector {
     async fn make(&self, hear: OnNotification) -> Result<Client, StoreError> {
         tokio::time::timeout(self.connect_time, self.handshake(hear))
             .await
-            .map_err(|_| StoreError::away("it took too long to connect"))?
+            .map_err(|_| StoreError::unavailable("connecting timed out"))?
     }
 
     async fn handshake(&self, hear: OnNotification) -> Result<Client, StoreError> {
@@ -174,7 +174,7 @@ impl Connector {
         Ok(client)
     }
 
-    /// Moves the connection's messages until its client is gone or the database is.
+    /// Drives the connection until its client is dropped or the connection is lost.
     fn drive<S, T>(&self, mut connection: Connection<S, T>, mut hear: OnNotification)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -186,13 +186,13 @@ impl Connector {
                 match message {
                     Ok(AsyncMessage::Notification(notification)) => hear(notification),
                     Ok(AsyncMessage::Notice(notice)) => {
-                        tracing::debug!(%notice, "the database says");
+                        tracing::debug!(%notice, "notice of the database");
                     }
                     Ok(_) => {}
-                    // Whoever asks next is told so by the client.
+                    // The client reports the loss to its next user.
                     Err(error) => {
                         let error = ErrorChain(&error);
-                        tracing::debug!(%error, "a connection to the database was lost");
+                        tracing::debug!(%error, "connection to the database lost");
                         return;
                     }
                 }
@@ -207,7 +207,7 @@ impl Connector {
 
 impl Drop for Connector {
     fn drop(&mut self) {
-        // Whoever drops this may be part of another runtime, where nothing may wait.
+        // This may be dropped inside of another runtime, where blocking is not allowed.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -218,14 +218,14 @@ impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         let trouble = match error.code() {
             Some(code) => trouble_of(code.code()),
-            None if concerns_our_own_values(&error) => Trouble::Damaged,
-            None => Trouble::Away,
+            None if concerns_our_own_values(&error) => StoreErrorKind::Unexpected,
+            None => StoreErrorKind::Unavailable,
         };
         Self::new(trouble, error)
     }
 }
 
-/// Errors of reading and writing values, which no other connection would mend.
+/// Errors of encoding and decoding values, for which a retry is of no use.
 fn concerns_our_own_values(error: &tokio_postgres::Error) -> bool {
     use std::error::Error;
     !error.is_closed()
@@ -233,21 +233,21 @@ fn concerns_our_own_values(error: &tokio_postgres::Error) -> bool {
         && error.to_string().contains("serializing")
 }
 
-/// What an SQLSTATE means for whoever waits.
-fn trouble_of(code: &str) -> Trouble {
+/// Classifies an SQLSTATE.
+fn trouble_of(code: &str) -> StoreErrorKind {
     match code {
-        // Serialisation failure, deadlock, lock not available: the same again may succeed.
-        "40001" | "40P01" | "55P03" => Trouble::Contended,
+        // Serialization failure, deadlock, lock not available: a retry may succeed.
+        "40001" | "40P01" | "55P03" => StoreErrorKind::Conflict,
         // Disk full.
-        "53100" => Trouble::DiskFull,
-        // A read-only transaction: this server does not, or no longer, take writes.
-        "25006" => Trouble::ReadOnly,
-        // A statement took too long.
-        "57014" => Trouble::Busy,
-        // Connection, authorisation, resources, operator's intervention; no such database.
-        _ if ["08", "28", "53", "57", "58"].contains(&&code[..2]) => Trouble::Away,
-        "3D000" | "25P03" | "25P04" => Trouble::Away,
-        _ => Trouble::Damaged,
+        "53100" => StoreErrorKind::DiskFull,
+        // Read-only transaction: this server accepts no writes, or no longer.
+        "25006" => StoreErrorKind::ReadOnly,
+        // Statement timeout.
+        "57014" => StoreErrorKind::Busy,
+        // Connection, authorization, resources, operator intervention; no such database.
+        _ if ["08", "28", "53", "57", "58"].contains(&&code[..2]) => StoreErrorKind::Unavailable,
+        "3D000" | "25P03" | "25P04" => StoreErrorKind::Unavailable,
+        _ => StoreErrorKind::Unexpected,
     }
 }
 
@@ -256,16 +256,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_pass_is_told_from_what_will_not() {
+    fn sqlstates_are_classified() {
         for (code, trouble) in [
-            ("40P01", Trouble::Contended),
-            ("57P01", Trouble::Away),
-            ("53300", Trouble::Away),
-            ("53100", Trouble::DiskFull),
-            ("28P01", Trouble::Away),
-            ("25006", Trouble::ReadOnly),
-            ("57014", Trouble::Busy),
-            ("42703", Trouble::Damaged),
+            ("40P01", StoreErrorKind::Conflict),
+            ("57P01", StoreErrorKind::Unavailable),
+            ("53300", StoreErrorKind::Unavailable),
+            ("53100", StoreErrorKind::DiskFull),
+            ("28P01", StoreErrorKind::Unavailable),
+            ("25006", StoreErrorKind::ReadOnly),
+            ("57014", StoreErrorKind::Busy),
+            ("42703", StoreErrorKind::Unexpected),
         ] {
             assert_eq!(trouble_of(code), trouble, "{code}");
         }

@@ -1,5 +1,4 @@
-//! What is the database told about a shop before the commit? All of it in a few statements,
-//! each with as many rows as there are.
+//! The statements that write the changes of a transaction to a shop: a few, each with all its rows.
 
 use catalog::{
     change::ChangeKind,
@@ -14,7 +13,7 @@ use super::{
     transaction::{self, ShopState},
 };
 
-/// The statements that bring the database to where the transaction has brought the shop.
+/// The statements that store the changes to a shop.
 pub(super) fn statements_for(shop: ShopId, state: &ShopState) -> Vec<(Sql, Vec<OwnedValue>)> {
     let number = shop.get().cast_signed();
     let kept: Vec<&Product> = state.rows.values().flatten().collect();

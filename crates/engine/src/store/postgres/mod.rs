@@ -1,18 +1,18 @@
-//! How is a catalog kept for many nodes? In a PostgreSQL database that all of them share.
+//! The PostgreSQL store, which several nodes share.
 //!
-//! Every table that grows is keyed by the shop first, and every statement names the shop, so the
-//! tables can be spread over machines by shop ([`statements`] lists them all). Who writes to a
-//! shop holds the lock of its row in `shops` until the commit: changes of a shop are numbered
-//! without gaps and become visible in the order of their numbers, whichever node made them.
+//! Every table that grows is keyed by shop, and every statement names the shop, so the tables can
+//! be sharded by shop ([`statements`] lists them all). A writer locks the row of the shop in
+//! `shops` until the commit, so the changes of a shop are numbered without gaps and become visible
+//! in that order, whichever node made them.
 
 #[macro_use]
 mod statements;
 
 mod address;
-mod arrival;
-mod claims;
+mod bulk_load;
 mod cleanup;
 mod connector;
+mod embedding_leases;
 mod flush;
 mod known;
 mod nearby;
@@ -38,7 +38,7 @@ use std::{
 use catalog::{change::Seq, product::ShopId};
 
 pub use address::{BadAddress, DatabaseAddress};
-pub use arrival::Arrival;
+pub use bulk_load::BulkLoad;
 pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
 #[cfg(test)]
@@ -48,38 +48,38 @@ pub use steady::{SteadyReaders, TOKEN_LEASE};
 use tokio::task::JoinHandle;
 
 use self::{connector::Connector, session::Session};
-use super::{CatalogStore, Cleanup, StoreError, Trouble, WriteTransaction};
+use super::{CatalogStore, Cleanup, StoreError, StoreErrorKind, WriteTransaction};
 
-/// How a database is reached.
+/// How to connect to a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PostgresSettings {
-    /// Where it is, and who asks.
+    /// Host, database and credentials.
     pub address: DatabaseAddress,
-    /// Connections that read at the same time; the writer has one of its own.
+    /// Connections for reading; the writer has one of its own.
     pub connections: usize,
-    /// Longest time to wait for a new connection, and for a free one.
+    /// The limit for opening a connection, and for waiting for an idle one.
     pub connect_time: Duration,
-    /// Longest time that one statement may take.
+    /// The limit for one statement.
     pub statement_time: Duration,
-    /// Longest time to wait for another node that writes to the same shop.
+    /// The limit for waiting for another node that writes to the same shop.
     pub lock_time: Duration,
-    /// Where a node keeps a copy of the products of the shops in memory.
+    /// The folder of the node's local replica of the shops in memory.
     pub scratch: PathBuf,
-    /// Products beyond which a shop is searched here instead of in the memory of a node.
+    /// Shops with more products than this are searched inside the database instead of in memory.
     pub search_above: usize,
 }
 
-/// The way into one database, shared by all who use it.
+/// A database, shared by all its users in this process.
 #[derive(Clone)]
 pub struct Postgres {
     connector: Arc<Connector>,
     connections: usize,
-    /// How a new shop is searched.
+    /// Where a new shop is searched.
     born: SearchState,
 }
 
 impl Postgres {
-    /// Gets ready to connect; nothing is asked of the database yet.
+    /// Prepares to connect; does not open a connection yet.
     pub fn new(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let connector = Arc::new(Connector::new(settings)?);
         let born = match settings.search_above {
@@ -89,30 +89,30 @@ impl Postgres {
         Ok(Self { connector, connections: settings.connections, born })
     }
 
-    /// Brings the tables up to date, one node at a time, or refuses newer ones. Says from which
-    /// version to which.
+    /// Migrates the schema, one node at a time, or rejects a newer one. Returns the versions before
+    /// and after.
     pub fn migrate(&self) -> Result<(usize, usize), StoreError> {
         schema::migrate(&mut self.connector.connect()?, schema::Change::Upgrade)
     }
 
-    /// Makes the tables in an empty database. Older ones are refused and left alone: nodes that
-    /// use them may be running.
+    /// Creates the tables in an empty database. An older schema is rejected, because nodes that use
+    /// it may be running.
     pub fn create_tables(&self) -> Result<(), StoreError> {
         schema::migrate(&mut self.connector.connect()?, schema::Change::CreateOnly).map(drop)
     }
 
-    /// Refuses tables that this program does not know, or not any more.
+    /// Rejects a schema of another version.
     pub fn check_schema(&self) -> Result<(), StoreError> {
         let mut session = self.connector.connect()?;
         schema::check(&mut session)?;
-        match arrival::is_under_way(&mut session)? {
-            true => Err(StoreError::damaged("a move into it is not finished; run it again")),
+        match bulk_load::is_incomplete(&mut session)? {
+            true => Err(StoreError::unexpected("a move into it is not finished; run it again")),
             false => Ok(()),
         }
     }
 
-    /// Hears of every change of any shop, from any node, until the returned ear is dropped, the
-    /// database falls silent or its server is demoted.
+    /// Calls `hear` for every change of any shop by any node, until the result is dropped, the
+    /// connection is lost or the server becomes read-only.
     pub fn listen(
         &self,
         mut hear: impl FnMut(ShopId, Seq) + Send + 'static,
@@ -127,14 +127,14 @@ impl Postgres {
         Ok(Ear { asking })
     }
 
-    /// What this process believes of the database.
+    /// The availability of the database as this process sees it.
     pub(crate) fn outlook(&self) -> Arc<Outlook> {
         Arc::clone(self.connector.outlook())
     }
 
-    /// Begins to move a catalog in, or goes on; `None` if the database is in use already.
-    pub fn begin_move(&self) -> Result<Option<Arrival>, StoreError> {
-        Arrival::begin(self.connector.connect()?)
+    /// Begins or resumes a bulk load; `None` if the database is in use already.
+    pub fn begin_bulk_load(&self) -> Result<Option<BulkLoad>, StoreError> {
+        BulkLoad::begin(self.connector.connect()?)
     }
 
     /// A connection for creating search rows.
@@ -142,25 +142,26 @@ impl Postgres {
         Backfill::on(self.connector.connect()?)
     }
 
-    /// Removes what the database no longer needs.
+    /// Removes expired rows.
     pub fn cleanup(&self) -> Box<dyn Cleanup> {
         Box::new(cleanup::PostgresCleanup::new(Arc::clone(&self.connector)))
     }
 
-    /// The side that writes.
+    /// The writing side.
     pub fn store(&self) -> PostgresStore {
         PostgresStore { connector: Arc::clone(&self.connector), session: None, born: self.born }
     }
 
-    /// The side that reads.
+    /// The reading side.
     pub fn readers(&self) -> PostgresReaders {
         PostgresReaders::new(Arc::clone(&self.connector), self.connections)
     }
 
-    /// The side that reads and goes on while the database is away, with what it keeps in `scratch`.
+    /// The reading side with failover to the local replica in `scratch`.
     pub fn steady_readers(&self, scratch: &Path) -> SteadyReaders {
         let pool = |connections| PostgresReaders::new(Arc::clone(&self.connector), connections);
-        // Searches and loads, which may keep connections for long, leave half of them to others.
+        // Searches and loads may hold connections for long, so half of them are reserved for point
+        // reads.
         let points = (self.connections / 2).max(1);
         let database = pool((self.connections - points).max(1));
         let (points, desk) = (pool(points), pool(1));
@@ -168,13 +169,13 @@ impl Postgres {
     }
 }
 
-/// A connection that listens.
+/// A connection that listens to notifications.
 pub struct Ear {
     asking: JoinHandle<()>,
 }
 
 impl Ear {
-    /// Whether it still hears.
+    /// Whether the connection is still open.
     pub fn hears(&self) -> bool {
         !self.asking.is_finished()
     }
@@ -186,13 +187,13 @@ impl Drop for Ear {
     }
 }
 
-/// The shop and change that a notification names.
+/// The shop and sequence number of a notification.
 fn read_notification(payload: &str) -> Option<(ShopId, Seq)> {
     let (shop, seq) = payload.split_once(':')?;
     Some((ShopId::new(shop.parse().ok()?)?, Seq(seq.parse().ok()?)))
 }
 
-/// The connection that writes. It is made anew when it was lost.
+/// The writing side. It reconnects when the connection was lost.
 pub struct PostgresStore {
     connector: Arc<Connector>,
     session: Option<Session>,
@@ -202,11 +203,11 @@ pub struct PostgresStore {
 impl CatalogStore for PostgresStore {
     fn begin(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
         let kept = self.session.take().filter(Session::is_usable);
-        // The database may have gone away and come back since the last transaction.
+        // The connection may have been lost since the last transaction.
         let begun = kept.map(|mut session| session.begin().map(|()| session));
         let session = match begun {
             Some(Ok(session)) => session,
-            Some(Err(error)) if error.trouble() != Trouble::Away => return Err(error),
+            Some(Err(error)) if error.kind() != StoreErrorKind::Unavailable => return Err(error),
             _ => {
                 let mut session = self.connector.connect()?;
                 session.begin()?;
@@ -214,6 +215,6 @@ impl CatalogStore for PostgresStore {
             }
         };
         let session = self.session.insert(session);
-        Ok(WriteTransaction::of(Box::new(transaction::PostgresRows::new(session, self.born))))
+        Ok(WriteTransaction::new(Box::new(transaction::PostgresRows::new(session, self.born))))
     }
 }

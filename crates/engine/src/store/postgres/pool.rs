@@ -1,19 +1,19 @@
-//! How do many readers share a few connections?
+//! A pool of connections for readers.
 
 use std::{sync::Arc, time::Instant};
 
 use parking_lot::{Condvar, Mutex};
 
 use super::{
-    super::{StoreError, Trouble},
+    super::{StoreError, StoreErrorKind},
     connector::Connector,
     session::Session,
 };
 
-/// Connections that read, at most so many at once.
+/// Connections for reading, up to a maximum number.
 pub(super) struct Pool {
     connector: Arc<Connector>,
-    most: usize,
+    max: usize,
     state: Mutex<State>,
     freed: Condvar,
 }
@@ -22,70 +22,70 @@ pub(super) struct Pool {
 struct State {
     idle: Vec<Session>,
     open: usize,
-    /// Somebody waited in vain, and no connection has become free since.
+    /// A reader timed out waiting, and no connection has become idle since.
     is_stuck: bool,
 }
 
 impl Pool {
-    pub(super) fn new(connector: Arc<Connector>, most: usize) -> Self {
-        Self { connector, most, state: Mutex::default(), freed: Condvar::new() }
+    pub(super) fn new(connector: Arc<Connector>, max: usize) -> Self {
+        Self { connector, max, state: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// Runs `work` on a free connection. `work` must be able to run again: a connection that
-    /// was lost while nobody used it is replaced.
+    /// Runs `work` on an idle connection. `work` must be repeatable: it runs again on a new
+    /// connection if the old one was lost while it was idle.
     pub(super) fn with<T>(
         &self,
         mut work: impl FnMut(&mut Session) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut place = self.take()?;
-        if let Some(kept) = place.session.as_mut() {
+        let mut permit = self.take()?;
+        if let Some(kept) = permit.session.as_mut() {
             match work(kept) {
-                Err(error) if error.trouble() == Trouble::Away => place.session = None,
-                answered => return answered,
+                Err(error) if error.kind() == StoreErrorKind::Unavailable => permit.session = None,
+                outcome => return outcome,
             }
         }
-        work(place.session.insert(self.connector.connect()?))
+        work(permit.session.insert(self.connector.connect()?))
     }
 
-    /// Runs `work` once, on a connection that was just proved by getting it `ready`.
+    /// Runs `work` once, on a connection that `ready` has just proved to work.
     pub(super) fn with_ready<T>(
         &self,
         ready: impl Fn(&mut Session) -> Result<(), StoreError>,
         work: impl FnOnce(&mut Session) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut place = self.take()?;
-        if let Some(kept) = place.session.as_mut() {
+        let mut permit = self.take()?;
+        if let Some(kept) = permit.session.as_mut() {
             match ready(kept) {
                 Ok(()) => return work(kept),
-                Err(error) if error.trouble() == Trouble::Away => place.session = None,
+                Err(error) if error.kind() == StoreErrorKind::Unavailable => permit.session = None,
                 Err(error) => return Err(error),
             }
         }
-        let made = place.session.insert(self.connector.connect()?);
+        let made = permit.session.insert(self.connector.connect()?);
         ready(made)?;
         work(made)
     }
 
-    /// A place in the pool, with a connection if one is idle.
-    fn take(&self) -> Result<Place<'_>, StoreError> {
+    /// A permit of the pool, with a connection if one is idle.
+    fn take(&self) -> Result<Permit<'_>, StoreError> {
         let until = Instant::now() + self.connector.connect_time();
         let mut state = self.state.lock();
         loop {
             while let Some(session) = state.idle.pop() {
                 if session.is_usable() {
-                    return Ok(Place { pool: self, session: Some(session) });
+                    return Ok(Permit { pool: self, session: Some(session) });
                 }
                 state.open -= 1;
             }
-            if state.open < self.most {
+            if state.open < self.max {
                 state.open += 1;
-                return Ok(Place { pool: self, session: None });
+                return Ok(Permit { pool: self, session: None });
             }
-            // Where one waited in vain, the others in line need not.
+            // One reader has timed out already, so the others in the queue fail at once.
             if state.is_stuck || self.freed.wait_until(&mut state, until).timed_out() {
                 state.is_stuck = true;
                 return Err(StoreError::new(
-                    Trouble::Busy,
+                    StoreErrorKind::Busy,
                     "no connection to the database is free",
                 ));
             }
@@ -93,13 +93,13 @@ impl Pool {
     }
 }
 
-/// A place in the pool for as long as somebody uses it.
-struct Place<'pool> {
+/// A permit of the pool, returned on drop.
+struct Permit<'pool> {
     pool: &'pool Pool,
     session: Option<Session>,
 }
 
-impl Drop for Place<'_> {
+impl Drop for Permit<'_> {
     fn drop(&mut self) {
         let kept = self.session.take().filter(Session::is_usable);
         let mut state = self.pool.state.lock();

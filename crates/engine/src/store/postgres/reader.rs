@@ -1,4 +1,4 @@
-//! What is in the database? Reads, each of one state, on connections that readers share.
+//! Reads, each from one snapshot, on a pool of connections.
 
 use std::{collections::HashMap, ops::ControlFlow, sync::Arc};
 
@@ -10,12 +10,12 @@ use catalog::{
 
 use super::{
     super::{
-        ChangeReads, EmbeddingQueue, FullScan, IndexSource, Meaning, News, Page, Position,
-        ProductReads, Scanned, SearchReads, ShopCounts, Stamp, StoreError, StoreInfo, TokenReads,
-        TokenRow, Touched, Unembedded, VectorRow, decoding,
+        AppliedChange, ChangeReads, EmbeddingQueue, FeedResult, FullScan, IndexSource, Page,
+        Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError, StoreInfo,
+        TokenReads, TokenRow, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
     },
-    claims::Claims,
     connector::Connector,
+    embedding_leases::EmbeddingLeases,
     pool::Pool,
     rows::{self, get},
     session::Session,
@@ -23,50 +23,50 @@ use super::{
 };
 use crate::embed::{Encoder, ModelId};
 
-/// Rows come from two primary keys side by side, the first at once, instead of being gathered and
-/// sorted in a file before anybody sees one. A large shop takes its time.
+/// Streams a scan from a merge join of two primary keys, instead of sorting the result in a
+/// temporary file before the first row. Scans of large shops exceed the usual time limit.
 const STREAM: &str = "SET LOCAL statement_timeout = 0; SET LOCAL enable_hashjoin = off;
                       SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off";
 
-/// A pool of connections that read.
+/// A pool of connections for reading.
 pub struct PostgresReaders {
     pub(super) pool: Pool,
-    claims: Claims,
+    leases: EmbeddingLeases,
 }
 
 impl PostgresReaders {
     pub(super) fn new(connector: Arc<Connector>, connections: usize) -> Self {
-        let claims = Claims::new(Arc::clone(&connector));
-        Self { pool: Pool::new(connector, connections), claims }
+        let leases = EmbeddingLeases::new(Arc::clone(&connector));
+        Self { pool: Pool::new(connector, connections), leases }
     }
 
-    /// Runs `work` in one transaction: whatever it asks, it sees one state.
-    fn in_one_state<T>(
+    /// Runs `work` in one transaction, so that all its queries see one snapshot.
+    fn in_snapshot<T>(
         &self,
         work: impl FnOnce(&mut Session) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.pool.with_ready(Session::begin_reading, |session| {
-            let answer = work(session);
+            let result = work(session);
             session.roll_back();
-            answer
+            result
         })
     }
 
-    /// Scans a shop and hands out the rows too.
+    /// Scans a shop and passes on the rows too.
     pub(super) fn scan_rows(
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>, &tokio_postgres::Row) -> Result<(), StoreError>,
+        visit: &mut dyn FnMut(ScannedProduct<'_>, &tokio_postgres::Row) -> Result<(), StoreError>,
     ) -> Result<Position, StoreError> {
-        self.in_one_state(|session| {
+        self.in_snapshot(|session| {
             let read_at = positions(session, &[shop])?.pop();
             session.control(STREAM)?;
             let (model, shop) = (model.map(ModelId::as_str), number(shop));
             session.for_each(statements::SCAN, &[&shop, &model], |row| {
                 let product = get(row, 0)?;
                 let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
-                let scanned = Scanned {
+                let scanned = ScannedProduct {
                     id,
                     version: decoding::seq(get(row, 1)?),
                     hidden: get(row, 2)?,
@@ -113,9 +113,9 @@ impl StoreInfo for PostgresReaders {
 impl ProductReads for PostgresReaders {
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
         let shop = number(pass.shop());
-        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         let found =
-            self.pool.with(|session| session.query(statements::PRODUCTS, &[&shop, &asked]))?;
+            self.pool.with(|session| session.query(statements::PRODUCTS, &[&shop, &numbers]))?;
         let mut by_id = HashMap::with_capacity(found.len());
         for row in &found {
             if let Some(product) = rows::read(row, 0)?
@@ -124,7 +124,7 @@ impl ProductReads for PostgresReaders {
                 by_id.insert(product.id, product);
             }
         }
-        // An id may be asked for twice.
+        // An id may be requested twice.
         Ok(ids.iter().filter_map(|id| by_id.get(id).cloned()).collect())
     }
 
@@ -138,7 +138,7 @@ impl ProductReads for PostgresReaders {
         let found = self.pool.with(|session| session.query(sql, &[&shop, &limit, &offset]))?;
         let Some(first) = found.first() else { return Ok(Page { products: vec![], total: 0 }) };
         let total = decoding::count(get(first, count)?);
-        // A page without products has one row, which has none.
+        // A page without products has one row with nulls.
         let is_product =
             |row: &&tokio_postgres::Row| get::<Option<i64>>(row, 2).is_ok_and(|id| id.is_some());
         let read = |row| rows::read(row, 2).transpose();
@@ -153,18 +153,22 @@ impl FullScan for PostgresReaders {
         pass: &ReadPass,
         visit: &mut dyn FnMut(Product) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.in_one_state(|session| {
+        self.in_snapshot(|session| {
             session.control("SET LOCAL statement_timeout = 0")?;
             let shop = number(pass.shop());
-            let mut is_enough = false;
+            let mut has_stopped = false;
             let visited = session.for_each(statements::EVERY_PRODUCT, &[&shop], |row| {
                 let Some(product) = rows::read(row, 0)? else { return Ok(()) };
-                let in_sight = pass.visibility() == Visibility::All || !product.hidden;
-                is_enough = in_sight && visit(product).is_break();
-                // The rest need not come; the session is given up for it.
-                if is_enough { Err(StoreError::damaged("seen enough")) } else { Ok(()) }
+                let is_visible = pass.visibility() == Visibility::All || !product.hidden;
+                has_stopped = is_visible && visit(product).is_break();
+                // Aborts the query; the connection is closed, because rows are still arriving.
+                if has_stopped {
+                    Err(StoreError::unexpected("the visitor stopped"))
+                } else {
+                    Ok(())
+                }
             });
-            if is_enough { Ok(()) } else { visited }
+            if has_stopped { Ok(()) } else { visited }
         })
     }
 
@@ -173,7 +177,7 @@ impl FullScan for PostgresReaders {
         shop: ShopId,
         visit: &mut dyn FnMut(VectorRow),
     ) -> Result<(), StoreError> {
-        self.in_one_state(|session| {
+        self.in_snapshot(|session| {
             session.control("SET LOCAL statement_timeout = 0")?;
             session.for_each(statements::SCAN_VECTORS, &[&number(shop)], |row| {
                 rows::read_vector(row, shop)?.into_iter().for_each(&mut *visit);
@@ -195,10 +199,10 @@ impl SearchReads for PostgresReaders {
         allowed: &dyn Fn(&str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError> {
         let shop = number(shop);
-        let asked: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
+        let numbers: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         self.pool.with(|session| {
             let mut refused = Vec::new();
-            session.for_each(statements::TEXTS, &[&shop, &asked], |row| {
+            session.for_each(statements::TEXTS, &[&shop, &numbers], |row| {
                 if !allowed(get(row, 1)?, get(row, 2)?) {
                     refused.extend(decoding::product_id(shop, get(row, 0)?));
                 }
@@ -215,39 +219,43 @@ impl ChangeReads for PostgresReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         since: Position,
-    ) -> Result<News, StoreError> {
+    ) -> Result<FeedResult, StoreError> {
         let (model, after) = (model.map(ModelId::as_str), since.seq.0.cast_signed());
         let values: [super::session::Value<'_>; 3] = [&number(shop), &after, &model];
         let found = self.pool.with(|session| session.query(statements::CHANGES_SINCE, &values))?;
         let (last, recorded) = match found.first() {
             Some(row) => {
                 let last =
-                    Position { seq: decoding::seq(get(row, 0)?), stamp: Stamp(get(row, 17)?) };
-                (last, Stamp(get(row, 16)?))
+                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 17)?) };
+                (last, TxStamp(get(row, 16)?))
             }
             None => Default::default(),
         };
         if last.seq < since.seq {
-            return Ok(News::Diverged(last));
+            return Ok(FeedResult::Diverged(last));
         }
         if recorded != since.stamp {
-            // Either another transaction made the change of this number, or its record was removed.
-            return Ok(if recorded.is_some() { News::Diverged(last) } else { News::TooOld });
+            // Another transaction made the change with this number, or its record was removed.
+            return Ok(if recorded.is_some() {
+                FeedResult::Diverged(last)
+            } else {
+                FeedResult::Truncated
+            });
         }
-        // A shop without news has one row, which has no product.
+        // A shop without changes has one row with nulls.
         let mut first = None;
-        let mut touched = Vec::with_capacity(found.len());
+        let mut changes = Vec::with_capacity(found.len());
         for row in &found {
             if let Some(seq) = get::<Option<i64>>(row, 2)? {
                 first = Some(first.map_or(seq, |first: i64| first.min(seq)));
-                touched.extend(read_touched(row, shop)?);
+                changes.extend(read_change(row, shop)?);
             }
         }
-        // A shop's changes have no gaps: if the next one is not there, it was swept out.
+        // Sequence numbers have no gaps: if the next one is missing, its record was removed.
         match first {
-            None if last.seq > since.seq => Ok(News::TooOld),
-            Some(first) if first > after + 1 => Ok(News::TooOld),
-            _ => Ok(News::Since(touched, last)),
+            None if last.seq > since.seq => Ok(FeedResult::Truncated),
+            Some(first) if first > after + 1 => Ok(FeedResult::Truncated),
+            _ => Ok(FeedResult::Changes(changes, last)),
         }
     }
 
@@ -265,7 +273,7 @@ impl IndexSource for PostgresReaders {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
+        visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError> {
         self.scan_rows(shop, model, &mut |scanned, _| {
             visit(scanned);
@@ -297,7 +305,7 @@ impl EmbeddingQueue for PostgresReaders {
         encoder: Encoder,
         limit: usize,
     ) -> Result<Vec<Unembedded>, StoreError> {
-        self.claims.take(model, encoder, limit)
+        self.leases.lease(model, encoder, limit)
     }
 
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
@@ -309,7 +317,7 @@ impl EmbeddingQueue for PostgresReaders {
     }
 }
 
-/// The newest products without such a vector.
+/// The newest products without a vector of this model by this encoder or a better one.
 pub(super) fn unembedded(
     session: &mut Session,
     model: &str,
@@ -334,29 +342,32 @@ pub(super) fn unembedded(
     found.iter().filter_map(|row| read(row).transpose()).collect()
 }
 
-/// What became of a product that changed.
-fn read_touched(row: &tokio_postgres::Row, shop: ShopId) -> Result<Option<Touched>, StoreError> {
+/// The current state of a changed product.
+fn read_change(
+    row: &tokio_postgres::Row,
+    shop: ShopId,
+) -> Result<Option<AppliedChange>, StoreError> {
     let product = get(row, 1)?;
     let Some(id) = decoding::product_id(number(shop), product) else { return Ok(None) };
     let exists = get::<Option<i64>>(row, 6)?.is_some();
     let found = if exists { rows::read(row, 6)? } else { None };
     let Some(found) = found else {
-        return Ok(Some(Touched::Deleted { shop, id, seq: decoding::seq(get(row, 3)?) }));
+        return Ok(Some(AppliedChange::Deleted { shop, id, seq: decoding::seq(get(row, 3)?) }));
     };
     let vector = rows::read_stored(row, 4, (number(shop), product))?;
-    let meaning = vector.map_or(Meaning::Unknown, Meaning::Known);
-    Ok(Some(Touched::Upserted { product: found, meaning }))
+    let vector = vector.map_or(VectorChange::Pending, VectorChange::Set);
+    Ok(Some(AppliedChange::Upserted { product: found, vector }))
 }
 
-/// Where these shops are now.
+/// The current positions of these shops.
 fn positions(
     session: &mut Session,
     shops: &[ShopId],
 ) -> Result<Vec<(ShopId, Position)>, StoreError> {
-    let asked: Vec<i64> = shops.iter().map(|shop| number(*shop)).collect();
-    let found = session.query(statements::POSITIONS, &[&asked])?;
+    let numbers: Vec<i64> = shops.iter().map(|shop| number(*shop)).collect();
+    let found = session.query(statements::POSITIONS, &[&numbers])?;
     let read = |row: &tokio_postgres::Row| {
-        let position = Position { seq: decoding::seq(get(row, 1)?), stamp: Stamp(get(row, 2)?) };
+        let position = Position { seq: decoding::seq(get(row, 1)?), stamp: TxStamp(get(row, 2)?) };
         Ok(decoding::shop_id(get(row, 0)?).map(|shop| (shop, position)))
     };
     found.iter().filter_map(|row| read(row).transpose()).collect()
@@ -370,7 +381,7 @@ fn last_change(session: &mut Session, shop: ShopId) -> Result<Seq, StoreError> {
     })
 }
 
-/// The encoders that are not as good as this one.
+/// The encoders that are worse than this one.
 fn lesser(encoder: Encoder) -> Vec<&'static str> {
     let all = [Encoder::Instant, Encoder::Deep];
     all.into_iter().filter(|other| *other < encoder).map(Encoder::as_str).collect()

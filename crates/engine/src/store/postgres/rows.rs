@@ -1,4 +1,4 @@
-//! How does a row of the database become a value again?
+//! Decodes rows of the database.
 
 use std::{borrow::Cow, error::Error};
 
@@ -18,12 +18,12 @@ use super::{
 };
 use crate::embed::{Encoder, ModelId, StoredVector};
 
-/// What a column holds.
+/// The value of a column.
 pub(super) fn get<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> Result<T, StoreError> {
     row.try_get(at).map_err(unexpected)
 }
 
-/// The product in the columns from `first` on; `None` if it has no valid id.
+/// The product in the columns from `first` on; `None` without a valid id.
 pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreError> {
     let text = |at| get::<&str>(row, first + at).map(Cow::Borrowed);
     let number = |at| get::<i64>(row, first + at);
@@ -42,7 +42,7 @@ pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreErro
     Ok(columns.decode())
 }
 
-/// A row of a scan, for a copy of it.
+/// The row of a scan, for the local replica.
 pub(super) fn read_raw(row: &Row) -> Result<RawRow, StoreError> {
     Ok(RawRow {
         id: get(row, 0)?,
@@ -57,7 +57,7 @@ pub(super) fn read_raw(row: &Row) -> Result<RawRow, StoreError> {
     })
 }
 
-/// A shop's number and counts, in this order; `None` if the number is no shop's.
+/// The counts of a shop: id, products, visible; `None` for an id that is out of range.
 pub(super) fn read_counts(row: &Row) -> Result<Option<ShopCounts>, StoreError> {
     let count = |at| get(row, at).map(decoding::count);
     let (products, visible) = (count(1)?, count(2)?);
@@ -65,7 +65,7 @@ pub(super) fn read_counts(row: &Row) -> Result<Option<ShopCounts>, StoreError> {
     Ok(shop.map(|shop| ShopCounts { shop, products, visible }))
 }
 
-/// A token; `None` if it has no valid shop or a role that this version does not know.
+/// A token; `None` without a valid shop, or with a role that this version does not know.
 pub(super) fn read_token(row: &Row) -> Result<Option<TokenRow>, StoreError> {
     let number: i64 = get(row, 1)?;
     let role = get::<&str>(row, 2)?.parse().ok();
@@ -86,7 +86,7 @@ pub(super) fn read_token(row: &Row) -> Result<Option<TokenRow>, StoreError> {
     }))
 }
 
-/// A vector of a shop; `None` if it cannot be read. It is made again.
+/// A vector of a shop; `None` if it cannot be decoded, in which case it will be made again.
 pub(super) fn read_vector(row: &Row, shop: ShopId) -> Result<Option<VectorRow>, StoreError> {
     let (number, product) = (shop.get().cast_signed(), get(row, 0)?);
     let vector = read_stored(row, 4, (number, product))?;
@@ -101,8 +101,8 @@ pub(super) fn read_vector(row: &Row, shop: ShopId) -> Result<Option<VectorRow>, 
     Ok(Some(VectorRow { shop, product: id, version, model, encoder, vector }))
 }
 
-/// The vector whose scale and coordinates begin at this column, if there is one that can be read.
-/// It is that of this shop's product.
+/// The vector whose scale and coordinates begin at this column; `None` if it is null or cannot be
+/// decoded. `shop` and `product` are for the log.
 pub(super) fn read_stored(
     row: &Row,
     first: usize,
@@ -117,7 +117,8 @@ pub(super) fn read_stored(
     Ok(vector)
 }
 
-/// Coordinates as pgvector sends them: how many, two bytes of nothing, and a half each.
+/// Decodes pgvector's binary `halfvec`: the dimension, two reserved bytes, and a half-precision
+/// float each.
 struct Halfvec(Vec<f32>);
 
 impl<'row> FromSql<'row> for Halfvec {
@@ -136,23 +137,23 @@ impl<'row> FromSql<'row> for Halfvec {
     }
 }
 
-/// The number that sixteen bits stand for.
+/// Decodes a half-precision float.
 fn widen(half: u16) -> f32 {
-    /// What the exponents of a float and of a half differ by.
+    /// The difference between the exponent biases of `f32` and of a half.
     const SHIFT: u32 = 127 - 15;
-    /// The least half above nought, 2⁻²⁴.
+    /// The smallest positive half, 2⁻²⁴.
     const LEAST: f32 = f32::from_bits((127 - 24) << 23);
     let sign = u32::from(half >> 15) << 31;
     let (exponent, fraction) = (u32::from(half >> 10 & 0x1f), u32::from(half & 0x3ff));
     match exponent {
         0 => f32::from_bits((f32::from(half & 0x3ff) * LEAST).to_bits() | sign),
         0x1f => f32::NAN,
-        // By moving bits: a shop has millions of these, and all are read when it is loaded.
+        // Bit manipulation, because loading a shop decodes millions of these.
         _ => f32::from_bits(sign | (exponent + SHIFT) << 23 | fraction << 13),
     }
 }
 
-/// A vector as the database reads it.
+/// A vector in pgvector's text format.
 pub(super) fn vector_text(vector: &StoredVector) -> String {
     let numbers = vector.numbers().iter();
     let texts: Vec<_> = numbers.map(|x| (f32::from(*x) * vector.scale()).to_string()).collect();
@@ -164,7 +165,7 @@ mod tests {
     use super::widen;
 
     #[test]
-    fn halves_are_what_they_stand_for() {
+    fn halves_are_decoded() {
         for (half, number) in [
             (0x0000, 0.0),
             (0x3c00, 1.0),
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn every_half_is_its_fraction_times_its_power_of_two() {
+    fn every_half_equals_its_definition() {
         for half in (0..=u16::MAX).filter(|half| half >> 10 & 0x1f != 0x1f) {
             let sign = if half >> 15 == 0 { 1.0 } else { -1.0 };
             let (exponent, fraction) = (i32::from(half >> 10 & 0x1f), f64::from(half & 0x3ff));

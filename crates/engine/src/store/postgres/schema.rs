@@ -1,12 +1,12 @@
-//! Which tables are there, and how did they come to be? Numbered steps, each run once.
+//! The schema, as numbered migration steps that run once each.
 
 use super::{
-    super::{StoreError, Trouble},
+    super::{StoreError, StoreErrorKind},
     session::Session,
 };
 
-/// Step *n* brings a database from version *n* to *n + 1*. Steps are never edited once
-/// released: a change is a new step.
+/// Step *n* migrates a database from version *n* to *n + 1*. Released steps are never edited: a
+/// change is a new step.
 const STEPS: &[&str] = &[
     // 0 → 1: everything that an embedded store has, keyed by shop.
     "
@@ -87,7 +87,7 @@ const STEPS: &[&str] = &[
     CREATE SEQUENCE token_ids;
     CREATE INDEX tokens_of_shop ON tokens (shop_id);
     ",
-    // 1 → 2: large shops are searched here. Their rows come in the background.
+    // 1 → 2: search of large shops inside the database. Their rows are backfilled.
     "
     CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
@@ -124,7 +124,7 @@ const STEPS: &[&str] = &[
         PRIMARY KEY (shop_id, word)
     ) WITH (fillfactor = 70);
     ",
-    // 2 → 3: readers who do not get to see hidden products are answered as if there were none.
+    // 2 → 3: readers who may not see hidden products get the statistics of visible ones only.
     "
     -- How many of the products that say a word are hidden, and the words of hidden products:
     -- what is counted already of those that shops have.
@@ -144,44 +144,45 @@ const STEPS: &[&str] = &[
           FROM search_rows WHERE hidden GROUP BY shop_id) counted
     WHERE shops.shop_id = counted.shop_id;
     ",
-    // 3 → 4: changes are told apart although their numbers are given out again after commits were
-    // lost. All changes of a transaction have its random stamp, the shop that of its last change.
+    // 3 → 4: stamps tell changes apart whose sequence numbers were assigned twice because commits
+    // were lost. All changes of a transaction have its random stamp, the shop that of its last
+    // change.
     "
     ALTER TABLE changes ADD COLUMN stamp bigint NOT NULL DEFAULT 0;
     ALTER TABLE shops ADD COLUMN last_stamp bigint NOT NULL DEFAULT 0;
     ",
 ];
 
-/// The step from a version to the next.
+/// The step from this version to the next.
 #[cfg(test)]
 pub(crate) fn step_from(version: usize) -> &'static str {
     STEPS[version]
 }
 
-/// One node migrates at a time; the number means nothing but this.
+/// The key of the advisory lock that serializes migrations.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(7308339901652201)";
 const VERSION_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS schema_version (version bigint NOT NULL);
     INSERT INTO schema_version SELECT 0 WHERE NOT EXISTS (SELECT FROM schema_version)";
 
-/// Which tables a migration may change.
+/// Which schemas a migration may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Those of any older version.
+    /// Any older version.
     Upgrade,
-    /// None: it may only make them in an empty database.
+    /// None: only an empty database gets its tables.
     CreateOnly,
 }
 
-/// Brings the tables to the version this program knows, or refuses newer ones, and older ones that
-/// may not be changed.
+/// Migrates the schema to this program's version. Newer schemas are rejected, and so are older ones
+/// that may not be changed.
 pub(super) fn migrate(session: &mut Session, change: Change) -> Result<(usize, usize), StoreError> {
     let known = STEPS.len();
     if version(session)?.is_some_and(|found| found == known) {
         return Ok((known, known));
     }
-    // Tables of millions of rows may take their time.
-    session.be_patient()?;
+    // Steps on tables of millions of rows take long.
+    session.remove_time_limits()?;
     session.begin()?;
     session.control(LOCK)?;
     session.control(VERSION_TABLE)?;
@@ -200,29 +201,29 @@ pub(super) fn migrate(session: &mut Session, change: Change) -> Result<(usize, u
     session.control(&format!("UPDATE schema_version SET version = {known}"))?;
     session.commit()?;
     if found < known {
-        tracing::info!(from = found, to = known, "the database schema was brought up to date");
+        tracing::info!(from = found, to = known, "database schema migrated");
     }
     Ok((found, known))
 }
 
-/// Refuses tables of another version.
+/// Rejects a schema of another version.
 pub(super) fn check(session: &mut Session) -> Result<(), StoreError> {
     match version(session)?.unwrap_or_default() {
         found if found > STEPS.len() => Err(StoreError::too_new()),
         found if found < STEPS.len() => Err(StoreError::new(
-            Trouble::TooOld,
+            StoreErrorKind::TooOld,
             format!("they have version {found}; run `shopkeeper migrate` with this program"),
         )),
         _ => Ok(()),
     }
 }
 
-/// The version of the tables, none of them being 0, and the version that this program knows.
+/// The schema version of the database, 0 without tables, and that of this program.
 pub(super) fn versions(session: &mut Session) -> Result<(usize, usize), StoreError> {
     Ok((version(session)?.unwrap_or_default(), STEPS.len()))
 }
 
-/// The version of the tables, if there are any.
+/// The schema version of the database; `None` without tables.
 fn version(session: &mut Session) -> Result<Option<usize>, StoreError> {
     let found = session.simple("SELECT to_regclass('schema_version')")?;
     if found.is_none() {
@@ -230,5 +231,5 @@ fn version(session: &mut Session) -> Result<Option<usize>, StoreError> {
     }
     let found = session.simple("SELECT version FROM schema_version")?;
     let number = found.map(|text| text.parse());
-    number.transpose().map_err(|_| StoreError::damaged("the schema's version"))
+    number.transpose().map_err(|_| StoreError::unexpected("the schema version is not a number"))
 }

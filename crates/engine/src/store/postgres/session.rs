@@ -1,5 +1,5 @@
-//! How is the database asked? One statement of [`statements`](super::statements) at a time, or
-//! several at once, each prepared once and given only so much time.
+//! A connection that runs the prepared [`statements`](super::statements), one at a time or
+//! pipelined, each with a time limit.
 
 use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
 
@@ -11,18 +11,18 @@ use tokio_postgres::{
 };
 
 use super::{
-    super::{StoreError, Trouble},
+    super::{StoreError, StoreErrorKind},
     outlook::Outlook,
     statements::Sql,
 };
 
-/// A value of a statement.
+/// A parameter of a statement.
 pub(super) type Value<'a> = &'a (dyn ToSql + Sync);
-/// A value that lives until the statement is sent.
+/// A parameter that is owned until the statement is sent.
 pub(super) type OwnedValue = Box<dyn ToSql + Sync + Send>;
 
-/// What takes longer will never end.
-const PATIENT: Duration = Duration::from_secs(7 * 86_400);
+/// Practically no limit, for statements on large tables.
+const UNLIMITED: Duration = Duration::from_secs(7 * 86_400);
 
 /// One connection, used by one thread at a time.
 pub(super) struct Session {
@@ -30,15 +30,15 @@ pub(super) struct Session {
     prepared: HashMap<Sql, Statement>,
     handle: Handle,
     limit: Duration,
-    /// Told when the database is lost: there is no use in waiting any longer.
+    /// Signals that the database became unavailable, which ends all waits.
     lost: watch::Receiver<bool>,
     outlook: Arc<Outlook>,
-    /// The generation of connections it belongs to.
+    /// The generation of connections that it belongs to.
     generation: u64,
     in_transaction: bool,
-    /// Whether it has committed something.
+    /// Whether it has committed a transaction.
     has_written: bool,
-    /// What was asked may still be under way: nobody may ask again.
+    /// A statement may still be running, so the connection must not be used again.
     is_broken: bool,
 }
 
@@ -64,20 +64,20 @@ impl Session {
         }
     }
 
-    /// Whether it can be used again.
+    /// Whether the connection can be used again.
     pub(super) fn is_usable(&self) -> bool {
         !self.is_broken && !self.client.is_closed() && self.generation == self.outlook.generation()
     }
 
-    /// Leaves the session to be closed.
-    pub(super) fn give_up(&mut self) {
+    /// Marks the connection to be closed.
+    pub(super) fn mark_broken(&mut self) {
         self.is_broken = true;
     }
 
-    /// From now on statements may take as long as they do.
-    pub(super) fn be_patient(&mut self) -> Result<(), StoreError> {
+    /// Removes the time limit of later statements.
+    pub(super) fn remove_time_limits(&mut self) -> Result<(), StoreError> {
         self.control("SET statement_timeout = 0; SET lock_timeout = 0")?;
-        self.limit = PATIENT;
+        self.limit = UNLIMITED;
         Ok(())
     }
 
@@ -86,12 +86,12 @@ impl Session {
         self.begin_with("BEGIN")
     }
 
-    /// Begins a transaction that sees one state and changes nothing.
+    /// Begins a read-only transaction that sees one snapshot.
     pub(super) fn begin_reading(&mut self) -> Result<(), StoreError> {
         self.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     }
 
-    /// Begins a transaction with these statements, of which the first is `BEGIN`.
+    /// Begins a transaction with these statements, the first of which is `BEGIN`.
     pub(super) fn begin_with(&mut self, statements: &str) -> Result<(), StoreError> {
         self.in_transaction = true;
         let begun = self.control(statements);
@@ -101,33 +101,34 @@ impl Session {
         begun
     }
 
-    /// Makes the transaction durable. However bad it looks, the answer is waited for: nobody else
-    /// knows whether it happened.
+    /// Makes the transaction durable. Waits for the response even while the database seems
+    /// unavailable, because only the response tells whether it was committed.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         let Self { client, handle, limit, in_transaction, is_broken, .. } = self;
         *in_transaction = false;
         if client.is_closed() {
-            return Err(StoreError::away("the connection was lost before the commit"));
+            return Err(StoreError::unavailable("the connection was lost before the commit"));
         }
         let done = handle.block_on(async { timeout(*limit, client.batch_execute("COMMIT")).await });
-        settle(done.map_err(|_| Unanswered), is_broken).map_err(StoreError::in_a_commit)?;
+        response(done.map_err(|_| NoResponse), is_broken).map_err(StoreError::during_commit)?;
         self.has_written = true;
         Ok(())
     }
 
-    /// Takes the transaction back, if there is one.
+    /// Rolls the transaction back, if there is one.
     pub(super) fn roll_back(&mut self) {
         let was_in_one = std::mem::replace(&mut self.in_transaction, false);
         if was_in_one && self.is_usable() && self.control("ROLLBACK").is_err() {
-            self.give_up();
+            self.mark_broken();
         }
     }
 
-    /// Looks what an error says of the connection: one to a server that does not take writes is of
-    /// no use to a writer, and if it took writes before, nor are others to that server.
-    fn examine<T>(&mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
-        if done.as_ref().is_err_and(|error| error.trouble() == Trouble::ReadOnly) {
-            self.give_up();
+    /// Evaluates what an error implies for the connection: a connection to a read-only server is of
+    /// no use to a writer, and if the server accepted writes before, neither are other connections
+    /// to it.
+    fn note_read_only<T>(&mut self, done: Result<T, StoreError>) -> Result<T, StoreError> {
+        if done.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::ReadOnly) {
+            self.mark_broken();
             if self.has_written {
                 self.outlook.demoted(self.generation);
             }
@@ -135,34 +136,35 @@ impl Session {
         done
     }
 
-    /// Something that is neither prepared nor about a shop: transactions, settings, migrations.
+    /// Runs statements that are neither prepared nor specific to a shop: transaction control,
+    /// settings, migrations.
     pub(super) fn control(&mut self, text: &str) -> Result<(), StoreError> {
         let Self { client, handle, limit, lost, is_broken, .. } = self;
         let done = handle.block_on(within(*limit, lost, client.batch_execute(text)));
-        settle(done, is_broken)
+        response(done, is_broken)
     }
 
-    /// The first value that an unprepared question is answered with, as text.
+    /// The first value of the result of an unprepared query, as text.
     pub(super) fn simple(&mut self, text: &str) -> Result<Option<String>, StoreError> {
         let Self { client, handle, limit, lost, is_broken, .. } = self;
-        let answer = handle.block_on(within(*limit, lost, client.simple_query(text)));
-        let messages = settle(answer, is_broken)?;
+        let sent = handle.block_on(within(*limit, lost, client.simple_query(text)));
+        let messages = response(sent, is_broken)?;
         Ok(messages.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
             _ => None,
         }))
     }
 
-    /// The rows that a statement finds.
+    /// The rows of a query.
     pub(super) fn query(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let statement = self.prepare(sql)?;
         let Self { client, handle, limit, lost, is_broken, .. } = self;
         let found = handle.block_on(within(*limit, lost, client.query(&statement, values)));
-        let found = settle(found, is_broken);
-        self.examine(found)
+        let found = response(found, is_broken);
+        self.note_read_only(found)
     }
 
-    /// The one row that a statement finds, if it finds one.
+    /// The row of a query that returns at most one.
     pub(super) fn query_opt(
         &mut self,
         sql: Sql,
@@ -171,22 +173,22 @@ impl Session {
         Ok(self.query(sql, values)?.pop())
     }
 
-    /// The one row that a statement always finds.
+    /// The row of a query that always returns one.
     pub(super) fn query_one(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<Row, StoreError> {
         let found = self.query_opt(sql, values)?;
-        found.ok_or_else(|| StoreError::damaged(format!("{}: no row", sql.name())))
+        found.ok_or_else(|| StoreError::unexpected(format!("{}: no row", sql.name())))
     }
 
-    /// How many rows a statement changed.
+    /// Runs a statement and returns the number of affected rows.
     pub(super) fn execute(&mut self, sql: Sql, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let statement = self.prepare(sql)?;
         let Self { client, handle, limit, lost, is_broken, .. } = self;
         let changed = handle.block_on(within(*limit, lost, client.execute(&statement, values)));
-        let changed = settle(changed, is_broken);
-        self.examine(changed)
+        let changed = response(changed, is_broken);
+        self.note_read_only(changed)
     }
 
-    /// Sends several statements at once, in order, and waits for all of them.
+    /// Sends several statements in a pipeline, in order, and waits for all of them.
     pub(super) fn execute_all(&mut self, all: &[(Sql, Vec<OwnedValue>)]) -> Result<(), StoreError> {
         let statements =
             all.iter().map(|(sql, _)| self.prepare(*sql)).collect::<Result<Vec<_>, _>>()?;
@@ -196,11 +198,11 @@ impl Session {
             client.execute_raw(statement, values.collect::<Vec<_>>())
         });
         let done = handle.block_on(within(*limit, lost, try_join_all(sent)));
-        let done = settle(done, is_broken).map(drop);
-        self.examine(done)
+        let done = response(done, is_broken).map(drop);
+        self.note_read_only(done)
     }
 
-    /// Hands the rows that a statement finds to `visit`, as they come. The time is for each.
+    /// Calls `visit` with the rows of a query as they arrive. The time limit is for each row.
     pub(super) fn for_each(
         &mut self,
         sql: Sql,
@@ -212,15 +214,16 @@ impl Session {
         let values = values.iter().map(|value| value.borrow_to_sql());
         let visited = handle.block_on(async {
             let rows = client.query_raw(&statement, values);
-            let mut rows = pin!(settle(within(*limit, lost, rows).await, is_broken)?);
-            while let Some(row) = settle(within(*limit, lost, rows.try_next()).await, is_broken)? {
+            let mut rows = pin!(response(within(*limit, lost, rows).await, is_broken)?);
+            while let Some(row) = response(within(*limit, lost, rows.try_next()).await, is_broken)?
+            {
                 visit(&row)?;
             }
             Ok(())
         });
         if visited.is_err() {
-            // The rest of the rows may still be on their way.
-            self.give_up();
+            // The remaining rows may still be arriving.
+            self.mark_broken();
         }
         visited
     }
@@ -231,39 +234,39 @@ impl Session {
         }
         let Self { client, handle, limit, lost, is_broken, .. } = self;
         let prepared = handle.block_on(within(*limit, lost, client.prepare(sql.text())));
-        let statement = settle(prepared, is_broken)?;
+        let statement = response(prepared, is_broken)?;
         self.prepared.insert(sql, statement.clone());
         Ok(statement)
     }
 }
 
-/// No answer came in time, or none will.
-struct Unanswered;
+/// The response did not arrive in time, or the database became unavailable.
+struct NoResponse;
 
-/// Waits for an answer for so long, and no longer than anybody believes in one.
+/// Waits for a response within a time limit, or until the database becomes unavailable.
 async fn within<T>(
     limit: Duration,
     lost: &mut watch::Receiver<bool>,
-    answer: impl Future<Output = T>,
-) -> Result<T, Unanswered> {
+    sent: impl Future<Output = T>,
+) -> Result<T, NoResponse> {
     tokio::select! {
-        // What has come has come.
+        // A response that has arrived counts.
         biased;
-        answered = timeout(limit, answer) => answered.map_err(|_| Unanswered),
-        Ok(_) = lost.wait_for(|is_lost| *is_lost) => Err(Unanswered),
+        received = timeout(limit, sent) => received.map_err(|_| NoResponse),
+        Ok(_) = lost.wait_for(|is_lost| *is_lost) => Err(NoResponse),
     }
 }
 
-/// Tells what came back from what came too late.
-fn settle<T>(
-    done: Result<Result<T, tokio_postgres::Error>, Unanswered>,
+/// Maps a missing response to an error.
+fn response<T>(
+    done: Result<Result<T, tokio_postgres::Error>, NoResponse>,
     is_broken: &mut bool,
 ) -> Result<T, StoreError> {
     match done {
         Ok(done) => Ok(done?),
-        Err(Unanswered) => {
+        Err(NoResponse) => {
             *is_broken = true;
-            Err(StoreError::away("it did not answer in time"))
+            Err(StoreError::unavailable("the response timed out"))
         }
     }
 }

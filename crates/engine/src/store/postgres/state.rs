@@ -1,4 +1,4 @@
-//! How is a database doing? Figures for its operator, read without changing anything.
+//! Read-only statistics of a database for its operator.
 
 use super::{
     super::{StoreError, StoreInfo, StoreState, VectorCount, decoding},
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Postgres {
-    /// How the catalog in it is doing. Tables that are not up to date are told of no further.
+    /// Statistics of the catalog. A schema that is not up to date gets its version and size only.
     pub fn state(&self) -> Result<StoreState, StoreError> {
         let mut session = self.connector.connect()?;
         let (schema, known_schema) = schema::versions(&mut session)?;

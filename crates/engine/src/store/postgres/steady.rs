@@ -15,9 +15,9 @@ use catalog::{
 pub use super::known::TOKEN_LEASE;
 use super::{
     super::{
-        ChangeReads, EmbeddingQueue, ErrorChain, FullScan, IndexSource, News, Page, Position,
-        ProductReads, Scanned, SearchReads, ShopCounts, StoreError, StoreInfo, TokenReads,
-        TokenRow, Touched, Trouble, Unembedded, VectorRow,
+        AppliedChange, ChangeReads, EmbeddingQueue, ErrorChain, FeedResult, FullScan, IndexSource,
+        Page, Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError,
+        StoreErrorKind, StoreInfo, TokenReads, TokenRow, Unembedded, VectorRow,
     },
     known::KnownTokens,
     nearby::Nearby,
@@ -70,7 +70,7 @@ impl SteadyReaders {
         Arc::clone(&self.database)
     }
 
-    /// What is nearby. Trouble with it is no trouble as long as there is a database.
+    /// What is nearby. StoreErrorKind with it is no trouble as long as there is a database.
     fn at_hand<T>(&self, ask: impl FnOnce(&Nearby) -> Result<Option<T>, StoreError>) -> Option<T> {
         ask(self.nearby.as_ref()?).unwrap_or_else(|error| {
             let error = ErrorChain(&error);
@@ -102,7 +102,10 @@ impl SteadyReaders {
 
 /// Whether there was no answer, rather than a bad one.
 fn is_silence(error: &StoreError) -> bool {
-    matches!(error.trouble(), Trouble::Away | Trouble::Busy | Trouble::Contended)
+    matches!(
+        error.kind(),
+        StoreErrorKind::Unavailable | StoreErrorKind::Busy | StoreErrorKind::Conflict
+    )
 }
 
 impl StoreInfo for SteadyReaders {
@@ -191,7 +194,7 @@ impl ChangeReads for SteadyReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         since: Position,
-    ) -> Result<News, StoreError> {
+    ) -> Result<FeedResult, StoreError> {
         self.database.changes_since(shop, model, since)
     }
 
@@ -209,7 +212,7 @@ impl IndexSource for SteadyReaders {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
+        visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError> {
         let Some(nearby) = &self.nearby else { return self.database.scan(shop, model, visit) };
         let mut filling = nearby.fill(shop);
@@ -222,7 +225,7 @@ impl IndexSource for SteadyReaders {
         Ok(read_at)
     }
 
-    fn replicate(&self, shop: ShopId, changes: &[&Touched]) {
+    fn replicate(&self, shop: ShopId, changes: &[&AppliedChange]) {
         if let Some(nearby) = &self.nearby {
             nearby.keep_up(shop, changes);
         }
@@ -253,7 +256,7 @@ impl TokenReads for SteadyReaders {
                 Ok(row)
             }
             // Not where it is merely slow: then a token that was revoked would work for longer.
-            Err(error) if error.trouble() == Trouble::Away => {
+            Err(error) if error.kind() == StoreErrorKind::Unavailable => {
                 self.outlook.doubt();
                 in_need().ok_or(error)
             }

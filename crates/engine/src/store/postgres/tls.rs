@@ -1,4 +1,4 @@
-//! How is the way to the database encrypted? By rustls, with the certificate checked.
+//! TLS connections to the database, by rustls, with the certificate verified.
 
 use std::{
     fs, io,
@@ -19,12 +19,12 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 
 use super::super::StoreError;
 
-/// Makes encrypted connections.
+/// Opens TLS connections.
 #[derive(Clone)]
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    /// Trusts who the roots in the file have signed, or whom the system trusts.
+    /// Trusts the root certificates in the file, or those of the system.
     pub(super) fn new(roots: Option<&Path>) -> Result<Self, StoreError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// An encrypted connection about to be made to a host of this name.
+/// A TLS handshake with a host of this name.
 pub(super) struct Handshake {
     connector: tokio_rustls::TlsConnector,
     name: ServerName<'static>,
@@ -86,12 +86,12 @@ where
     }
 }
 
-/// An encrypted connection.
+/// A TLS connection.
 pub(super) struct Encrypted<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
     fn channel_binding(&self) -> ChannelBinding {
-        // The certificate is checked, which is what binding the channel would make up for.
+        // No channel binding: the verified certificate serves the same purpose.
         ChannelBinding::none()
     }
 }

@@ -1,5 +1,5 @@
-//! How does a write transaction change the database's rows? It reads what it must under the
-//! shop's lock, keeps what it changes, and sends everything at once before the commit.
+//! The rows of a write transaction: reads under the shop's lock, collects the changes in memory,
+//! and sends them in one pipeline before the commit.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,10 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    super::{Position, Remembered, RowWrites, Stamp, Step, StoreError, VectorRow, columns},
+    super::{
+        Position, PositionChange, RowWrites, StoreError, StoredResponse, TxStamp, VectorRow,
+        columns,
+    },
     flush, rows,
     rows::get,
     search::SearchState,
@@ -19,43 +22,43 @@ use super::{
     statements,
 };
 
-/// Product numbers that a shop takes at a time; the sequence grows by as many.
+/// Product ids that a shop reserves at a time, which is the increment of the sequence.
 const BLOCK: u64 = 256;
 
-/// What a transaction has done to a shop whose lock it holds.
+/// The changes of a transaction to a shop that it has locked.
 #[derive(Default)]
 pub(super) struct ShopState {
-    /// Where the shop was when it was locked.
+    /// The position of the shop when it was locked.
     before: Position,
-    /// The stamp of what this transaction changes.
+    /// The stamp of the changes of this transaction.
     pub(super) stamp: i64,
     pub(super) last_seq: u64,
     pub(super) next_product_id: u64,
     pub(super) product_ids_end: u64,
     pub(super) products: i64,
     pub(super) visible: i64,
-    /// How the shop is searched.
+    /// Where the shop is searched.
     pub(super) search: SearchState,
-    /// New and changed products, and those that are gone.
+    /// New and changed products; `None` for deleted ones.
     pub(super) rows: BTreeMap<ProductId, Option<Product>>,
     pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
-    /// Room for vectors of new texts, and the vector where it is known already.
+    /// The vector rows of new texts, with the vector where it is known already.
     pub(super) vectors: BTreeMap<ProductId, (Seq, Option<VectorRow>)>,
 }
 
 impl ShopState {
-    /// How the transaction moves the shop on, if it does.
-    fn step(&self, shop: ShopId) -> Option<Step> {
-        let after = Position { seq: Seq(self.last_seq), stamp: Stamp(Some(self.stamp)) };
-        (!self.changes.is_empty()).then_some(Step { shop, before: self.before, after })
+    /// How the transaction advances the shop; `None` without a change.
+    fn step(&self, shop: ShopId) -> Option<PositionChange> {
+        let after = Position { seq: Seq(self.last_seq), stamp: TxStamp(Some(self.stamp)) };
+        (!self.changes.is_empty()).then_some(PositionChange { shop, before: self.before, after })
     }
 }
 
-/// A transaction. Dropped without a commit, it is taken back.
+/// A transaction, which is rolled back when it is dropped without a commit.
 pub(super) struct PostgresRows<'store> {
     session: &'store mut Session,
     shops: BTreeMap<ShopId, ShopState>,
-    /// How a new shop is searched.
+    /// Where a new shop is searched.
     born: SearchState,
     is_done: bool,
 }
@@ -66,13 +69,13 @@ impl<'store> PostgresRows<'store> {
         Self { session, shops: BTreeMap::new(), born, is_done: false }
     }
 
-    /// The shop, which nobody else writes to from now on.
+    /// Locks the shop, unless this transaction has locked it already.
     fn shop(&mut self, shop: ShopId) -> Result<&mut ShopState, StoreError> {
         if !self.shops.contains_key(&shop) {
             let state = self.lock(shop)?;
             self.shops.insert(shop, state);
         }
-        self.shops.get_mut(&shop).ok_or_else(|| StoreError::damaged("a shop that was locked"))
+        self.shops.get_mut(&shop).ok_or_else(|| StoreError::unexpected("the shop is not locked"))
     }
 
     fn lock(&mut self, shop: ShopId) -> Result<ShopState, StoreError> {
@@ -82,10 +85,10 @@ impl<'store> PostgresRows<'store> {
             self.session.execute(statements::INSERT_SHOP, &[&number, &self.born.column()])?;
             found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         }
-        let row = found.ok_or_else(|| StoreError::damaged("a shop's row is gone"))?;
+        let row = found.ok_or_else(|| StoreError::unexpected("the row of a shop is missing"))?;
         let number = |at| Ok::<_, StoreError>(get::<i64>(&row, at)?.cast_unsigned());
         Ok(ShopState {
-            before: Position { seq: Seq(number(0)?), stamp: Stamp(get(&row, 4)?) },
+            before: Position { seq: Seq(number(0)?), stamp: TxStamp(get(&row, 4)?) },
             stamp: get(&row, 5)?,
             last_seq: number(0)?,
             next_product_id: number(1)?,
@@ -110,14 +113,14 @@ impl Drop for PostgresRows<'_> {
 }
 
 impl RowWrites for PostgresRows<'_> {
-    fn hold(&mut self, shop: ShopId) -> Result<(), StoreError> {
+    fn lock_shop(&mut self, shop: ShopId) -> Result<(), StoreError> {
         self.shop(shop).map(drop)
     }
 
     fn next_product_id(&mut self, shop: ShopId) -> Result<ProductId, StoreError> {
         let state = self.shop(shop)?;
         if state.next_product_id >= state.product_ids_end {
-            // Larger than any block before it, and this shop's alone.
+            // Larger than all earlier blocks, and reserved for this shop.
             let block = self.next_block()?;
             let state = self.shop(shop)?;
             (state.next_product_id, state.product_ids_end) = (block, block + BLOCK);
@@ -125,7 +128,7 @@ impl RowWrites for PostgresRows<'_> {
         let state = self.shop(shop)?;
         let id = ProductId::new(state.next_product_id);
         state.next_product_id += 1;
-        id.ok_or_else(|| StoreError::damaged("the product ids are used up"))
+        id.ok_or_else(|| StoreError::unexpected("product ids exhausted"))
     }
 
     fn record(
@@ -211,37 +214,38 @@ impl RowWrites for PostgresRows<'_> {
         Ok(changed > 0)
     }
 
-    fn recall(
+    fn stored_response(
         &mut self,
         shop: ShopId,
         key: &str,
         not_before: Timestamp,
-    ) -> Result<Option<Remembered>, StoreError> {
-        // Under the shop's lock: of two nodes with the same key, the second sees the first's.
+    ) -> Result<Option<StoredResponse>, StoreError> {
+        // Under the shop's lock: of two nodes with the same key, the second sees the response of
+        // the first.
         self.shop(shop)?;
         let found = self.session.query_opt(
-            statements::RECALL,
+            statements::STORED_RESPONSE,
             &[&shop.get().cast_signed(), &key, &not_before.as_microsecond()],
         )?;
-        let read = |row| Ok(Remembered { fingerprint: get(&row, 0)?, answer: get(&row, 1)? });
+        let read = |row| Ok(StoredResponse { fingerprint: get(&row, 0)?, body: get(&row, 1)? });
         found.map(read).transpose()
     }
 
-    fn remember(
+    fn store_response(
         &mut self,
         shop: ShopId,
         key: &str,
-        what: &Remembered,
+        response: &StoredResponse,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.shop(shop)?;
         self.session.execute(
-            statements::REMEMBER,
+            statements::STORE_RESPONSE,
             &[
                 &shop.get().cast_signed(),
                 &key,
-                &what.fingerprint,
-                &what.answer,
+                &response.fingerprint,
+                &response.body,
                 &at.as_microsecond(),
             ],
         )?;
@@ -281,7 +285,7 @@ impl RowWrites for PostgresRows<'_> {
         Ok(self.session.execute(statements::REVOKE_TOKEN, &values)? > 0)
     }
 
-    fn commit(mut self: Box<Self>) -> Result<Vec<Step>, StoreError> {
+    fn commit(mut self: Box<Self>) -> Result<Vec<PositionChange>, StoreError> {
         let shops = std::mem::take(&mut self.shops);
         let all: Vec<_> =
             shops.iter().flat_map(|(shop, state)| flush::statements_for(*shop, state)).collect();
@@ -291,15 +295,15 @@ impl RowWrites for PostgresRows<'_> {
         let committed = self.session.commit();
         self.is_done = true;
         if committed.is_err() {
-            // Whether it happened is not known here; the next transaction begins elsewhere.
-            self.session.give_up();
+            // The outcome of the commit is unknown; the next transaction uses another connection.
+            self.session.mark_broken();
         }
         committed?;
         Ok(shops.iter().filter_map(|(shop, state)| state.step(*shop)).collect())
     }
 }
 
-/// The columns of the media of products.
+/// The media columns of products.
 pub(super) fn media(product: &Product) -> String {
     columns::media_column(&product.media)
 }

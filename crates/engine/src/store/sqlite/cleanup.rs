@@ -1,5 +1,5 @@
-//! Removes expired answers and old changes from the file, in batches. It has a connection of its
-//! own, and each batch holds the write lock for a few milliseconds.
+//! Removes expired responses and old change records in batches, on a connection of its own. Each
+//! batch holds the write lock for a few milliseconds.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,12 @@ use super::{
 
 struct SqliteCleanup {
     folder: PathBuf,
-    /// Open while there is something to remove.
+    /// Open while there are rows to remove.
     connection: Option<Connection>,
 }
 
 impl SqliteStore {
-    /// Removes what the database in `folder` no longer needs. A [`SqliteStore`] has opened it
-    /// before.
+    /// Removes expired rows of the database in `folder`, which a [`SqliteStore`] has opened before.
     pub fn cleanup(folder: PathBuf) -> Box<dyn Cleanup> {
         Box::new(SqliteCleanup { folder, connection: None })
     }
@@ -30,7 +29,7 @@ impl SqliteCleanup {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.folder.join(FILE_NAME), flags)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        // What a power cut brings back is removed again.
+        // Rows that reappear after a power failure are removed again.
         connection.pragma_update(None, "synchronous", "NORMAL")?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         connection.pragma_update(None, "cache_size", -i64::from(PAGE_CACHE_KIB))?;
@@ -51,7 +50,7 @@ impl Cleanup for SqliteCleanup {
         };
         let before = expired_before.as_microsecond();
         let keep = keep_changes.cast_signed();
-        // Without the write lock: mostly there is nothing to remove.
+        // Checked without the write lock, because usually there is nothing to remove.
         let is_needed: bool = connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE created_at < ?1)
                  OR EXISTS (SELECT 1 FROM changes WHERE seq <= (SELECT seq FROM counters) - ?2)",

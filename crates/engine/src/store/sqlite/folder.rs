@@ -1,7 +1,7 @@
-//! Is this data folder ours alone? One server per folder; the lock goes with the process.
+//! The data folder: locked by at most one server, and released when the process ends.
 //!
-//! The folder holds hidden products and the hashes of tokens, so it and its files are made
-//! readable by their owner alone.
+//! The folder holds hidden products and the hashes of tokens, so it and its files are created
+//! readable by their owner only.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
@@ -13,26 +13,26 @@ use std::{
 use thiserror::Error;
 
 const LOCK_NAME: &str = "shopkeeper.lock";
-/// Whose turn it is to open the database.
+/// The file whose lock serializes opening the database.
 const TURN_NAME: &str = "shopkeeper.opening";
-/// A folder for its owner alone.
+/// Mode of a folder that only its owner may access.
 const PRIVATE_FOLDER: u32 = 0o700;
-/// A file for its owner alone.
+/// Mode of a file that only its owner may access.
 const PRIVATE_FILE: u32 = 0o600;
-/// The permissions of a folder that let other users of the machine list or enter it.
+/// The mode bits that let other users of the machine list or enter a folder.
 const OPEN_TO_OTHERS: u32 = 0o005;
 
-/// A data folder held by this process until it is dropped or the process ends, however it ends.
+/// A data folder, locked by this process until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
     _lock: File,
 }
 
-/// The folder could not be taken.
+/// Why the folder could not be locked.
 #[derive(Debug, Error)]
 pub enum FolderInUse {
-    /// Another server has it.
+    /// Another server has locked it.
     #[error(
         "another shopkeeper server is running on the data folder {}; \
          stop it first, or choose another folder with --data",
@@ -44,33 +44,33 @@ pub enum FolderInUse {
     Unusable {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
 impl DataFolder {
-    /// Makes sure the folder exists, without taking it: for command lines beside a server.
+    /// Creates the folder if necessary, without locking it: for commands that run beside a server.
     pub fn prepare(path: &Path) -> Result<(), FolderInUse> {
         make(path).map_err(|source| unusable(path, source))
     }
 
-    /// Takes the folder for a server, creating it where needed.
+    /// Locks the folder for a server, and creates it if necessary.
     pub fn take(path: &Path) -> Result<Self, FolderInUse> {
         Self::prepare(path)?;
         warn_if_open_to_others(path);
         match Self::try_take(path) {
-            // A command line that brings the tables up to date has the folder for a moment, and
-            // the turn with it.
+            // A command that migrates the schema locks the folder for a moment, and holds the
+            // opening lock meanwhile.
             Err(FolderInUse::ByAnotherServer(_)) => {
-                let _turn = Turn::wait(path).map_err(|source| unusable(path, source))?;
+                let _lock = OpeningLock::wait(path).map_err(|source| unusable(path, source))?;
                 Self::try_take(path)
             }
             taken => taken,
         }
     }
 
-    /// Takes an existing folder, if no other process has it.
+    /// Locks an existing folder, unless another process has locked it.
     pub(super) fn try_take(path: &Path) -> Result<Self, FolderInUse> {
         let lock = private_file(&path.join(LOCK_NAME)).map_err(|source| unusable(path, source))?;
         match lock.try_lock() {
@@ -80,17 +80,17 @@ impl DataFolder {
         }
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// The turn to open the database of a folder or to change its tables. Processes wait for each
-/// other here for moments; a server has the folder itself for as long as it runs.
-pub(super) struct Turn(#[expect(dead_code, reason = "holds the lock")] File);
+/// The lock for opening the database of a folder or changing its schema. Processes hold it for
+/// moments; a server locks the folder itself for as long as it runs.
+pub(super) struct OpeningLock(#[expect(dead_code, reason = "holds the lock")] File);
 
-impl Turn {
+impl OpeningLock {
     pub(super) fn wait(folder: &Path) -> io::Result<Self> {
         let file = private_file(&folder.join(TURN_NAME))?;
         file.lock()?;
@@ -98,13 +98,13 @@ impl Turn {
     }
 }
 
-/// Opens a file for writing, made for its owner alone where it is not there.
+/// Opens a file for writing, and creates it with the mode of a private file.
 fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).mode(PRIVATE_FILE).open(path)
 }
 
-/// Makes an empty file for its owner alone where there is none. An existing one is not even
-/// opened: closing it would release the locks that SQLite holds on it in this process.
+/// Creates an empty private file. An existing one is not even opened, because closing it would
+/// release the locks that SQLite holds on it in this process.
 pub(super) fn make_private_file(path: &Path) -> io::Result<()> {
     match OpenOptions::new().create_new(true).write(true).mode(PRIVATE_FILE).open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -112,7 +112,7 @@ pub(super) fn make_private_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// An existing folder keeps its mode, which is the operator's business; a careless one is logged.
+/// An existing folder keeps its mode, which the operator chose; a permissive one is logged.
 fn warn_if_open_to_others(path: &Path) {
     let Ok(metadata) = fs::metadata(path) else { return };
     let mode = metadata.permissions().mode() & 0o777;
@@ -122,8 +122,8 @@ fn warn_if_open_to_others(path: &Path) {
     }
 }
 
-/// Makes a folder, for its owner alone, and those above it, so that they outlast a power cut: a
-/// database is no more durable than the way to it.
+/// Creates a private folder and its parents, and syncs them: a database is no more durable than the
+/// path to it.
 fn make(path: &Path) -> io::Result<()> {
     make_with(path, PRIVATE_FOLDER)
 }
@@ -136,13 +136,13 @@ fn make_with(path: &Path, mode: u32) -> io::Result<()> {
         Some(above) if !above.as_os_str().is_empty() => above,
         _ => Path::new("."),
     };
-    // Those above are not ours alone: they are made as `mkdir -p` makes them.
+    // Parents get the default mode, as `mkdir -p` does.
     make_with(above, 0o777)?;
     match DirBuilder::new().mode(mode).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
         made => made?,
     }
-    // A folder that may be passed but not read cannot be synced by us.
+    // A folder that may be entered but not read cannot be synced.
     File::open(above).map_or(Ok(()), |above| above.sync_all())
 }
 
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_taken_by_one_and_free_again_after() {
+    fn a_folder_is_locked_by_one_process_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/shop");
         let taken = DataFolder::take(&path).unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_folder_is_for_its_owner_alone_and_an_existing_one_keeps_its_mode() {
+    fn a_new_folder_is_private_and_an_existing_one_keeps_its_mode() {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("above/shop");
@@ -179,22 +179,22 @@ mod tests {
     }
 
     #[test]
-    fn a_server_waits_for_a_command_that_changes_the_tables() {
+    fn a_server_waits_for_a_migrating_command() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let turn = Turn::wait(path).unwrap();
+        let lock = OpeningLock::wait(path).unwrap();
         let held = DataFolder::try_take(path).unwrap();
         std::thread::scope(|scope| {
             let server = scope.spawn(|| DataFolder::take(path).map(drop));
             std::thread::sleep(std::time::Duration::from_millis(50));
             assert!(!server.is_finished());
-            drop((held, turn));
+            drop((held, lock));
             server.join().unwrap().unwrap();
         });
     }
 
     #[test]
-    fn a_file_in_the_place_of_the_folder_is_reported() {
+    fn a_file_in_place_of_the_folder_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, "not a folder").unwrap();

@@ -1,9 +1,9 @@
-//! How is a catalog kept in one file? In one SQLite database per data folder.
+//! The SQLite store: one database file per data folder.
 //!
-//! Write-ahead logging with `synchronous=FULL`: a transaction that was committed survives a
-//! killed process and a power cut. One connection writes products (the
-//! [`writer`](crate::writer)'s, and now and then a command line's), another removes what has
-//! expired; any number read, each from its own consistent snapshot.
+//! Write-ahead logging with `synchronous=FULL`: a committed transaction survives a killed process
+//! and a power failure. One connection writes products (that of the [`writer`](crate::writer), or
+//! of a command), another removes expired rows; any number of connections read, each from its own
+//! snapshot.
 
 mod cleanup;
 mod folder;
@@ -25,56 +25,56 @@ use catalog::{change::Seq, product::ShopId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{CatalogStore, ErrorChain, Remembered, StoreError, WriteTransaction, decoding};
+use super::{CatalogStore, ErrorChain, StoreError, StoredResponse, WriteTransaction, decoding};
 pub use folder::{DataFolder, FolderInUse};
-use folder::{Turn, make_private_file};
+use folder::{OpeningLock, make_private_file};
 pub use reader::SqliteReaders;
 
-/// The database's file name inside the data folder.
+/// The name of the database file in the data folder.
 const FILE_NAME: &str = "shopkeeper.db";
-/// The write-ahead log's, beside it.
-const LOG_FILE_NAME: &str = "shopkeeper.db-wal";
-/// How long a connection waits for another process's write lock before it reports `Busy`.
+/// The name of the write-ahead log (WAL).
+const WAL_FILE_NAME: &str = "shopkeeper.db-wal";
+/// How long a connection waits for the write lock of another process before it fails with `Busy`.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Pages written between two checkpoints; more of them make large imports cheaper.
 const CHECKPOINT_PAGES: u32 = 4000;
-/// The log file is cut back to this size after a checkpoint.
-const LOG_SIZE_LIMIT_BYTES: u32 = 64 << 20;
-/// How long the log's readers are waited for when it is to be begun anew.
-const LOG_PATIENCE: Duration = Duration::from_millis(100);
-/// How long a command waits for a server that is just starting to bring the tables up to date.
+/// The WAL is truncated to this size after a checkpoint.
+const WAL_LIMIT_BYTES: u32 = 64 << 20;
+/// How long a forced checkpoint waits for readers.
+const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(100);
+/// How long a command waits for a starting server to migrate the schema.
 const STARTING_SERVER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Page cache of each connection. A larger one made no difference to writes: the pages that miss it
 /// are in the operating system's cache.
 const PAGE_CACHE_KIB: u32 = 2 << 10;
 
-/// The connection that writes, with the schema brought up to date.
+/// The connection that writes, with an up-to-date schema.
 pub struct SqliteStore {
     connection: Connection,
-    log: PathBuf,
-    /// A log longer than this has not been begun anew for too long.
-    log_limit: u64,
-    /// How long it was when that was tried in vain.
-    log_tried_at: u64,
+    wal: PathBuf,
+    /// A WAL longer than this needs a forced checkpoint.
+    wal_limit: u64,
+    /// Its length at the last forced checkpoint that failed; 0 after one that succeeded.
+    failed_at_bytes: u64,
 }
 
 impl SqliteStore {
-    /// Opens the database in `folder`, creating or migrating it where needed. The caller has
-    /// [taken](DataFolder::take) the folder: no server of another version uses the tables.
+    /// Opens the database in `folder`, and creates or migrates it if necessary. The caller has
+    /// [locked](DataFolder::take) the folder: no server of another version uses the schema.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        // Held until the database is open. Two processes that both make a new one would get in
-        // each other's way: SQLite does not wait while the journal's mode changes.
-        let _turn = Turn::wait(folder)?;
+        // Held until the database is open, because SQLite does not wait while the journal mode
+        // changes: two processes that create a database at the same time would fail.
+        let _lock = OpeningLock::wait(folder)?;
         Self::migrated(folder)
     }
 
-    /// Opens the database in `folder` beside a server that may be running there. The tables are
-    /// created or migrated only where no server has the folder; otherwise those of another
-    /// version are refused and left alone.
+    /// Opens the database in `folder` beside a server that may be running there. The schema is
+    /// created or migrated only if no server has locked the folder; otherwise one of another
+    /// version is rejected.
     pub fn open_beside(folder: &Path) -> Result<Self, StoreError> {
         let mut give_up_at = None;
         loop {
-            let turn = Turn::wait(folder)?;
+            let lock = OpeningLock::wait(folder)?;
             let found = Self::schema_version(folder)?;
             if found > schema::KNOWN {
                 return Err(StoreError::too_new());
@@ -85,8 +85,8 @@ impl SqliteStore {
             match DataFolder::try_take(folder) {
                 Ok(_held) => return Self::migrated(folder),
                 Err(FolderInUse::Unusable { source, .. }) => return Err(source.into()),
-                // It may be starting and waiting for its turn.
-                Err(FolderInUse::ByAnotherServer(_)) => drop(turn),
+                // It may be starting and waiting for the opening lock.
+                Err(FolderInUse::ByAnotherServer(_)) => drop(lock),
             }
             let now = Instant::now();
             if now >= *give_up_at.get_or_insert(now + STARTING_SERVER_TIMEOUT) {
@@ -96,7 +96,7 @@ impl SqliteStore {
         }
     }
 
-    /// The version of the tables in `folder`, 0 where there are none. Nothing is written.
+    /// The schema version of the database in `folder`, 0 without one. Writes nothing.
     fn schema_version(folder: &Path) -> Result<usize, StoreError> {
         match Self::is_in(folder) {
             true => schema::version(&Self::open_reader(folder)?),
@@ -112,7 +112,7 @@ impl SqliteStore {
 
     fn connect(folder: &Path) -> Result<Self, StoreError> {
         let file = folder.join(FILE_NAME);
-        // SQLite would make it readable for all; what it puts beside it gets the same mode.
+        // SQLite would make it readable for all users. Its other files get the same mode.
         make_private_file(&file)?;
         let connection = Connection::open(file)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -120,11 +120,11 @@ impl SqliteStore {
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-        connection.pragma_update(None, "journal_size_limit", LOG_SIZE_LIMIT_BYTES)?;
+        connection.pragma_update(None, "journal_size_limit", WAL_LIMIT_BYTES)?;
         connection.pragma_update(None, "cache_size", -i64::from(PAGE_CACHE_KIB))?;
         connection.set_prepared_statement_cache_capacity(64);
-        let log = folder.join(LOG_FILE_NAME);
-        Ok(Self { connection, log, log_limit: u64::from(LOG_SIZE_LIMIT_BYTES), log_tried_at: 0 })
+        let wal = folder.join(WAL_FILE_NAME);
+        Ok(Self { connection, wal, wal_limit: u64::from(WAL_LIMIT_BYTES), failed_at_bytes: 0 })
     }
 
     /// Whether there is a database in `folder`.
@@ -132,7 +132,7 @@ impl SqliteStore {
         folder.join(FILE_NAME).is_file()
     }
 
-    /// The last product number and change number given out.
+    /// The last product id and sequence number that were assigned.
     pub fn counters(&self) -> Result<(u64, Seq), StoreError> {
         let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
         let (id, seq) =
@@ -140,42 +140,44 @@ impl SqliteStore {
         Ok((id.cast_unsigned(), Seq(seq.cast_unsigned())))
     }
 
-    /// All answers to idempotency keys, with their shop, key and time.
-    pub fn remembered(&self) -> Result<Vec<(ShopId, String, Remembered, Timestamp)>, StoreError> {
+    /// All responses to idempotency keys, with shop, key and time.
+    pub fn stored_responses(
+        &self,
+    ) -> Result<Vec<(ShopId, String, StoredResponse, Timestamp)>, StoreError> {
         let mut statement = self.connection.prepare(
             "SELECT shop_id, key, fingerprint, answer, created_at FROM idempotency_keys",
         )?;
         let mut rows = statement.query([])?;
         let mut all = Vec::new();
         while let Some(row) = rows.next()? {
-            let said = Remembered { fingerprint: row.get(2)?, answer: row.get(3)? };
+            let response = StoredResponse { fingerprint: row.get(2)?, body: row.get(3)? };
             let Some(shop) = decoding::shop_id(row.get(0)?) else { continue };
-            all.push((shop, row.get(1)?, said, decoding::time(row.get(4)?)));
+            all.push((shop, row.get(1)?, response, decoding::time(row.get(4)?)));
         }
         Ok(all)
     }
 
-    /// Begins the log anew if it has grown too long. SQLite does so by itself whenever nobody
-    /// reads, but under a steady load somebody always does.
-    fn keep_log_short(&mut self) {
-        let length = fs::metadata(&self.log).map_or(0, |file| file.len());
-        if length <= self.log_limit.max(self.log_tried_at + self.log_limit / 4) {
+    /// Forces a checkpoint if the WAL has grown too long. SQLite truncates it only at a moment
+    /// without readers, which never comes under a steady load.
+    fn limit_wal(&mut self) {
+        let length = fs::metadata(&self.wal).map_or(0, |file| file.len());
+        if length <= self.wal_limit.max(self.failed_at_bytes + self.wal_limit / 4) {
             return;
         }
-        // Writes wait meanwhile, so readers that take longer are left alone until the log has
-        // grown by another part.
-        let begun_anew = self.connection.busy_timeout(LOG_PATIENCE).and_then(|()| {
+        // Writes wait meanwhile, so after a timeout the checkpoint is not tried again until the WAL
+        // has grown by another quarter of the limit.
+        let truncated = self.connection.busy_timeout(CHECKPOINT_TIMEOUT).and_then(|()| {
             let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
             self.connection.query_row(checkpoint, [], |row| Ok(row.get::<_, i64>(0)? == 0))
         });
-        self.log_tried_at = if matches!(begun_anew, Ok(true)) { 0 } else { length };
-        if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT).and(begun_anew) {
+        self.failed_at_bytes = if matches!(truncated, Ok(true)) { 0 } else { length };
+        if let Err(error) = self.connection.busy_timeout(BUSY_TIMEOUT).and(truncated) {
             let error = ErrorChain(&error);
-            tracing::warn!(%error, length_bytes = length, "the log could not be begun anew");
+            tracing::warn!(%error, length_bytes = length, "WAL checkpoint failed");
         }
     }
 
-    /// Waits less for other processes than it would, so that tests need not.
+    /// Shortens the wait for other processes in tests.
     #[cfg(test)]
     pub(crate) fn wait_at_most(&self, timeout: Duration) {
         self.connection.busy_timeout(timeout).unwrap();
@@ -195,11 +197,11 @@ impl SqliteStore {
 
 impl CatalogStore for SqliteStore {
     fn begin(&mut self) -> Result<WriteTransaction<'_>, StoreError> {
-        Ok(WriteTransaction::of(Box::new(transaction::SqliteRows::begin(&mut self.connection)?)))
+        Ok(WriteTransaction::new(Box::new(transaction::SqliteRows::begin(&mut self.connection)?)))
     }
 
-    fn rest(&mut self) {
-        self.keep_log_short();
+    fn maintain(&mut self) {
+        self.limit_wal();
     }
 }
 
@@ -214,7 +216,9 @@ mod tests {
     };
 
     use super::*;
-    use crate::store::{EmbeddingQueue, IndexSource, ProductReads, StoreInfo, TokenReads, Trouble};
+    use crate::store::{
+        EmbeddingQueue, IndexSource, ProductReads, StoreErrorKind, StoreInfo, TokenReads,
+    };
 
     const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -240,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_without_a_database_is_known_as_such() {
+    fn is_in_detects_a_database() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!SqliteStore::is_in(folder.path()));
         SqliteStore::open(folder.path()).unwrap();
         assert!(SqliteStore::is_in(folder.path()));
     }
 
-    /// A folder with tables of the first version.
+    /// A folder with the first version of the schema.
     fn old_folder() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let connection = Connection::open(folder.path().join(FILE_NAME)).unwrap();
@@ -257,11 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn old_tables_are_left_alone_beside_a_server_and_migrated_without_one() {
+    fn an_old_schema_is_migrated_only_without_a_server() {
         let folder = old_folder();
         let server = DataFolder::take(folder.path()).unwrap();
         let refused = SqliteStore::open_beside(folder.path()).err().unwrap();
-        assert_eq!(refused.trouble(), Trouble::TooOld);
+        assert_eq!(refused.kind(), StoreErrorKind::TooOld);
         assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), 1);
         drop(server);
         create(&mut SqliteStore::open_beside(folder.path()).unwrap(), 1, false);
@@ -271,13 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_just_starting_is_waited_for() {
+    fn a_command_waits_for_a_starting_server() {
         for folder in [tempfile::tempdir().unwrap(), old_folder()] {
             let server = DataFolder::take(folder.path()).unwrap();
-            let turn = Turn::wait(folder.path()).unwrap();
+            let lock = OpeningLock::wait(folder.path()).unwrap();
             thread::scope(|scope| {
                 let beside = scope.spawn(|| SqliteStore::open_beside(folder.path()).map(drop));
-                drop(turn);
+                drop(lock);
                 drop(SqliteStore::open(server.path()).unwrap());
                 beside.join().unwrap().unwrap();
             });
@@ -285,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_are_for_their_owner_alone() {
+    fn files_are_readable_by_their_owner_only() {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();
@@ -298,8 +302,8 @@ mod tests {
             names.push(entry.file_name().into_string().unwrap());
         }
         names.sort();
-        let (shared, log, turn) = ("shopkeeper.db-shm", LOG_FILE_NAME, "shopkeeper.opening");
-        assert_eq!(names, [FILE_NAME, shared, log, turn]);
+        let (shared, log, lock) = ("shopkeeper.db-shm", WAL_FILE_NAME, "shopkeeper.opening");
+        assert_eq!(names, [FILE_NAME, shared, log, lock]);
     }
 
     #[test]
@@ -312,9 +316,9 @@ mod tests {
         assert_eq!(readers.product(&pass, made.id).unwrap(), Some(made));
     }
 
-    /// What an operator, a failing disk or another version may leave behind.
+    /// What an operator, a failing disk or another version may have written.
     #[test]
-    fn rows_that_no_version_would_write_can_be_read_and_mended() {
+    fn invalid_rows_can_be_read_and_repaired() {
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::open(folder.path()).unwrap();
         let (sound, odd) = (create(&mut store, 1, false), create(&mut store, 1, false));
@@ -332,7 +336,8 @@ mod tests {
         assert_eq!((shown.title.as_str(), shown.price.text()), ("L\u{fffd}", "?"));
         let mut seen = Vec::new();
         let model = crate::embed::ModelId::new("m");
-        let visit = &mut |row: crate::store::Scanned<'_>| seen.push((row.id, row.vector.is_some()));
+        let visit =
+            &mut |row: crate::store::ScannedProduct<'_>| seen.push((row.id, row.vector.is_some()));
         readers.scan(shop(1), Some(&model), visit).unwrap();
         assert_eq!(seen, [(sound.id, false), (odd.id, false)]);
         assert_eq!(readers.lease_unembedded("n", crate::embed::Encoder::Deep, 9).unwrap().len(), 2);
@@ -347,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_database_can_be_opened_by_many_at_once() {
+    fn a_new_database_can_be_opened_concurrently() {
         for _ in 0..10 {
             let folder = tempfile::tempdir().unwrap();
             let start = Barrier::new(8);
@@ -364,20 +369,20 @@ mod tests {
         }
     }
 
-    /// Two readers take turns, so that there is always one: SQLite alone would never begin its
-    /// log anew.
+    /// Two readers overlap, so that there is always one: SQLite by itself would never truncate its
+    /// WAL.
     #[test]
-    fn the_log_stays_short_although_somebody_always_reads() {
+    fn the_wal_stays_short_under_continuous_reads() {
         const LIMIT: u64 = 1 << 20;
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::open(folder.path()).unwrap();
-        store.log_limit = LIMIT;
+        store.wal_limit = LIMIT;
         store.connection.pragma_update(None, "wal_autocheckpoint", 20).unwrap();
         let (done, ends) = (AtomicBool::new(false), AtomicBool::new(false));
-        let turn = Barrier::new(2);
+        let barrier = Barrier::new(2);
         thread::scope(|scope| {
             for me in 0..2 {
-                let (folder, turn) = (folder.path(), &turn);
+                let (folder, barrier) = (folder.path(), &barrier);
                 let (done, ends) = (&done, &ends);
                 scope.spawn(move || {
                     let connection = SqliteStore::open_reader(folder).unwrap();
@@ -386,11 +391,11 @@ mod tests {
                     };
                     begin();
                     for round in 0.. {
-                        // One of them looks, so that both go on or both end.
-                        if turn.wait().is_leader() {
+                        // Only one of them checks, so that both go on or both end.
+                        if barrier.wait().is_leader() {
                             ends.store(done.load(Ordering::Acquire), Ordering::Release);
                         }
-                        turn.wait();
+                        barrier.wait();
                         if ends.load(Ordering::Acquire) {
                             break;
                         }
@@ -408,7 +413,7 @@ mod tests {
                 let draft = Draft { description: long.clone(), ..draft("Rug", false) };
                 transaction.create(shop(1), draft, NOW).unwrap();
                 transaction.commit().unwrap();
-                store.keep_log_short();
+                store.limit_wal();
                 let log = fs::metadata(folder.path().join("shopkeeper.db-wal")).unwrap().len();
                 longest = longest.max(log);
             }

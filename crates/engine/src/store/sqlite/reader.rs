@@ -1,4 +1,4 @@
-//! What is in the store? Reads, each from a consistent snapshot, never waiting for the writer.
+//! Reads, each from a consistent snapshot, which never wait for the writer.
 
 use std::{
     ops::ControlFlow,
@@ -15,9 +15,9 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{
-        ChangeReads, EmbeddingQueue, FullScan, IndexSource, Meaning, News, Page, Position,
-        ProductReads, Scanned, SearchReads, ShopCounts, Stamp, StoreError, StoreInfo, TokenReads,
-        TokenRow, Touched, Unembedded, VectorRow, decoding,
+        AppliedChange, ChangeReads, EmbeddingQueue, FeedResult, FullScan, IndexSource, Page,
+        Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError, StoreInfo,
+        TokenReads, TokenRow, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
     },
     SqliteStore, rows, vectors,
 };
@@ -37,30 +37,30 @@ const TOKEN_COLUMNS: &str =
     "id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at";
 
 impl SqliteReaders {
-    /// SqliteReaders of the database in `folder`, which a [`SqliteStore`] has opened before.
+    /// Readers of the database in `folder`, which a [`SqliteStore`] has opened before.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, idle: Mutex::new(Vec::new()) }
     }
 
-    /// Where the database is.
+    /// The data folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Runs `work` in one read transaction: whatever it asks, it sees one state.
+    /// Runs `work` in one read transaction, so that all its queries see one snapshot.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.read_at_once(|connection| {
             let transaction = connection.unchecked_transaction()?;
-            let answer = work(&transaction)?;
+            let result = work(&transaction)?;
             transaction.finish()?;
-            Ok(answer)
+            Ok(result)
         })
     }
 
-    /// Runs `work`, which asks one question alone: a statement sees one state by itself.
+    /// Runs `work`, a single query, which sees one snapshot without a transaction.
     fn read_at_once<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
@@ -70,13 +70,13 @@ impl SqliteReaders {
             Some(connection) => connection,
             None => SqliteStore::open_reader(&self.folder)?,
         };
-        let answer = work(&connection)?;
-        // A connection that failed above is dropped with its state instead of being kept.
+        let result = work(&connection)?;
+        // A connection that failed above is dropped instead of being reused.
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_CONNECTIONS {
             idle.push(connection);
         }
-        Ok(answer)
+        Ok(result)
     }
 }
 
@@ -229,32 +229,32 @@ impl ChangeReads for SqliteReaders {
         shop: ShopId,
         model: Option<&ModelId>,
         since: Position,
-    ) -> Result<News, StoreError> {
+    ) -> Result<FeedResult, StoreError> {
         self.read(|connection| {
             let (last, since) = (last_change_of(connection)?, since.seq);
             if last < since {
-                return Ok(News::Diverged(position(last)));
+                return Ok(FeedResult::Diverged(position(last)));
             }
             let kept: Option<i64> = connection
                 .prepare_cached("SELECT min(seq) FROM changes")?
                 .query_row([], |row| row.get(0))?;
             let first = kept.map_or(last.0 + 1, i64::cast_unsigned);
             if since.0 + 1 < first {
-                return Ok(News::TooOld);
+                return Ok(FeedResult::Truncated);
             }
             let mut changed = connection.prepare_cached(
                 "SELECT product_id, max(seq) FROM changes WHERE shop_id = ?1 AND seq > ?2
                  GROUP BY product_id ORDER BY max(seq)",
             )?;
             let mut found = changed.query(params![shop.get(), since.0])?;
-            let mut touched = Vec::new();
+            let mut changes = Vec::new();
             while let Some(row) = found.next()? {
                 let number = shop.get().cast_signed();
                 let Some(id) = decoding::product_id(number, row.get(0)?) else { continue };
                 let seq = decoding::seq(row.get(1)?);
-                touched.push(touched_now(connection, shop, id, seq, model)?);
+                changes.push(current_state(connection, shop, id, seq, model)?);
             }
-            Ok(News::Since(touched, position(last)))
+            Ok(FeedResult::Changes(changes, position(last)))
         })
     }
 
@@ -273,7 +273,7 @@ impl IndexSource for SqliteReaders {
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
-        visit: &mut dyn FnMut(Scanned<'_>),
+        visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError> {
         self.read(|connection| {
             let read_at = position(last_change_of(connection)?);
@@ -287,7 +287,7 @@ impl IndexSource for SqliteReaders {
             while let Some(row) = rows.next()? {
                 let number = row.get(0)?;
                 let Some(id) = decoding::product_id(shop, number) else { continue };
-                visit(Scanned {
+                visit(ScannedProduct {
                     id,
                     version: decoding::seq(row.get(1)?),
                     hidden: row.get(2)?,
@@ -343,33 +343,33 @@ impl EmbeddingQueue for SqliteReaders {
     }
 }
 
-/// What became of a product that a change touched.
-fn touched_now(
+/// The current state of a changed product.
+fn current_state(
     connection: &Connection,
     shop: ShopId,
     id: ProductId,
     seq: Seq,
     model: Option<&ModelId>,
-) -> Result<Touched, StoreError> {
+) -> Result<AppliedChange, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {columns}, (SELECT vector FROM vectors WHERE product_id = id AND model = ?3)
          FROM products WHERE id = ?1 AND shop_id = ?2",
         columns = rows::COLUMNS
     ))?;
     let mut found = statement.query(params![id.get(), shop.get(), model.map(ModelId::as_str)])?;
-    let Some(row) = found.next()? else { return Ok(Touched::Deleted { shop, id, seq }) };
+    let Some(row) = found.next()? else { return Ok(AppliedChange::Deleted { shop, id, seq }) };
     let (number, of) = (id.get().cast_signed(), shop.get().cast_signed());
     let vector = rows::read_vector(row, 10, of, number)?;
-    let meaning = vector.map_or(Meaning::Unknown, Meaning::Known);
+    let vector = vector.map_or(VectorChange::Pending, VectorChange::Set);
     Ok(match rows::read(row)? {
-        None => Touched::Deleted { shop, id, seq },
-        Some(product) => Touched::Upserted { product, meaning },
+        None => AppliedChange::Deleted { shop, id, seq },
+        Some(product) => AppliedChange::Upserted { product, vector },
     })
 }
 
-/// No other process writes to this file: a number says which change it is.
+/// No other process writes to this file, so a sequence number alone identifies a change.
 fn position(seq: Seq) -> Position {
-    Position { seq, stamp: Stamp::default() }
+    Position { seq, stamp: TxStamp::default() }
 }
 
 fn last_change_of(connection: &Connection) -> Result<Seq, StoreError> {
@@ -391,7 +391,7 @@ fn read_counts(row: &Row<'_>) -> Result<Option<ShopCounts>, StoreError> {
     Ok(shop.map(|shop| ShopCounts { shop, products, visible }))
 }
 
-/// A token; `None` if it has no valid shop or a role that this version does not know.
+/// A token; `None` without a valid shop, or with a role that this version does not know.
 fn read_token(row: &Row<'_>) -> Result<Option<TokenRow>, StoreError> {
     let number: i64 = row.get(1)?;
     let role = rows::read_text(row, 2)?.parse().ok();

@@ -1,4 +1,4 @@
-//! How does a product become a row, and a row a product again?
+//! Encodes and decodes the rows of products.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use super::super::{
 
 use crate::embed::StoredVector;
 
-/// The columns of a product, in the order [`read`] expects them.
+/// The columns of a product, in the order that [`read`] expects.
 pub(in crate::store) const COLUMNS: &str =
     "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
 
-/// The product in a row of [`COLUMNS`]; `None` if it has no valid id.
+/// The product in a row of [`COLUMNS`]; `None` without a valid id.
 pub(in crate::store) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
     let columns = ProductColumns {
         id: row.get(0)?,
@@ -34,7 +34,7 @@ pub(in crate::store) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreErro
     Ok(columns.decode())
 }
 
-/// The vector of a product in a column, if there is one that can be read.
+/// The vector of a product in a column; `None` if it is null or cannot be decoded.
 pub(super) fn read_vector(
     row: &Row<'_>,
     column: usize,
@@ -51,7 +51,7 @@ pub(super) fn read_vector(
     Ok(vector)
 }
 
-/// The text in a column. Bytes that are no UTF-8 are replaced.
+/// The text in a column. Invalid UTF-8 is replaced.
 pub(in crate::store) fn read_text<'row>(
     row: &'row Row<'_>,
     column: usize,

@@ -1,13 +1,13 @@
-//! Which tables are there, and how did they come to be? Numbered steps, each run once.
+//! The schema, as numbered migration steps that run once each.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
 
-/// Step *n* brings a database from version *n* to *n + 1*. Steps are never edited once
-/// released: a change is a new step.
+/// Step *n* migrates a database from version *n* to *n + 1*. Released steps are never edited: a
+/// change is a new step.
 const STEPS: &[&str] = &[
-    // 0 → 1: the catalog, its changes, tokens and idempotency keys.
+    // 0 → 1: products, their changes, tokens and idempotency keys.
     "
     CREATE TABLE shops (
         id             INTEGER PRIMARY KEY,
@@ -68,7 +68,7 @@ const STEPS: &[&str] = &[
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
     ",
-    // 1 → 2: a vector for every product; `version` is the change that gave it the text.
+    // 1 → 2: a vector for every product; `version` is the change that introduced the text.
     "
     CREATE TABLE vectors (
         product_id  INTEGER PRIMARY KEY REFERENCES products (id) ON DELETE CASCADE,
@@ -85,16 +85,16 @@ const STEPS: &[&str] = &[
     ",
 ];
 
-/// The version of the tables that this program knows.
+/// The schema version of this program.
 pub(super) const KNOWN: usize = STEPS.len();
 
-/// Brings the database to the version this program knows, or refuses a newer one.
+/// Migrates the schema to this program's version, or rejects a newer one.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let known = STEPS.len();
     if version(connection)? == known {
         return Ok(());
     }
-    // Another process may migrate at the same time: look again under the write lock.
+    // Checked again under the write lock, because another process may migrate at the same time.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
     if found > known {
@@ -106,31 +106,31 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.pragma_update(None, "user_version", known as i64)?;
     transaction.commit()?;
     if found < known {
-        tracing::info!(from = found, to = known, "the database schema was brought up to date");
+        tracing::info!(from = found, to = known, "database schema migrated");
     }
     Ok(())
 }
 
-/// Makes the tables of the first version.
+/// Creates the tables of the first version.
 #[cfg(test)]
 pub(super) fn run_first_step(connection: &Connection) {
     connection.execute_batch(STEPS[0]).unwrap();
     connection.pragma_update(None, "user_version", 1).unwrap();
 }
 
-/// The version of the tables.
+/// The schema version of the database.
 pub(super) fn version(connection: &Connection) -> Result<usize, StoreError> {
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    usize::try_from(found).map_err(|_| StoreError::damaged("a negative schema version"))
+    usize::try_from(found).map_err(|_| StoreError::unexpected("a negative schema version"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Trouble;
+    use crate::store::StoreErrorKind;
 
     #[test]
-    fn migrating_twice_changes_nothing() {
+    fn migration_is_idempotent() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrate(&mut connection).unwrap();
         migrate(&mut connection).unwrap();
@@ -138,10 +138,10 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_database_is_refused_and_left_alone() {
+    fn a_newer_schema_is_rejected_and_unchanged() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.pragma_update(None, "user_version", 1000).unwrap();
-        assert_eq!(migrate(&mut connection).unwrap_err().trouble(), Trouble::TooNew);
+        assert_eq!(migrate(&mut connection).unwrap_err().kind(), StoreErrorKind::TooNew);
         assert_eq!(version(&connection).unwrap(), 1000);
     }
 }

@@ -1,4 +1,4 @@
-//! How is a data folder doing? Figures for its operator, read without changing anything.
+//! Read-only statistics of a data folder for its operator.
 
 use std::{cmp::Ordering, fs};
 
@@ -6,11 +6,11 @@ use rusqlite::Connection;
 
 use super::{
     super::{StoreError, StoreInfo, StoreState, VectorCount},
-    FILE_NAME, LOG_FILE_NAME, SqliteReaders, schema,
+    FILE_NAME, SqliteReaders, WAL_FILE_NAME, schema,
 };
 
 impl SqliteReaders {
-    /// How the folder is doing.
+    /// Statistics of the catalog in the folder.
     pub fn state(&self) -> Result<StoreState, StoreError> {
         let (schema, vectors) = self.read(|connection| {
             let schema = schema::version(connection)?;
@@ -22,7 +22,7 @@ impl SqliteReaders {
         })?;
         let shops = self.shops()?;
         let size = |name| fs::metadata(self.folder().join(name)).map_or(0, |file| file.len());
-        let bytes = size(FILE_NAME) + size(LOG_FILE_NAME);
+        let bytes = size(FILE_NAME) + size(WAL_FILE_NAME);
         Ok(StoreState { schema, known_schema: schema::KNOWN, bytes, shops, vectors })
     }
 }

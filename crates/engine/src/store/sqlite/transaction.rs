@@ -1,4 +1,4 @@
-//! How does a write transaction change SQLite's rows?
+//! The rows of a write transaction in SQLite.
 
 use catalog::{
     access::Role,
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::{
-    super::{Remembered, RowWrites, Step, StoreError, VectorRow, columns},
+    super::{PositionChange, RowWrites, StoreError, StoredResponse, VectorRow, columns},
     rows,
 };
 
@@ -37,15 +37,15 @@ impl<'store> SqliteRows<'store> {
 }
 
 impl RowWrites for SqliteRows<'_> {
-    /// Nobody else writes to this file at all until the end.
-    fn hold(&mut self, _: ShopId) -> Result<(), StoreError> {
+    /// Nothing to do: the transaction holds the write lock of the whole file.
+    fn lock_shop(&mut self, _: ShopId) -> Result<(), StoreError> {
         Ok(())
     }
 
     fn next_product_id(&mut self, _: ShopId) -> Result<ProductId, StoreError> {
         self.last_product_id += 1;
         ProductId::new(self.last_product_id)
-            .ok_or_else(|| StoreError::damaged("the product ids are used up"))
+            .ok_or_else(|| StoreError::unexpected("product ids exhausted"))
     }
 
     fn record(
@@ -169,12 +169,12 @@ impl RowWrites for SqliteRows<'_> {
         Ok(changed > 0)
     }
 
-    fn recall(
+    fn stored_response(
         &mut self,
         shop: ShopId,
         key: &str,
         not_before: Timestamp,
-    ) -> Result<Option<Remembered>, StoreError> {
+    ) -> Result<Option<StoredResponse>, StoreError> {
         let found = self
             .sql
             .prepare_cached(
@@ -182,17 +182,17 @@ impl RowWrites for SqliteRows<'_> {
                  WHERE shop_id = ?1 AND key = ?2 AND created_at >= ?3",
             )?
             .query_row(params![shop.get(), key, not_before.as_microsecond()], |row| {
-                Ok(Remembered { fingerprint: row.get(0)?, answer: row.get(1)? })
+                Ok(StoredResponse { fingerprint: row.get(0)?, body: row.get(1)? })
             })
             .optional()?;
         Ok(found)
     }
 
-    fn remember(
+    fn store_response(
         &mut self,
         shop: ShopId,
         key: &str,
-        what: &Remembered,
+        response: &StoredResponse,
         at: Timestamp,
     ) -> Result<(), StoreError> {
         self.sql
@@ -200,8 +200,8 @@ impl RowWrites for SqliteRows<'_> {
             .execute(params![
                 shop.get(),
                 key,
-                what.fingerprint,
-                what.answer,
+                response.fingerprint,
+                response.body,
                 at.as_microsecond()
             ])?;
         Ok(())
@@ -244,7 +244,7 @@ impl RowWrites for SqliteRows<'_> {
         Ok(revoked > 0)
     }
 
-    fn commit(self: Box<Self>) -> Result<Vec<Step>, StoreError> {
+    fn commit(self: Box<Self>) -> Result<Vec<PositionChange>, StoreError> {
         if self.changed {
             self.sql
                 .prepare_cached("UPDATE counters SET product_id = ?1, seq = ?2")?

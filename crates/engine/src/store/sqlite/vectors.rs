@@ -1,5 +1,5 @@
-//! Which products have which vectors? Every product has a row for its vector from the moment it
-//! is written: with the instant vector, or empty where the model makes none at once.
+//! The vectors of products. Every product has a row for its vector as soon as it is written: with
+//! its instant vector, or without one if the model has no instant encoder.
 
 use catalog::product::ShopId;
 use rusqlite::{Connection, params};
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::embed::{Encoder, ModelId};
 
-/// The newest products that have no vector of this model by this encoder or a better one.
+/// The newest products without a vector of this model by this encoder or a better one.
 pub(super) fn unembedded(
     connection: &Connection,
     model: &str,
@@ -50,7 +50,7 @@ pub(super) fn unembedded(
     products.filter_map(Result::transpose).collect()
 }
 
-/// How many products have no vector of this model by this encoder or a better one.
+/// The number of products without a vector of this model by this encoder or a better one.
 pub(super) fn unembedded_count(
     connection: &Connection,
     model: &str,
@@ -65,7 +65,7 @@ pub(super) fn unembedded_count(
     Ok(total as usize)
 }
 
-/// Hands every vector of a shop to `visit`, by ascending product.
+/// Calls `visit` with every vector of a shop, by ascending product id.
 pub(super) fn scan(
     connection: &Connection,
     shop: ShopId,
@@ -83,7 +83,7 @@ pub(super) fn scan(
         let (Some(vector), Some(encoder), Some(id)) =
             (vector, encoder, decoding::product_id(number, product))
         else {
-            // It is made again.
+            // A vector that cannot be decoded is made again.
             decoding::report(number, product, "the vector cannot be read");
             continue;
         };
@@ -101,8 +101,8 @@ pub(super) fn scan(
 
 type State = (Option<String>, Option<String>);
 
-/// The pairs of model and encoder that rows have, all but the one asked for and better ones. There
-/// are few; each step jumps to the next pair in the index instead of reading all rows.
+/// The pairs of model and encoder in the table, without those that satisfy the request. There are
+/// few; each step of the recursion jumps to the next pair in the index instead of reading all rows.
 fn lesser_states(
     connection: &Connection,
     model: &str,

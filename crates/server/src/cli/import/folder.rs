@@ -11,7 +11,7 @@ use catalog::{
 use engine::{
     Engine, OpenError,
     store::FolderInUse,
-    writes::{Created, Edit, Once, Precondition, Refusal},
+    writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal},
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -65,18 +65,18 @@ impl Sink for FolderSink {
             }
         }
         let said = serde_json::to_vec(products)?;
-        let once = Once {
+        let once = IdempotencyRequest {
             key: key.to_owned(),
             fingerprint: digest(&SHA256, &said).as_ref().to_vec(),
-            answer: Arc::new(|products| {
+            response: Arc::new(|products| {
                 let ids: Vec<u64> = products.iter().map(|product| product.id.get()).collect();
                 serde_json::to_vec(&ids).unwrap_or_default()
             }),
         };
         let ids = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
-            Created::Now(products) => products.iter().map(|product| product.id.get()).collect(),
-            Created::Before(answer) => serde_json::from_slice::<Vec<u64>>(&answer)?,
-            Created::KeyTaken => bail!("the file is not the one that this import began with"),
+            Created::New(products) => products.iter().map(|product| product.id.get()).collect(),
+            Created::Replayed(answer) => serde_json::from_slice::<Vec<u64>>(&answer)?,
+            Created::KeyReused => bail!("the file is not the one that this import began with"),
         };
         Ok(ids.into_iter().map(Ok).collect())
     }

@@ -102,7 +102,7 @@ impl Filling {
     fn end(&mut self) -> Result<(), StoreError> {
         let Some(Writing { chunks, thread }) = self.writing.take() else { return Ok(()) };
         drop(chunks);
-        thread.join().unwrap_or_else(|_| Err(StoreError::damaged("a copy's thread panicked")))
+        thread.join().unwrap_or_else(|_| Err(StoreError::unexpected("a copy's thread panicked")))
     }
 }
 

@@ -27,7 +27,9 @@ use catalog::{
 use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, params};
 
-use super::super::{ErrorChain, Page, ShopCounts, StoreError, Touched, decoding, sqlite::rows};
+use super::super::{
+    AppliedChange, ErrorChain, Page, ShopCounts, StoreError, decoding, sqlite::rows,
+};
 use filling::put;
 pub(super) use filling::{Filling, RawRow};
 
@@ -76,20 +78,20 @@ impl Nearby {
     }
 
     /// Follows changes of a shop, in order. A copy that cannot follow is let go.
-    pub(super) fn keep_up(&self, shop: ShopId, changes: &[&Touched]) {
+    pub(super) fn keep_up(&self, shop: ShopId, changes: &[&AppliedChange]) {
         let Some(copy) = self.copy_of(shop) else { return };
         let followed = self.write(|connection| {
             for change in changes {
                 match change {
-                    Touched::Upserted { product, .. } => {
+                    AppliedChange::Upserted { product, .. } => {
                         put(connection, &copy, &RawRow::of(product))?;
                     }
-                    Touched::Deleted { id, .. } => {
+                    AppliedChange::Deleted { id, .. } => {
                         connection
                             .prepare_cached(DELETE)?
                             .execute(params![copy.number, id.get()])?;
                     }
-                    Touched::Embedded { .. } => {}
+                    AppliedChange::Embedded { .. } => {}
                 }
             }
             Ok(())

@@ -9,7 +9,7 @@ use catalog::{
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use super::{super::super::Meaning, *};
+use super::{super::super::VectorChange, *};
 
 fn shop(number: u64) -> ShopId {
     ShopId::new(number).unwrap()
@@ -42,8 +42,8 @@ fn titles(page: Option<Page>) -> Vec<String> {
     page.unwrap().products.iter().map(|product| product.title.as_str().to_owned()).collect()
 }
 
-fn upserted(product: Product) -> Touched {
-    Touched::Upserted { product, meaning: Meaning::AsBefore }
+fn upserted(product: Product) -> AppliedChange {
+    AppliedChange::Upserted { product, vector: VectorChange::Unchanged }
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_copy_follows_changes_in_order() {
     let changes = [
         upserted(product(shop(1), 2, "Sofa", false)),
         upserted(product(shop(1), 1, "Rug", false)),
-        Touched::Deleted { shop: shop(1), id: ProductId::new(2).unwrap(), seq: Seq(9) },
+        AppliedChange::Deleted { shop: shop(1), id: ProductId::new(2).unwrap(), seq: Seq(9) },
     ];
     nearby.keep_up(shop(1), &changes.iter().collect::<Vec<_>>());
     let pass = reader(shop(1), Role::Viewer);

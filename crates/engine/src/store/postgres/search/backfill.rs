@@ -37,7 +37,7 @@ pub(crate) struct Backfill {
 
 impl Backfill {
     pub(in super::super) fn on(mut session: Session) -> Result<Self, StoreError> {
-        session.be_patient()?;
+        session.remove_time_limits()?;
         Ok(Self { session })
     }
 

@@ -18,8 +18,7 @@ use super::{
     rows::SearchState,
 };
 use crate::{
-    background::BackgroundThread,
-    bell::Bell,
+    background::{BackgroundThread, Next, Run},
     embed::ModelId,
     store::{ErrorChain, StoreError},
 };
@@ -45,17 +44,9 @@ impl Maintenance {
         limits: CandidateLimits,
         evict: Box<dyn Fn(ShopId) + Send>,
     ) -> io::Result<Self> {
-        let bell = Arc::<Bell>::default();
-        let worker = Worker {
-            postgres,
-            backfill: None,
-            ready,
-            vectors,
-            limits,
-            evict,
-            bell: Arc::clone(&bell),
-        };
-        let thread = BackgroundThread::start("large shops", bell, move || worker.run())?;
+        let mut worker = Worker { postgres, backfill: None, ready, vectors, limits, evict };
+        let thread =
+            BackgroundThread::start("large shops", Arc::default(), move |run| worker.step(run))?;
         Ok(Self { _thread: thread })
     }
 }
@@ -69,30 +60,20 @@ struct Worker {
     vectors: Option<(ModelId, usize)>,
     limits: CandidateLimits,
     evict: Box<dyn Fn(ShopId) + Send>,
-    bell: Arc<Bell>,
 }
 
 impl Worker {
-    fn run(mut self) {
-        let mut is_failing = false;
-        loop {
-            match self.pass() {
-                Ok(()) => is_failing = false,
-                Err(error) if !is_failing => {
-                    is_failing = true;
-                    let error = ErrorChain(&error);
-                    tracing::warn!(%error, "search-row backfill failed");
-                }
-                Err(_) => {}
-            }
-            if !self.bell.pause(INTERVAL) {
-                return;
-            }
+    fn step(&mut self, run: &Run<'_>) -> Next {
+        let Err(error) = self.pass(run) else { return Next::Sleep(INTERVAL) };
+        if run.failures == 0 {
+            let error = ErrorChain(&error);
+            tracing::warn!(%error, "search-row backfill failed");
         }
+        Next::Retry(INTERVAL)
     }
 
     /// One pass over the large shops.
-    fn pass(&mut self) -> Result<(), StoreError> {
+    fn pass(&mut self, run: &Run<'_>) -> Result<(), StoreError> {
         let mut backfill = match self.backfill.take().filter(Backfill::is_usable) {
             Some(backfill) => backfill,
             None => self.postgres.backfill()?,
@@ -100,16 +81,21 @@ impl Worker {
         // Preparation starts below the limit, so that a shop is ready when it reaches it.
         let above = self.limits.search_above;
         for large in backfill.large_shops(above - above / 5)? {
-            if self.bell.stopping() {
+            if run.is_stopping() {
                 break;
             }
-            self.maintain(&mut backfill, large)?;
+            self.maintain(run, &mut backfill, large)?;
         }
         self.backfill = Some(backfill);
         Ok(())
     }
 
-    fn maintain(&self, backfill: &mut Backfill, large: LargeShop) -> Result<(), StoreError> {
+    fn maintain(
+        &self,
+        run: &Run<'_>,
+        backfill: &mut Backfill,
+        large: LargeShop,
+    ) -> Result<(), StoreError> {
         let LargeShop { shop, products, state } = large;
         let is_ready = match state {
             SearchState::InDatabase | SearchState::Backfilling
@@ -125,7 +111,7 @@ impl Worker {
                 true
             }
             SearchState::InMemory | SearchState::Backfilling => {
-                self.prepare(backfill, shop, products)?
+                self.prepare(run, backfill, shop, products)?
             }
         };
         self.update_ready(shop, is_ready, products);
@@ -135,13 +121,14 @@ impl Worker {
     /// Creates rows and indexes; `false` if another node builds the indexes or the thread stops.
     fn prepare(
         &self,
+        run: &Run<'_>,
         backfill: &mut Backfill,
         shop: ShopId,
         products: usize,
     ) -> Result<bool, StoreError> {
         let started = Instant::now();
         while !backfill.fill(shop, BATCH)? {
-            if self.bell.stopping() {
+            if run.is_stopping() {
                 return Ok(false);
             }
         }

@@ -214,7 +214,7 @@ impl<'session> SearchSnapshot<'session> {
     /// How many products pass the filter.
     pub(crate) fn count_filtered(&self, filter: &RowFilter) -> Result<usize, StoreError> {
         let found = self.query_filtered(statements::COUNT_FILTERED, filter, &[])?;
-        let row = found.first().ok_or_else(|| StoreError::damaged("a count without a row"))?;
+        let row = found.first().ok_or_else(|| StoreError::unexpected("a count without a row"))?;
         get(row, 0).map(decoding::count)
     }
 

@@ -1,9 +1,7 @@
-//! What do people look for who say such things? A book of phrases that shoppers use, each with
-//! the place where the goods lie that it stands for.
+//! The phrase index: phrases that shoppers use, each with the vector of the products it stands for.
 //!
-//! A model generalises, a book remembers: "telly" leads to televisions because somebody wrote it
-//! down, whatever the weights make of the word. Made by the training's step `phrasebook`; the
-//! format is in its README.
+//! It covers what the model does not generalise: "telly" leads to televisions because that was
+//! written down. The training step `phrasebook` makes the file; its README has the format.
 
 use std::{borrow::Cow, sync::OnceLock};
 
@@ -15,70 +13,72 @@ const MAGIC: &[u8; 8] = b"SKPHRA01";
 const HEADER_BYTES: usize = MAGIC.len() + 4 * NUMBER_BYTES;
 const NUMBER_BYTES: usize = size_of::<u32>();
 
-/// How many of the nearest phrases are asked.
-const ASKED: usize = 5;
-/// How many are looked at closely, at least: those whose signs are nearest.
-const LOOKED_AT: usize = 256;
+/// How many of the nearest phrases contribute.
+const NEIGHBOURS: usize = 5;
+/// The minimum number of candidates that are rescored: those with the least Hamming distance of
+/// their signs.
+const RESCORED: usize = 256;
 /// Phrases whose signs are compared together.
 const BLOCK: usize = 64;
-/// A phrase so much further away than the nearest counts a third of it.
-const REACH: f32 = 0.04;
+/// A phrase that is further from the query than the nearest one by this much gets a third of its
+/// weight.
+const DECAY: f32 = 0.04;
 
-/// What phrases near a query stand for.
+/// What the phrases near a query stand for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhraseMatch {
-    /// How near the nearest phrase is: 1 for the same words.
+    /// The cosine of the nearest phrase: 1 for the same words.
     pub similarity: f32,
-    /// Where the things lie that such phrases stand for.
+    /// The weighted direction of the products that the phrases stand for.
     pub target: Vector,
 }
 
-/// The phrases and what they stand for.
-pub(super) struct PhraseBook {
+/// The phrases and their targets.
+pub(super) struct PhraseIndex {
     dims: usize,
     phrases: usize,
     bytes: Cow<'static, [u8]>,
-    /// Made when it is needed first: tests and commands that never search do without.
+    /// Computed at the first search: tests and commands without a search do not need it.
     sketches: OnceLock<Sketches>,
 }
 
-/// What is compared before the numbers are.
+/// Sign bits for a fast first pass.
 struct Sketches {
-    /// Which numbers are below zero, a bit each: for each block of phrases, the first word of
-    /// each, then the second of each, and so on.
+    /// Which coordinates are negative, a bit each: for each block of phrases, the first word of
+    /// each phrase, then the second of each, and so on.
     signs: Box<[[u64; BLOCK]]>,
     /// The reciprocal of each phrase's length.
     factors: Box<[f32]>,
 }
 
-impl PhraseBook {
-    /// Reads a book.
+impl PhraseIndex {
+    /// Parses a file.
     pub(super) fn new(bytes: Cow<'static, [u8]>) -> Result<Self, &'static str> {
         if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) {
-            return Err("is no phrase book");
+            return Err("is not a phrase index");
         }
         let number = |at: usize| number_at(&bytes, MAGIC.len() + at * NUMBER_BYTES);
-        let (dims, phrases, things) = (number(0), number(1), number(2));
+        let (dims, phrases, targets) = (number(0), number(1), number(2));
         let size = || {
-            let vectors = phrases.checked_add(things)?.checked_mul(dims)?;
+            let vectors = phrases.checked_add(targets)?.checked_mul(dims)?;
             vectors.checked_add(phrases.checked_mul(NUMBER_BYTES)?)?.checked_add(HEADER_BYTES)
         };
         if dims == 0 || size() != Some(bytes.len()) {
-            return Err("is cut short or too long");
+            return Err("has the wrong length");
         }
-        let book = Self { dims, phrases, bytes, sketches: OnceLock::new() };
-        if (0..phrases).any(|phrase| book.thing_of(phrase) >= things) {
-            return Err("has phrases for things it does not have");
+        let index = Self { dims, phrases, bytes, sketches: OnceLock::new() };
+        if (0..phrases).any(|phrase| index.target_of(phrase) >= targets) {
+            return Err("has phrases without a target");
         }
-        Ok(book)
+        Ok(index)
     }
 
-    /// How many numbers a vector has.
+    /// The dimension of the vectors.
     pub(super) fn dims(&self) -> usize {
         self.dims
     }
 
-    /// What the phrases nearest to a query stand for; `None` if the query or the book says nothing.
+    /// What the phrases nearest to a query stand for; `None` for the zero vector or an empty index.
     pub(super) fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch> {
         let stored = query.stored();
         let wanted = stored.numbers();
@@ -95,30 +95,30 @@ impl PhraseBook {
             }
         });
         near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        near.truncate(ASKED);
+        near.truncate(NEIGHBOURS);
         let similarity = near.first()?.0;
         let mut sum = vec![0.0; self.dims];
         for (cosine, phrase) in near {
-            let thing = self.thing(self.thing_of(phrase));
-            let share = ((cosine - similarity) / REACH).exp() * factor(signed(thing));
-            sum.iter_mut().zip(signed(thing)).for_each(|(sum, x)| *sum += share * f32::from(x));
+            let target = self.target(self.target_of(phrase));
+            let share = ((cosine - similarity) / DECAY).exp() * factor(signed(target));
+            sum.iter_mut().zip(signed(target)).for_each(|(sum, x)| *sum += share * f32::from(x));
         }
         Some(PhraseMatch { similarity, target: Vector::towards(sum)? })
     }
 
-    /// The phrases whose signs differ least, and all that differ as little as the last of them.
+    /// The phrases with the least Hamming distance, including all ties with the last of them.
     fn nearest_by_signs(&self, wanted: &[i8]) -> Vec<usize> {
         let wanted: Vec<u64> = signs(wanted.iter().copied()).collect();
         let signs = &self.sketches().signs;
         dispatch!(Level::new(), _ => {
             let mut distances = distances(&wanted, signs);
             distances.truncate(self.phrases);
-            // Halving finds the distance in a few passes that compare many at a time; counting
-            // how many there are of each would go one by one.
+            // Bisection finds the distance in a few vectorised passes; a histogram would have to go
+            // one by one.
             let (mut low, mut high) = (0, self.dims as u16);
             while low < high {
                 let middle = low.midpoint(high);
-                match up_to(&distances, middle) < LOOKED_AT {
+                match up_to(&distances, middle) < RESCORED {
                     true => low = middle + 1,
                     false => high = middle,
                 }
@@ -145,8 +145,8 @@ impl PhraseBook {
         block
     }
 
-    /// The number of the thing that a phrase stands for.
-    fn thing_of(&self, phrase: usize) -> usize {
+    /// The target of a phrase.
+    fn target_of(&self, phrase: usize) -> usize {
         number_at(&self.bytes, HEADER_BYTES + phrase * NUMBER_BYTES)
     }
 
@@ -154,8 +154,8 @@ impl PhraseBook {
         self.vector(phrase)
     }
 
-    fn thing(&self, thing: usize) -> &[u8] {
-        self.vector(self.phrases + thing)
+    fn target(&self, target: usize) -> &[u8] {
+        self.vector(self.phrases + target)
     }
 
     fn vector(&self, at: usize) -> &[u8] {
@@ -164,7 +164,7 @@ impl PhraseBook {
     }
 }
 
-/// A little-endian number.
+/// A little-endian integer.
 fn number_at(bytes: &[u8], at: usize) -> usize {
     bytes[at..at + NUMBER_BYTES]
         .iter()
@@ -176,7 +176,7 @@ fn signed(bytes: &[u8]) -> impl Iterator<Item = i8> {
     bytes.iter().map(|byte| byte.cast_signed())
 }
 
-/// Which numbers are below zero, a bit each.
+/// The sign bits of a vector.
 fn signs(mut numbers: impl Iterator<Item = i8>) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || {
         let mut chunk = numbers.by_ref().take(u64::BITS as usize).enumerate().peekable();
@@ -185,15 +185,15 @@ fn signs(mut numbers: impl Iterator<Item = i8>) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The reciprocal of a vector's length; 0 for one that is nowhere.
+/// The reciprocal of a vector's length; 0 for the zero vector.
 fn factor(numbers: impl Iterator<Item = i8>) -> f32 {
     let square: u32 = numbers.map(|x| u32::from(x.unsigned_abs()).pow(2)).sum();
     if square == 0 { 0.0 } else { (square as f32).sqrt().recip() }
 }
 
-/// How many signs differ, for each phrase.
+/// The Hamming distance of each phrase.
 ///
-/// Plain code: compiled for each instruction set, it becomes the instructions of that set.
+/// Plain code, which the compiler vectorises for each instruction set.
 #[inline(always)]
 fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
     let mut all = vec![0; signs.len() / wanted.len() * BLOCK];
@@ -212,10 +212,10 @@ fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
     all
 }
 
-/// How many are no further than this.
+/// The number of phrases within this distance.
 #[inline(always)]
 fn up_to(distances: &[u16], most: u16) -> usize {
-    // Summed in chunks so short that numbers as wide as a distance can hold the sums.
+    // Summed in chunks that are short enough for the sums to fit the type of a distance.
     let mut count = 0;
     for chunk in distances.chunks(1 << 15) {
         let mut of_chunk = 0_u16;
@@ -227,10 +227,10 @@ fn up_to(distances: &[u16], most: u16) -> usize {
     count
 }
 
-/// Which are no further than this.
+/// The phrases within this distance.
 #[inline(always)]
 fn within(distances: &[u16], most: u16) -> Vec<usize> {
-    let mut near = Vec::with_capacity(2 * LOOKED_AT);
+    let mut near = Vec::with_capacity(2 * RESCORED);
     for (at, block) in distances.chunks(BLOCK).enumerate() {
         let mut least = u16::MAX;
         for distance in block {
@@ -244,7 +244,7 @@ fn within(distances: &[u16], most: u16) -> Vec<usize> {
     near
 }
 
-/// The product of a query and a phrase.
+/// The inner product of a query and a phrase.
 #[inline(always)]
 fn dot(query: &[i8], phrase: &[u8]) -> i32 {
     let len = query.len().min(phrase.len());
@@ -262,15 +262,15 @@ mod tests {
 
     use super::*;
 
-    /// A book of these phrases, each the thing it stands for and its vector, and these things.
-    fn book(phrases: &[(u32, &[i8])], things: &[&[i8]]) -> Vec<u8> {
-        let dims = things.first().map_or(1, |thing| thing.len()) as u32;
+    /// An index of these phrases, each with its target and its vector, and these targets.
+    fn file(phrases: &[(u32, &[i8])], targets: &[&[i8]]) -> Vec<u8> {
+        let dims = targets.first().map_or(1, |target| target.len()) as u32;
         let mut bytes = MAGIC.to_vec();
-        for number in [dims, phrases.len() as u32, things.len() as u32, 0] {
+        for number in [dims, phrases.len() as u32, targets.len() as u32, 0] {
             bytes.extend(number.to_le_bytes());
         }
-        phrases.iter().for_each(|(thing, _)| bytes.extend(thing.to_le_bytes()));
-        let vectors = phrases.iter().map(|(_, vector)| *vector).chain(things.iter().copied());
+        phrases.iter().for_each(|(target, _)| bytes.extend(target.to_le_bytes()));
+        let vectors = phrases.iter().map(|(_, vector)| *vector).chain(targets.iter().copied());
         vectors.for_each(|vector| bytes.extend(vector.iter().map(|x| x.cast_unsigned())));
         bytes
     }
@@ -281,52 +281,52 @@ mod tests {
 
     #[test]
     fn the_nearest_phrase_decides() {
-        let bytes = book(
+        let bytes = file(
             &[(0, &[127, 0, 0]), (1, &[0, 127, 0]), (1, &[0, 100, 10])],
             &[&[10, 0, 10], &[0, 0, -5]],
         );
-        let book = PhraseBook::new(bytes.into()).unwrap();
-        let hint = book.phrase_match(&towards(&[0.0, 1.0, 0.0])).unwrap();
-        assert!(hint.similarity > 0.999, "{}", hint.similarity);
-        assert!(hint.target.cosine(&towards(&[0.0, 0.0, -1.0])) > 0.999, "{:?}", hint.target);
-        let hint = book.phrase_match(&towards(&[1.0, 0.1, 0.0])).unwrap();
-        assert!(hint.target.cosine(&towards(&[1.0, 0.0, 1.0])) > 0.999, "{:?}", hint.target);
+        let index = PhraseIndex::new(bytes.into()).unwrap();
+        let found = index.phrase_match(&towards(&[0.0, 1.0, 0.0])).unwrap();
+        assert!(found.similarity > 0.999, "{}", found.similarity);
+        assert!(found.target.cosine(&towards(&[0.0, 0.0, -1.0])) > 0.999, "{:?}", found.target);
+        let found = index.phrase_match(&towards(&[1.0, 0.1, 0.0])).unwrap();
+        assert!(found.target.cosine(&towards(&[1.0, 0.0, 1.0])) > 0.999, "{:?}", found.target);
     }
 
     #[test]
-    fn nothing_is_said_of_nothing() {
-        let bytes = book(&[(0, &[127, 0])], &[&[1, 1]]);
-        let full = PhraseBook::new(bytes.into()).unwrap();
+    fn the_zero_vector_and_an_empty_index_match_nothing() {
+        let bytes = file(&[(0, &[127, 0])], &[&[1, 1]]);
+        let full = PhraseIndex::new(bytes.into()).unwrap();
         assert_eq!(full.phrase_match(&towards(&[0.0, 0.0])), None);
         assert_eq!(full.phrase_match(&towards(&[1.0, 0.0, 0.0])), None);
-        let empty = PhraseBook::new(book(&[], &[&[1, 1]]).into()).unwrap();
+        let empty = PhraseIndex::new(file(&[], &[&[1, 1]]).into()).unwrap();
         assert_eq!(empty.phrase_match(&towards(&[1.0, 0.0])), None);
     }
 
-    /// The numbers of the phrases that are looked at closely, counted one by one.
-    fn naive(book: &PhraseBook, wanted: &[i8]) -> Vec<usize> {
+    /// The candidates, counted one by one.
+    fn naive(index: &PhraseIndex, wanted: &[i8]) -> Vec<usize> {
         let distance = |phrase: usize| {
-            let pairs = wanted.iter().zip(signed(book.phrase(phrase)));
+            let pairs = wanted.iter().zip(signed(index.phrase(phrase)));
             pairs.filter(|(one, other)| (**one < 0) != (*other < 0)).count()
         };
-        let distances: Vec<usize> = (0..book.phrases).map(distance).collect();
+        let distances: Vec<usize> = (0..index.phrases).map(distance).collect();
         let mut sorted = distances.clone();
         sorted.sort_unstable();
-        let most = sorted.get(LOOKED_AT - 1).or(sorted.last()).copied().unwrap_or(0);
-        (0..book.phrases).filter(|phrase| distances[*phrase] <= most).collect()
+        let most = sorted.get(RESCORED - 1).or(sorted.last()).copied().unwrap_or(0);
+        (0..index.phrases).filter(|phrase| distances[*phrase] <= most).collect()
     }
 
     #[test]
     fn those_looked_at_are_the_nearest_by_signs() {
         let bytes = include_bytes!("../../../../models/phrases.bin");
-        let book = PhraseBook::new(bytes.as_slice().into()).unwrap();
-        for phrase in (0..book.phrases).step_by(book.phrases / 3) {
-            let wanted: Vec<i8> = signed(book.phrase(phrase)).collect();
-            let nearest = book.nearest_by_signs(&wanted);
-            assert!(nearest.contains(&phrase) && nearest.len() >= LOOKED_AT);
-            assert_eq!(nearest, naive(&book, &wanted));
+        let index = PhraseIndex::new(bytes.as_slice().into()).unwrap();
+        for phrase in (0..index.phrases).step_by(index.phrases / 3) {
+            let wanted: Vec<i8> = signed(index.phrase(phrase)).collect();
+            let nearest = index.nearest_by_signs(&wanted);
+            assert!(nearest.contains(&phrase) && nearest.len() >= RESCORED);
+            assert_eq!(nearest, naive(&index, &wanted));
             let opposite: Vec<i8> = wanted.iter().map(|x| -x).collect();
-            assert_eq!(book.nearest_by_signs(&opposite), naive(&book, &opposite));
+            assert_eq!(index.nearest_by_signs(&opposite), naive(&index, &opposite));
         }
     }
 
@@ -337,20 +337,20 @@ mod tests {
             wanted in prop::array::uniform3(-2_i8..=2),
         ) {
             let phrases: Vec<(u32, &[i8])> = phrases.iter().map(|one| (0, &one[..])).collect();
-            let book = PhraseBook::new(book(&phrases, &[&[1, 1, 1]]).into()).unwrap();
-            prop_assert_eq!(book.nearest_by_signs(&wanted), naive(&book, &wanted));
+            let index = PhraseIndex::new(file(&phrases, &[&[1, 1, 1]]).into()).unwrap();
+            prop_assert_eq!(index.nearest_by_signs(&wanted), naive(&index, &wanted));
         }
     }
 
     #[test]
-    fn broken_books_are_refused() {
-        let whole = book(&[(0, &[127, 0])], &[&[1, 1]]);
-        let said = |bytes: Vec<u8>| PhraseBook::new(bytes.into()).err();
-        assert_eq!(said(whole.clone()), None);
-        assert_eq!(said(Vec::new()), Some("is no phrase book"));
-        assert_eq!(said(whole[..whole.len() - 1].to_vec()), Some("is cut short or too long"));
-        assert_eq!(said([whole, vec![0]].concat()), Some("is cut short or too long"));
-        let stray = book(&[(1, &[127, 0])], &[&[1, 1]]);
-        assert_eq!(said(stray), Some("has phrases for things it does not have"));
+    fn broken_files_are_rejected() {
+        let whole = file(&[(0, &[127, 0])], &[&[1, 1]]);
+        let error = |bytes: Vec<u8>| PhraseIndex::new(bytes.into()).err();
+        assert_eq!(error(whole.clone()), None);
+        assert_eq!(error(Vec::new()), Some("is not a phrase index"));
+        assert_eq!(error(whole[..whole.len() - 1].to_vec()), Some("has the wrong length"));
+        assert_eq!(error([whole, vec![0]].concat()), Some("has the wrong length"));
+        let stray = file(&[(1, &[127, 0])], &[&[1, 1]]);
+        assert_eq!(error(stray), Some("has phrases without a target"));
     }
 }

@@ -1,60 +1,60 @@
-//! How does a catalog move from a data folder into a database? Shop by shop, with its numbers,
-//! times, versions, vectors, tokens and keys, and counted and compared in the end.
+//! Store migration: copies the catalog of a data folder into a PostgreSQL database.
 //!
-//! A move that was cut off goes on where it stopped. Until it is done, no node starts on the
-//! database: half a catalog is worse than none.
+//! Shops are copied one by one, with their ids, times, versions, vectors, tokens and idempotency
+//! keys, and both sides are compared at the end. A migration that was interrupted resumes where it
+//! stopped; until it is complete, no node starts on the database.
 
 use std::{collections::HashMap, ops::ControlFlow, path::Path};
 
 use catalog::{
     access::{Caller, ReadPass, Role},
-    product::{ProductId, ShopId},
+    product::ShopId,
 };
 use ring::digest;
 use thiserror::Error;
 
 use crate::store::{
-    Arrival, DataFolder, FolderInUse, FullScan, Postgres, PostgresSettings, SqliteReaders,
-    SqliteStore, StoreError, StoreInfo, TokenReads, VectorRow,
+    BulkLoad, DataFolder, FolderInUse, FullScan, Postgres, PostgresReaders, PostgresSettings,
+    SqliteReaders, SqliteStore, StoreError, StoreInfo, TokenReads, VectorRow,
 };
 
-/// Products that are sent together.
+/// Products per transaction.
 const CHUNK: usize = 500;
 
-/// What was moved.
+/// What was copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct Migrated {
     /// Shops with products.
     pub shops: usize,
-    /// Their products.
+    /// Products of all shops.
     pub products: usize,
     /// Vectors of products.
     pub vectors: usize,
-    /// Tokens, working or not.
+    /// Tokens, including expired and revoked ones.
     pub tokens: usize,
-    /// Remembered answers to idempotency keys.
+    /// Stored responses to idempotency keys.
     pub keys: usize,
 }
 
-/// A catalog was not moved.
+/// Why a catalog was not migrated. The data folder is never changed.
 #[derive(Debug, Error)]
-pub enum MoveError {
+pub enum MigrationError {
     /// A server runs on the folder, or it is unusable.
     #[error(transparent)]
     Folder(#[from] FolderInUse),
-    /// There is nothing to move.
+    /// The folder has no database.
     #[error("there is no catalog in the folder")]
     NoCatalog,
     /// The folder's database failed.
     #[error("the database in the folder cannot be read")]
     Source(#[source] StoreError),
-    /// The database failed.
+    /// The PostgreSQL database failed.
     #[error("the database cannot be used")]
     Target(#[source] StoreError),
-    /// The database is somebody's already.
+    /// The PostgreSQL database has a catalog.
     #[error("the database holds a catalog already; move into an empty one")]
     NotEmpty,
-    /// Both sides were compared, and differ.
+    /// Source and target differ after the copy.
     #[error("{what} of shop {shop} differ after the move; nothing was taken from the folder")]
     Differs {
         /// The shop.
@@ -64,95 +64,94 @@ pub enum MoveError {
     },
 }
 
-/// Moves everything, telling after each shop how many products are there by now.
-pub fn move_store(
+/// Copies everything. Calls `report` after each shop with the products copied so far.
+pub fn migrate_store(
     folder: &Path,
     database: &PostgresSettings,
     report: &mut dyn FnMut(ShopId, usize),
-) -> Result<Moved, MoveError> {
+) -> Result<Migrated, MigrationError> {
     if !SqliteStore::is_in(folder) {
-        return Err(MoveError::NoCatalog);
+        return Err(MigrationError::NoCatalog);
     }
-    // Nobody writes meanwhile.
+    // Locked, so that the source does not change meanwhile.
     let folder = DataFolder::take(folder)?;
-    let source = SqliteStore::open(folder.path()).map_err(MoveError::Source)?;
+    let source = SqliteStore::open(folder.path()).map_err(MigrationError::Source)?;
     let readers = SqliteReaders::new(folder.path().to_owned());
-    let (last_id, last_seq) = source.counters().map_err(MoveError::Source)?;
-    let postgres = Postgres::new(database).map_err(MoveError::Target)?;
-    postgres.migrate().map_err(MoveError::Target)?;
-    let mut target =
-        postgres.begin_move().map_err(MoveError::Target)?.ok_or(MoveError::NotEmpty)?;
-    let mut moved = Moved::default();
-    for counts in readers.shops().map_err(MoveError::Source)? {
-        let shop = counts.shop;
-        let mut vectors = HashMap::new();
-        readers
-            .scan_vectors(shop, &mut |row| drop(vectors.insert(row.product, row)))
-            .map_err(MoveError::Source)?;
-        send(&readers, &mut target, shop, &vectors)?;
-        target.finish_shop(counts, last_seq).map_err(MoveError::Target)?;
-        moved.shops += 1;
-        moved.products += counts.products;
-        moved.vectors += vectors.len();
-        report(shop, moved.products);
+    let (last_id, last_seq) = source.counters().map_err(MigrationError::Source)?;
+    let postgres = Postgres::new(database).map_err(MigrationError::Target)?;
+    postgres.migrate().map_err(MigrationError::Target)?;
+    let target = postgres.begin_bulk_load().map_err(MigrationError::Target)?;
+    let mut target = target.ok_or(MigrationError::NotEmpty)?;
+    let mut migrated = Migrated::default();
+    for counts in readers.shops().map_err(MigrationError::Source)? {
+        migrated.vectors += copy_shop(&readers, &mut target, counts.shop)?;
+        target.finish_shop(counts, last_seq).map_err(MigrationError::Target)?;
+        migrated.shops += 1;
+        migrated.products += counts.products;
+        report(counts.shop, migrated.products);
     }
-    let tokens = readers.tokens(None).map_err(MoveError::Source)?;
-    moved.tokens = tokens.len();
-    target.put_tokens(&tokens).map_err(MoveError::Target)?;
-    let keys = source.remembered().map_err(MoveError::Source)?;
-    moved.keys = keys.len();
-    target.put_keys(&keys).map_err(MoveError::Target)?;
-    target.reserve_numbers(last_id).map_err(MoveError::Target)?;
-    let arrived = postgres.readers();
-    for counts in readers.shops().map_err(MoveError::Source)? {
-        let shop = counts.shop;
-        let here = arrived.counts(shop).map_err(MoveError::Target)?;
-        if here != counts {
-            return Err(MoveError::Differs { shop, what: "the counts" });
-        }
-        let sums = (
-            checksum(&readers, shop).map_err(MoveError::Source)?,
-            checksum(&arrived, shop).map_err(MoveError::Target)?,
-        );
-        if sums.0 != sums.1 {
-            return Err(MoveError::Differs { shop, what: "the products" });
-        }
-    }
-    target.finish().map_err(MoveError::Target)?;
-    Ok(moved)
+    let tokens = readers.tokens(None).map_err(MigrationError::Source)?;
+    migrated.tokens = tokens.len();
+    target.put_tokens(&tokens).map_err(MigrationError::Target)?;
+    let keys = source.stored_responses().map_err(MigrationError::Source)?;
+    migrated.keys = keys.len();
+    target.put_keys(&keys).map_err(MigrationError::Target)?;
+    target.reserve_product_ids(last_id).map_err(MigrationError::Target)?;
+    compare(&readers, &postgres.readers())?;
+    target.finish().map_err(MigrationError::Target)?;
+    Ok(migrated)
 }
 
-/// Sends a shop's products that are not there yet.
-fn send(
+/// Copies the products of a shop that were not copied before, and returns how many vectors the shop
+/// has.
+fn copy_shop(
     readers: &SqliteReaders,
-    target: &mut Arrival,
+    target: &mut BulkLoad,
     shop: ShopId,
-    vectors: &HashMap<ProductId, VectorRow>,
-) -> Result<(), MoveError> {
-    let there = target.last_product(shop).map_err(MoveError::Target)?;
+) -> Result<usize, MigrationError> {
+    let mut vectors = HashMap::new();
+    readers
+        .scan_vectors(shop, &mut |row| drop(vectors.insert(row.product, row)))
+        .map_err(MigrationError::Source)?;
+    let last_copied = target.last_product(shop).map_err(MigrationError::Target)?;
     let mut chunk = Vec::with_capacity(CHUNK);
-    let mut sent = Ok(());
+    let mut copied = Ok(());
     readers
         .for_each_product(&everything(shop), &mut |product| {
-            if Some(product.id) <= there {
+            if Some(product.id) <= last_copied {
                 return ControlFlow::Continue(());
             }
             chunk.push(product);
             if chunk.len() == CHUNK {
-                sent = target.put(shop, &chunk, vectors);
+                copied = target.put(shop, &chunk, &vectors);
                 chunk.clear();
             }
-            if sent.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if copied.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
-        .map_err(MoveError::Source)?;
-    sent.and_then(|()| match chunk.is_empty() {
-        true => Ok(()),
-        false => target.put(shop, &chunk, vectors),
-    })
-    .map_err(MoveError::Target)
+        .map_err(MigrationError::Source)?;
+    if copied.is_ok() && !chunk.is_empty() {
+        copied = target.put(shop, &chunk, &vectors);
+    }
+    copied.map_err(MigrationError::Target)?;
+    Ok(vectors.len())
 }
 
-/// A digest of all products and vectors of a shop, the same for the same.
+/// Compares the counts, products and vectors of every shop.
+fn compare(source: &SqliteReaders, target: &PostgresReaders) -> Result<(), MigrationError> {
+    for counts in source.shops().map_err(MigrationError::Source)? {
+        let shop = counts.shop;
+        if target.counts(shop).map_err(MigrationError::Target)? != counts {
+            return Err(MigrationError::Differs { shop, what: "the counts" });
+        }
+        let expected = checksum(source, shop).map_err(MigrationError::Source)?;
+        if checksum(target, shop).map_err(MigrationError::Target)? != expected {
+            return Err(MigrationError::Differs { shop, what: "the products" });
+        }
+    }
+    Ok(())
+}
+
+/// A digest of all products and vectors of a shop.
 fn checksum(readers: &dyn FullScan, shop: ShopId) -> Result<Vec<u8>, StoreError> {
     let mut sum = digest::Context::new(&digest::SHA256);
     readers.for_each_product(&everything(shop), &mut |product| {
@@ -161,8 +160,8 @@ fn checksum(readers: &dyn FullScan, shop: ShopId) -> Result<Vec<u8>, StoreError>
     })?;
     readers.scan_vectors(shop, &mut |row| {
         let VectorRow { product, model, encoder, vector, .. } = &row;
-        let said = format!("{product} {} {}\n", model.as_str(), encoder.as_str());
-        sum.update(said.as_bytes());
+        let header = format!("{product} {} {}\n", model.as_str(), encoder.as_str());
+        sum.update(header.as_bytes());
         sum.update(&vector.to_bytes());
     })?;
     Ok(sum.finish().as_ref().to_vec())
@@ -183,14 +182,14 @@ mod tests {
     use super::*;
     use crate::{
         embed::{Encoder, ModelId, Vector},
-        store::{CatalogStore, ProductReads, Remembered, conformance::settings},
+        store::{CatalogStore, ProductReads, StoredResponse, conformance::settings},
     };
 
     fn shop(number: u64) -> ShopId {
         ShopId::new(number).unwrap()
     }
 
-    /// A folder with two shops, a gap in the numbers, vectors, a token and a key.
+    /// A folder with two shops, a gap in the ids, vectors, a token and an idempotency key.
     fn fill(folder: &Path) -> Vec<Product> {
         let at = Timestamp::from_microsecond(1_700_000_000_000_001).unwrap();
         let mut store = SqliteStore::open(folder).unwrap();
@@ -222,22 +221,22 @@ mod tests {
             };
             let _ = transaction.put_vector(&row).unwrap();
         }
-        let said = Remembered { fingerprint: vec![1], answer: vec![2] };
-        transaction.remember(shop(1), "key", &said, at).unwrap();
+        let response = StoredResponse { fingerprint: vec![1], body: vec![2] };
+        transaction.store_response(shop(1), "key", &response, at).unwrap();
         transaction.insert_token(shop(1), Role::Admin, "ops", &[7; 32], at, None).unwrap();
         transaction.commit().unwrap();
         made
     }
 
     #[test]
-    fn everything_arrives_as_it_was_and_numbers_go_on() {
+    fn the_copy_is_identical_and_ids_continue() {
         let folder = tempfile::tempdir().unwrap();
         let made = fill(folder.path());
         let database = settings(&testkit::postgres().database());
-        let moved = move_store(folder.path(), &database, &mut |_, _| {}).unwrap();
-        assert_eq!((moved.shops, moved.products), (2, 1202));
-        assert_eq!((moved.tokens, moved.keys), (1, 1));
-        assert!(moved.vectors >= 9, "{moved:?}");
+        let migrated = migrate_store(folder.path(), &database, &mut |_, _| {}).unwrap();
+        assert_eq!((migrated.shops, migrated.products), (2, 1202));
+        assert_eq!((migrated.tokens, migrated.keys), (1, 1));
+        assert!(migrated.vectors >= 9, "{migrated:?}");
         let postgres = Postgres::new(&database).unwrap();
         let readers = postgres.readers();
         for product in made.iter().step_by(100) {
@@ -247,8 +246,9 @@ mod tests {
         assert_eq!(readers.tokens(None).unwrap()[0].secret_hash, [7; 32]);
         let mut store = postgres.store();
         let mut transaction = store.begin().unwrap();
-        let key = transaction.recall(shop(1), "key", Timestamp::UNIX_EPOCH).unwrap().unwrap();
-        assert_eq!(key.answer, [2]);
+        let key =
+            transaction.stored_response(shop(1), "key", Timestamp::UNIX_EPOCH).unwrap().unwrap();
+        assert_eq!(key.body, [2]);
         let last = made.last().unwrap();
         let draft = Draft {
             title: last.title.clone(),
@@ -258,23 +258,23 @@ mod tests {
             media: vec![],
         };
         let next = transaction.create(shop(1), draft, Timestamp::UNIX_EPOCH).unwrap();
-        // The last number went with the product that was deleted: it is not used again.
+        // The id of the deleted product is not assigned again.
         assert!(next.id.get() > last.id.get() + 1, "{next:?}");
         assert!(next.version > last.version);
         transaction.commit().unwrap();
-        // A database with a catalog is not moved into.
-        let again = move_store(folder.path(), &database, &mut |_, _| {});
-        assert!(matches!(again, Err(MoveError::NotEmpty)));
+        // A database with a catalog is rejected.
+        let again = migrate_store(folder.path(), &database, &mut |_, _| {});
+        assert!(matches!(again, Err(MigrationError::NotEmpty)));
     }
 
     #[test]
-    fn a_move_that_was_cut_off_goes_on_and_nobody_starts_meanwhile() {
+    fn an_interrupted_migration_resumes_and_blocks_nodes_meanwhile() {
         let folder = tempfile::tempdir().unwrap();
         let made = fill(folder.path());
         let database = settings(&testkit::postgres().database());
         let postgres = Postgres::new(&database).unwrap();
         postgres.migrate().unwrap();
-        let mut target = postgres.begin_move().unwrap().unwrap();
+        let mut target = postgres.begin_bulk_load().unwrap().unwrap();
         let first: Vec<_> =
             made.iter().filter(|product| product.shop == shop(1)).take(50).cloned().collect();
         let mut vectors = HashMap::new();
@@ -283,7 +283,7 @@ mod tests {
         target.put(shop(1), &first, &vectors).unwrap();
         drop(target);
         assert!(postgres.check_schema().is_err());
-        // What is not as it was is noticed.
+        // Differences are detected.
         let change = |title: &str| {
             let name = name(&database);
             let id = first[0].id;
@@ -291,12 +291,15 @@ mod tests {
             testkit::postgres().psql(&name, &update);
         };
         change("another");
-        let moved = move_store(folder.path(), &database, &mut |_, _| {});
-        assert!(matches!(moved, Err(MoveError::Differs { what: "the products", .. })), "{moved:?}");
+        let migrated = migrate_store(folder.path(), &database, &mut |_, _| {});
+        assert!(
+            matches!(migrated, Err(MigrationError::Differs { what: "the products", .. })),
+            "{migrated:?}"
+        );
         assert!(postgres.check_schema().is_err());
         change(first[0].title.as_str());
-        let moved = move_store(folder.path(), &database, &mut |_, _| {}).unwrap();
-        assert_eq!(moved.products, 1202);
+        let migrated = migrate_store(folder.path(), &database, &mut |_, _| {}).unwrap();
+        assert_eq!(migrated.products, 1202);
         postgres.check_schema().unwrap();
     }
 

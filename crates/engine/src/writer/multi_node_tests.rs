@@ -1,41 +1,43 @@
-//! Do the groups of several nodes get along? Two writers on one database, whose groups write to the
-//! same shops.
+//! Two writers on one database, whose groups write to the same shops.
+
+use std::time::Duration;
 
 use catalog::{
     price::Price,
-    product::{Description, Draft, Title},
+    product::{Description, Draft, ShopId, Title},
 };
-use parking_lot::Condvar;
+use parking_lot::{Condvar, Mutex};
 
 use super::*;
 use crate::{
     shops::Shops,
-    store::{Postgres, StoreInfo, conformance::settings},
+    store::{Postgres, StoreInfo, WriteTransaction, conformance::settings},
+    writes::TxContext,
 };
 
-/// How long a write waits for one on the other node, which may itself have to wait.
-const MEETING_TIME: Duration = Duration::from_secs(1);
+/// How long a write waits for the one on the other node, which may itself wait for a lock.
+const RENDEZVOUS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Where two writes wait for each other.
 #[derive(Default)]
-struct Meeting {
+struct Rendezvous {
     arrived: Mutex<usize>,
     both: Condvar,
 }
 
-impl Meeting {
-    fn attend(&self) {
+impl Rendezvous {
+    fn wait(&self) {
         let mut arrived = self.arrived.lock();
         *arrived += 1;
         self.both.notify_all();
-        self.both.wait_while_for(&mut arrived, |arrived| *arrived < 2, MEETING_TIME);
+        self.both.wait_while_for(&mut arrived, |arrived| *arrived < 2, RENDEZVOUS_TIMEOUT);
     }
 }
 
-/// Writes to one shop, meets the other node, and then writes to another shop.
+/// Writes to one shop, waits for the other node, and then writes to another shop.
 struct WriteToTwoShops {
     shops: [u64; 2],
-    meeting: Arc<Meeting>,
+    rendezvous: Arc<Rendezvous>,
     runs: Arc<AtomicUsize>,
 }
 
@@ -50,11 +52,15 @@ impl Write for WriteToTwoShops {
         self.shops.map(shop).to_vec()
     }
 
-    fn run(&self, transaction: &mut WriteTransaction<'_>, moment: Moment) -> Outcome {
+    fn run(
+        &self,
+        transaction: &mut WriteTransaction<'_>,
+        context: TxContext,
+    ) -> Result<(), StoreError> {
         self.runs.fetch_add(1, Ordering::SeqCst);
-        transaction.create(shop(self.shops[0]), lamp(), moment.now)?;
-        self.meeting.attend();
-        transaction.create(shop(self.shops[1]), lamp(), moment.now)?;
+        transaction.create(shop(self.shops[0]), lamp(), context.now)?;
+        self.rendezvous.wait();
+        transaction.create(shop(self.shops[1]), lamp(), context.now)?;
         Ok(())
     }
 }
@@ -78,7 +84,7 @@ fn node(database: &Postgres) -> Writer {
     let settings = WriterSettings {
         queue: 8,
         group_products: 100,
-        remember_for: SignedDuration::from_hours(24),
+        response_retention: SignedDuration::from_hours(24),
     };
     let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
     let applier = Applier::start(shops, None).unwrap();
@@ -86,17 +92,20 @@ fn node(database: &Postgres) -> Writer {
 }
 
 #[test]
-fn nodes_that_write_to_the_same_shops_do_not_wait_for_each_other_in_a_circle() {
+fn groups_of_two_nodes_do_not_deadlock() {
     let database = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
     database.migrate().unwrap();
-    let (runs, meeting) = (Arc::<AtomicUsize>::default(), Arc::<Meeting>::default());
-    let write =
-        |shops| WriteToTwoShops { shops, meeting: Arc::clone(&meeting), runs: Arc::clone(&runs) };
+    let (runs, rendezvous) = (Arc::<AtomicUsize>::default(), Arc::<Rendezvous>::default());
+    let write = |shops| WriteToTwoShops {
+        shops,
+        rendezvous: Arc::clone(&rendezvous),
+        runs: Arc::clone(&runs),
+    };
     let (one, other) = (node(&database), node(&database));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let both = async { tokio::try_join!(one.submit(write([1, 2])), other.submit(write([2, 1]))) };
     runtime.block_on(both).unwrap();
-    assert_eq!(runs.load(Ordering::SeqCst), 2, "the database had to end one of them");
+    assert_eq!(runs.load(Ordering::SeqCst), 2, "a deadlock would have caused a retry");
     for number in [1, 2] {
         assert_eq!(database.readers().counts(shop(number)).unwrap().products, 2);
     }

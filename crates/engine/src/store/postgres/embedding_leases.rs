@@ -1,9 +1,7 @@
-//! Which node embeds which products? Each takes some of those that wait, for itself alone, while
-//! it works on them.
+//! Embedding leases: each node takes some of the waiting products for itself while it embeds them.
 //!
-//! There is no queue beside the rows: what waits is what the rows say, and a claim is a lock that
-//! keeps nobody from reading or writing the product. It ends with the transaction that holds it,
-//! and so with the node.
+//! The queue is derived from the rows. A lease is an advisory lock, which does not block reads or
+//! writes of the product. It ends with the transaction that holds it, and so with the node.
 
 use std::sync::Arc;
 
@@ -19,24 +17,25 @@ use super::{
 };
 use crate::embed::Encoder;
 
-/// As many nodes find something to do without looking twice.
+/// Candidates per requested product, so that this many nodes find work with one query.
 const WINDOW: usize = 8;
-/// A model may take its time; a node that takes longer has stopped.
-const LONGEST: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2min'";
+/// A node that takes longer than this for a batch loses its leases.
+const BEGIN: &str = "BEGIN; SET LOCAL idle_in_transaction_session_timeout = '2min'";
 
-/// The connection whose transaction holds this node's claims.
-pub(super) struct Claims {
+/// The connection whose transaction holds the leases of this node.
+pub(super) struct EmbeddingLeases {
     connector: Arc<Connector>,
     session: Mutex<Option<Session>>,
 }
 
-impl Claims {
+impl EmbeddingLeases {
     pub(super) fn new(connector: Arc<Connector>) -> Self {
         Self { connector, session: Mutex::default() }
     }
 
-    /// Gives up what was claimed before, and claims the newest products that nobody else works on.
-    pub(super) fn take(
+    /// Releases the leases of this node, and leases the newest products that no other node has
+    /// leased.
+    pub(super) fn lease(
         &self,
         model: &str,
         encoder: Encoder,
@@ -50,15 +49,15 @@ impl Claims {
             }
             _ => self.connector.connect()?,
         };
-        session.begin_with(LONGEST)?;
+        session.begin_with(BEGIN)?;
         let waiting =
             reader::unembedded(&mut session, model, encoder, limit.saturating_mul(WINDOW))?;
         let keys: Vec<i32> = waiting.iter().map(key).collect();
         let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let claimed = session.query(statements::CLAIM, &[&keys, &most])?;
+        let leased = session.query(statements::LEASE, &[&keys, &most])?;
         let mut waiting: Vec<_> = waiting.into_iter().map(Some).collect();
-        let mut products = Vec::with_capacity(claimed.len());
-        for row in &claimed {
+        let mut products = Vec::with_capacity(leased.len());
+        for row in &leased {
             let at = usize::try_from(get::<i64>(row, 0)? - 1).unwrap_or(usize::MAX);
             products.extend(waiting.get_mut(at).and_then(Option::take));
         }
@@ -70,7 +69,8 @@ impl Claims {
     }
 }
 
-/// Product numbers are unique over all shops. Two that share a key are not worked on at once.
+/// Product ids are unique over all shops. Two with the same low 32 bits are not leased at once,
+/// which is harmless.
 fn key(product: &Unembedded) -> i32 {
     product.id.get() as i32
 }

@@ -1,5 +1,5 @@
-//! How does a whole catalog arrive in an empty database? In chunks, each a transaction, so that a
-//! move that was cut off can go on.
+//! Bulk load of a whole catalog into an empty database, in chunks of one transaction each, so that
+//! an interrupted load can be resumed.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    super::{Remembered, ShopCounts, StoreError, TokenRow, VectorRow, decoding},
+    super::{ShopCounts, StoreError, StoredResponse, TokenRow, VectorRow, decoding},
     flush,
     rows::get,
     session::{Session, Value},
@@ -18,26 +18,26 @@ use super::{
     transaction::ShopState,
 };
 
-/// While this table is there, the catalog is not.
+/// This table exists while a bulk load is incomplete.
 const MARK: &str = "CREATE TABLE move_in_progress ()";
 const UNMARK: &str = "DROP TABLE move_in_progress";
 const IS_MARKED: &str = "SELECT to_regclass('move_in_progress')";
 const IS_USED: &str = "SELECT 1 FROM shops UNION ALL SELECT 1 FROM tokens LIMIT 1";
 
-/// A catalog on its way in.
-pub struct Arrival {
+/// A bulk load in progress.
+pub struct BulkLoad {
     session: Session,
 }
 
-/// Whether a move into the database was begun and not finished.
-pub(super) fn is_under_way(session: &mut Session) -> Result<bool, StoreError> {
+/// Whether a bulk load was begun and not finished.
+pub(super) fn is_incomplete(session: &mut Session) -> Result<bool, StoreError> {
     Ok(session.simple(IS_MARKED)?.is_some())
 }
 
-impl Arrival {
-    /// Begins a move, or goes on with one; `None` if the database is in use.
+impl BulkLoad {
+    /// Begins or resumes a bulk load; `None` if the database is in use.
     pub(super) fn begin(mut session: Session) -> Result<Option<Self>, StoreError> {
-        if !is_under_way(&mut session)? {
+        if !is_incomplete(&mut session)? {
             if session.simple(IS_USED)?.is_some() {
                 return Ok(None);
             }
@@ -46,14 +46,14 @@ impl Arrival {
         Ok(Some(Self { session }))
     }
 
-    /// The last product of a shop that has arrived. They come by ascending number.
+    /// The last loaded product of a shop. Products are loaded by ascending id.
     pub(crate) fn last_product(&mut self, shop: ShopId) -> Result<Option<ProductId>, StoreError> {
         let row = self.session.query_one(statements::LAST_PRODUCT, &[&number(shop)])?;
         let last = get::<Option<i64>>(&row, 0)?;
         Ok(last.and_then(|last| decoding::product_id(number(shop), last)))
     }
 
-    /// Keeps products with their vectors.
+    /// Stores products and their vectors.
     pub(crate) fn put(
         &mut self,
         shop: ShopId,
@@ -78,7 +78,7 @@ impl Arrival {
         }
     }
 
-    /// Keeps the numbers of a shop whose products are all there.
+    /// Stores the counts and the position of a shop after its last product.
     pub(crate) fn finish_shop(&mut self, counts: ShopCounts, last: Seq) -> Result<(), StoreError> {
         let values: [Value<'_>; 4] = [
             &number(counts.shop),
@@ -86,10 +86,10 @@ impl Arrival {
             &(counts.visible as i64),
             &last.0.cast_signed(),
         ];
-        self.session.execute(statements::ARRIVED_SHOP, &values).map(drop)
+        self.session.execute(statements::LOADED_SHOP, &values).map(drop)
     }
 
-    /// Keeps tokens under their numbers.
+    /// Stores tokens under their ids.
     pub(crate) fn put_tokens(&mut self, tokens: &[TokenRow]) -> Result<(), StoreError> {
         for row in tokens {
             let values: [Value<'_>; 8] = [
@@ -102,31 +102,31 @@ impl Arrival {
                 &row.expires_at.map(Timestamp::as_microsecond),
                 &row.revoked_at.map(Timestamp::as_microsecond),
             ];
-            self.session.execute(statements::ARRIVED_TOKEN, &values)?;
+            self.session.execute(statements::LOADED_TOKEN, &values)?;
         }
         let last = tokens.iter().map(|row| row.id).max().unwrap_or_default();
         self.raise("token_ids", last)
     }
 
-    /// Keeps answers to idempotency keys.
+    /// Stores responses to idempotency keys.
     pub(crate) fn put_keys(
         &mut self,
-        keys: &[(ShopId, String, Remembered, Timestamp)],
+        keys: &[(ShopId, String, StoredResponse, Timestamp)],
     ) -> Result<(), StoreError> {
-        for (shop, key, said, at) in keys {
+        for (shop, key, response, at) in keys {
             let values: [Value<'_>; 5] =
-                [&number(*shop), key, &said.fingerprint, &said.answer, &at.as_microsecond()];
-            self.session.execute(statements::REMEMBER, &values)?;
+                [&number(*shop), key, &response.fingerprint, &response.body, &at.as_microsecond()];
+            self.session.execute(statements::STORE_RESPONSE, &values)?;
         }
         Ok(())
     }
 
-    /// Sees to it that no product number up to this one is given out again.
-    pub(crate) fn reserve_numbers(&mut self, last: u64) -> Result<(), StoreError> {
+    /// Reserves all product ids up to this one.
+    pub(crate) fn reserve_product_ids(&mut self, last: u64) -> Result<(), StoreError> {
         self.raise("product_id_blocks", last)
     }
 
-    /// Everything is there.
+    /// Marks the load as complete.
     pub(crate) fn finish(mut self) -> Result<(), StoreError> {
         self.session.control(UNMARK)
     }

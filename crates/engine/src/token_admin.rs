@@ -1,0 +1,139 @@
+//! Administration of tokens by the operator, directly on a store, whether or not a server runs on it.
+
+use std::{path::Path, sync::Arc, thread};
+
+use catalog::{
+    access::{AdminPass, Role},
+    product::ShopId,
+};
+use jiff::Timestamp;
+
+use crate::{
+    store::{
+        CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders,
+        SqliteStore, StoreError, TOKEN_LEASE, TokenReads, TokenRow,
+    },
+    tokens::{IssuedToken, RandomSource, Secret},
+    writes::{IssueToken, RevokeToken, TxContext, Write},
+};
+
+/// Issues, lists and revokes the tokens of a store.
+pub struct TokenAdmin {
+    store: Box<dyn CatalogStore>,
+    readers: Arc<dyn TokenReads>,
+}
+
+/// Why the store could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenAdminError {
+    /// The folder does not exist and cannot be created.
+    #[error(transparent)]
+    Folder(#[from] FolderInUse),
+    /// The database could not be opened.
+    #[error("the database cannot be used")]
+    Store(#[from] StoreError),
+}
+
+impl TokenAdmin {
+    /// Opens a data folder. A server may be running on it: its schema is not migrated then.
+    pub fn open(folder: &Path) -> Result<Self, TokenAdminError> {
+        DataFolder::prepare(folder)?;
+        let store = SqliteStore::open_beside(folder)?;
+        let readers = Arc::new(SqliteReaders::new(folder.to_owned()));
+        Ok(Self { store: Box::new(store), readers })
+    }
+
+    /// Connects to a database. With `create`, an empty database gets its tables; an existing schema
+    /// is not migrated.
+    pub fn open_database(
+        database: &PostgresSettings,
+        create: bool,
+    ) -> Result<Self, TokenAdminError> {
+        let postgres = Postgres::new(database)?;
+        if create {
+            postgres.create_tables()?;
+        }
+        postgres.check_schema()?;
+        Ok(Self { store: Box::new(postgres.store()), readers: Arc::new(postgres.readers()) })
+    }
+
+    /// Issues a token for any shop and role.
+    pub fn issue(
+        &mut self,
+        shop: ShopId,
+        role: Role,
+        name: &str,
+        expires_at: Option<Timestamp>,
+        now: Timestamp,
+        random: &RandomSource,
+    ) -> Result<IssuedToken, StoreError> {
+        self.run(
+            &IssueToken {
+                pass: AdminPass::of_operator(shop),
+                role,
+                name: name.to_owned(),
+                expires_at,
+                secret: Secret::generate(random),
+            },
+            now,
+        )
+    }
+
+    /// The tokens of one shop or of all.
+    pub fn list(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
+        self.readers.tokens(shop)
+    }
+
+    /// Revokes a token of any shop; `false` if it does not exist or was revoked before.
+    pub fn revoke(&mut self, id: u64, now: Timestamp) -> Result<bool, StoreError> {
+        let Some(row) = self.readers.token(id)? else { return Ok(false) };
+        let revoked = self.run(&RevokeToken { pass: AdminPass::of_operator(row.shop), id }, now)?;
+        if self.readers.is_shared() {
+            // Other nodes may accept the token from their cache until then.
+            thread::sleep(TOKEN_LEASE);
+        }
+        Ok(revoked)
+    }
+
+    fn run<W: Write>(&mut self, write: &W, now: Timestamp) -> Result<W::Outcome, StoreError> {
+        let mut transaction = self.store.begin()?;
+        let outcome = write.run(&mut transaction, TxContext { now, responses_since: now })?;
+        transaction.commit()?;
+        Ok(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::access::Caller;
+
+    use super::*;
+    use crate::tokens::{BadToken, verify};
+
+    fn counting() -> RandomSource {
+        Arc::new(|bytes| bytes.iter_mut().enumerate().for_each(|(i, b)| *b = i as u8))
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    #[test]
+    fn a_token_is_accepted_until_it_expires_or_is_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut admin = TokenAdmin::open(folder.path()).unwrap();
+        let shop = ShopId::new(7).unwrap();
+        let issued =
+            admin.issue(shop, Role::Editor, "ci", Some(at(100)), at(0), &counting()).unwrap();
+        let check = |admin: &TokenAdmin, token: &str, second| {
+            verify(&*admin.readers, token, at(second)).unwrap().map(|(caller, _)| caller)
+        };
+        assert_eq!(check(&admin, &issued.token, 99), Ok(Caller::new(shop, Role::Editor)));
+        assert_eq!(check(&admin, &issued.token, 100), Err(BadToken::Expired));
+        let forged = issued.token.replace("shk_1_AA", "shk_1_AB");
+        assert_eq!(check(&admin, &forged, 0), Err(BadToken::Invalid));
+        assert!(admin.revoke(issued.id, at(5)).unwrap());
+        assert!(!admin.revoke(issued.id, at(6)).unwrap());
+        assert_eq!(check(&admin, &issued.token, 50), Err(BadToken::Invalid));
+    }
+}

@@ -1,0 +1,161 @@
+//! The writer: one thread that commits all waiting writes together (group commit).
+//!
+//! A write is acknowledged only after its group is durable and the index of its shop shows it. The
+//! longer a commit takes, the more writes wait for the next one, so that one `fsync` is shared by
+//! all of them. Large updates of an index run beside the next commits ([`crate::shops::Applier`]).
+//!
+//! [`queue`] has the queued writes and their acknowledgement, [`group_commit`] the thread.
+
+mod group_commit;
+#[cfg(test)]
+mod multi_node_tests;
+mod queue;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
+use tokio::sync::mpsc;
+
+use self::{
+    group_commit::GroupCommit,
+    queue::{QueuedWrite, queued},
+};
+use crate::{
+    background::{Wakeup, WorkerThread},
+    embed::Embedder,
+    shops::Applier,
+    store::{CatalogStore, StoreError},
+    writes::Write,
+};
+
+/// Returns the current time; supplied by the composition root.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Why a write was not done.
+#[derive(Clone, Debug, Error)]
+pub enum WriteError {
+    /// Too many writes are queued.
+    #[error("too many writes are waiting")]
+    QueueFull,
+    /// The writer thread has ended unexpectedly; the process must be restarted.
+    #[error("the writer is down")]
+    Down,
+    /// The store failed.
+    #[error("the write could not be stored")]
+    Store(#[from] StoreError),
+}
+
+/// How writes are queued and grouped.
+#[derive(Clone, Copy, Debug)]
+pub struct WriterSettings {
+    /// Writes that may be queued.
+    pub queue: usize,
+    /// A group is committed once it has this many products.
+    pub group_products: usize,
+    /// How long the response to an idempotency key is replayed.
+    pub response_retention: SignedDuration,
+}
+
+/// The handle of the writer thread. Dropping it commits what is queued and then ends the thread.
+pub struct Writer {
+    queue: mpsc::Sender<Box<dyn QueuedWrite>>,
+    /// Durable writes that are not acknowledged yet, because an index does not show them.
+    unacknowledged: Arc<AtomicUsize>,
+    wakeup: Arc<Wakeup>,
+    thread: Option<WorkerThread>,
+}
+
+/// A handle that does not keep the writer from ending.
+pub(crate) struct WeakWriter(mpsc::WeakSender<Box<dyn QueuedWrite>>);
+
+impl WeakWriter {
+    /// Queues a write, waits for room if the queue is full, and waits for the outcome. Blocks.
+    pub(crate) fn submit_blocking<W: Write>(&self, write: W) -> Result<W::Outcome, WriteError> {
+        let (write, outcome) = queued(write);
+        let queue = self.0.upgrade().ok_or(WriteError::Down)?;
+        queue.blocking_send(write).map_err(|_| WriteError::Down)?;
+        drop(queue);
+        outcome.blocking_recv().unwrap_or(Err(WriteError::Down))
+    }
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(crate) fn start(
+        store: Box<dyn CatalogStore>,
+        applier: Applier,
+        embedder: Option<Arc<dyn Embedder>>,
+        clock: Clock,
+        settings: WriterSettings,
+    ) -> io::Result<Self> {
+        let (queue, waiting) = mpsc::channel(settings.queue.max(1));
+        let wakeup = Arc::<Wakeup>::default();
+        let unacknowledged = Arc::<AtomicUsize>::default();
+        let group_commit = GroupCommit {
+            store,
+            applier,
+            embedder,
+            clock,
+            settings,
+            unacknowledged: Arc::clone(&unacknowledged),
+            committed: Arc::clone(&wakeup),
+        };
+        let thread = WorkerThread::spawn("writer", move || group_commit.run(waiting))?;
+        Ok(Self { queue, unacknowledged, wakeup, thread: Some(thread) })
+    }
+
+    /// A handle for background work, which must not delay the end of the writer.
+    pub(crate) fn downgrade(&self) -> WeakWriter {
+        WeakWriter(self.queue.downgrade())
+    }
+
+    /// Notified after every commit that changed products.
+    pub(crate) fn wakeup(&self) -> Arc<Wakeup> {
+        Arc::clone(&self.wakeup)
+    }
+
+    /// Queues a write and waits until it is durable and visible, or was not done at all.
+    pub(crate) async fn submit<W: Write>(&self, write: W) -> Result<W::Outcome, WriteError> {
+        // Bounds the writes that are committed faster than they are indexed.
+        if self.unacknowledged.load(Ordering::Relaxed) >= self.queue.max_capacity() {
+            return Err(WriteError::QueueFull);
+        }
+        let (write, outcome) = queued(write);
+        self.queue.try_send(write).map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(_) => WriteError::QueueFull,
+            mpsc::error::TrySendError::Closed(_) => WriteError::Down,
+        })?;
+        outcome.await.unwrap_or(Err(WriteError::Down))
+    }
+
+    /// Health check: whether the thread runs. Without it this process can only read.
+    pub(crate) fn check(&self) -> Result<(), WriteError> {
+        // The thread owns the receiver.
+        if self.queue.is_closed() { Err(WriteError::Down) } else { Ok(()) }
+    }
+
+    /// Writes that wait for their commit or for an index.
+    pub(crate) fn waiting(&self) -> usize {
+        let queued = self.queue.max_capacity() - self.queue.capacity();
+        queued + self.unacknowledged.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        let (closed, _) = mpsc::channel(1);
+        self.queue = closed;
+        if let Some(thread) = self.thread.take() {
+            thread.join();
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Tests of the writer on SQLite.
+
+use std::{
+    sync::{atomic::AtomicU64, mpsc as std_mpsc},
+    time::Duration,
+};
+
+use catalog::{
+    access::{Caller, Role, WritePass},
+    price::Price,
+    product::{Description, Draft, ProductId, ShopId, Title},
+};
+use parking_lot::Mutex;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+use super::*;
+use crate::{
+    shops::Shops,
+    store::{SqliteReaders, SqliteStore, StoreErrorKind, StoreInfo, WriteTransaction},
+    writes::{Create, Created, TxContext},
+};
+
+const QUEUE: usize = 8;
+const BUSY_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// A writer on a new data folder. Its clock counts transactions: each reads it once.
+struct Bench {
+    writer: Arc<Writer>,
+    transactions: Arc<AtomicU64>,
+    readers: Arc<SqliteReaders>,
+    shops: Arc<Shops>,
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = SqliteStore::open(folder.path()).unwrap();
+        store.wait_at_most(BUSY_TIMEOUT);
+        let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+        let shops = Arc::new(Shops::new(readers.clone(), None, usize::MAX));
+        let transactions = Arc::new(AtomicU64::new(0));
+        let counter = Arc::clone(&transactions);
+        let clock: Clock = Arc::new(move || {
+            let seconds = counter.fetch_add(1, Ordering::SeqCst);
+            Timestamp::from_second(seconds as i64).unwrap()
+        });
+        let settings = WriterSettings {
+            queue: QUEUE,
+            group_products: 100,
+            response_retention: SignedDuration::from_hours(24),
+        };
+        let applier = Applier::start(Arc::clone(&shops), None).unwrap();
+        let writer = Writer::start(Box::new(store), applier, None, clock, settings).unwrap();
+        Self { writer: Arc::new(writer), transactions, readers, shops, folder }
+    }
+
+    /// Blocks the writer thread until the returned sender is dropped, so that the writes queued
+    /// meanwhile become one group.
+    async fn block(&self) -> std_mpsc::Sender<()> {
+        let (release, released) = std_mpsc::channel();
+        let (began, begun) = oneshot::channel();
+        let writer = Arc::clone(&self.writer);
+        let gate = Gate { began: Mutex::new(Some(began)), released: Mutex::new(released) };
+        tokio::spawn(async move { writer.submit(gate).await });
+        begun.await.unwrap();
+        release
+    }
+
+    /// Queues a write and returns once it is in the queue.
+    async fn queue<W: Write>(
+        &self,
+        write: W,
+    ) -> tokio::task::JoinHandle<Result<W::Outcome, WriteError>> {
+        let before = self.writer.waiting();
+        let writer = Arc::clone(&self.writer);
+        let queued = tokio::spawn(async move { writer.submit(write).await });
+        while self.writer.waiting() == before {
+            tokio::task::yield_now().await;
+        }
+        queued
+    }
+
+    fn count(&self) -> usize {
+        self.readers.counts(shop()).unwrap().products
+    }
+}
+
+struct Gate {
+    began: Mutex<Option<oneshot::Sender<()>>>,
+    released: Mutex<std_mpsc::Receiver<()>>,
+}
+
+impl Write for Gate {
+    type Outcome = ();
+
+    fn products(&self) -> usize {
+        1000
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        Vec::new()
+    }
+
+    fn run(&self, _: &mut WriteTransaction<'_>, _: TxContext) -> Result<(), StoreError> {
+        if let Some(began) = self.began.lock().take() {
+            began.send(()).unwrap();
+        }
+        // Fails once the sender is dropped.
+        let _ = self.released.lock().recv();
+        Ok(())
+    }
+}
+
+/// Creates a product, then fails.
+struct Failing(How);
+
+#[derive(Clone, Copy)]
+enum How {
+    ByError,
+    ByPanic,
+}
+
+impl Write for Failing {
+    type Outcome = ();
+
+    fn products(&self) -> usize {
+        1
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        vec![shop()]
+    }
+
+    fn run(
+        &self,
+        transaction: &mut WriteTransaction<'_>,
+        context: TxContext,
+    ) -> Result<(), StoreError> {
+        transaction.create(shop(), draft("half written"), context.now)?;
+        match self.0 {
+            How::ByError => Err(StoreError::unexpected("the test made it fail")),
+            How::ByPanic => panic!("the test made it panic"),
+        }
+    }
+}
+
+/// Ends the writer thread by a panic outside of a transaction.
+struct EndsThread;
+
+impl Write for EndsThread {
+    type Outcome = ();
+
+    fn products(&self) -> usize {
+        panic!("the test made it end the thread")
+    }
+
+    fn shops(&self) -> Vec<ShopId> {
+        Vec::new()
+    }
+
+    fn run(&self, _: &mut WriteTransaction<'_>, _: TxContext) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+fn shop() -> ShopId {
+    ShopId::new(1).unwrap()
+}
+
+fn pass() -> WritePass {
+    Caller::new(shop(), Role::Editor).may_write().unwrap()
+}
+
+fn draft(title: &str) -> Draft {
+    Draft {
+        title: Title::parse(title).unwrap(),
+        description: Description::default(),
+        price: Price::parse("$1").unwrap(),
+        hidden: false,
+        media: vec![],
+    }
+}
+
+fn create(title: &str) -> Create {
+    Create { pass: pass(), drafts: vec![(draft(title), None)], idempotency: None }
+}
+
+fn id_of(outcome: Result<Created, WriteError>) -> ProductId {
+    match outcome.unwrap() {
+        Created::New(products) => products[0].id,
+        other => panic!("not created: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn queued_writes_are_committed_together_and_in_order() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    let mut queued = Vec::new();
+    for n in 0..QUEUE {
+        queued.push(bench.queue(create(&format!("lamp {n}"))).await);
+    }
+    drop(blocked);
+    for (n, write) in queued.into_iter().enumerate() {
+        assert_eq!(id_of(write.await.unwrap()).get(), n as u64 + 1);
+    }
+    assert_eq!(bench.transactions.load(Ordering::SeqCst), 2, "the gate's and the group's");
+}
+
+async fn other_writes_of_the_group_are_stored(how: How) {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    let before = bench.queue(create("lamp")).await;
+    let failing = bench.queue(Failing(how)).await;
+    let after = bench.queue(create("lamp")).await;
+    drop(blocked);
+    assert_eq!(id_of(before.await.unwrap()).get(), 1);
+    assert!(matches!(failing.await.unwrap(), Err(WriteError::Store(_))));
+    assert_eq!(id_of(after.await.unwrap()).get(), 2);
+    assert_eq!(bench.count(), 2);
+    assert_eq!(bench.shops.index(shop()).unwrap().snapshot().product_count(), 2);
+    bench.writer.check().unwrap();
+}
+
+#[tokio::test]
+async fn a_failing_write_does_not_fail_its_group() {
+    other_writes_of_the_group_are_stored(How::ByError).await;
+}
+
+#[tokio::test]
+async fn a_panicking_write_does_not_fail_its_group() {
+    other_writes_of_the_group_are_stored(How::ByPanic).await;
+}
+
+#[tokio::test]
+async fn a_full_queue_rejects_writes_at_once() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    let mut queued = Vec::new();
+    for _ in 0..QUEUE {
+        queued.push(bench.queue(create("lamp")).await);
+    }
+    assert!(matches!(bench.writer.submit(create("rug")).await, Err(WriteError::QueueFull)));
+    drop(blocked);
+    for write in queued {
+        id_of(write.await.unwrap());
+    }
+    assert_eq!(bench.count(), QUEUE);
+}
+
+#[tokio::test]
+async fn the_write_of_a_cancelled_caller_is_committed() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    let gone = bench.queue(create("lamp")).await;
+    gone.abort();
+    assert!(gone.await.unwrap_err().is_cancelled());
+    drop(blocked);
+    assert_eq!(id_of(bench.writer.submit(create("rug")).await).get(), 2);
+    assert_eq!(bench.count(), 2);
+}
+
+#[tokio::test]
+async fn dropping_the_writer_commits_the_queue_first() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    for _ in 0..QUEUE {
+        bench.queue(create("lamp")).await.abort();
+    }
+    drop(blocked);
+    let Bench { writer, folder, .. } = bench;
+    // The caller of the gate shares the writer until it is acknowledged.
+    let mut shared = writer;
+    let writer = loop {
+        match Arc::try_unwrap(shared) {
+            Ok(writer) => break writer,
+            Err(still) => shared = still,
+        }
+        tokio::task::yield_now().await;
+    };
+    drop(writer);
+    let readers = SqliteReaders::new(folder.path().to_owned());
+    assert_eq!(readers.counts(shop()).unwrap().products, QUEUE);
+}
+
+#[tokio::test]
+async fn the_health_check_fails_without_the_thread() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    let ending = bench.queue(EndsThread).await;
+    let waiting = bench.queue(create("lamp")).await;
+    bench.writer.check().unwrap();
+    drop(blocked);
+    assert!(matches!(ending.await.unwrap(), Err(WriteError::Down)));
+    assert!(matches!(waiting.await.unwrap(), Err(WriteError::Down)));
+    assert!(matches!(bench.writer.submit(create("rug")).await, Err(WriteError::Down)));
+    assert!(matches!(bench.writer.check(), Err(WriteError::Down)));
+}
+
+#[tokio::test]
+async fn a_group_waits_once_for_the_lock_of_another_process() {
+    let bench = Bench::new();
+    let mut other = SqliteStore::open(bench.folder.path()).unwrap();
+    let locked = other.begin().unwrap();
+    let writer = Arc::clone(&bench.writer);
+    let mut queued = vec![tokio::spawn(async move { writer.submit(create("lamp")).await })];
+    while bench.transactions.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..QUEUE {
+        queued.push(bench.queue(create("lamp")).await);
+    }
+    for write in queued {
+        let outcome = write.await.unwrap();
+        assert!(
+            matches!(&outcome, Err(WriteError::Store(e)) if e.kind() == StoreErrorKind::Busy),
+            "{outcome:?}"
+        );
+    }
+    assert_eq!(bench.transactions.load(Ordering::SeqCst), 2, "the first and the group");
+    drop(locked);
+    id_of(bench.writer.submit(create("lamp")).await);
+    assert_eq!(bench.count(), 1);
+}

@@ -1,0 +1,197 @@
+//! Model test: seeded random operations on a real engine in a real folder, compared after each step
+//! with a `BTreeMap`, including restarts, evictions of shop indexes and expiring idempotency keys.
+//!
+//! A failure prints the seed and the last operations; `TEST_SEED=<seed>` repeats the run.
+#![allow(clippy::unwrap_used)]
+
+mod bench;
+mod reference;
+mod run;
+
+use std::{
+    collections::{BTreeMap, BTreeSet, VecDeque},
+    env,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    thread,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use catalog::{
+    access::{Caller, ReadPass, Role, Visibility, WritePass},
+    analysis::{QueryTerms, for_each_word},
+    change::Seq,
+    media::{Media, MediaKind},
+    price::Price,
+    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
+    query::QueryText,
+    query_parser::ParseOptions,
+    tuning::TUNING,
+};
+use engine::{
+    Engine, SearchRequest, Settings, WarmUp,
+    writer::WriterSettings,
+    writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal},
+};
+use fastrand::Rng;
+use jiff::{SignedDuration, Timestamp};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use self::{
+    bench::Bench,
+    reference::{Model, StoredResponse},
+    run::Run,
+};
+
+const STEPS: usize = 2000;
+const SHOPS: u64 = 4;
+const MANY: usize = 40;
+/// Enough for about two of the shops.
+const INDEX_MEMORY: usize = 5 << 10;
+/// By how much the clock advances each time that the engine reads it.
+const TICK: SignedDuration = SignedDuration::from_secs(60);
+/// Some keys are reused before this time, some after it.
+const RESPONSE_RETENTION: SignedDuration = SignedDuration::from_mins(200);
+const KEYS: u64 = 12;
+const LAST_OPERATIONS: usize = 25;
+const EVERYTHING: usize = 10_000;
+
+const WORDS: &[&str] = &[
+    "linen", "oak", "brass", "velvet", "sofa", "lamp", "table", "mirror", "wool", "rug", "red",
+    "green", "small", "round", "WD-40", "L'Oréal", "501", "绿茶", "crème",
+];
+const PRICES: &[&str] = &["$19.99", "19,99 €", "EUR 1.299,00", "£1,299", "¥1500", "1 299 ₽"];
+
+#[test]
+fn the_engine_behaves_like_a_map() {
+    let mut run = Run::new();
+    for step in 0..STEPS {
+        run.step();
+        if step % 250 == 249 {
+            run.restart();
+            run.compare_everything();
+        }
+    }
+    run.compare_everything();
+    assert!(run.bench.engine().figures().shops < SHOPS as usize, "no index was ever evicted");
+}
+
+#[test]
+fn concurrent_updates_of_one_product_lose_no_field() {
+    let bench = Bench::new();
+    let shop = shop(1);
+    let one = created(bench.create(shop, vec![draft("Sofa", "soft", "$1", false)], None));
+    let id = one[0].id;
+    for round in 0..20 {
+        let text = format!("round {round}");
+        let patches = [
+            Patch { title: Some(Title::parse(&text).unwrap()), ..Patch::default() },
+            Patch { description: Some(Description::parse(&text).unwrap()), ..Patch::default() },
+            Patch { price: Some(Price::parse(&format!("${round}")).unwrap()), ..Patch::default() },
+            Patch { hidden: Some(round % 2 == 0), ..Patch::default() },
+        ];
+        let writes: Vec<_> = patches
+            .into_iter()
+            .map(|patch| {
+                let engine = bench.engine();
+                let edit = Edit { id, patch, precondition: Precondition::Exists };
+                bench.runtime.spawn(async move { engine.update(may_write(shop), vec![edit]).await })
+            })
+            .collect();
+        for write in writes {
+            bench.runtime.block_on(write).unwrap().unwrap()[0].as_ref().unwrap();
+        }
+        let found = bench.product(shop, id).unwrap();
+        assert_eq!(found.title.as_str(), text);
+        assert_eq!(found.description.as_str(), text);
+        assert_eq!(found.price.text(), format!("${round}"));
+        assert_eq!(found.hidden, round % 2 == 0);
+    }
+}
+
+#[test]
+fn concurrent_creates_with_one_idempotency_key_create_once() {
+    let bench = Bench::new();
+    let shop = shop(1);
+    let creates: Vec<_> = (0..32)
+        .map(|_| {
+            let engine = bench.engine();
+            let drafts = vec![draft("Sofa", "", "$1", false)];
+            let once = Some(once("the key", 7));
+            bench.runtime.spawn(async move { engine.create(may_write(shop), drafts, once).await })
+        })
+        .collect();
+    let mut new = 0;
+    let mut bodies = BTreeSet::new();
+    for create in creates {
+        match bench.runtime.block_on(create).unwrap().unwrap() {
+            Created::New(products) => {
+                new += 1;
+                bodies.insert(encode(&products));
+            }
+            Created::Replayed(body) => _ = bodies.insert(body),
+            Created::KeyReused => panic!("the fingerprint is the same"),
+        }
+    }
+    assert_eq!((new, bodies.len()), (1, 1));
+    assert_eq!(bench.page(shop, EVERYTHING, 0).1, 1);
+}
+
+fn seed() -> u64 {
+    match env::var("TEST_SEED") {
+        Ok(seed) => seed.parse().unwrap(),
+        Err(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64,
+    }
+}
+
+fn time(ticks: i64) -> Timestamp {
+    Timestamp::UNIX_EPOCH + SignedDuration::from_secs(TICK.as_secs() * ticks)
+}
+
+fn shop(number: u64) -> ShopId {
+    ShopId::new(number).unwrap()
+}
+
+fn may_write(shop: ShopId) -> WritePass {
+    Caller::new(shop, Role::Editor).may_write().unwrap()
+}
+
+fn may_see_all(shop: ShopId) -> ReadPass {
+    Caller::new(shop, Role::Viewer).may_search(true).unwrap()
+}
+
+fn may_shop(shop: ShopId) -> ReadPass {
+    Caller::new(shop, Role::Shopper).may_read()
+}
+
+fn draft(title: &str, description: &str, price: &str, hidden: bool) -> Draft {
+    Draft {
+        title: Title::parse(title).unwrap(),
+        description: Description::parse(description).unwrap(),
+        price: Price::parse(price).unwrap(),
+        hidden,
+        media: vec![],
+    }
+}
+
+fn created(outcome: Created) -> Vec<Product> {
+    match outcome {
+        Created::New(products) => products,
+        other => panic!("not created: {other:?}"),
+    }
+}
+
+fn once(key: &str, fingerprint: u8) -> IdempotencyRequest {
+    IdempotencyRequest {
+        key: key.to_owned(),
+        fingerprint: vec![fingerprint],
+        response: Arc::new(encode),
+    }
+}
+
+fn encode(products: &[Product]) -> Vec<u8> {
+    products.iter().flat_map(|product| product.id.get().to_be_bytes()).collect()
+}
