@@ -66,7 +66,7 @@ test("prices are labelled in few words", () => {
   assert.equal(label("about", undefined, null, { min: "40", max: "60" }), "about 40 to 60");
 });
 
-test("figures are written for people", () => {
+test("numbers are formatted for people", () => {
   assert.equal(amount("0.1", "USD"), "$0.1");
   assert.equal(counted(1, "product"), "1 product");
   assert.equal(counted(1234, "product"), "1,234 products");
@@ -95,16 +95,16 @@ test("separated values are read as RFC 4180 has them", () => {
     { line: 4, value: { name: "two\nlines", price: "$6", details: "" } },
     { line: 6, value: { name: "last", price: "$7", details: "x" } },
   ]);
-  assert.deepEqual(readInPieces(() => new Separated("\t"), "a\tb\n1\t2\t3\n"), [{ line: 2, fault: "has 3 values for 2 columns" }]);
-  assert.deepEqual(readInPieces(() => new Separated(","), 'a\n"open'), [{ line: 2, fault: "a quote is never closed" }]);
+  assert.deepEqual(readInPieces(() => new Separated("\t"), "a\tb\n1\t2\t3\n"), [{ line: 2, error: "has 3 values for 2 columns" }]);
+  assert.deepEqual(readInPieces(() => new Separated(","), 'a\n"open'), [{ line: 2, error: "a quote is never closed" }]);
   assert.deepEqual(readInPieces(() => new Separated(","), '\uFEFFtitle\n5" pipe\n'), [{ line: 2, value: { title: '5" pipe' } }]);
 });
 
 test("JSON lines are read one by one, bad ones told by line", () => {
   const found = readInPieces(() => new JsonLines(), '{"a": 1}\n\n{"a": \n[1]\n{"a": 2}');
   assert.deepEqual(found.map(({ line, value }) => [line, value]), [[1, { a: 1 }], [3, undefined], [4, undefined], [5, { a: 2 }]]);
-  assert.match(found[1].fault, /^is not JSON/);
-  assert.equal(found[2].fault, "is not an object");
+  assert.match(found[1].error, /^is not JSON/);
+  assert.equal(found[2].error, "is not an object");
 });
 
 test("a JSON array is read element by element", () => {
@@ -114,7 +114,7 @@ test("a JSON array is read element by element", () => {
     { line: 3, value: { t: "c" } },
   ]);
   assert.deepEqual(readInPieces(() => new JsonArray(), "[]"), []);
-  assert.equal(readInPieces(() => new JsonArray(), '[{"a": 1}, {"b"').at(-1).fault, "the file ends inside the array");
+  assert.equal(readInPieces(() => new JsonArray(), '[{"a": 1}, {"b"').at(-1).error, "the file ends inside the array");
 });
 
 test("a file's format is told by its beginning", () => {

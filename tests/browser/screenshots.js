@@ -10,7 +10,7 @@ const SCREEN = { width: 1200, height: 760 };
 const PHONE = { width: 390, height: 760 };
 const WANTED = "a cosy scarf under $40, not black";
 const ASKED = ["coffee", "warm blanket under $50", "gift for a gardener", "desk lamp", "runing shoes", "cheapest headphones"];
-/// Readings of the figures that make a line worth a look.
+/// Samples that make a chart worth a look.
 const READINGS = 12;
 
 // Chromium refuses to run as root with its sandbox.
@@ -44,7 +44,7 @@ function ask() {
 
 await take("shop", "/", {}, (page) => search(page, WANTED));
 await take("shop-phone", "/", { viewport: PHONE, dark: true }, (page) => search(page, WANTED));
-await take("desk", "/admin", {}, async (page) => {
+await take("admin", "/admin", {}, async (page) => {
   await page.locator("tbody tr").first().waitFor();
   for (const place of [1, 2]) await page.locator("tbody tr input").nth(place).check();
 });
@@ -52,7 +52,7 @@ await take("search-lab", "/admin#/search", {}, async (page) => {
   await page.fill("#lab-query", "warm scarf for running under $40");
   await page.locator(".score-bar").first().waitFor();
 });
-await take("figures", "/admin#/figures", {}, async (page) => {
+await take("dashboard", "/admin#/dashboard", {}, async (page) => {
   for (let reading = 0; reading < READINGS; reading += 1) {
     const read = page.waitForResponse((response) => response.url().endsWith("/figures"));
     for (let count = 20 + Math.floor(Math.random() * 40); count > 0; count -= 1) await (await ask()).text();

@@ -12,5 +12,6 @@ pub mod config;
 pub mod demo;
 pub mod http;
 pub mod metrics;
+pub mod readiness;
 pub mod serving;
 pub mod telemetry;

@@ -1,30 +1,35 @@
-//! Whatever bytes arrive as a body, reading them ends in a request or in faults, never in a panic.
+//! Reading arbitrary bytes as a request body ends in a request or in errors, never in a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use server::http::{json, requests};
+use server::http::requests::{
+    MAX_BULK, ObjectDefinition, json,
+    products::{NewProduct, NewProducts, ProductChanges, ProductDeletion, list_parameters},
+    search::SearchRequest,
+    tokens::TokenRequest,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(body) = json::parse(bytes) else { return };
-    if let Ok(draft) = requests::draft(&body) {
-        // What makes a product also changes one into it.
-        let patch = requests::patch(&body).expect("a draft is a patch");
+    if let Ok(draft) = NewProduct::read(&body) {
+        // A body that creates a product also changes one into it.
+        let patch = ProductChanges::read(&body).expect("a new product is a valid change");
         assert_eq!(patch.title.as_ref(), Some(&draft.title));
         assert_eq!(patch.price.as_ref(), Some(&draft.price));
     }
-    if let Err(faults) = requests::patch(&body) {
-        assert!(!faults.is_empty(), "refused without a reason");
+    if let Err(errors) = ProductChanges::read(&body) {
+        assert!(!errors.is_empty(), "rejected without an error");
     }
-    if let Ok(elements) = requests::bulk_elements(&body) {
-        assert!((1..=requests::MAX_BULK).contains(&elements.len()));
+    if let Ok(elements) = NewProducts::read(&body) {
+        assert!((1..=MAX_BULK).contains(&elements.len()));
         for element in elements {
-            let _ = requests::draft(element);
+            let _ = NewProduct::read(element);
         }
     }
-    let _ = requests::bulk_ids(&body);
-    let _ = requests::search(&body);
-    let _ = requests::token(&body, jiff::Timestamp::UNIX_EPOCH);
+    let _ = ProductDeletion::read(&body);
+    let _ = SearchRequest::read(&body);
+    let _ = TokenRequest::read(&body);
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let _ = requests::list_parameters(Some(text));
+        let _ = list_parameters(Some(text));
     }
 });

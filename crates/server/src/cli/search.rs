@@ -26,7 +26,10 @@ use super::{
 };
 use crate::{
     config::{Config, Flags},
-    http::{requests, wire::SearchAnswer},
+    http::{
+        requests::{ObjectDefinition, search::SearchRequest},
+        responses::search::SearchAnswer,
+    },
     serving,
 };
 
@@ -76,8 +79,8 @@ impl SearchCommand {
 
     /// The answer that a server on the data folder would give.
     fn look(&self, config: &Config, body: &Value) -> anyhow::Result<(Value, Duration)> {
-        let request = requests::search(body).map_err(|faults| {
-            let lines: Vec<_> = faults.iter().map(|fault| fault.message.as_str()).collect();
+        let request = SearchRequest::read(body).map_err(|errors| {
+            let lines: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
             anyhow::anyhow!("the query {}", lines.join(", "))
         })?;
         let in_folder = || target::name_of_store(config);

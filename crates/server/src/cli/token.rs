@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use crate::{
     config::{self, Config, Flags},
-    http::wire,
+    http::responses::products::time,
     serving,
 };
 
@@ -117,9 +117,9 @@ fn lifetime(raw: &str) -> Result<Duration, &'static str> {
 
 fn state(row: &TokenRow, now: Timestamp) -> String {
     match (row.revoked_at, row.expires_at) {
-        (Some(at), _) => format!("revoked {}", wire::time(at)),
-        (None, Some(at)) if at <= now => format!("expired {}", wire::time(at)),
-        (None, Some(at)) => format!("until {}", wire::time(at)),
+        (Some(at), _) => format!("revoked {}", time(at)),
+        (None, Some(at)) if at <= now => format!("expired {}", time(at)),
+        (None, Some(at)) => format!("until {}", time(at)),
         (None, None) => "works".to_owned(),
     }
 }

@@ -1,235 +1,131 @@
-//! Which address does what? The router, from the outermost layer to the handlers.
+//! The HTTP interface: the router, from the outermost layer to the handlers.
 //!
-//! A request passes [`observe`] (id, figures, error bodies, responses not yet sent), [`guard`] (room,
-//! see [`admission`]), [`auth`] (token and rate limit), then its handler in [`products`], [`search`], [`similar`] or [`tokens`], which
-//! reads it with [`json`], [`fields`] and [`requests`] and answers with [`wire`]. What those and
-//! the tools of [`mcp`] have in common is in [`actions`].
+//! A request passes these modules in order: [`request_log`] (id, time limit, metrics, error
+//! bodies), [`admission`] (size and slot), [`auth`] (token and rate limit), [`consistency`]
+//! (required change), then a handler in [`handlers`], which reads it with [`requests`], calls the
+//! engine, and answers with [`responses`] or one of [`errors`]. [`mcp`] offers the same to agents, [`pages`] to people.
 //!
-//! An address is registered together with its description or not at all, so that [`openapi`]
-//! has every one of them and [`docs`] shows them. [`pages`] has those for people. [`mcp`] describes
-//! itself, in the words of its own protocol.
+//! A path is registered together with its description or not at all, so that the document of
+//! [`openapi`] has every one of them. The exceptions are [`mcp`], which describes itself in its own
+//! protocol, and the paths of the demo.
 
-pub(crate) mod actions;
 pub(crate) mod admission;
+pub(crate) mod app;
 pub(crate) mod auth;
-mod cors;
-mod demo;
-pub(crate) mod docs;
-pub mod explained;
-pub mod faults;
-pub(crate) mod fields;
-pub(crate) mod figures;
-mod freshness;
-pub(crate) mod guard;
-pub(crate) mod health;
-pub mod json;
-pub(crate) mod jwt;
-mod jwt_signatures;
-mod key_file;
-pub(crate) mod mcp;
-pub(crate) mod observe;
-pub(crate) mod openapi;
+pub(crate) mod caller;
+mod consistency;
+mod enums;
+pub mod errors;
+pub(crate) mod handlers;
+pub(crate) mod headers;
+mod json_schema;
+mod mcp;
+mod openapi;
+mod page_policy;
 pub(crate) mod pages;
-pub(crate) mod path;
-pub(crate) mod pool;
-pub mod problem;
-pub(crate) mod products;
-pub(crate) mod rate;
+pub(crate) mod request_log;
 pub mod requests;
-pub(crate) mod search;
-pub(crate) mod similar;
-pub(crate) mod tokens;
+mod response_headers;
+pub mod responses;
 pub(crate) mod traffic;
-pub mod understood;
-pub(crate) mod unsent;
-pub mod wire;
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     middleware::{from_fn_with_state, map_response},
     response::{IntoResponse, Response},
 };
-use engine::Engine;
-use metrics_exporter_prometheus::PrometheusHandle;
 use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
+pub use self::app::{App, AppState};
 use self::{
-    admission::Admissions, cors::Origins, json::BodyLimits, jwt::SignedTokens, observe::RequestIds,
-    pages::PagePolicy, problem::ApiError, rate::RateLimits, traffic::Traffic,
-    unsent::UnsentResponses,
+    admission::response_memory,
+    auth::cors,
+    errors::ApiError,
+    handlers::{demo, health},
+    openapi::endpoint::ApiDocument,
 };
-use crate::{config::Config, demo::DemoShop, serving::ReadinessFlag};
+use crate::config::Config;
 
 /// The canonical prefix of the API.
 const PREFIX: &str = "/api/v1";
-/// The prefix that the contract's samples use; it serves the very same.
+/// A second prefix of the same paths, which the samples of the contract use.
 const SAMPLES_PREFIX: &str = "/v1";
 
-/// What every handler can reach.
-pub type App = Arc<Parts>;
-
-/// The parts of a running service.
-pub struct Parts {
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) signed_tokens: Option<Arc<SignedTokens>>,
-    pub(crate) rate_limits: Option<RateLimits>,
-    pub(crate) body_limits: BodyLimits,
-    pub(crate) head_limits: HeadLimits,
-    pub(crate) request_time: Duration,
-    pub(crate) search_time: Duration,
-    /// Slots and memory of the requests that are let in.
-    pub(crate) admissions: Admissions,
-    /// Memory of the responses that are not sent yet.
-    pub(crate) unsent: UnsentResponses,
-    pub(crate) request_ids: RequestIds,
-    pub(crate) readiness: Arc<ReadinessFlag>,
-    pub(crate) metrics: PrometheusHandle,
-    pub(crate) public_metrics: bool,
-    /// The demo shop, where this is `shopkeeper demo`.
-    pub(crate) demo: Option<DemoShop>,
-    pub(crate) page_policy: PagePolicy,
-    pub(crate) origins: Origins,
-    /// What each shop asks.
-    pub(crate) traffic: Traffic,
-    pub(crate) started: Instant,
-}
-
-/// How large a request's head may be.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HeadLimits {
-    pub(crate) uri_bytes: usize,
-    pub(crate) header_bytes: usize,
-}
-
-impl Parts {
-    /// Puts the parts together as the configuration says. `process` tells this process's
-    /// request ids from those of others.
-    pub fn new(
-        engine: Arc<Engine>,
-        config: &Config,
-        readiness: Arc<ReadinessFlag>,
-        metrics: PrometheusHandle,
-        process: u64,
-    ) -> anyhow::Result<Self> {
-        let limits = &config.limits;
-        Ok(Self {
-            engine,
-            signed_tokens: config.jwt.as_ref().map(SignedTokens::new).transpose()?.map(Arc::new),
-            rate_limits: config.rate_limit.map(RateLimits::new),
-            body_limits: BodyLimits { bytes: limits.body_bytes, read_time: limits.body_read_time },
-            head_limits: HeadLimits {
-                uri_bytes: limits.uri_bytes,
-                header_bytes: limits.header_bytes,
-            },
-            request_time: limits.request_time,
-            search_time: limits.search_time,
-            admissions: Admissions::new(limits),
-            unsent: UnsentResponses::new(limits.response_memory),
-            request_ids: RequestIds::new(process),
-            readiness,
-            metrics,
-            public_metrics: config.metrics.public,
-            demo: None,
-            page_policy: PagePolicy::new(&config.pages),
-            origins: Origins::new(&config.cors),
-            traffic: Traffic::default(),
-            started: Instant::now(),
-        })
-    }
-
-    /// The same parts, around a demo shop.
-    pub(crate) fn with_demo(self, demo: Option<DemoShop>) -> Self {
-        Self { demo, ..self }
-    }
-}
-
-/// The whole service.
+/// The router of the service.
 pub fn router(app: App, config: &Config) -> Router {
-    let api = guarded(&app, api());
-    let agents = guarded(&app, mcp::routes());
+    let api = with_token(&app, handlers::routes());
+    let agents = with_token(&app, mcp::routes());
     let demo = app.demo.as_ref().map(|_| demo::routes()).unwrap_or_default();
-    Router::from(described(api.clone()))
+    let request_log = from_fn_with_state(Arc::clone(&app.request_log), request_log::layer);
+    let (described, document) = described(api.clone()).split_for_parts();
+    described
         .nest(SAMPLES_PREFIX, api.into())
         .merge(agents)
         .merge(demo)
         .fallback(async || ApiError::NotFound("such address"))
-        .layer(map_response(name_refused_methods))
-        .layer(CatchPanicLayer::custom(observe::answer_panic))
+        .layer(Extension(ApiDocument::new(document)))
+        .layer(map_response(describe_405))
+        .layer(CatchPanicLayer::custom(request_log::panic_response))
         .layer(option_layer(cors::layer(&config.cors)))
-        .layer(from_fn_with_state(Arc::clone(&app), observe::observe))
+        .layer(request_log)
         .with_state(app)
 }
 
-/// Health and metrics alone, for a listener of their own: nothing that other clients do keeps them
-/// from being answered.
+/// Only health and metrics, for a listener of their own that requests of clients cannot block.
 pub(crate) fn admin_router(app: App) -> Router {
     let routes = OpenApiRouter::default()
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics));
+    let request_log = from_fn_with_state(Arc::clone(&app.request_log), request_log::layer);
     Router::from(routes)
         .fallback(async || ApiError::NotFound("such address"))
-        .layer(map_response(name_refused_methods))
-        .layer(map_response(unsent::exempt))
-        .layer(CatchPanicLayer::custom(observe::answer_panic))
-        .layer(from_fn_with_state(Arc::clone(&app), observe::observe))
+        .layer(map_response(describe_405))
+        .layer(map_response(response_memory::exempt))
+        .layer(CatchPanicLayer::custom(request_log::panic_response))
+        .layer(request_log)
         .with_state(app)
 }
 
-/// The layers around everything that needs a token.
-fn guarded(app: &App, routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
+/// Adds the layers of routes that need a token.
+fn with_token(app: &App, routes: OpenApiRouter<App>) -> OpenApiRouter<App> {
+    let authenticator = Arc::clone(&app.authenticator);
     routes
-        .route_layer(from_fn_with_state(Arc::clone(app), freshness::layer))
-        .route_layer(from_fn_with_state(Arc::clone(app), auth::authenticate))
-        .layer(from_fn_with_state(Arc::clone(app), guard::guard))
+        .route_layer(from_fn_with_state(Arc::clone(&app.engine), consistency::layer))
+        .route_layer(from_fn_with_state(authenticator, auth::layer::authenticate))
+        .layer(from_fn_with_state(Arc::clone(&app.admission), admission::layer::admit))
 }
 
-/// The description of every address, as `/openapi.json` has it.
+/// The OpenAPI document with every operation.
 pub fn document() -> OpenApi {
-    described(api()).into_openapi()
+    described(handlers::routes()).into_openapi()
 }
 
-/// Every address once, with its description: there is no other way in.
+/// Every described path once.
 fn described(api: OpenApiRouter<App>) -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::document_without_operations())
         .nest(PREFIX, api)
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
         .routes(routes!(health::metrics))
-        .routes(routes!(openapi::openapi))
-        .routes(routes!(docs::docs))
+        .routes(routes!(openapi::endpoint::openapi))
+        .routes(routes!(pages::docs::docs))
         .routes(routes!(pages::home))
         .routes(routes!(pages::preview))
-        .routes(routes!(pages::desk))
+        .routes(routes!(pages::admin))
         .routes(routes!(pages::asset))
 }
 
-/// What needs a token.
-fn api() -> OpenApiRouter<App> {
-    OpenApiRouter::default()
-        .routes(routes!(products::list, products::create))
-        .routes(routes!(products::bulk_create, products::bulk_update, products::bulk_delete))
-        .routes(routes!(products::get, products::update, products::delete))
-        .routes(routes!(search::search))
-        .routes(routes!(similar::similar))
-        .routes(routes!(tokens::list, tokens::issue))
-        .routes(routes!(tokens::revoke))
-        .routes(routes!(figures::figures))
-}
-
-/// The framework's bare 405 (with its `Allow` header) becomes an error like all others.
-async fn name_refused_methods(mut response: Response) -> Response {
-    let refused = response.status() == axum::http::StatusCode::METHOD_NOT_ALLOWED
+/// Turns the framework's bare 405, with its `Allow` header, into an [`ApiError`].
+async fn describe_405(mut response: Response) -> Response {
+    let is_bare = response.status() == axum::http::StatusCode::METHOD_NOT_ALLOWED
         && response.extensions().get::<ApiError>().is_none();
-    if refused {
+    if is_bare {
         response.extensions_mut().insert(ApiError::MethodNotAllowed);
     }
     response.into_response()

@@ -7,7 +7,6 @@ mod listen;
 mod model;
 mod open_files;
 mod patience;
-mod readiness;
 mod stop;
 
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
@@ -26,13 +25,13 @@ use tokio::net::TcpListener;
 
 use admin::AdminListener;
 pub(crate) use model::embedder;
-pub use readiness::{Readiness, ReadinessFlag};
 use stop::StopSignals;
 
 use crate::{
     config::Config,
     demo::{self, DemoShop, PublicUrl},
     http, metrics,
+    readiness::ReadinessFlag,
 };
 
 /// The pause before shops that could not be loaded are tried again; it doubles each time.
@@ -110,7 +109,7 @@ async fn run(
     let address = listener.local_addr()?;
     let admin = AdminListener::bind(config).await?;
     let readiness = Arc::new(ReadinessFlag::default());
-    let parts = http::Parts::new(
+    let state = http::AppState::new(
         Arc::clone(&engine),
         config,
         Arc::clone(&readiness),
@@ -118,9 +117,9 @@ async fn run(
         random_number(),
     )?;
     let (demo, welcome) = open_demo(&engine, demo, address).await?.unzip();
-    let parts = parts.with_demo(demo);
-    parts.signed_tokens.iter().cloned().for_each(http::jwt::follow_keys);
-    let app = Arc::new(parts);
+    let state = state.with_demo(demo);
+    let app = Arc::new(state);
+    app.watch_keys();
     let router = http::router(Arc::clone(&app), config);
     let signals = StopSignals::new().context("signals cannot be awaited")?;
     let store = match &config.database {

@@ -5,7 +5,7 @@ use std::{io, time::Duration};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Readiness, ReadinessFlag};
+use crate::readiness::{Readiness, ReadinessFlag};
 
 /// The signals that stop the server, heard from the creation on.
 pub(super) struct StopSignals {

@@ -433,7 +433,7 @@ fn failures_are_logged_with_their_cause_and_the_database_has_nothing_to_warn_of(
     assert_eq!(shown.status(), 500);
     assert_eq!(node.try_create("rug").status(), 500);
     let log = node.log();
-    for what in ["the store could not be read", "a write could not be stored"] {
+    for what in ["store read failed", "a write could not be stored"] {
         let line = log.lines().find(|line| line.contains(what)).unwrap();
         assert!(line.contains("42703") && line.contains("does not exist"), "{line}");
     }

@@ -3,7 +3,7 @@
 use catalog::product::Product;
 use serde::{Deserialize, Serialize};
 
-use crate::http::wire;
+use crate::http::responses::products::time;
 
 /// The columns of a table, in the order of [`Exported`]'s fields.
 pub(super) const COLUMNS: [&str; 9] = [
@@ -54,8 +54,8 @@ impl From<&Product> for Exported {
             hidden: product.hidden,
             media: product.media.iter().map(picture).collect(),
             shop_id: product.shop.get(),
-            created_at: wire::time(product.created_at),
-            updated_at: wire::time(product.updated_at),
+            created_at: time(product.created_at),
+            updated_at: time(product.updated_at),
         }
     }
 }

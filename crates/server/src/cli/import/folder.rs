@@ -20,7 +20,14 @@ use super::{
     record::Trouble,
     sink::{Sink, Taken},
 };
-use crate::{config::Config, http::requests, serving};
+use crate::{
+    config::Config,
+    http::requests::{
+        ObjectDefinition,
+        products::{NewProduct, ProductEdit},
+    },
+    serving,
+};
 
 /// A shop in a data folder.
 pub(super) struct FolderSink {
@@ -58,7 +65,7 @@ impl Sink for FolderSink {
     fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
         let mut drafts = Vec::with_capacity(products.len());
         for product in products {
-            match requests::draft(product) {
+            match NewProduct::read(product) {
                 Ok(draft) => drafts.push(draft),
                 // Every row was checked by the same rules before.
                 Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
@@ -84,7 +91,7 @@ impl Sink for FolderSink {
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
         let mut edits = Vec::with_capacity(products.len());
         for product in products {
-            match requests::bulk_edit(product).edit {
+            match ProductEdit::read(product) {
                 Ok((id, patch)) => {
                     edits.push(Edit { id, patch, precondition: Precondition::Exists })
                 }

@@ -10,7 +10,7 @@ use super::{
     html,
     record::{Object, Trouble},
 };
-use crate::http::requests::{READ_ONLY, SETTABLE};
+use crate::http::requests::products::{READ_ONLY, SETTABLE};
 
 /// What kind of source the records come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

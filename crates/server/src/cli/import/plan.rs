@@ -11,7 +11,10 @@ use super::{
     mapping::{Key, Mapping, Said},
     record::{Object, Record, Trouble, Unreadable},
 };
-use crate::http::requests::{self, MAX_BULK};
+use crate::http::requests::{
+    MAX_BULK, ObjectDefinition,
+    products::{NewProduct, ProductEdit},
+};
 
 /// Bytes at which a batch is large enough, well below what a server takes in one request.
 const MAX_BATCH_BYTES: usize = 1 << 20;
@@ -137,15 +140,15 @@ fn decide(said: Said, mapping: &Mapping, keys: Option<&Keys>) -> Result<Row, Vec
     };
     let (action, can_be_created) = match known {
         None => {
-            check(requests::draft(&Value::Object(fields.clone())))?;
+            check(NewProduct::read(&Value::Object(fields.clone())))?;
             (Action::Create, true)
         }
         Some(id) => {
             fields.insert("id".to_owned(), id);
             let body = Value::Object(fields.clone());
-            check(requests::bulk_edit(&body).edit)?;
+            check(ProductEdit::read(&body))?;
             let by_column = matches!(mapping.key, Key::Column(_));
-            (Action::Update, by_column && requests::draft(&body).is_ok())
+            (Action::Update, by_column && NewProduct::read(&body).is_ok())
         }
     };
     Ok(Row {
@@ -163,7 +166,7 @@ fn number(id: u64) -> Value {
     id.into()
 }
 
-fn check<T>(checked: Result<T, crate::http::faults::Faults>) -> Result<(), Vec<Trouble>> {
+fn check<T>(checked: Result<T, crate::http::errors::ValidationErrors>) -> Result<(), Vec<Trouble>> {
     checked.map(drop).map_err(|faults| faults.map(Trouble::from).into_listed())
 }
 

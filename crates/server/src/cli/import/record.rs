@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::http::problem::Fault;
+use crate::http::errors::ValidationError;
 
 /// The largest record, as it stands in the file. What memory an import takes follows from it.
 pub(super) const MAX_RECORD_BYTES: usize = 4 << 20;
@@ -58,8 +58,8 @@ impl Trouble {
     }
 }
 
-impl From<Fault> for Trouble {
-    fn from(fault: Fault) -> Self {
+impl From<ValidationError> for Trouble {
+    fn from(fault: ValidationError) -> Self {
         Self { code: fault.code.into(), field: fault.field, message: fault.message }
     }
 }
@@ -76,7 +76,7 @@ impl Record {
 
     /// A record whose bytes are JSON, or should be.
     pub(super) fn from_json(line: u64, bytes: &[u8]) -> Self {
-        match crate::http::json::parse_record(bytes) {
+        match crate::http::requests::json::parse_record(bytes) {
             Ok(Value::Object(object)) => Self::read(line, object),
             Ok(_) => {
                 let trouble = Trouble::of_whole("wrong_type", "must be a JSON object");

@@ -1,4 +1,4 @@
-//! What does an agent get to know and do? The protocol's requests, answered for one caller.
+//! Answers the requests of the protocol for one caller.
 
 use std::time::Instant;
 
@@ -18,12 +18,14 @@ use tracing::Instrument;
 
 use super::{calls, results, tools::Tool};
 use crate::http::{
-    App,
-    faults::{MAX_FIELD_CHARS, cut},
-    problem::ApiError,
+    app::App,
+    errors::{
+        ApiError,
+        validation::{MAX_FIELD_CHARS, truncate},
+    },
 };
 
-/// Whoever sent a message: proof that its token was checked, and what is needed to answer.
+/// The handler of one message, for its verified caller.
 #[derive(Clone)]
 pub(super) struct Agent {
     app: App,
@@ -36,7 +38,7 @@ impl Agent {
         Self { app, caller, request_id }
     }
 
-    /// Has a tool do its work, and counts it as the same request to the API would be.
+    /// Calls a tool, and counts the call like the same request to the API.
     async fn call(
         &self,
         tool: Tool,
@@ -45,7 +47,7 @@ impl Agent {
     ) -> CallToolResult {
         let started = Instant::now();
         let span = tracing::info_span!("tool", name = tool.name());
-        // The work ends with the request, as it does elsewhere.
+        // The call is cancelled with the request.
         let done = tokio::select! {
             done = calls::call(&self.app, self.caller, tool, arguments).instrument(span) => done,
             () = context.ct.cancelled() => Err(ApiError::TookTooLong),
@@ -57,12 +59,12 @@ impl Agent {
                 (status, code)
             }
         };
-        if let Some(work) = tool.work() {
-            self.app.traffic.record(self.caller.shop(), work, status, started.elapsed());
+        if let Some(kind) = tool.request_kind() {
+            self.app.traffic.record(self.caller.shop(), kind, status, started.elapsed());
         }
         let labels = [("tool", tool.name()), ("outcome", outcome)];
         metrics::counter!("shopkeeper_mcp_calls_total", &labels).increment(1);
-        done.unwrap_or_else(|error| results::refused(&error, &self.request_id))
+        done.unwrap_or_else(|error| results::error(&error, &self.request_id))
     }
 }
 
@@ -81,7 +83,7 @@ impl ServerHandler for Agent {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = Tool::of(self.caller).map(Tool::description).collect();
-        // Another token may have other tools, and this one may be revoked.
+        // Tools depend on the token's role, and the token may be revoked.
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(0)
             .with_cache_scope(CacheScope::Private))
@@ -98,19 +100,19 @@ impl ServerHandler for Agent {
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = Tool::named(&request.name) else {
             let known: Vec<_> = Tool::of(self.caller).map(Tool::name).collect();
-            let name = cut(&request.name, MAX_FIELD_CHARS);
-            let message = format!("there is no tool {name:?}; known are {}", known.join(", "));
+            let name = truncate(&request.name, MAX_FIELD_CHARS);
+            let message = format!("unknown tool {name:?}; expected one of {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         Ok(self.call(tool, &arguments, &context).await.into())
     }
 
-    // The SDK would log it.
+    // The default implementation logs.
     async fn on_initialized(&self, _: NotificationContext<RoleServer>) {}
 }
 
-/// What an agent should know before its first call.
+/// The instructions that an agent receives at initialisation.
 fn instructions(caller: Caller) -> String {
     let sees = match caller.role() {
         Role::Shopper => "sees visible products and changes nothing",

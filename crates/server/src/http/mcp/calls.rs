@@ -1,22 +1,28 @@
-//! What does a tool do? It reads its arguments as the API reads a request, and does what the API does.
+//! Runs tools: reads their arguments like API requests, and calls the same actions.
 
 use catalog::access::Caller;
 use engine::writes::{Edit, Precondition};
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 
-use super::{results, tools::Tool};
+use super::{
+    results,
+    tools::{IDEMPOTENCY_KEY, Tool},
+};
 use crate::http::{
-    App, actions,
-    problem::{ApiError, Fault},
-    requests,
-    wire::{ProductBody, ProductGone},
+    app::App,
+    errors::{ApiError, ValidationError},
+    handlers::actions,
+    requests::{
+        ObjectDefinition,
+        fields::Invalid,
+        headers::parse_key,
+        products::{ListArguments, NewProduct, ProductArgument, ProductEdit},
+    },
+    responses::products::{DeletedProduct, ProductBody},
 };
 
-/// The argument of a create that the product does not have.
-const KEY: &str = "idempotency_key";
-
-/// Has a tool do its work.
+/// Calls a tool.
 pub(super) async fn call(
     app: &App,
     caller: Caller,
@@ -29,12 +35,12 @@ pub(super) async fn call(
             Ok(results::found(json!(found)))
         }
         Tool::GetProduct => {
-            let id = requests::sole_id(arguments).map_err(ApiError::Validation)?;
+            let id = ProductArgument::read(arguments).map_err(ApiError::Validation)?;
             let product = actions::get(app, caller.may_read(), id).await?;
             Ok(results::product(json!(ProductBody::from(&product))))
         }
         Tool::ListProducts => {
-            let request = requests::list_object(arguments).map_err(ApiError::Validation)?;
+            let request = ListArguments::read(arguments).map_err(ApiError::Validation)?;
             let offset = request.offset;
             let page = actions::list(app, caller.may_read(), request).await?;
             Ok(results::listed(json!(page), offset))
@@ -42,37 +48,38 @@ pub(super) async fn call(
         Tool::CreateProduct => {
             let pass = caller.may_write()?;
             let (key, body) = split_key(arguments)?;
-            let draft = requests::draft(&body).map_err(ApiError::Validation)?;
+            let draft = NewProduct::read(&body).map_err(ApiError::Validation)?;
             let created = actions::create(app, pass, draft, &body, key.as_deref()).await?;
             let product = serde_json::from_slice(&created.text).map_err(|_| ApiError::Internal)?;
             Ok(results::created(product))
         }
         Tool::UpdateProduct => {
             let pass = caller.may_write()?;
-            let edit = requests::bulk_edit(arguments).edit;
-            let (id, patch) = edit.map_err(ApiError::Validation)?;
+            let (id, patch) = ProductEdit::read(arguments).map_err(ApiError::Validation)?;
             let edit = Edit { id, patch, precondition: Precondition::Exists };
             let product = actions::update(app, pass, edit).await?;
             Ok(results::updated(json!(ProductBody::from(&product))))
         }
         Tool::DeleteProduct => {
             let pass = caller.may_write()?;
-            let id = requests::sole_id(arguments).map_err(ApiError::Validation)?;
+            let id = ProductArgument::read(arguments).map_err(ApiError::Validation)?;
             actions::delete(app, pass, id, Precondition::Exists).await?;
-            Ok(results::deleted(json!(ProductGone { id: id.get(), deleted: true })))
+            Ok(results::deleted(json!(DeletedProduct { id: id.get(), deleted: true })))
         }
     }
 }
 
-/// The key that makes a create safe to repeat, and the product without it.
+/// The idempotency key of a create, and the product without it.
 fn split_key(arguments: &Value) -> Result<(Option<String>, Value), ApiError> {
     let mut body = arguments.clone();
-    let Some(key) = body.as_object_mut().and_then(|fields| fields.remove(KEY)) else {
+    let Some(key) = body.as_object_mut().and_then(|fields| fields.remove(IDEMPOTENCY_KEY)) else {
         return Ok((None, body));
     };
-    // Anything but a text is as little a key as an empty one.
-    match requests::idempotency_key(key.as_str().unwrap_or_default()) {
+    // A value that is not a string is invalid like the empty string.
+    match parse_key(key.as_str().unwrap_or_default()) {
         Ok(key) => Ok((Some(key.to_owned()), body)),
-        Err(refused) => Err(ApiError::fault(Fault::new(KEY, refused.code, refused.message))),
+        Err(Invalid { code, message, .. }) => {
+            Err(ApiError::invalid(ValidationError::new(IDEMPOTENCY_KEY, code, message)))
+        }
     }
 }

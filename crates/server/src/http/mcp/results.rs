@@ -1,14 +1,14 @@
-//! What is an agent told? The body that the API would answer, and the gist of it in a few words.
+//! Results of tools: the response body of the API, and a summary as text.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
 
-use crate::http::problem::ApiError;
+use crate::http::errors::ApiError;
 
-/// Where a program finds the whole problem.
+/// The key of the whole problem in `_meta`.
 const PROBLEM: &str = "problem";
 
-/// What a search found.
+/// The result of a search.
 pub(super) fn found(body: Value) -> CallToolResult {
     let (products, total) = (lines(&body), &body["total"]);
     let how_many = match (products.len(), total.as_u64()) {
@@ -25,7 +25,7 @@ pub(super) fn product(body: Value) -> CallToolResult {
     done(text([line(&body), description]), body)
 }
 
-/// A part of the catalog, from this place on.
+/// A page of the catalog that begins at `offset`.
 pub(super) fn listed(body: Value, offset: usize) -> CallToolResult {
     let products = lines(&body);
     let how_many = match products.len() {
@@ -35,7 +35,7 @@ pub(super) fn listed(body: Value, offset: usize) -> CallToolResult {
     done(text([how_many].into_iter().chain(products)), body)
 }
 
-/// A product that is new.
+/// A product that was created.
 pub(super) fn created(body: Value) -> CallToolResult {
     done(format!("Created: {}", line(&body)), body)
 }
@@ -45,26 +45,26 @@ pub(super) fn updated(body: Value) -> CallToolResult {
     done(format!("Updated: {}", line(&body)), body)
 }
 
-/// A product that is gone.
+/// A product that was deleted.
 pub(super) fn deleted(body: Value) -> CallToolResult {
     done(format!("Deleted: product {}.", body["id"]), body)
 }
 
-/// What went wrong, in the words of the API. A result with an error has no structured content:
-/// clients hold that to the schema of good results.
-pub(super) fn refused(error: &ApiError, request_id: &str) -> CallToolResult {
+/// An error of the API. It has no structured content, which clients validate against the schema of
+/// successful results.
+pub(super) fn error(error: &ApiError, request_id: &str) -> CallToolResult {
     let (_, code, title) = error.table();
     let mut lines = vec![format!("{title} ({code}): {error}")];
-    // The detail has the words of a single fault, and the number of several.
-    if let ApiError::Validation(faults) = error
-        && faults.count() > 1
+    // The detail has the message of a single validation error, and the number of several.
+    if let ApiError::Validation(errors) = error
+        && errors.count() > 1
     {
-        lines.extend(faults.iter().map(|fault| match &fault.field {
-            Some(field) => format!("- {field} ({}): {}", fault.code, fault.message),
-            None => format!("- ({}): {}", fault.code, fault.message),
+        lines.extend(errors.iter().map(|error| match &error.field {
+            Some(field) => format!("- {field} ({}): {}", error.code, error.message),
+            None => format!("- ({}): {}", error.code, error.message),
         }));
-        if faults.omitted() > 0 {
-            lines.push(format!("- and {} more", faults.omitted()));
+        if errors.omitted() > 0 {
+            lines.push(format!("- and {} more", errors.omitted()));
         }
     }
     let problem = Map::from_iter([(PROBLEM.to_owned(), json!(error.problem(request_id)))]);
@@ -84,7 +84,7 @@ fn text(lines: impl IntoIterator<Item = String>) -> String {
     lines.join("\n")
 }
 
-/// The products of a body, a line each.
+/// The products of a body, one line each.
 fn lines(body: &Value) -> Vec<String> {
     body["products"].as_array().into_iter().flatten().map(line).collect()
 }
@@ -95,7 +95,7 @@ fn line(product: &Value) -> String {
     format!("product {}: {title}, {price}{hidden}", product["id"])
 }
 
-/// How the query was read, where there was more to it than words to look for.
+/// How the query was interpreted; `None` if it is only words.
 fn understood(body: &Value) -> Option<String> {
     let pieces = |name: &str| body[name].as_array().into_iter().flatten();
     let said = |piece: &Value| piece["text"].as_str().map(str::to_owned);

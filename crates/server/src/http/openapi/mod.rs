@@ -1,62 +1,42 @@
-//! What does the service say about itself? The OpenAPI document, apart from the operations,
-//! which describe themselves where they are handled.
+//! The OpenAPI document, except for the operations: their handlers describe them.
 //!
-//! [`bodies`] has what may be sent, [`parameters`] what may stand beside it, [`answers`] what
-//! comes back, [`choices`] the words that some fields are limited to, [`problems`] what comes back
-//! instead, and [`errors`] what that means.
+//! Request and response types give the schemas. [`endpoint`] serves the document.
 
-pub(crate) mod answers;
-pub(crate) mod bodies;
-pub(crate) mod choices;
-pub(crate) mod errors;
-mod headers;
-pub(crate) mod parameters;
-pub(crate) mod problems;
-mod published;
+pub(crate) mod endpoint;
+pub(crate) mod tags;
 #[cfg(test)]
 mod tests;
-mod vocabulary;
 
-use utoipa::openapi::{
-    Components, ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Tag,
-    security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
-    tag::TagBuilder,
-};
-
-pub(crate) use published::{__path_openapi, Published, openapi};
-
-use self::{
-    bodies::{
-        NewMedia, NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdit,
-        ProductEdits, SearchRequest, TokenRequest, Understand,
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{
+        Components, ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, Tag,
+        security::{HttpAuthScheme, HttpBuilder, SecurityScheme},
+        tag::TagBuilder,
     },
-    choices::{Encoder, FaultCode, ProblemCode, Role},
 };
+
+use self::tags::{OPERATION, PAGES, PRODUCTS, SEARCH, TOKENS};
 use super::{
-    explained::{ExplainedBonus, ExplainedMeaning, ExplainedTerm, ExplainedWords, ExplanationBody},
-    figures::{ProcessFigures, ProductFigures, ShopFigures, TimeFigure, WorkFigures},
-    health::Health,
-    problem::{Fault, Problem},
-    understood::{
-        CharacterSpan, Understood, UnderstoodConstraint, UnderstoodCorrection, UnderstoodExclusion,
-        UnderstoodSort,
+    enums::{Encoder, Role},
+    errors::{self, codes::FaultCode, problem::Problem, reference::ProblemCode},
+    requests::{
+        products::{
+            NewMedia, NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdit,
+            ProductEdits,
+        },
+        search::{SearchRequest, Understand},
+        tokens::TokenRequest,
     },
-    wire::{
-        BulkCreated, BulkDeleted, BulkUpdated, ElementFault, MediaBody, NewToken, ProductBody,
-        SearchAnswer, SimilarProducts, TokenBody,
+    response_headers,
+    responses::{
+        bulk::{BulkCreated, BulkDeleted, BulkUpdated},
+        health::Health,
+        search::{SearchAnswer, SimilarProducts},
+        stats::ShopStats,
+        tokens::{NewToken, TokenBody},
     },
 };
-
-/// The tag of operations on products.
-pub(crate) const PRODUCTS: &str = "Products";
-/// The tag of search.
-pub(crate) const SEARCH: &str = "Search";
-/// The tag of operations on tokens.
-pub(crate) const TOKENS: &str = "Tokens";
-/// The tag of what an operator looks at.
-pub(crate) const OPERATION: &str = "Operation";
-/// The tag of pages for people.
-pub(crate) const PAGES: &str = "Pages";
 
 const ABOUT: &str = "\
 A product catalog with search in shoppers' own words.
@@ -89,7 +69,7 @@ its own tools and is no part of this document.
 
 Answers may grow new fields; those described here stay.";
 
-/// The document before any operation has joined it.
+/// The document without operations.
 pub(crate) fn document_without_operations() -> OpenApi {
     let license = LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build();
     let info = InfoBuilder::new()
@@ -115,6 +95,18 @@ fn tag(name: &str, description: &str) -> Tag {
     TagBuilder::new().name(name).description(Some(description)).build()
 }
 
+/// The schemas of these types, and of the types of their fields, by name.
+macro_rules! schemas {
+    ($($type:ty),+ $(,)?) => {{
+        let mut schemas = Vec::new();
+        $(
+            schemas.push((<$type>::name().into_owned(), <$type>::schema()));
+            <$type>::schemas(&mut schemas);
+        )+
+        schemas
+    }};
+}
+
 fn components() -> Components {
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
@@ -125,52 +117,35 @@ fn components() -> Components {
         .build();
     let components = ComponentsBuilder::new()
         .security_scheme("bearer", SecurityScheme::Http(bearer))
-        .schema_from::<NewProduct>()
-        .schema_from::<NewProducts>()
-        .schema_from::<NewMedia>()
-        .schema_from::<ProductChanges>()
-        .schema_from::<ProductEdit>()
-        .schema_from::<ProductEdits>()
-        .schema_from::<ProductDeletion>()
-        .schema_from::<SearchRequest>()
-        .schema_from::<Understand>()
-        .schema_from::<TokenRequest>()
-        .schema_from::<ProductBody>()
-        .schema_from::<BulkCreated>()
-        .schema_from::<BulkUpdated>()
-        .schema_from::<BulkDeleted>()
-        .schema_from::<SearchAnswer>()
-        .schema_from::<SimilarProducts>()
-        .schema_from::<Understood>()
-        .schema_from::<UnderstoodConstraint>()
-        .schema_from::<UnderstoodExclusion>()
-        .schema_from::<UnderstoodCorrection>()
-        .schema_from::<UnderstoodSort>()
-        .schema_from::<CharacterSpan>()
-        .schema_from::<ExplanationBody>()
-        .schema_from::<ExplainedWords>()
-        .schema_from::<ExplainedTerm>()
-        .schema_from::<ExplainedBonus>()
-        .schema_from::<ExplainedMeaning>()
-        .schema_from::<NewToken>()
-        .schema_from::<TokenBody>()
-        .schema_from::<Health>()
-        .schema_from::<ShopFigures>()
-        .schema_from::<ProductFigures>()
-        .schema_from::<WorkFigures>()
-        .schema_from::<TimeFigure>()
-        .schema_from::<ProcessFigures>()
-        .schema_from::<Problem>()
-        .schema_from::<Fault>()
-        .schema_from::<ElementFault>()
-        .schema_from::<MediaBody>()
-        .schema("OpenApiDocument", published::document_schema())
-        .schema_from::<Role>()
-        .schema_from::<Encoder>()
-        .schema_from::<ProblemCode>()
-        .schema_from::<FaultCode>()
-        .responses_from_iter(problems::all());
-    headers::all()
+        .schemas_from_iter(schemas![
+            NewProduct,
+            NewProducts,
+            NewMedia,
+            ProductChanges,
+            ProductEdit,
+            ProductEdits,
+            ProductDeletion,
+            SearchRequest,
+            Understand,
+            TokenRequest,
+            BulkCreated,
+            BulkUpdated,
+            BulkDeleted,
+            SearchAnswer,
+            SimilarProducts,
+            NewToken,
+            TokenBody,
+            Health,
+            ShopStats,
+            Problem,
+            Role,
+            Encoder,
+            ProblemCode,
+            FaultCode,
+        ])
+        .schema("OpenApiDocument", endpoint::document_schema())
+        .responses_from_iter(errors::responses::all());
+    response_headers::all()
         .into_iter()
         .fold(components, |components, (name, header)| components.header(name, header))
         .build()

@@ -1,16 +1,24 @@
-//! Is the document whole and true? Every operation, every limit, every example.
+//! The document is complete, and its limits and examples are those that are checked.
 
 use std::collections::BTreeSet;
 
 use catalog::{access::Role, media, price::Price, product, query};
 use serde_json::{Value, json};
 
-use super::vocabulary;
 use crate::http::{
     document,
-    openapi::bodies,
-    requests,
-    requests::{MAX_KEY_BYTES, MAX_TOKEN_SECONDS},
+    errors::ValidationErrors,
+    json_schema,
+    requests::{
+        MAX_BULK, MAX_PAGE, ObjectDefinition,
+        headers::MAX_KEY_BYTES,
+        products::{
+            DEFAULT_PAGE, NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdit,
+            ProductEdits,
+        },
+        search::SearchRequest,
+        tokens::{MAX_TOKEN_SECONDS, TokenRequest},
+    },
 };
 
 fn document_json() -> Value {
@@ -34,7 +42,7 @@ fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
         Some(reference) => document
             .pointer(reference.trim_start_matches('#'))
-            .unwrap_or_else(|| panic!("{reference} leads nowhere")),
+            .unwrap_or_else(|| panic!("{reference} does not resolve")),
         None => value,
     }
 }
@@ -54,7 +62,7 @@ fn the_whole_document() {
 }
 
 #[test]
-fn every_operation_describes_itself_wholly() {
+fn every_operation_is_described_completely() {
     let document = document_json();
     let roles: Vec<&str> = Role::ALL.map(Role::as_str).into_iter().chain(["none"]).collect();
     let mut ids = BTreeSet::new();
@@ -88,7 +96,7 @@ fn every_operation_describes_itself_wholly() {
                     assert!(example.is_some(), "{name} {status}: no example");
                     let is_problem = kind == "application/problem+json";
                     let bad = status.starts_with(['4', '5']);
-                    // Probes say how the service is in a body of their own.
+                    // Probes have a body of their own.
                     let is_probe = name.starts_with("GET /health/");
                     assert!(!bad || is_problem || is_probe, "{name} {status}");
                 }
@@ -111,7 +119,7 @@ fn every_operation_describes_itself_wholly() {
 }
 
 #[test]
-fn every_reference_and_link_leads_somewhere() {
+fn every_reference_and_link_resolves() {
     let document = document_json();
     visit(&document, &mut |value| {
         resolve(&document, value);
@@ -152,7 +160,7 @@ fn documented_limits_are_those_that_are_checked() {
         ("ProductDeletion", "product_ids"),
     ] {
         assert_eq!(field(schema, name, "minItems"), 1);
-        assert_eq!(field(schema, name, "maxItems"), requests::MAX_BULK as u64);
+        assert_eq!(field(schema, name, "maxItems"), MAX_BULK as u64);
     }
     assert_eq!(field("SearchRequest", "query", "maxLength"), query::MAX_CHARS as u64);
     assert_eq!(field("SearchRequest", "limit", "maximum"), query::MAX_LIMIT as u64);
@@ -162,8 +170,8 @@ fn documented_limits_are_those_that_are_checked() {
     assert_eq!(field("TokenRequest", "expires_in_seconds", "maximum"), MAX_TOKEN_SECONDS);
 
     let list = &document["paths"]["/api/v1/products"]["get"]["parameters"];
-    assert_eq!(list[1]["schema"]["maximum"], requests::MAX_PAGE);
-    assert_eq!(list[1]["schema"]["default"], requests::DEFAULT_PAGE);
+    assert_eq!(list[1]["schema"]["maximum"], MAX_PAGE);
+    assert_eq!(list[1]["schema"]["default"], DEFAULT_PAGE);
     let similar = &document["paths"]["/api/v1/products/{product_id}/similar"]["get"]["parameters"];
     assert_eq!(similar[1]["schema"]["maximum"], query::MAX_LIMIT);
     assert_eq!(similar[1]["schema"]["default"], query::DEFAULT_LIMIT);
@@ -171,8 +179,8 @@ fn documented_limits_are_those_that_are_checked() {
     assert_eq!(key["schema"]["maxLength"], MAX_KEY_BYTES);
 }
 
-/// What an update leaves out stays as it is. A client that was made from the document would send a
-/// default, and so show a hidden product.
+/// Fields that an update leaves out stay unchanged. A generated client would send a default, and so
+/// unhide a product.
 #[test]
 fn updates_have_no_defaults() {
     let document = document_json();
@@ -185,26 +193,25 @@ fn updates_have_no_defaults() {
     }
 }
 
-/// The documented fields of a body are those that are read, no more and no fewer.
+/// The documented fields of a body are exactly those that are read.
 #[test]
 fn documented_fields_are_those_that_are_known() {
     let document = document_json();
-    type Check = fn(&Value) -> crate::http::faults::Faults;
-    let checks: [(&str, Check); 4] = [
-        ("NewProduct", |body| requests::draft(body).err().unwrap_or_default()),
-        ("ProductChanges", |body| requests::patch(body).err().unwrap_or_default()),
-        ("SearchRequest", |body| requests::search(body).err().unwrap_or_default()),
-        ("TokenRequest", |body| {
-            requests::token(body, jiff::Timestamp::UNIX_EPOCH).err().unwrap_or_default()
-        }),
+    type Check = fn(&Value) -> ValidationErrors;
+    let checks: [(&str, Check); 5] = [
+        ("NewProduct", |body| NewProduct::read(body).err().unwrap_or_default()),
+        ("ProductChanges", |body| ProductChanges::read(body).err().unwrap_or_default()),
+        ("ProductEdit", |body| ProductEdit::read(body).err().unwrap_or_default()),
+        ("SearchRequest", |body| SearchRequest::read(body).err().unwrap_or_default()),
+        ("TokenRequest", |body| TokenRequest::read(body).err().unwrap_or_default()),
     ];
     for (schema, check) in checks {
         let schema = &document["components"]["schemas"][schema];
         let documented: Vec<&str> =
             schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
-        let faults = check(&json!({"surely_unknown": 1}));
-        let unknown = faults.iter().find(|fault| fault.code == "unknown_field").unwrap();
-        let (_, known) = unknown.message.split_once("known are ").unwrap();
+        let errors = check(&json!({"surely_unknown": 1}));
+        let unknown = errors.iter().find(|error| error.code == "unknown_field").unwrap();
+        let (_, known) = unknown.message.split_once("expected one of ").unwrap();
         let mut known: Vec<&str> = known.split(", ").collect();
         known.sort_unstable();
         assert_eq!(documented, known);
@@ -213,23 +220,58 @@ fn documented_fields_are_those_that_are_known() {
 
 #[test]
 fn examples_of_requests_are_accepted() {
-    let example = |schema: utoipa::openapi::RefOr<utoipa::openapi::Schema>| {
-        serde_json::to_value(schema).unwrap()["examples"][0].clone()
-    };
-    use utoipa::PartialSchema as _;
-    assert!(requests::draft(&example(bodies::NewProduct::schema())).is_ok());
-    assert!(requests::patch(&example(bodies::ProductChanges::schema())).is_ok());
-    for product in requests::bulk_elements(&example(bodies::NewProducts::schema())).unwrap().iter()
-    {
-        assert!(requests::draft(product).is_ok(), "{product}");
+    fn example<T: utoipa::PartialSchema>() -> Value {
+        serde_json::to_value(T::schema()).unwrap()["examples"][0].clone()
     }
-    for edit in requests::bulk_elements(&example(bodies::ProductEdits::schema())).unwrap() {
-        assert!(requests::bulk_edit(edit).edit.is_ok(), "{edit}");
+    assert!(NewProduct::read(&example::<NewProduct>()).is_ok());
+    assert!(ProductChanges::read(&example::<ProductChanges>()).is_ok());
+    for product in NewProducts::read(&example::<NewProducts>()).unwrap() {
+        assert!(NewProduct::read(product).is_ok(), "{product}");
     }
-    assert!(requests::bulk_ids(&example(bodies::ProductDeletion::schema())).is_ok());
-    assert!(requests::search(&example(bodies::SearchRequest::schema())).is_ok());
-    let now = jiff::Timestamp::UNIX_EPOCH;
-    assert!(requests::token(&example(bodies::TokenRequest::schema()), now).is_ok());
+    for edit in ProductEdits::read(&example::<ProductEdits>()).unwrap() {
+        assert!(ProductEdit::read(edit).is_ok(), "{edit}");
+    }
+    assert!(ProductDeletion::read(&example::<ProductDeletion>()).is_ok());
+    assert!(SearchRequest::read(&example::<SearchRequest>()).is_ok());
+    assert!(TokenRequest::read(&example::<TokenRequest>()).is_ok());
+}
+
+/// Panics if a value lacks a required property of its schema or has an unknown one, at any depth.
+fn check_example(document: &Value, schema: &Value, value: &Value) {
+    let schema = resolve(document, schema);
+    match value {
+        Value::Array(items) => {
+            items.iter().for_each(|item| check_example(document, &schema["items"], item));
+        }
+        Value::Object(fields) if !schema["properties"].is_null() => {
+            for name in schema["required"].as_array().into_iter().flatten() {
+                assert!(fields.contains_key(name.as_str().unwrap()), "{name} missing: {value}");
+            }
+            for (name, field) in fields {
+                let property = &schema["properties"][name];
+                assert!(!property.is_null(), "{name} unknown: {value}");
+                check_example(document, property, field);
+            }
+        }
+        _ => {
+            let options = schema["oneOf"].as_array().into_iter().flatten();
+            let named = options.filter(|option| value.is_object() && option["$ref"].is_string());
+            named.for_each(|option| check_example(document, option, value));
+        }
+    }
+}
+
+#[test]
+fn examples_of_responses_match_their_schemas() {
+    let document = document_json();
+    for (_, operation) in operations(&document) {
+        for response in operation["responses"].as_object().unwrap().values() {
+            let contents = resolve(&document, response)["content"].as_object();
+            for content in contents.into_iter().flat_map(|contents| contents.values()) {
+                check_example(&document, &content["schema"], &content["example"]);
+            }
+        }
+    }
 }
 
 #[test]
@@ -243,13 +285,13 @@ fn every_price_in_the_description_is_one() {
 
 /// White space and control characters in patterns are those of the standard library.
 #[test]
-fn patterns_know_the_same_characters_as_the_checks() {
-    let class = vocabulary::not_blank();
+fn patterns_contain_the_same_characters_as_the_checks() {
+    let class = json_schema::not_blank();
     for c in (0..=0x3100).filter_map(char::from_u32) {
         let listed = in_class(&class, c);
         assert_eq!(listed, c.is_whitespace(), "U+{:04X}", u32::from(c));
     }
-    let class = vocabulary::plain_text();
+    let class = json_schema::plain_text();
     for c in (0..=0x3100).filter_map(char::from_u32) {
         assert_eq!(in_class(&class, c), c.is_control(), "U+{:04X}", u32::from(c));
     }

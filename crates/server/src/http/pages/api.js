@@ -1,9 +1,9 @@
-// How does a page talk to the service? As any client does, with a token in the header. A token that
-// is no longer good is asked for anew, and then the request is made again.
+// The pages' client of the API. When a token is rejected, it asks for another one and repeats the
+// request.
 
 const PREFIX = "/api/v1";
 
-/// The service said no.
+/// An error response of the API.
 export class Problem extends Error {
   constructor(status, body, retryAfter) {
     super(body?.detail ?? `The service answered ${status}.`);
@@ -14,20 +14,20 @@ export class Problem extends Error {
     this.retryAfterSeconds = retryAfter;
   }
 
-  /// What is wrong, by field.
+  /// Validation messages by field.
   byField() {
-    return new Map(this.errors.filter((fault) => fault.field).map((fault) => [fault.field, fault.message]));
+    return new Map(this.errors.filter((error) => error.field).map((error) => [error.field, error.message]));
   }
 }
 
-/// The service did not answer at all.
+/// The service could not be reached.
 export class Unreachable extends Error {
   constructor(cause) {
     super("The server cannot be reached.", { cause });
   }
 }
 
-/// What a person is told of an error.
+/// The message of an error for the user.
 export function told(error) {
   if (error instanceof Problem || error instanceof Unreachable) return sentence(error.message);
   return `Something went wrong in the page: ${error.message}`;

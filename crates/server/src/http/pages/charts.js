@@ -1,4 +1,4 @@
-// How is a figure over time drawn? A small line in SVG, with its words beside it for those who cannot see it.
+// Line charts in SVG, with a text label for screen readers; and quantiles of latency histograms.
 
 import { h } from "./dom.js";
 
@@ -6,11 +6,11 @@ const WIDTH = 320;
 const HEIGHT = 84;
 const MARGIN = 4;
 
-/// A chart of lines over the same moments: `series` is `[{ kind, values }]`, where a value may be
-/// missing. `ceiling` is the least that the top stands for.
-export function lineChart({ series, label, ceiling = 0, places }) {
+/// A chart of lines over the same sample times: `series` is `[{ kind, values }]`, where a value may be
+/// `undefined`. The y axis ends at `ceiling` or above; the x axis has room for `samples` values.
+export function lineChart({ series, label, ceiling = 0, samples }) {
   const top = Math.max(ceiling, ...series.flatMap(({ values }) => values.filter((value) => value !== undefined)), Number.EPSILON);
-  const x = (place) => ((place + places - Math.max(...series.map(({ values }) => values.length))) / Math.max(places - 1, 1)) * WIDTH;
+  const x = (place) => ((place + samples - Math.max(...series.map(({ values }) => values.length))) / Math.max(samples - 1, 1)) * WIDTH;
   const y = (value) => HEIGHT - MARGIN - (value / top) * (HEIGHT - 2 * MARGIN);
   const lines = series.map(({ kind, values }) => pieces(values).map((piece) => {
     const points = piece.map(([place, value]) => `${x(place).toFixed(1)},${y(value).toFixed(1)}`);
@@ -23,7 +23,7 @@ export function lineChart({ series, label, ceiling = 0, places }) {
     h("line", { class: "chart-base", x1: "0", y1: String(HEIGHT - 0.5), x2: String(WIDTH), y2: String(HEIGHT - 0.5) }), lines);
 }
 
-/// The stretches without a gap, each as `[place, value]`. A lone value is drawn as a short line.
+/// The runs without a gap, each as `[index, value]` pairs. A single value becomes a short line.
 export function pieces(values) {
   const found = [];
   let piece = [];
@@ -36,13 +36,13 @@ export function pieces(values) {
   return found.map((one) => (one.length === 1 ? [one[0], [one[0][0] + 0.5, one[0][1]]] : one));
 }
 
-/// What happened between two readings of `times`, which only ever grow.
+/// The difference between two samples of `times`, whose counts never decrease.
 export function between(before, after) {
   const earlier = new Map(before.map(({ up_to_ms, count }) => [up_to_ms, count]));
   return after.map(({ up_to_ms, count }) => ({ up_to_ms, count: count - (earlier.get(up_to_ms) ?? 0) })).filter(({ count }) => count > 0);
 }
 
-/// The time within which this share was answered; nothing where nothing was asked.
+/// The latency at this quantile; `undefined` without requests.
 export function quantile(times, share) {
   const all = times.reduce((sum, { count }) => sum + count, 0);
   const rank = Math.max(Math.ceil(all * share), 1);

@@ -1,5 +1,5 @@
-// How is a page made from data? By calls that make elements. Text only ever becomes text, and an
-// attribute that is not listed here is refused, so nothing a product says can run.
+// Builds elements. Text is only ever inserted as text nodes, and attributes that are not listed here
+// throw, so that no product data can run as code.
 
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "g", "path", "rect", "circle", "line", "polyline", "polygon", "text", "ellipse"]);
@@ -17,7 +17,7 @@ const PROPERTIES = new Set([
   "selected", "value",
 ]);
 
-/// Makes an element. `props` holds attributes, `on` (listeners by event) and `style` (by property).
+/// Creates an element. `props` holds attributes, `on` (listeners by event) and `style` (by property).
 export function h(tag, props, ...children) {
   const element = SVG_TAGS.has(tag) ? document.createElementNS(SVG, tag) : document.createElement(tag);
   const late = [];
@@ -38,12 +38,12 @@ export function h(tag, props, ...children) {
     }
   }
   put(element, children);
-  // A select takes its value only once its options are there.
+  // A select accepts a value only after its options exist.
   for (const [name, value] of late) element[name] = value;
   return element;
 }
 
-/// Replaces what is in an element.
+/// Replaces the children of an element.
 export function fill(element, ...children) {
   element.replaceChildren();
   put(element, children);
@@ -57,7 +57,7 @@ function put(element, children) {
   }
 }
 
-/// Whether an address leads to a page or a picture: never to a script.
+/// Whether a URL is a page or a picture, not a script.
 export function isSafeAddress(address) {
   if (/^(?:#|\/(?!\/))/.test(address) || address.startsWith("blob:")) return true;
   try {
@@ -67,7 +67,7 @@ export function isSafeAddress(address) {
   }
 }
 
-/// The element with this id, which the page's HTML has.
+/// The element with this id in the page's HTML.
 export function byId(id) {
   const element = document.getElementById(id);
   if (!element) throw new Error(`the page has no #${id}`);
@@ -87,7 +87,7 @@ const ICONS = {
   sparkle: ["M10 3v4", "M10 13v4", "M3 10h4", "M13 10h4"],
   back: ["M16 10H4", "m9 5-5 5 5 5"],
   basket: ["M3 8h14l-1.4 8.2H4.4L3 8Z", "m7 8 2-5", "m13 8-2-5"],
-  desk: ["M3 4h14v9H3z", "M7 17h6", "M10 13v4"],
+  screen: ["M3 4h14v9H3z", "M7 17h6", "M10 13v4"],
   book: ["M4 4h5l1 1 1-1h5v11h-5l-1 1-1-1H4z", "M10 5v11"],
   plus: ["M10 4v12", "M4 10h12"],
   edit: ["m4 16 1-4 8-8 3 3-8 8z"],

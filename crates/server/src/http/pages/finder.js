@@ -1,5 +1,4 @@
-// Which answer is shown while someone types? Only ever that of the latest question: a short pause
-// is waited for, what is stale is cancelled, and a late answer is thrown away.
+// Search as you type: debounces, cancels stale requests, and shows only the latest response.
 
 import { wasAborted } from "./api.js";
 
@@ -10,19 +9,19 @@ export class Finder {
   #timer;
   #underway;
 
-  /// `find(request, signal)` asks the service; `show(request, answer)` and `fail(request, error)`
-  /// are told what came of the latest request, and of no other.
+  /// `find(request, signal)` sends a request; `show(request, answer)` or `fail(request, error)` is
+  /// called for the latest request only.
   constructor({ find, show, fail, pause = PAUSE_MS }) {
     Object.assign(this, { find, show, fail, pause });
   }
 
-  /// Asks after a pause in the typing.
+  /// Sends the request after a pause in typing.
   askSoon(request) {
     this.cancel();
     this.#timer = setTimeout(() => this.ask(request), this.pause);
   }
 
-  /// Asks now.
+  /// Sends the request now.
   async ask(request) {
     this.cancel();
     const mine = this.#latest;
@@ -36,7 +35,7 @@ export class Finder {
     }
   }
 
-  /// Whatever was asked is no longer wanted.
+  /// Cancels the current request.
   cancel() {
     this.#latest += 1;
     clearTimeout(this.#timer);

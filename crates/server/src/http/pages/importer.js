@@ -1,26 +1,26 @@
-// How does a file get into the shop? Record by record, a hundred to a request, each request safe to
-// repeat: a lost answer, an expired token or a reload neither loses nor doubles a product.
+// Sends the records of a file in batches with idempotency keys: a lost response, an expired token or a
+// reload neither loses nor duplicates a product.
 
 import { Problem, Unreachable } from "./api.js";
 import { readerOf, toProduct, withCurrency } from "./records.js";
 
-/// Products in one request, as the service allows.
+/// The most products in one request.
 const BATCH = 100;
-/// The service takes bodies of 4 MiB unless told otherwise; half of that leaves room.
+/// The default limit of bodies is 4 MiB; the half of it leaves room for multi-byte characters.
 const BATCH_CHARACTERS = 1 << 20;
-const PATIENCE_SECONDS = 2;
+const RETRY_SECONDS = 2;
 
-/// An import that is underway. `run` is what a reload must not lose:
+/// An import in progress. `run` is the state that survives a reload:
 /// `{ id, file, format, mapping, currency, sent, line, bytes, created, failed }`.
 export class Importer {
   #batch = [];
   #characters = 0;
   #number = 0;
 
-  /// `onProgress(run)` after each batch; `onFault({ line, field, code, message })` for each record refused;
-  /// `onWait(reason)` while the service is busy or away.
-  constructor({ api, file, run, signal, onProgress, onFault, onWait }) {
-    Object.assign(this, { api, file, run, signal, onProgress, onFault, onWait });
+  /// `onProgress(run)` after each batch; `onError({ line, field, code, message })` for each invalid record;
+  /// `onWait(reason)` while the service is overloaded or unreachable.
+  constructor({ api, file, run, signal, onProgress, onError, onWait }) {
+    Object.assign(this, { api, file, run, signal, onProgress, onError, onWait });
   }
 
   async go() {
@@ -61,22 +61,22 @@ export class Importer {
     this.#characters = 0;
     if (batch.length === 0) return;
     this.#number += 1;
-    // Sent before a reload: the file is only read up to here again.
+    // Sent before a reload: the file is only read again up to here.
     if (this.#number <= this.run.sent) return;
-    const good = batch.filter(({ fault }) => fault === undefined);
-    const faults = batch.filter(({ fault }) => fault !== undefined).map(({ line, fault }) => ({ line, code: "unreadable", message: fault }));
+    const good = batch.filter(({ error }) => error === undefined);
+    const errors = batch.filter(({ error }) => error !== undefined).map(({ line, error }) => ({ line, code: "unreadable", message: error }));
     if (good.length > 0) {
       const products = good.map(({ value }) => this.#product(value));
       const answer = await this.#persist(products);
       this.run.created += answer.created_count;
-      for (const { index, field, code, message } of answer.errors) faults.push({ line: good[index].line, field, code, message });
+      for (const { index, field, code, message } of answer.errors) errors.push({ line: good[index].line, field, code, message });
     }
-    faults.sort((a, b) => a.line - b.line);
-    this.run.failed += new Set(faults.map(({ line }) => line)).size;
+    errors.sort((a, b) => a.line - b.line);
+    this.run.failed += new Set(errors.map(({ line }) => line)).size;
     this.run.sent = this.#number;
     this.run.line = batch.at(-1).line;
     this.run.bytes = bytes;
-    for (const fault of faults) this.onFault(fault);
+    for (const error of errors) this.onError(error);
     this.onProgress(this.run);
   }
 
@@ -85,7 +85,8 @@ export class Importer {
     return withCurrency(isRow ? toProduct(value, this.run.mapping) : value, this.run.currency);
   }
 
-  /// Sends until the service has answered; its key makes that safe.
+  /// Repeats a batch until it is answered; its idempotency key makes that safe. The prefix of the key
+  /// must not change: an import may be resumed after an upgrade.
   async #persist(products) {
     const headers = { "Idempotency-Key": `desk-import/${this.run.id}/${this.#number}` };
     for (;;) {
@@ -97,7 +98,7 @@ export class Importer {
         const busy = error instanceof Problem && [429, 503].includes(error.status);
         if (!busy && !(error instanceof Unreachable)) throw error;
         this.onWait(error.message);
-        await pause((error.retryAfterSeconds ?? PATIENCE_SECONDS) * 1000, this.signal);
+        await pause((error.retryAfterSeconds ?? RETRY_SECONDS) * 1000, this.signal);
       }
     }
   }

@@ -1,15 +1,15 @@
-// Which products does a page of the desk's table hold? The service lists by id and searches by
-// text; this puts the two together so that every filter has pages, newest or best first.
+// Pages of the admin page's table. The API lists by id and searches by text; this combines the two so
+// that every filter has pages, newest or best first.
 
 export const ROWS = 50;
-/// The service pages no further into a search than this.
+/// The largest offset of a search.
 const FURTHEST = 1000;
-/// A query that finds everything, newest first.
+/// A query that matches every product, newest first.
 const EVERYTHING = "newest";
 const LIST_LIMIT = 100;
 
 /// The page of `{ text, shown, page }`, where `shown` is `all`, `visible` or `hidden`:
-/// `{ products, total, hasNext }`. `total` is `undefined` where only looking would tell.
+/// `{ products, total, hasNext }`. `total` is `undefined` where it is not known.
 export async function pageOf(api, { text, shown, page }, { signal, onLooked } = {}) {
   const query = text.trim();
   if (shown === "hidden") return hiddenPage(api, query, page, { signal, onLooked });
@@ -21,7 +21,7 @@ export async function pageOf(api, { text, shown, page }, { signal, onLooked } = 
   return { products, total, hasNext: offset + ROWS < total && offset + ROWS <= FURTHEST };
 }
 
-/// The catalog backwards: the service lists it by ascending id.
+/// The catalog in descending order; the API lists it by ascending id.
 async function catalogPage(api, page, signal) {
   const { headers } = await api.call("GET", "/products?limit=1", { signal });
   const total = Number(headers.get("x-total-count"));
@@ -31,14 +31,14 @@ async function catalogPage(api, page, signal) {
   return { products: products.reverse(), total, hasNext: offset > 0 };
 }
 
-/// Where a page lies in a list of `total`, counted from its end.
+/// Offset and limit of a page that is counted from the end of a list of `total`.
 export function backwards(total, page, size) {
   const end = Math.max(total - page * size, 0);
   const offset = Math.max(end - size, 0);
   return { offset, limit: end - offset };
 }
 
-/// Hidden products are looked for among all, until the page is full or none are left.
+/// Scans all products for hidden ones until the page is full.
 async function hiddenPage(api, query, page, { signal, onLooked }) {
   const wanted = (page + 1) * ROWS;
   const found = [];

@@ -1,10 +1,11 @@
-//! What do people look at? The shop page at `/` and `/preview`, and the desk page at `/admin`.
+//! The pages for people: the shop at `/` and `/preview`, the admin page at `/admin`, and the API
+//! reference at `/docs`.
 //!
-//! The pages are files of this folder, carried by the binary ([`assets`]): plain modules that call
-//! the API like any other client. What a browser lets them do is in [`policy`].
+//! The pages are files of this folder, embedded in the binary ([`assets`]): JavaScript modules that
+//! call the API like any other client. [`super::page_policy`] has their Content-Security-Policy.
 
 mod assets;
-mod policy;
+pub(crate) mod docs;
 #[cfg(test)]
 mod tests;
 
@@ -14,16 +15,16 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-pub(crate) use self::policy::PagePolicy;
 use super::{
-    App,
-    openapi::{
-        PAGES, Published,
-        answers::{Asset, Page},
-        parameters::{AssetName, IfNoneMatch},
-        problems::{AnyProblems, MissingProblems},
+    app::App,
+    errors::{
+        ApiError,
+        responses::{AnyProblems, MissingProblems},
     },
-    problem::ApiError,
+    openapi::tags::PAGES,
+    page_policy::OPENER_POLICY,
+    requests::{headers::IfNoneMatch, parameters::AssetParameters},
+    responses::static_content::{Asset, Page, StaticContent},
 };
 
 const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
@@ -77,8 +78,8 @@ pub(crate) async fn preview(State(app): State<App>, headers: HeaderMap) -> Respo
     security(()),
     extensions(("x-required-role" = json!("none")))
 )]
-pub(crate) async fn desk(State(app): State<App>, headers: HeaderMap) -> Response {
-    page(&app, &assets::DESK, &headers)
+pub(crate) async fn admin(State(app): State<App>, headers: HeaderMap) -> Response {
+    page(&app, &assets::ADMIN, &headers)
 }
 
 /// Part of a page
@@ -89,7 +90,7 @@ pub(crate) async fn desk(State(app): State<App>, headers: HeaderMap) -> Response
     path = "/assets/{version}/{file}",
     operation_id = "get_asset",
     tag = PAGES,
-    params(AssetName, IfNoneMatch),
+    params(AssetParameters, IfNoneMatch),
     responses(Asset, MissingProblems, AnyProblems),
     security(()),
     extensions(("x-required-role" = json!("none")))
@@ -101,15 +102,15 @@ pub(crate) async fn asset(
     let missing = ApiError::NotFound("such file");
     let Ok(Path((version, file))) = path else { return Err(missing) };
     let asset = assets::find(&version, &file).ok_or(missing)?;
-    Ok(([(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING)], asset.answer(&headers)).into_response())
+    Ok(([(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING)], asset.respond(&headers)).into_response())
 }
 
-fn page(app: &App, page: &Published, headers: &HeaderMap) -> Response {
-    let guards = [
+fn page(app: &App, page: &StaticContent, headers: &HeaderMap) -> Response {
+    let security_headers = [
         (header::CONTENT_SECURITY_POLICY, app.page_policy.header()),
         (header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
-        (policy::OPENER_POLICY, HeaderValue::from_static("same-origin")),
+        (OPENER_POLICY, HeaderValue::from_static("same-origin")),
     ];
-    (guards, page.answer(headers)).into_response()
+    (security_headers, page.respond(headers)).into_response()
 }

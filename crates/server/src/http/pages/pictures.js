@@ -1,14 +1,14 @@
-// What does a product look like? Its first picture, or a drawing where there is none to be shown.
+// A product's first picture, or a drawing where there is none.
 
 import { h } from "./dom.js";
 
-/// Origins whose pictures the page may not load; each is tried once.
+/// Origins that the Content-Security-Policy blocks; each is tried once.
 const blockedOrigins = new Set();
 document.addEventListener("securitypolicyviolation", (event) => {
   if (event.effectiveDirective === "img-src") blockedOrigins.add(originOf(event.blockedURI));
 });
 
-/// Whether the service is set up not to show this picture (`pages.image_origins`).
+/// Whether the configuration does not allow this picture (`pages.image_origins`).
 export function isBlocked(address) {
   return blockedOrigins.has(originOf(address));
 }
@@ -17,7 +17,7 @@ function originOf(address) {
   return URL.canParse(address) ? new URL(address).origin : undefined;
 }
 
-/// A product's picture, with a drawing in its place until and unless it loads.
+/// A product's picture, with a drawing in its place until it has loaded.
 export function picture(product, { eager = false } = {}) {
   const address = pictureAddress(product);
   const frame = h("span", { class: "picture", style: { "--hue": String(hueOf(product.title)) } }, drawing(product));
@@ -39,11 +39,11 @@ function pictureAddress(product) {
   if (!image) return undefined;
   const url = new URL(image.url);
   if (blockedOrigins.has(url.origin)) return undefined;
-  // The demo's own pictures are on this server, whatever name the browser has for it.
+  // The demo's own pictures are on this server, whatever its host name is in the browser.
   return url.pathname.startsWith("/demo/images/") ? url.pathname + url.search : url.href;
 }
 
-/// Always the same colour for the same title.
+/// A hue derived from the title.
 export function hueOf(title) {
   let hash = 2166136261;
   for (const character of title) hash = Math.imul(hash ^ character.codePointAt(0), 16777619);

@@ -1,7 +1,7 @@
-// What does a file hold? Texts cut into records as they stream in, so that a large file is never whole
-// in memory. Pure: readers take text by `push` and give `{ line, value }` or `{ line, fault }`.
+// Streaming readers of import files: `push` takes text and returns records as `{ line, value }` or
+// `{ line, error }`. A large file is never completely in memory.
 
-/// JSON Lines: one object a line.
+/// JSON Lines: one object per line.
 export class JsonLines {
   #rest = "";
   #line = 0;
@@ -26,9 +26,9 @@ function parsed(text, line) {
   try {
     const value = JSON.parse(text);
     if (value !== null && typeof value === "object" && !Array.isArray(value)) return { line, value };
-    return { line, fault: "is not an object" };
+    return { line, error: "is not an object" };
   } catch (error) {
-    return { line, fault: `is not JSON: ${error.message}` };
+    return { line, error: `is not JSON: ${error.message}` };
   }
 }
 
@@ -64,7 +64,7 @@ export class JsonArray {
   }
 
   end() {
-    return this.#depth === 0 ? [] : [{ line: this.#line, fault: "the file ends inside the array" }];
+    return this.#depth === 0 ? [] : [{ line: this.#line, error: "the file ends inside the array" }];
   }
 
   #add(character) {
@@ -107,7 +107,7 @@ export class Separated {
       }
       if (character === '"') {
         if (this.#quoted) {
-          // A second quote stands for one; a single one may end the cell.
+          // Two quotes stand for one; a single one ends the cell.
           if (this.#quoteBefore) this.#cell += '"';
           this.#quoteBefore = !this.#quoteBefore;
         } else if (this.#cell === "") {
@@ -129,7 +129,7 @@ export class Separated {
   }
 
   end() {
-    if (this.#quoted && !this.#quoteBefore) return [{ line: this.#begun, fault: "a quote is never closed" }];
+    if (this.#quoted && !this.#quoteBefore) return [{ line: this.#begun, error: "a quote is never closed" }];
     return this.#row.length > 0 || this.#cell !== "" ? this.#endRow() : [];
   }
 
@@ -150,7 +150,7 @@ export class Separated {
       this.columns = row.map((name) => name.replace(/^\uFEFF/u, "").trim());
       return [];
     }
-    if (row.length > this.columns.length) return [{ line, fault: `has ${row.length} values for ${this.columns.length} columns` }];
+    if (row.length > this.columns.length) return [{ line, error: `has ${row.length} values for ${this.columns.length} columns` }];
     return [{ line, value: Object.fromEntries(this.columns.map((name, place) => [name, row[place] ?? ""])) }];
   }
 }
@@ -179,7 +179,7 @@ const KNOWN = {
   media: ["image", "image url", "image link", "image src", "picture", "media", "images"],
 };
 
-/// Which column is which field, as far as their names tell.
+/// Maps fields to columns by their names.
 export function guessMapping(columns) {
   const plain = (name) => name.toLowerCase().replace(/[_-]+/gu, " ").trim();
   const mapping = {};
@@ -190,7 +190,7 @@ export function guessMapping(columns) {
   return mapping;
 }
 
-/// A row as a product. Empty cells are left out, so that the service says what is missing.
+/// A row as a product. Empty cells are left out, so that the API reports missing fields.
 export function toProduct(row, mapping) {
   const cell = (field) => (mapping[field] === undefined ? "" : (row[mapping[field]] ?? "").trim());
   const product = {};

@@ -1,4 +1,4 @@
-// What does a shopper see? A box to say what is wanted, and at once what the shop has of it.
+// The shop page: a search box with results as you type.
 
 import { Api, Problem, told } from "./api.js";
 import { card, walkWithArrows } from "./cards.js";
@@ -6,13 +6,13 @@ import { chipsOf } from "./chips.js";
 import { Detail } from "./detail.js";
 import { byId, fill, h, icon } from "./dom.js";
 import { Finder } from "./finder.js";
-import { AskedSession, DemoSession, demoToken, offerToLeave } from "./signin.js";
+import { AskedSession, DemoSession, demoToken, addSignOut } from "./signin.js";
 import { counted, duration } from "./words.js";
 
 const PAGE = 24;
-/// The service pages no further than this.
+/// The largest offset of a search.
 const FURTHEST = 1000;
-/// A query that finds everything, newest first: what the shop shows before anything was said.
+/// A query that matches every product, newest first: shown before the user searches.
 const WINDOW = "newest";
 
 const DEMO_EXAMPLES = [
@@ -79,7 +79,7 @@ class Shop {
     window.addEventListener("hashchange", () => this.#follow());
   }
 
-  /// Searches for this as if it had been typed.
+  /// Searches for `query` as if it had been typed.
   say(query, understand = {}) {
     this.box.value = query;
     this.understand = understand;
@@ -88,7 +88,7 @@ class Shop {
     this.#search(false);
   }
 
-  /// The address of the page in a state: behind the `#`, so the server never sees it.
+  /// The URL of a state, in the fragment so that it is never sent to the server.
   #address({ product }) {
     const state = new URLSearchParams();
     if (this.box.value.trim() !== "") state.set("q", this.box.value);
@@ -96,7 +96,7 @@ class Shop {
     return `#${state}`;
   }
 
-  /// Brings the page to the state its address tells of.
+  /// Restores the state from the URL.
   #follow() {
     const state = new URLSearchParams(location.hash.slice(1));
     const query = state.get("q") ?? "";
@@ -194,7 +194,7 @@ class Shop {
     if (request.isWindow) {
       return h("div", { class: "empty" },
         h("h2", { class: "empty-title" }, "The shop is empty"),
-        h("p", { class: "soft" }, "Products appear here as soon as they are created. The desk at ", h("a", { href: "/admin" }, "/admin"), " imports a file in one go."));
+        h("p", { class: "soft" }, "Products appear here as soon as they are created. The admin page at ", h("a", { href: "/admin" }, "/admin"), " imports a file in one go."));
     }
     const advice = chips.map((chip) => h("li", {},
       h("button", { class: "button", type: "button", on: { click: () => this.say(chip.without.query, chip.without.understand) } }, `Search without “${chip.label}”`)));
@@ -220,7 +220,7 @@ class Shop {
   }
 }
 
-/// Examples of what can be said, made of what a shop has.
+/// Example queries made from the shop's products.
 function examplesOf(products) {
   if (products.length === 0) return [];
   const words = (text) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -241,7 +241,7 @@ function showLanding() {
       h("p", { class: "lead" }, "A product catalog with search in shoppers’ own words."),
       h("ul", { class: "ways" },
         way("/preview", "basket", "Shop preview", "Search a shop as its shoppers do. Needs a token of any role."),
-        way("/admin", "desk", "Desk", "Create, edit and import products, see figures. Needs an EDITOR or ADMIN token."),
+        way("/admin", "screen", "Admin", "Create, edit and import products, watch the dashboard. Needs an EDITOR or ADMIN token."),
         way("/docs", "book", "Documentation", "Every address of the interface, with examples."))));
 }
 
@@ -249,7 +249,7 @@ async function start() {
   if (location.pathname === "/") {
     const token = await demoToken();
     if (token === undefined) return showLanding();
-    fill(byId("bar-end"), h("a", { class: "button button-quiet", href: "/admin" }, "Desk"));
+    fill(byId("bar-end"), h("a", { class: "button button-quiet", href: "/admin" }, "Admin"));
     byId("content").hidden = false;
     return new Shop(new DemoSession(token), () => DEMO_EXAMPLES);
   }
@@ -257,7 +257,7 @@ async function start() {
     why: "A token of any role shows this shop as shoppers see it.",
     command: "shopkeeper token create --shop 1 --role SHOPPER",
   });
-  offerToLeave(session);
+  addSignOut(session);
   return new Shop(session, examplesOf);
 }
 

@@ -1,16 +1,16 @@
-// Whose token is used? One that the demo hands out, or one that a person is asked for. It is kept in
-// this tab alone and never becomes part of an address.
+// The token of the page: issued by the demo or entered by the user. It is kept in this tab alone and
+// never becomes part of a URL.
 
 import { h, byId, fill } from "./dom.js";
 import { recall, remember } from "./storage.js";
 
 const TOKEN = "token";
 
-/// A session on a token that a person enters.
+/// A session with a token that the user enters.
 export class AskedSession {
   #pending;
 
-  /// `why` says what the token is for, `command` how to make one.
+  /// `why` says what the token is for, `command` how to create one.
   constructor({ why, command, onChange }) {
     this.why = why;
     this.command = command;
@@ -21,7 +21,7 @@ export class AskedSession {
     return recall(TOKEN) ?? this.#ask();
   }
 
-  /// A token in the place of one that was refused. However many requests wait, one question is asked.
+  /// Replaces a token that was rejected. Concurrent requests share one dialog.
   async renew(problem, used) {
     const current = recall(TOKEN);
     if (current !== undefined && current !== used) return current;
@@ -29,7 +29,7 @@ export class AskedSession {
     return this.#ask(problem);
   }
 
-  /// Asks for another token although this one is good.
+  /// Asks for another token although this one is valid.
   async change(problem) {
     remember(TOKEN, undefined);
     return this.#ask(problem);
@@ -54,7 +54,7 @@ export class AskedSession {
   }
 }
 
-const SAID = {
+const MESSAGES = {
   expired_token: "That token has expired. Enter another one; nothing is lost.",
   invalid_token: "That token is not valid, or no longer. Enter another one; nothing is lost.",
   insufficient_role: "That token’s role is not enough for this page.",
@@ -66,7 +66,7 @@ function askForToken(why, command, problem) {
       id: "token", class: "field-input", type: "password", name: "token", autocomplete: "off", spellcheck: "false",
       autocapitalize: "none", required: true, autofocus: true, placeholder: "shk_…", "aria-describedby": "token-hint",
     });
-    const said = problem ? (SAID[problem.code] ?? problem.message) : undefined;
+    const said = problem ? (MESSAGES[problem.code] ?? problem.message) : undefined;
     const form = h("form", {
       class: "stack",
       on: {
@@ -86,12 +86,12 @@ function askForToken(why, command, problem) {
     h("div", { class: "actions" }, h("button", { class: "button button-main", type: "submit" }, "Continue")));
     const dialog = h("dialog", {
       class: "dialog", "aria-labelledby": "signin-title",
-      // Nothing works without a token, so there is nothing to go back to.
+      // The page does not work without a token, so the dialog cannot be cancelled.
       on: {
         cancel: (event) => event.preventDefault(),
         close: () => {
           dialog.remove();
-          // Chromium may leave the field that had the focus before deaf to the keyboard.
+          // Works around Chromium: the field that had the focus before may ignore the keyboard.
           const focused = document.activeElement;
           focused?.blur();
           focused?.focus();
@@ -105,7 +105,7 @@ function askForToken(why, command, problem) {
   });
 }
 
-/// A session on the token that the demo gives to everyone.
+/// A session with the demo's public token.
 export class DemoSession {
   constructor(token) {
     this.given = token;
@@ -123,15 +123,15 @@ export class DemoSession {
   }
 }
 
-/// The demo's token for shoppers, or nothing where the server is no demo.
+/// The demo's token; `undefined` where the server is not a demo.
 export async function demoToken() {
   const response = await fetch("/demo/session", { cache: "no-store" }).catch(() => undefined);
   if (!response?.ok) return undefined;
   return (await response.json()).token;
 }
 
-/// Puts the button that leaves into the page's bar.
-export function offerToLeave(session) {
+/// Adds the sign-out button to the page.
+export function addSignOut(session) {
   fill(byId("bar-end"), h("button", {
     class: "button button-quiet", type: "button",
     on: {

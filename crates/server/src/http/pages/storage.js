@@ -1,8 +1,8 @@
-// What does a page remember in this tab? Small values under names of our own, gone with the tab.
+// Session storage of the pages: small JSON values, deleted with the tab.
 
 const PREFIX = "shopkeeper.";
 
-/// The value under this name, or nothing.
+/// The value of this key, or `undefined`.
 export function recall(name) {
   try {
     const text = sessionStorage.getItem(PREFIX + name);
@@ -12,12 +12,12 @@ export function recall(name) {
   }
 }
 
-/// Keeps a value under this name; `undefined` forgets it.
+/// Stores a value under this key; `undefined` deletes it.
 export function remember(name, value) {
   try {
     if (value === undefined) sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
   } catch {
-    // A full or forbidden store costs the memory of this tab, not the work in it.
+    // Without storage, the page works but does not survive a reload.
   }
 }

@@ -1,7 +1,10 @@
-//! Are the pages whole? Every file they name is there, and the policy lets nothing else in.
+//! Every file that the pages name exists, and the policy allows no others.
 
-use super::{assets, policy::PagePolicy};
-use crate::config::{Config, Pages};
+use super::assets;
+use crate::{
+    config::{Config, Pages},
+    http::page_policy::PagePolicy,
+};
 
 fn policy(origins: &[&str]) -> String {
     let image_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
@@ -10,7 +13,7 @@ fn policy(origins: &[&str]) -> String {
 }
 
 #[test]
-fn pictures_come_from_the_server_alone_unless_the_operator_says_otherwise() {
+fn pictures_come_from_the_server_alone_unless_configured() {
     assert!(PagePolicy::new(&Config::default().pages).header() == policy(&[]).as_str());
     assert!(policy(&[]).contains("; img-src 'self';"));
     let named = policy(&["https://cdn.example.com", "http://localhost:9000"]);
@@ -35,10 +38,10 @@ fn named<'a>(text: &'a str, before: &str, after: char) -> Vec<&'a str> {
 }
 
 #[test]
-fn every_file_that_is_named_is_there_and_every_file_is_named() {
+fn every_file_exists_and_is_used() {
     let mut seen: Vec<&str> = Vec::new();
     for (_, html) in assets::PAGES {
-        seen.extend(named(html, assets::FOLDER_MARK, '"'));
+        seen.extend(named(html, assets::FOLDER_PLACEHOLDER, '"'));
     }
     let mut next = 0;
     while let Some(name) = seen.get(next) {
@@ -52,18 +55,18 @@ fn every_file_that_is_named_is_there_and_every_file_is_named() {
         next += 1;
     }
     for (name, _, _) in assets::FILES {
-        assert!(seen.contains(name), "nobody asks for {name}");
+        assert!(seen.contains(name), "{name} is not used");
     }
 }
 
 #[test]
-fn no_file_names_another_host_or_carries_a_script_inside() {
+fn no_file_names_another_host_or_contains_inline_scripts() {
     let files = assets::FILES.iter().map(|(name, _, text)| (*name, *text));
     for (name, text) in files.chain(assets::PAGES.iter().copied()) {
         for mark in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
             assert!(!text.contains(mark), "{name} has {mark}");
         }
-        // The name of SVG, and the hint in an empty field, lead nowhere.
+        // The SVG namespace and the placeholder of an input are not requested.
         let hosts = named(text, "://", '"').into_iter();
         let foreign: Vec<_> =
             hosts.filter(|host| !["www.w3.org/2000/svg", "…"].contains(host)).collect();
@@ -81,7 +84,7 @@ fn no_file_names_another_host_or_carries_a_script_inside() {
 }
 
 #[test]
-fn another_version_of_a_file_is_not_there() {
+fn another_version_of_a_file_is_not_found() {
     assert!(assets::find(&assets::VERSION, "shop.js").is_some());
     assert!(assets::find(&assets::VERSION, "nothing.js").is_none());
     assert!(assets::find("0000000000000000", "shop.js").is_none());

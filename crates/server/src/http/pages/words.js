@@ -1,4 +1,4 @@
-// How are figures and amounts written for people? Pure functions, without the page.
+// Formats numbers, amounts, durations and times. Pure functions.
 
 const whole = new Intl.NumberFormat("en");
 
@@ -50,7 +50,7 @@ export function bytes(count) {
 
 const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
-/// A time of the service as people write it.
+/// A timestamp of the API in the user's format.
 export function when(timestamp) {
   return timestamp ? moment.format(new Date(timestamp)) : "never";
 }

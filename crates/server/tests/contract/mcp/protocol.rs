@@ -130,7 +130,7 @@ fn requests_for_what_there_is_not_are_errors_of_the_protocol() {
     assert_eq!(unknown_tool["code"], -32602);
     assert_eq!(
         unknown_tool["message"],
-        "there is no tool \"drop_products\"; known are search_products, get_product, list_products"
+        "unknown tool \"drop_products\"; expected one of search_products, get_product, list_products"
     );
     assert_eq!(error("shop/close", json!({}))["code"], -32601);
     assert_eq!(error("resources/read", json!({"uri": "file:///etc/passwd"}))["code"], -32601);

@@ -1,0 +1,240 @@
+//! Admission slots for requests in progress, and the memory of request bodies.
+//!
+//! Slots are bounded for all requests, for each shop and for each token; body memory for all
+//! requests and for each shop. A request holds a slot from its head on, except while its body
+//! arrives: a slow client does not occupy a slot.
+
+use std::sync::Arc;
+
+use axum::{extract::FromRequestParts, http::request::Parts};
+use catalog::{access::Caller, product::ShopId};
+use parking_lot::Mutex;
+
+use super::pool::{Exhausted, Owner, Permit, Pool, Share};
+use crate::{
+    config::Limits,
+    http::{caller::TokenKey, errors::ApiError},
+};
+
+/// A shop may hold one half of the memory for request bodies.
+const SHOPS_PER_MEMORY: usize = 2;
+/// The least memory that a body is counted with while it arrives. It stands for the connection,
+/// and so bounds the connections of a shop that wait for a body.
+const SMALLEST_BODY_BYTES: usize = 64 << 10;
+/// By default a shop may hold one of this many slots.
+const SLOTS_PER_SHOP_SLOT: usize = 2;
+/// By default a token may hold one of this many slots.
+const SLOTS_PER_TOKEN_SLOT: usize = 4;
+
+/// The largest head of a request that is accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HeadLimits {
+    pub(crate) uri_bytes: usize,
+    pub(crate) header_bytes: usize,
+}
+
+/// The slots and the body memory that admitted requests hold.
+#[derive(Debug)]
+pub(crate) struct AdmissionControl {
+    pub(super) head_limits: HeadLimits,
+    slots: Arc<Pool>,
+    slots_per_shop: usize,
+    slots_per_token: usize,
+    bodies: Arc<Pool>,
+    bodies_per_shop: usize,
+}
+
+impl AdmissionControl {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let slots = limits.concurrent_requests;
+        let part = |set: usize, parts: usize| if set > 0 { set } else { slots.div_ceil(parts) };
+        // Even with the smallest setting, two shops can each send the largest body.
+        let bodies = limits.body_memory.max(SHOPS_PER_MEMORY * limits.body_bytes);
+        Self {
+            head_limits: HeadLimits {
+                uri_bytes: limits.uri_bytes,
+                header_bytes: limits.header_bytes,
+            },
+            slots: Pool::new(slots),
+            slots_per_shop: part(limits.concurrent_requests_per_shop, SLOTS_PER_SHOP_SLOT),
+            slots_per_token: part(limits.concurrent_requests_per_token, SLOTS_PER_TOKEN_SLOT),
+            bodies: Pool::new(bodies),
+            bodies_per_shop: bodies / SHOPS_PER_MEMORY,
+        }
+    }
+
+    /// Takes a slot for a request whose caller is not known yet.
+    pub(crate) fn admit(&self) -> Result<Admission, ApiError> {
+        let slot = self.slots.take(1, &[]).map_err(no_slot)?;
+        Ok(Admission(Arc::new(Mutex::new(Held { slot: Some(slot), ..Held::default() }))))
+    }
+
+    /// Assigns the slot of an admitted request to its caller.
+    pub(crate) fn identify(
+        &self,
+        admission: &Admission,
+        caller: Caller,
+        token: &TokenKey,
+    ) -> Result<(), ApiError> {
+        let mut held = admission.0.lock();
+        let shares = vec![
+            Share { owner: Owner::Token(token.clone()), limit: self.slots_per_token },
+            Share { owner: Owner::Shop(caller.shop()), limit: self.slots_per_shop },
+        ];
+        if let Some(slot) = &mut held.slot {
+            slot.assign(&shares).map_err(no_slot)?;
+        }
+        held.shop = Some(caller.shop());
+        held.shares = shares;
+        Ok(())
+    }
+}
+
+fn no_slot(exhausted: Exhausted) -> ApiError {
+    let whose = match exhausted {
+        Exhausted::Pool | Exhausted::Share(Owner::Public) => "",
+        Exhausted::Share(Owner::Shop(_)) => " of this shop",
+        Exhausted::Share(Owner::Token(_)) => " with this token",
+    };
+    ApiError::Unavailable(format!("too many requests{whose} are being worked on"))
+}
+
+/// The slot and body memory of one request, released when the last clone is dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct Admission(Arc<Mutex<Held>>);
+
+#[derive(Debug, Default)]
+struct Held {
+    slot: Option<Permit>,
+    /// The memory of the body, held until the request ends: the parsed body is as large.
+    body: Option<BodyMemory>,
+    shop: Option<ShopId>,
+    shares: Vec<Share>,
+}
+
+#[derive(Debug)]
+struct BodyMemory {
+    permit: Permit,
+    bytes: usize,
+}
+
+impl BodyMemory {
+    fn add(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        let counted = |bytes: usize| bytes.max(SMALLEST_BODY_BYTES);
+        let arrived = self.bytes + bytes;
+        self.permit.grow(counted(arrived) - counted(self.bytes))?;
+        self.bytes = arrived;
+        Ok(())
+    }
+}
+
+impl Admission {
+    /// Releases the slot while the body arrives, and starts to account for its memory.
+    pub(crate) fn begin_body(&self, control: &AdmissionControl) -> Result<(), ApiError> {
+        let mut held = self.0.lock();
+        held.slot = None;
+        let share = |shop| Share { owner: Owner::Shop(shop), limit: control.bodies_per_shop };
+        let shares: Vec<_> = held.shop.map(share).into_iter().collect();
+        let permit = control.bodies.take(SMALLEST_BODY_BYTES, &shares);
+        held.body = Some(BodyMemory { permit: permit.map_err(|_| no_memory())?, bytes: 0 });
+        Ok(())
+    }
+
+    /// Accounts for a part of the body that has arrived.
+    pub(crate) fn add_to_body(&self, bytes: usize) -> Result<(), ApiError> {
+        match &mut self.0.lock().body {
+            Some(body) => body.add(bytes).map_err(|_| no_memory()),
+            None => Err(ApiError::Internal),
+        }
+    }
+
+    /// Takes a slot again after the body has arrived.
+    pub(crate) fn end_body(&self, control: &AdmissionControl) -> Result<(), ApiError> {
+        let mut held = self.0.lock();
+        held.slot = Some(control.slots.take(1, &held.shares).map_err(no_slot)?);
+        Ok(())
+    }
+}
+
+fn no_memory() -> ApiError {
+    ApiError::Unavailable("the bodies of other requests take too much memory".to_owned())
+}
+
+impl<S: Sync> FromRequestParts<S> for Admission {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        // Absent only if a route was mounted outside the admission layer.
+        parts.extensions.get().cloned().ok_or(ApiError::Internal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::access::Role;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn with_slots(slots: usize) -> AdmissionControl {
+        let limits = Limits { concurrent_requests: slots, ..Config::default().limits };
+        AdmissionControl::new(&limits)
+    }
+
+    fn admit(control: &AdmissionControl, shop: u64, token: u64) -> Result<Admission, String> {
+        let caller = Caller::new(ShopId::new(shop).unwrap(), Role::Viewer);
+        let admission = control.admit().map_err(|error| error.to_string())?;
+        let identified = control.identify(&admission, caller, &TokenKey::Opaque(token));
+        identified.map(|()| admission).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_token_may_hold_a_quarter_of_the_slots_and_a_shop_half() {
+        let control = with_slots(8);
+        let held = [(1, 1), (1, 1), (1, 2), (1, 2)];
+        let held = held.map(|(shop, token)| admit(&control, shop, token).unwrap());
+        assert!(admit(&control, 1, 1).unwrap_err().contains("with this token"));
+        assert!(admit(&control, 1, 3).unwrap_err().contains("of this shop"));
+        let others = [(2, 4), (2, 5), (3, 6), (3, 6)];
+        let others = others.map(|(shop, token)| admit(&control, shop, token).unwrap());
+        assert!(admit(&control, 4, 7).unwrap_err().starts_with("too many requests are"));
+        drop(held);
+        assert!(admit(&control, 4, 7).is_ok());
+        drop(others);
+    }
+
+    #[test]
+    fn a_body_that_arrives_holds_memory_and_no_slot() {
+        let control = with_slots(1);
+        let waiting = admit(&control, 1, 1).unwrap();
+        assert!(admit(&control, 2, 2).is_err());
+        waiting.begin_body(&control).unwrap();
+        let other = admit(&control, 2, 2).unwrap();
+        let mebibyte = 1 << 20;
+        for _ in 0..128 {
+            waiting.add_to_body(mebibyte).unwrap();
+        }
+        assert!(waiting.add_to_body(mebibyte).is_err(), "half of 256 MiB");
+        assert!(waiting.end_body(&control).is_err());
+        other.begin_body(&control).unwrap();
+        other.add_to_body(mebibyte).unwrap();
+        waiting.end_body(&control).unwrap();
+        assert!(other.end_body(&control).is_err());
+        drop(waiting);
+        other.end_body(&control).unwrap();
+    }
+
+    #[test]
+    fn pending_bodies_are_limited_per_shop() {
+        let control = with_slots(4096);
+        let begin = |shop: u64| {
+            let admission = admit(&control, shop, shop).unwrap();
+            admission.begin_body(&control).map(|()| admission)
+        };
+        let waiting: Vec<_> = std::iter::repeat_with(|| begin(1)).map_while(Result::ok).collect();
+        assert_eq!(waiting.len(), (128 << 20) / SMALLEST_BODY_BYTES);
+        assert!(begin(2).is_ok());
+        waiting[0].add_to_body(SMALLEST_BODY_BYTES).unwrap();
+        assert!(waiting[0].add_to_body(1).is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! A counted resource that is bounded in all and for each owner, so that no shop and no token can
+//! take all of it.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    sync::Arc,
+};
+
+use catalog::product::ShopId;
+use parking_lot::Mutex;
+
+use crate::http::caller::TokenKey;
+
+/// The owner of a share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Owner {
+    /// Requests without a token.
+    Public,
+    Shop(ShopId),
+    Token(TokenKey),
+}
+
+/// An owner and the most it may hold.
+#[derive(Clone, Debug)]
+pub(crate) struct Share {
+    pub(crate) owner: Owner,
+    pub(crate) limit: usize,
+}
+
+/// The bound that a request for more would exceed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Exhausted {
+    /// The capacity of the pool.
+    Pool,
+    /// The share of one owner.
+    Share(Owner),
+}
+
+/// A bounded number of units: request slots, or bytes of memory.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    capacity: usize,
+    usage: Mutex<Usage>,
+}
+
+#[derive(Debug, Default)]
+struct Usage {
+    total: usize,
+    /// Only owners that hold at least one unit.
+    by_owner: HashMap<Owner, usize>,
+}
+
+impl Pool {
+    pub(crate) fn new(capacity: usize) -> Arc<Self> {
+        Arc::new(Self { capacity, usage: Mutex::default() })
+    }
+
+    /// Takes an amount on behalf of all of these owners.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        amount: usize,
+        shares: &[Share],
+    ) -> Result<Permit, Exhausted> {
+        let mut permit = Permit { pool: Arc::clone(self), amount: 0, shares: Vec::new() };
+        permit.assign(shares)?;
+        permit.grow(amount)?;
+        Ok(permit)
+    }
+
+    /// Takes an amount even if it exceeds the bounds; later requests find less left.
+    pub(crate) fn take_unbounded(self: &Arc<Self>, amount: usize, shares: &[Share]) -> Permit {
+        let mut usage = self.usage.lock();
+        usage.total += amount;
+        for share in shares {
+            *usage.by_owner.entry(share.owner.clone()).or_default() += amount;
+        }
+        Permit { pool: Arc::clone(self), amount, shares: shares.to_vec() }
+    }
+
+    /// Whether an owner holds its whole share.
+    pub(crate) fn is_exhausted(&self, share: &Share) -> bool {
+        self.usage.lock().held_by(&share.owner) >= share.limit
+    }
+}
+
+impl Usage {
+    fn check(&self, capacity: usize, amount: usize, shares: &[Share]) -> Result<(), Exhausted> {
+        let is_full = |share: &&Share| self.held_by(&share.owner) + amount > share.limit;
+        match shares.iter().find(is_full) {
+            Some(share) => Err(Exhausted::Share(share.owner.clone())),
+            None if self.total + amount > capacity => Err(Exhausted::Pool),
+            None => Ok(()),
+        }
+    }
+
+    fn held_by(&self, owner: &Owner) -> usize {
+        self.by_owner.get(owner).copied().unwrap_or_default()
+    }
+
+    fn release(&mut self, owner: &Owner, amount: usize) {
+        if let Entry::Occupied(mut held) = self.by_owner.entry(owner.clone()) {
+            *held.get_mut() -= amount;
+            if *held.get() == 0 {
+                held.remove();
+            }
+        }
+    }
+}
+
+/// An amount taken from a pool, returned on drop.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    pool: Arc<Pool>,
+    amount: usize,
+    shares: Vec<Share>,
+}
+
+impl Permit {
+    /// Counts what is held, and what is taken later, against these owners too.
+    pub(crate) fn assign(&mut self, shares: &[Share]) -> Result<(), Exhausted> {
+        let mut usage = self.pool.usage.lock();
+        // The pool's own capacity already counts this amount.
+        usage.check(usize::MAX, self.amount, shares)?;
+        if self.amount > 0 {
+            for share in shares {
+                *usage.by_owner.entry(share.owner.clone()).or_default() += self.amount;
+            }
+        }
+        self.shares.extend_from_slice(shares);
+        Ok(())
+    }
+
+    /// Takes more on behalf of the same owners.
+    pub(crate) fn grow(&mut self, amount: usize) -> Result<(), Exhausted> {
+        let mut usage = self.pool.usage.lock();
+        usage.check(self.pool.capacity, amount, &self.shares)?;
+        usage.total += amount;
+        for share in &self.shares {
+            *usage.by_owner.entry(share.owner.clone()).or_default() += amount;
+        }
+        self.amount += amount;
+        Ok(())
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut usage = self.pool.usage.lock();
+        usage.total -= self.amount;
+        for share in &self.shares {
+            usage.release(&share.owner, self.amount);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shop(id: u64, limit: usize) -> Share {
+        Share { owner: Owner::Shop(ShopId::new(id).unwrap()), limit }
+    }
+
+    fn token(id: u64, limit: usize) -> Share {
+        Share { owner: Owner::Token(TokenKey::Opaque(id)), limit }
+    }
+
+    #[test]
+    fn the_pool_and_every_share_are_bounded() {
+        let pool = Pool::new(4);
+        let first = pool.take(1, &[shop(1, 2), token(1, 1)]).unwrap();
+        let refused = |shares: &[Share]| pool.take(1, shares).unwrap_err();
+        assert_eq!(refused(&[shop(1, 2), token(1, 1)]), Exhausted::Share(token(1, 1).owner));
+        let second = pool.take(1, &[shop(1, 2), token(2, 1)]).unwrap();
+        assert_eq!(refused(&[shop(1, 2), token(3, 1)]), Exhausted::Share(shop(1, 2).owner));
+        let others = pool.take(2, &[shop(2, 2)]).unwrap();
+        assert_eq!(refused(&[shop(3, 2)]), Exhausted::Pool);
+        drop((first, others));
+        assert!(pool.is_exhausted(&shop(1, 1)));
+        assert!(!pool.is_exhausted(&shop(1, 2)));
+        assert!(pool.take(3, &[shop(3, 3)]).is_ok());
+        drop(second);
+        let usage = pool.usage.lock();
+        assert_eq!((usage.total, usage.by_owner.len()), (0, 0), "nothing is left behind");
+    }
+
+    #[test]
+    fn a_permit_can_grow_and_be_assigned_later() {
+        let pool = Pool::new(10);
+        let mut permit = pool.take(1, &[]).unwrap();
+        permit.assign(&[shop(1, 5)]).unwrap();
+        permit.grow(4).unwrap();
+        assert_eq!(permit.grow(1), Err(Exhausted::Share(shop(1, 5).owner)));
+        assert!(pool.take(1, &[]).unwrap().assign(&[shop(1, 5)]).is_err());
+        drop(permit);
+        assert!(pool.take(1, &[]).unwrap().assign(&[shop(1, 5)]).is_ok());
+        let usage = pool.usage.lock();
+        assert_eq!((usage.total, usage.by_owner.len()), (0, 0));
+    }
+
+    #[test]
+    fn an_unbounded_permit_blocks_later_ones() {
+        let pool = Pool::new(2);
+        let over = pool.take_unbounded(5, &[shop(1, 1)]);
+        assert_eq!(pool.take(1, &[shop(2, 2)]).unwrap_err(), Exhausted::Pool);
+        drop(over);
+        assert!(pool.take(2, &[shop(2, 2)]).is_ok());
+    }
+}

@@ -1,0 +1,58 @@
+//! The codes of validation errors, with their explanations.
+
+use crate::http::json_schema::{described_reference, named_schema, one_of};
+use utoipa::openapi::Ref;
+
+/// The codes in `errors` of problems and of bulk responses, in alphabetical order.
+pub(crate) const VALIDATION_CODES: [(&str, &str); 19] = [
+    ("blank", "It must hold more than white space."),
+    ("control_character", "It holds a control character other than a newline or a tab."),
+    ("empty", "The array must have at least one element."),
+    ("invalid_key", "The `Idempotency-Key` must be 1 to 255 visible ASCII characters."),
+    ("invalid_price", "It is not a price; the message shows how to write it."),
+    ("invalid_url", "It is not an absolute http or https address."),
+    ("no_change", "The update names no field that can be changed."),
+    ("not_found", "Bulk update: there is no such product."),
+    ("out_of_range", "The number is too small or too large; the message has the range."),
+    ("precondition_failed", "Bulk update: the product has changed."),
+    ("repeated", "The parameter is given more than once."),
+    ("required", "It must be there."),
+    ("too_long", "It has too many characters; the message has the limit."),
+    ("too_many", "It has too many elements; the message has the limit."),
+    ("unknown_field", "There is no such field here; the message lists those there are."),
+    ("unknown_parameter", "There is no such parameter here; the message lists those there are."),
+    ("unknown_role", "It must be SHOPPER, VIEWER, EDITOR or ADMIN."),
+    ("unknown_type", "It must be `image`."),
+    (
+        "wrong_type",
+        "It is of another JSON type than the field; `null` never stands for leaving it out.",
+    ),
+];
+
+named_schema!(
+    /// The code of a validation error.
+    FaultCode,
+    one_of(VALIDATION_CODES.map(|(code, _)| code)).description(Some(
+        "What can be wrong with a field or an element, for programs. Later versions may know more."
+    ))
+);
+
+/// Whether a code has an explanation.
+pub(super) fn is_explained(code: &str) -> bool {
+    VALIDATION_CODES.iter().any(|(known, _)| *known == code)
+}
+
+/// The schema of a field that holds the code of a validation error.
+pub(super) fn code_field() -> Ref {
+    described_reference("FaultCode", "What is wrong, for programs.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_in_alphabetical_order() {
+        assert!(VALIDATION_CODES.is_sorted());
+    }
+}

@@ -1,0 +1,203 @@
+//! The work of requests that the API and the tools of [`crate::http::mcp`] share: one engine call
+//! with a pass, and the response body.
+
+use std::sync::Arc;
+
+use catalog::{
+    access::{Caller, ReadPass, WritePass},
+    product::{Draft, Product, ProductId},
+};
+use engine::writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal};
+use serde_json::Value;
+
+use crate::http::{
+    app::App,
+    errors::ApiError,
+    requests::{
+        ObjectDefinition,
+        products::{DEFAULT_PAGE, ListRequest},
+        search::SearchRequest,
+    },
+    responses::{
+        products::{ProductBody, ProductPage},
+        search::SearchAnswer,
+    },
+};
+
+/// Runs the search that a body describes.
+pub(crate) async fn search(
+    app: &App,
+    caller: Caller,
+    body: &Value,
+) -> Result<SearchAnswer, ApiError> {
+    let pass = caller.may_search(SearchRequest::includes_hidden(body))?;
+    let mut request = SearchRequest::read(body).map_err(ApiError::Validation)?;
+    request.time_limit = Some(app.search_time);
+    let query = request.query.as_str().to_owned();
+    let found = app.engine.search(pass, request).await?;
+    Ok(SearchAnswer::of(&query, &found))
+}
+
+/// Reads one product.
+pub(crate) async fn get(app: &App, pass: ReadPass, id: ProductId) -> Result<Product, ApiError> {
+    app.engine.product(pass, id).await?.ok_or(ApiError::NotFound("product"))
+}
+
+/// Reads a page of the catalog, or products by id.
+pub(crate) async fn list(
+    app: &App,
+    pass: ReadPass,
+    request: ListRequest,
+) -> Result<ProductPage, ApiError> {
+    let (products, total) = match request.ids {
+        None => {
+            let limit = request.limit.unwrap_or(DEFAULT_PAGE);
+            let page = app.engine.page(pass, limit, request.offset).await?;
+            (page.products, page.total)
+        }
+        Some(ids) => {
+            let found = app.engine.products(pass, ids).await?;
+            let total = found.len();
+            let limit = request.limit.unwrap_or(total);
+            (found.into_iter().skip(request.offset).take(limit).collect(), total)
+        }
+    };
+    Ok(ProductPage { products: products.iter().map(ProductBody::from).collect(), total })
+}
+
+/// A product that was created by this request, or earlier by one with the same key.
+pub(crate) struct CreatedProduct {
+    pub(crate) id: u64,
+    /// The response body.
+    pub(crate) text: Vec<u8>,
+}
+
+/// Creates a product. With an idempotency `key`, repeating the same `body` creates it once.
+pub(crate) async fn create(
+    app: &App,
+    pass: WritePass,
+    draft: Draft,
+    body: &Value,
+    key: Option<&str>,
+) -> Result<CreatedProduct, ApiError> {
+    let answer = |products: &[Product]| to_json(&products.first().map(ProductBody::from));
+    let once = once("create", key, body, answer);
+    match app.engine.create(pass, vec![draft], once).await? {
+        Created::New(products) => {
+            let id = products.first().ok_or(ApiError::Internal)?.id.get();
+            Ok(CreatedProduct { id, text: answer(&products) })
+        }
+        Created::Replayed(text) => Ok(CreatedProduct { id: id_in(&text)?, text }),
+        Created::KeyReused => Err(ApiError::KeyTaken),
+    }
+}
+
+/// Changes a product.
+pub(crate) async fn update(app: &App, pass: WritePass, edit: Edit) -> Result<Product, ApiError> {
+    let outcome = app.engine.update(pass, vec![edit]).await?.pop();
+    outcome.ok_or(ApiError::Internal)?.map_err(refused)
+}
+
+/// Deletes a product.
+pub(crate) async fn delete(
+    app: &App,
+    pass: WritePass,
+    id: ProductId,
+    precondition: Precondition,
+) -> Result<(), ApiError> {
+    let outcome = app.engine.delete(pass, vec![id], precondition).await?.pop();
+    outcome.ok_or(ApiError::Internal)?.map_err(refused)?;
+    Ok(())
+}
+
+/// The idempotency record of a create that has a key.
+pub(crate) fn once(
+    endpoint: &str,
+    key: Option<&str>,
+    body: &Value,
+    answer: impl Fn(&[Product]) -> Vec<u8> + Send + Sync + 'static,
+) -> Option<IdempotencyRequest> {
+    key.map(|key| {
+        let said = format!("{endpoint}\n{body}");
+        let digest = ring::digest::digest(&ring::digest::SHA256, said.as_bytes());
+        IdempotencyRequest {
+            key: key.to_owned(),
+            fingerprint: digest.as_ref().to_vec(),
+            response: Arc::new(answer),
+        }
+    })
+}
+
+/// The id of the product in a stored response.
+fn id_in(answer: &[u8]) -> Result<u64, ApiError> {
+    let body: Value = serde_json::from_slice(answer).map_err(|_| ApiError::Internal)?;
+    body.get("id").and_then(Value::as_u64).ok_or(ApiError::Internal)
+}
+
+fn refused(refusal: Refusal) -> ApiError {
+    match refusal {
+        Refusal::NotFound => ApiError::NotFound("product"),
+        Refusal::Changed => ApiError::PreconditionFailed,
+    }
+}
+
+/// Serialises a response body.
+pub(crate) fn to_json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_else(|_| unreachable!("wire types always serialise"))
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{
+        change::Seq,
+        media::{self, Media, MediaKind},
+        price::Price,
+        product::{self, Description, ShopId, Title},
+    };
+    use jiff::Timestamp;
+
+    use super::*;
+    use crate::http::{
+        errors::validation::{ElementError, ElementErrors, ValidationError},
+        requests::MAX_BULK,
+        responses::bulk::BulkCreated,
+    };
+
+    /// More than the largest response that is stored for an `Idempotency-Key`.
+    const LARGEST_STORED_BYTES: usize = 512 << 10;
+    /// A character of the largest size in JSON.
+    const WIDE: &str = "\u{1F6CB}";
+
+    #[test]
+    fn the_response_to_a_create_is_bounded() {
+        let url = format!("https://example.com/{}", WIDE.repeat(media::MAX_URL_CHARS - 20));
+        let draft = Draft {
+            title: Title::parse(&WIDE.repeat(product::MAX_TITLE_CHARS)).unwrap(),
+            description: Description::parse(&WIDE.repeat(product::MAX_DESCRIPTION_CHARS)).unwrap(),
+            price: Price::parse("$5").unwrap(),
+            hidden: false,
+            media: vec![Media::new(&url, MediaKind::Image).unwrap(); media::MAX_ITEMS],
+        };
+        let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
+        let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
+        let stored = to_json(&ProductBody::from(&product)).len();
+        assert!((200 << 10..LARGEST_STORED_BYTES).contains(&stored), "{stored}");
+    }
+
+    #[test]
+    fn the_response_to_a_bulk_create_is_bounded() {
+        let mut invalid = ElementErrors::default();
+        for index in 0..MAX_BULK {
+            for _ in 0..2 {
+                let long = WIDE.repeat(1 << 16);
+                let error = ValidationError::new(long.clone(), "unknown_field", long);
+                invalid.add(index, ElementError::new(index, None, error));
+            }
+        }
+        let (errors, errors_omitted) = invalid.finish();
+        let created_ids = vec![i64::MAX as u64; MAX_BULK];
+        let stored =
+            to_json(&BulkCreated { created_count: MAX_BULK, created_ids, errors, errors_omitted });
+        assert!((100 << 10..LARGEST_STORED_BYTES).contains(&stored.len()), "{}", stored.len());
+    }
+}

@@ -1,0 +1,170 @@
+//! The bodies of responses with products.
+
+use catalog::{
+    media::{Media, MediaKind},
+    product::Product,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::{ToSchema, openapi::schema::Object};
+
+use super::{
+    describe::{api, api_empty, api_list, described_responses, not_modified, with_links},
+    explanation::ExplanationBody,
+};
+use crate::http::{
+    json_schema::one_of,
+    response_headers::{ETAG, LOCATION, TOTAL_COUNT},
+};
+
+/// A product.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Product)]
+pub struct ProductBody {
+    /// Assigned by the service; growing, never used again.
+    #[schema(minimum = 1)]
+    id: u64,
+    /// As written.
+    title: String,
+    /// As written.
+    description: String,
+    /// As written, with its currency.
+    price: String,
+    /// Whether search leaves it out.
+    hidden: bool,
+    /// Its pictures.
+    media: Vec<MediaBody>,
+    /// The shop it belongs to.
+    #[schema(minimum = 1)]
+    shop_id: u64,
+    /// When it was created.
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// When it was last written.
+    #[schema(format = DateTime)]
+    updated_at: String,
+    /// Why it was found; in answers to searches that ask for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    explanation: Option<ExplanationBody>,
+}
+
+/// A picture of a product.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Media)]
+pub struct MediaBody {
+    /// Its address. Never fetched by the service.
+    #[schema(format = "http-url")]
+    url: String,
+    /// What it is: `image`.
+    #[serde(rename = "type")]
+    #[schema(schema_with = media_type)]
+    kind: &'static str,
+}
+
+impl MediaBody {
+    /// `None` for a type that this version does not know: clients would not know it either.
+    fn of(media: &Media) -> Option<Self> {
+        match media.kind() {
+            MediaKind::Image => Some(Self { url: media.url().to_owned(), kind: "image" }),
+            MediaKind::Unknown(_) => None,
+        }
+    }
+}
+
+impl ProductBody {
+    /// The same product with the explanation of its score.
+    pub(super) fn explained(self, explanation: Option<ExplanationBody>) -> Self {
+        Self { explanation, ..self }
+    }
+}
+
+impl From<&Product> for ProductBody {
+    fn from(product: &Product) -> Self {
+        Self {
+            id: product.id.get(),
+            title: product.title.as_str().to_owned(),
+            description: product.description.as_str().to_owned(),
+            price: product.price.text().to_owned(),
+            hidden: product.hidden,
+            media: product.media.iter().filter_map(MediaBody::of).collect(),
+            shop_id: product.shop.get(),
+            created_at: time(product.created_at),
+            updated_at: time(product.updated_at),
+            explanation: None,
+        }
+    }
+}
+
+/// RFC 3339 in UTC, always with microseconds, so that strings compare like times.
+pub(crate) fn time(at: Timestamp) -> String {
+    format!("{at:.6}")
+}
+
+/// A part of the catalog.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProductPage {
+    /// The products, by id or in the order that was asked for.
+    pub products: Vec<ProductBody>,
+    /// How many products there are on all pages.
+    pub total: usize,
+}
+
+/// A product that is gone.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct DeletedProduct {
+    /// Its id, which is never used again.
+    #[schema(minimum = 1)]
+    pub id: u64,
+    /// `true`.
+    pub deleted: bool,
+}
+
+fn media_type() -> Object {
+    one_of(["image"]).description(Some("What it is.")).build()
+}
+
+/// The product of examples.
+pub(super) fn product_example() -> Value {
+    json!({"id": 17, "title": "Linen sofa", "description": "Three seats, washable covers.",
+        "price": "$899.00", "hidden": false,
+        "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
+        "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
+        "updated_at": "2026-01-02T03:04:05.678901Z"})
+}
+
+described_responses!(
+    ProductCreated,
+    "201" => with_links(
+        api::<ProductBody>("The product as it was created.", product_example(), &[LOCATION]),
+        &["get_product", "similar_products", "update_product", "delete_product"],
+        "product_id",
+    )
+);
+
+described_responses!(
+    ProductFound,
+    "200" => api::<ProductBody>("The product.", product_example(), &[ETAG]),
+    "304" => not_modified(&[ETAG]),
+);
+
+described_responses!(
+    ProductUpdated,
+    "200" => with_links(
+        api::<ProductBody>("The product as it is now.", product_example(), &[ETAG]),
+        &["get_product", "delete_product"],
+        "product_id",
+    )
+);
+
+described_responses!(ProductDeleted, "204" => api_empty("The product is gone."));
+
+described_responses!(
+    ProductList,
+    "200" => api_list::<ProductBody>(
+        "The products, in ascending order of id, or as `ids` asked for them.",
+        product_example(),
+        &[TOTAL_COUNT],
+    )
+);
