@@ -1,15 +1,15 @@
-//! Which figures are kept, under which names, and how are they written for Prometheus?
+//! Metrics: their descriptions and buckets, and their rendering for Prometheus.
 
 use std::time::Duration;
 
 use engine::Engine;
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
-/// Upper ends of latency buckets, in seconds: fine where searches live, coarse above.
+/// Upper bounds of latency buckets in seconds, finer below 10 ms.
 const LATENCY_BUCKETS: &[f64] =
     &[0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
-/// Upper ends of the buckets of searches and their steps, in seconds: ten to a decade, so that a
-/// median is told within a few hundredths.
+/// Upper bounds of the buckets of searches and their stages in seconds: ten per decade, so that
+/// interpolated quantiles are exact to a few percent.
 #[rustfmt::skip]
 const SEARCH_BUCKETS: &[f64] = &[
     0.000_01, 0.000_012_5, 0.000_016, 0.000_02, 0.000_025, 0.000_032, 0.000_04, 0.000_05, 0.000_063, 0.000_08,
@@ -18,13 +18,13 @@ const SEARCH_BUCKETS: &[f64] = &[
     0.01, 0.012_5, 0.016, 0.02, 0.025, 0.032, 0.04, 0.05, 0.063, 0.08,
     0.1, 0.25, 0.5, 1.0, 5.0,
 ];
-/// Upper ends of group size buckets, in writes.
+/// Upper bounds of the buckets of group sizes, in writes.
 const GROUP_BUCKETS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0];
 
-/// The pause between two upkeeps: at 10,000 requests a second, a few megabytes gather meanwhile.
-const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+/// The time between two upkeeps: at 10,000 requests per second, samples take a few megabytes by then.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Starts keeping figures for this process.
+/// Installs the metrics recorder of this process.
 pub fn install() -> Result<PrometheusHandle, BuildError> {
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Prefix("shopkeeper_search_".to_owned()), SEARCH_BUCKETS)?
@@ -35,11 +35,11 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     Ok(handle)
 }
 
-/// Keeps the recorder's memory bounded for as long as it is awaited. Samples of histograms are kept
-/// one by one until upkeep adds them to their buckets, which otherwise happens only when figures
-/// are fetched.
-pub(crate) async fn keep_up(handle: PrometheusHandle) {
-    let mut ticks = tokio::time::interval(UPKEEP_EVERY);
+/// Bounds the recorder's memory for as long as it is awaited. The recorder stores single samples of
+/// histograms until upkeep adds them to their buckets, which otherwise happens only when metrics are
+/// rendered.
+pub(crate) async fn run_upkeep(handle: PrometheusHandle) {
+    let mut ticks = tokio::time::interval(UPKEEP_INTERVAL);
     loop {
         ticks.tick().await;
         handle.run_upkeep();
@@ -51,54 +51,63 @@ fn describe() {
     metrics::describe_histogram!("shopkeeper_http_request_seconds", "Time to answer a request.");
     metrics::describe_counter!(
         "shopkeeper_connections_closed_total",
-        "Connections closed to make room for another, or refused because all were in use."
+        "Idle connections closed for new ones, and connections refused because all were busy."
     );
-    metrics::describe_counter!("shopkeeper_mcp_calls_total", "Calls of tools by agents.");
-    metrics::describe_counter!("shopkeeper_writes_total", "Writes stored, or failed.");
-    metrics::describe_histogram!("shopkeeper_write_group_size", "Writes in one transaction.");
-    metrics::describe_histogram!("shopkeeper_commit_seconds", "Time from begin to durable.");
-    metrics::describe_gauge!("shopkeeper_index_shops", "Shops in memory.");
-    metrics::describe_gauge!("shopkeeper_index_products", "Products in memory.");
-    metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the shop indexes.");
+    metrics::describe_counter!(
+        "shopkeeper_mcp_calls_total",
+        "Tool calls over the Model Context Protocol."
+    );
+    metrics::describe_counter!("shopkeeper_writes_total", "Writes by outcome.");
+    metrics::describe_histogram!("shopkeeper_write_group_size", "Writes per transaction.");
+    metrics::describe_histogram!(
+        "shopkeeper_commit_seconds",
+        "Time from the begin of a transaction to its commit."
+    );
+    metrics::describe_gauge!("shopkeeper_index_shops", "Shops with an index in memory.");
+    metrics::describe_gauge!("shopkeeper_index_products", "Products in the indexes in memory.");
+    metrics::describe_gauge!("shopkeeper_index_bytes", "Memory of the indexes.");
     metrics::describe_counter!(
         "shopkeeper_index_divergences_total",
-        "Shops loaded again because the database lost commits."
+        "Indexes rebuilt because the database lost commits."
     );
     metrics::describe_counter!(
         "shopkeeper_undecodable_values_total",
-        "Values of stored rows that could not be decoded."
+        "Stored values that could not be decoded."
     );
     metrics::describe_histogram!("shopkeeper_search_seconds", "Time of a search.");
-    metrics::describe_histogram!("shopkeeper_search_stage_seconds", "Time of a search's steps.");
+    metrics::describe_histogram!(
+        "shopkeeper_search_stage_seconds",
+        "Time of the stages of a search."
+    );
     metrics::describe_counter!(
         "shopkeeper_database_searches_total",
-        "Searches of shops too large for memory, by how they were done."
+        "Searches inside the database, by method."
     );
-    metrics::describe_gauge!("shopkeeper_search_cache_bytes", "Memory of kept answers.");
+    metrics::describe_gauge!("shopkeeper_search_cache_bytes", "Memory of the query cache.");
     metrics::describe_counter!(
         "shopkeeper_search_cache_total",
-        "Answers looked for among those kept."
+        "Lookups in the query cache, by outcome."
     );
     metrics::describe_gauge!(
         "shopkeeper_writes_waiting",
-        "Writes waiting for a commit or for their index."
+        "Writes waiting for a commit or for the index."
     );
-    metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products without a deep vector.");
-    metrics::describe_counter!("shopkeeper_query_vectors_total", "Queries embedded.");
+    metrics::describe_gauge!("shopkeeper_vectors_waiting", "Products waiting for a deep vector.");
+    metrics::describe_counter!("shopkeeper_query_vectors_total", "Queries embedded, by encoder.");
     metrics::describe_counter!("shopkeeper_vectors_stored_total", "Products embedded.");
-    metrics::describe_counter!("shopkeeper_embed_failures_total", "Batches not embedded.");
+    metrics::describe_counter!("shopkeeper_embed_failures_total", "Embedding batches that failed.");
     metrics::describe_histogram!("shopkeeper_embed_batch_seconds", "Time to embed a batch.");
     metrics::describe_gauge!("process_resident_memory_bytes", "Resident memory.");
 }
 
-/// The figures as text, those that are only looked at now included.
+/// Renders all metrics, after updating the gauges.
 pub(crate) fn render(handle: &PrometheusHandle, engine: &Engine) -> String {
-    let figures = engine.figures();
-    metrics::gauge!("shopkeeper_index_shops").set(figures.shops as f64);
-    metrics::gauge!("shopkeeper_index_products").set(figures.products as f64);
-    metrics::gauge!("shopkeeper_index_bytes").set(figures.index_bytes as f64);
-    metrics::gauge!("shopkeeper_search_cache_bytes").set(figures.answer_bytes as f64);
-    metrics::gauge!("shopkeeper_writes_waiting").set(figures.writes_waiting as f64);
+    let stats = engine.figures();
+    metrics::gauge!("shopkeeper_index_shops").set(stats.shops as f64);
+    metrics::gauge!("shopkeeper_index_products").set(stats.products as f64);
+    metrics::gauge!("shopkeeper_index_bytes").set(stats.index_bytes as f64);
+    metrics::gauge!("shopkeeper_search_cache_bytes").set(stats.answer_bytes as f64);
+    metrics::gauge!("shopkeeper_writes_waiting").set(stats.writes_waiting as f64);
     if let Some(bytes) = resident_bytes() {
         metrics::gauge!("process_resident_memory_bytes").set(bytes as f64);
     }
@@ -106,7 +115,7 @@ pub(crate) fn render(handle: &PrometheusHandle, engine: &Engine) -> String {
     handle.render()
 }
 
-/// Resident memory as the kernel counts it; `None` where it does not say.
+/// Resident memory as the kernel reports it; `None` where it does not.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -118,25 +127,25 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A sample takes more than its eight bytes until upkeep adds it to a bucket.
+    /// Without upkeep, the recorder keeps every sample.
     #[tokio::test(start_paused = true)]
-    async fn samples_do_not_gather_although_figures_are_not_fetched() {
+    async fn samples_do_not_accumulate_while_metrics_are_not_rendered() {
         let recorder = PrometheusBuilder::new()
             .set_buckets(LATENCY_BUCKETS)
             .unwrap_or_else(|error| panic!("{error}"))
             .build_recorder();
-        tokio::spawn(keep_up(recorder.handle()));
+        tokio::spawn(run_upkeep(recorder.handle()));
         let before = resident_bytes();
         for _ in 0..80 {
             metrics::with_local_recorder(&recorder, || {
                 let histogram = metrics::histogram!("shopkeeper_search_seconds");
                 (0..100_000).for_each(|n| histogram.record(f64::from(n)));
             });
-            tokio::time::sleep(UPKEEP_EVERY).await;
+            tokio::time::sleep(UPKEEP_INTERVAL).await;
         }
         let grown =
             resident_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
-        // Other tests run beside this one. Without upkeep it grows by 131 MB.
+        // Other tests run concurrently. Without upkeep it grows by 131 MB.
         assert!(grown.is_none_or(|grown| grown < 64 << 20), "{grown:?} for 8,000,000 samples");
     }
 }

@@ -130,7 +130,7 @@ async fn run(
     let admin_address = admin.as_ref().map(AdminListener::announcement).unwrap_or_default();
     let welcome = welcome.unwrap_or_default();
     announce(&format!("Shopkeeper listens on http://{address}\n{admin_address}{welcome}"));
-    tokio::spawn(metrics::keep_up(app.metrics.clone()));
+    tokio::spawn(metrics::run_upkeep(app.metrics.clone()));
     warm_up(engine, Arc::clone(&readiness));
     let stop = signals.drained(&readiness, config.limits.drain_time);
     let served = listen::serve(listener, router, &config.limits, stop);
