@@ -1975,6 +1975,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "encoder": "deep",
                      *       "products": [
                      *         {
                      *           "created_at": "2026-01-02T03:04:05.678901Z",
