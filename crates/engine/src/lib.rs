@@ -1,7 +1,7 @@
 //! The durable store, the shop indexes in memory, and the reads, writes and searches over them.
 //!
-//! Follow a write: [`Engine`] → [`writer`] → [`store`] → [`shops`] → [`index`].
-//! Follow a search: [`Engine`] → [`search`] → [`shops`] → [`index`] → [`store`].
+//! Follow a write: [`Engine`] → [`writer`] → [`store`] → [`replication`] → [`index`].
+//! Follow a search: [`Engine`] → [`search`] → [`replication`] → [`index`] → [`store`].
 //!
 //! Architecture invariants:
 //! - the store is the only truth; every index can be rebuilt from it;
@@ -14,21 +14,19 @@ mod background;
 pub mod embed;
 mod embedding;
 mod engine;
-mod follower;
 mod housekeeping;
 pub mod http_client;
 pub mod index;
 mod read_pool;
+mod replication;
 mod search;
-mod shops;
 pub mod store;
 pub mod store_migration;
 pub mod token_admin;
 pub mod tokens;
-mod warming;
 pub mod writer;
 pub mod writes;
 
 pub use engine::{Awaited, Engine, EngineError, Figures, OpenError, Settings};
+pub use replication::WarmUp;
 pub use search::{OfflineSearcher, SearchRequest, SearchResults, SimilarRequest};
-pub use warming::WarmUp;

@@ -9,9 +9,10 @@ use catalog::{
 use jiff::Timestamp;
 
 use crate::{
+    replication::TOKEN_LEASE,
     store::{
         CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders,
-        SqliteStore, StoreError, TOKEN_LEASE, TokenReads, TokenRow,
+        SqliteStore, StoreError, TokenReads, TokenRow,
     },
     tokens::{IssuedToken, RandomSource, Secret},
     writes::{IssueToken, RevokeToken, TxContext, Write},

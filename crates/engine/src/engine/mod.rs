@@ -26,12 +26,12 @@ pub use self::sequence::Awaited;
 use crate::{
     background::BackgroundThread,
     embed::{Embedder, Encoder},
-    follower::Follower,
     read_pool::{Overloaded, ReadPool},
+    replication::{ChangeFeed, LoadError, Loader, ShopRegistry, WarmUp},
     search::{QueryCache, QueryEncoder},
-    shops::{LoadError, Loader, Shops},
     store::{
-        CatalogReads, DataFolder, FolderInUse, Outlook, StoreError, postgres_search::PostgresSearch,
+        Availability, CatalogReads, DataFolder, FolderInUse, StoreError,
+        postgres_search::PostgresSearch,
     },
     tokens::RandomSource,
     writer::{Clock, WriteError, Writer, WriterSettings},
@@ -133,7 +133,7 @@ pub struct Figures {
 /// A running engine on one data folder, or one node of a database.
 pub struct Engine {
     readers: Arc<dyn CatalogReads>,
-    shops: Arc<Shops>,
+    shops: Arc<ShopRegistry>,
     loader: Arc<Loader>,
     cache: Arc<QueryCache>,
     embedder: Option<Arc<dyn Embedder>>,
@@ -149,9 +149,9 @@ pub struct Engine {
     clock: Clock,
     random: RandomSource,
     /// Follows the changes of other nodes; `None` with a data folder.
-    _follower: Option<Follower>,
+    _change_feed: Option<ChangeFeed>,
     /// Availability of the database; `None` with a data folder.
-    outlook: Option<Arc<Outlook>>,
+    availability: Option<Arc<Availability>>,
     /// Searches large shops in the database; `None` with a data folder.
     large: Option<Arc<PostgresSearch>>,
     // Dropped last, so that the folder stays locked until the writer has finished.
@@ -161,12 +161,12 @@ pub struct Engine {
 impl Engine {
     /// Whether the database does not respond; `false` with a data folder.
     pub fn is_away(&self) -> bool {
-        self.outlook.as_ref().is_some_and(|outlook| outlook.is_lost())
+        self.availability.as_ref().is_some_and(|availability| availability.is_down())
     }
 
     /// How old responses may be; `None` while the database confirms that they are up to date.
     pub fn age(&self) -> Option<Duration> {
-        self.outlook.as_ref()?.age()
+        self.availability.as_ref()?.staleness()
     }
 
     /// Checks that the store can be read and the writer runs.
@@ -182,7 +182,7 @@ impl Engine {
 
     /// Current sizes.
     pub fn figures(&self) -> Figures {
-        let held = self.shops.holdings();
+        let held = self.shops.memory_usage();
         Figures {
             shops: held.shops,
             products: held.products,
@@ -215,15 +215,12 @@ impl Engine {
         (self.clock)()
     }
 
-    pub(crate) fn readers(&self) -> &dyn CatalogReads {
-        &*self.readers
-    }
-
-    pub(crate) fn shops(&self) -> &Shops {
-        &self.shops
-    }
-
-    pub(crate) fn large(&self) -> Option<&PostgresSearch> {
-        self.large.as_deref()
+    /// Loads shops before they are searched, as far as memory allows. Blocks. Shops that could not
+    /// be loaded remain for the next call.
+    pub fn warm_up(&self, before: WarmUp) -> WarmUp {
+        before.run(&self.shops, |counts| match &self.large {
+            Some(large) => large.holds(counts.shop, counts.products),
+            None => Ok(false),
+        })
     }
 }

@@ -6,11 +6,12 @@ use super::{Engine, OpenError, Settings};
 use crate::{
     embed::Embedder,
     embedding,
-    follower::Follower,
     housekeeping::{self, Retention},
     read_pool::ReadPool,
+    replication::{
+        Applier, ChangeFeed, EvictionReason, FailoverReaders, Loader, LocalReplica, ShopRegistry,
+    },
     search::{QueryCache, QueryEncoder},
-    shops::{Applier, Loader, Shops},
     store::{
         CatalogReads, CatalogStore, Cleanup, DataFolder, Postgres, PostgresSettings, SqliteReaders,
         SqliteStore,
@@ -28,6 +29,8 @@ const KEEP_CHANGES_OF_A_SHOP: u64 = 10_000;
 struct Backend {
     store: Box<dyn CatalogStore>,
     readers: Arc<dyn CatalogReads>,
+    /// A replica of the rows of the shops in memory; `None` with a data folder.
+    replica: Option<Arc<LocalReplica>>,
     cleanup: Box<dyn Cleanup>,
     /// How many change records are kept.
     keep_changes: u64,
@@ -44,6 +47,7 @@ impl Engine {
         let backend = Backend {
             store: Box::new(store),
             readers: Arc::new(SqliteReaders::new(folder.path().to_owned())),
+            replica: None,
             cleanup: SqliteStore::cleanup(folder.path().to_owned()),
             keep_changes: KEEP_CHANGES,
             prefetch_limit: usize::MAX,
@@ -66,40 +70,43 @@ impl Engine {
             address: database.address.to_string(),
             source,
         })?;
-        let readers = Arc::new(postgres.steady_readers(&database.scratch));
+        let replica = LocalReplica::create(&database.scratch, database.connections);
+        let readers = Arc::new(FailoverReaders::new(&postgres, replica.clone()));
         let search_readers = readers.database();
         let backend = Backend {
             store: Box::new(postgres.store()),
             readers,
+            replica,
             cleanup: postgres.cleanup(),
             keep_changes: KEEP_CHANGES_OF_A_SHOP,
             // Shops near the limit may be searched in the database.
             prefetch_limit: database.search_above - database.search_above / 5,
         };
         let mut engine = Self::start(backend, settings)?;
-        engine.outlook = Some(postgres.outlook());
+        engine.availability = Some(postgres.availability());
         let shops = Arc::clone(&engine.shops);
         let large = PostgresSearch::start(
             postgres.clone(),
             search_readers,
             engine.embedder.as_deref(),
             CandidateLimits::new(database.search_above),
-            move |shop| shops.let_go(shop),
+            move |shop| shops.evict(shop, EvictionReason::SearchedInDatabase),
         )?;
         engine.large = Some(Arc::new(large));
-        engine._follower = Some(Follower::start(postgres, Arc::clone(&engine.shops))?);
+        engine._change_feed = Some(ChangeFeed::start(postgres, Arc::clone(&engine.shops))?);
         Ok(engine)
     }
 
     /// Starts the threads that every engine has.
     fn start(backend: Backend, settings: Settings) -> Result<Self, OpenError> {
-        let Backend { store, readers, cleanup, keep_changes, prefetch_limit } = backend;
+        let Backend { store, readers, replica, cleanup, keep_changes, prefetch_limit } = backend;
         let retention =
             Retention { responses: settings.writer.response_retention, changes: keep_changes };
         let housekeeping = housekeeping::start(cleanup, Arc::clone(&settings.clock), retention)?;
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
-        let shops = Shops::new(readers.clone(), model, settings.index_memory)
-            .with_prefetch_limit(prefetch_limit);
+        let shops = ShopRegistry::new(readers.clone(), model, settings.index_memory)
+            .with_prefetch_limit(prefetch_limit)
+            .with_replica(replica);
         let shops = Arc::new(shops);
         let loader = Arc::new(Loader::start(Arc::clone(&shops))?);
         let writer = Writer::start(
@@ -132,8 +139,8 @@ impl Engine {
             reads: ReadPool::new(settings.reader_threads, settings.reader_queue),
             clock: settings.clock,
             random: settings.random,
-            _follower: None,
-            outlook: None,
+            _change_feed: None,
+            availability: None,
             large: None,
             _folder: None,
         })

@@ -31,10 +31,10 @@ pub enum Awaited {
 impl Engine {
     /// The last change of a shop that all responses from now on reflect.
     pub async fn seen(&self, shop: ShopId) -> Result<Seq, StoreError> {
-        if self.shops.seen(shop).is_none() {
+        if self.shops.visible_seq(shop).is_none() {
             self.refresh_seq(shop).await?;
         }
-        Ok(self.shops.seen(shop).unwrap_or_default())
+        Ok(self.shops.visible_seq(shop).unwrap_or_default())
     }
 
     /// Waits at most `patience` until responses reflect this change of the shop. The store commits
@@ -48,7 +48,7 @@ impl Engine {
     ) -> Result<Awaited, StoreError> {
         let deadline = Instant::now() + patience;
         let mut progress = self.shops.progress();
-        let is_seen = || self.shops.seen(shop) >= Some(seq);
+        let is_seen = || self.shops.visible_seq(shop) >= Some(seq);
         while !is_seen() {
             match timeout_at(deadline.into(), self.refresh_seq(shop)).await {
                 Ok(Ok(last)) if last < seq => return Ok(Awaited::NoSuchChange { last }),
@@ -76,8 +76,8 @@ impl Engine {
     async fn refresh_seq(&self, shop: ShopId) -> Result<Seq, StoreError> {
         let shops = Arc::clone(&self.shops);
         if self.readers.is_local() {
-            return shops.look(shop);
+            return shops.refresh_last_change(shop);
         }
-        run_blocking(move || shops.look(shop)).await
+        run_blocking(move || shops.refresh_last_change(shop)).await
     }
 }

@@ -5,7 +5,8 @@ use jiff::Timestamp;
 
 use super::{Engine, EngineError};
 use crate::{
-    store::{StoreError, TOKEN_LEASE, TokenRow},
+    replication::TOKEN_LEASE,
+    store::{StoreError, TokenRow},
     tokens::{self, BadToken, IssuedToken, Secret},
     writes::{IssueToken, RevokeToken},
 };

@@ -7,14 +7,14 @@ use catalog::access::ReadPass;
 use super::{MemorySource, QueryEncoder, SearchContext, SearchRequest, SearchResults, search};
 use crate::{
     embed::Embedder,
-    shops::Shops,
+    replication::ShopRegistry,
     store::{CatalogReads, StoreError},
 };
 
 /// Searches a store that another process may be using. Locks nothing and writes nothing.
 pub struct OfflineSearcher {
     readers: Arc<dyn CatalogReads>,
-    shops: Shops,
+    shops: ShopRegistry,
     queries: Option<QueryEncoder>,
 }
 
@@ -22,7 +22,7 @@ impl OfflineSearcher {
     /// Queries are encoded by the deep encoder of the model, however many there are.
     pub fn new(readers: Arc<dyn CatalogReads>, embedder: Option<Arc<dyn Embedder>>) -> Self {
         let model = embedder.as_ref().map(|embedder| embedder.model().clone());
-        let shops = Shops::new(readers.clone(), model, usize::MAX);
+        let shops = ShopRegistry::new(readers.clone(), model, usize::MAX);
         let queries = embedder.map(|embedder| QueryEncoder::new(embedder, usize::MAX));
         Self { readers, shops, queries }
     }

@@ -11,7 +11,7 @@ use super::conformance::{
     shop::{Database, NOW, TestShop, request, shop_id, viewer},
 };
 use crate::{
-    shops::Shops,
+    replication::{EvictionReason, ShopRegistry},
     store::{
         postgres_search::{CandidateLimits, PostgresSearch},
         step_from,
@@ -63,11 +63,11 @@ fn pages_of_few_candidates_partition_the_results() {
 fn start(
     database: &Database,
     shop: &TestShop,
-    shops: &Arc<Shops>,
+    shops: &Arc<ShopRegistry>,
     limits: CandidateLimits,
 ) -> PostgresSearch {
     let (readers, shops) = (Arc::clone(&database.readers), Arc::clone(shops));
-    let evict = move |shop: ShopId| shops.let_go(shop);
+    let evict = move |shop: ShopId| shops.evict(shop, EvictionReason::SearchedInDatabase);
     let postgres = database.postgres.clone();
     PostgresSearch::start(postgres, readers, Some(&*shop.embedder), limits, evict).unwrap()
 }
@@ -80,7 +80,7 @@ fn a_growing_shop_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
     let mut rng = fastrand::Rng::with_seed(19);
     let mut created = shop.create(drafts(&mut rng, 30));
     let model = shop.embedder.model().clone();
-    let shops = Arc::new(Shops::new(shop.readers.clone(), Some(model), usize::MAX));
+    let shops = Arc::new(ShopRegistry::new(shop.readers.clone(), Some(model), usize::MAX));
     assert!(!start(&database, &shop, &shops, limits).may_hold(shop_id()), "it is small");
     created.extend(shop.create(drafts(&mut rng, 570)));
     shops.index(shop_id()).unwrap();

@@ -14,7 +14,7 @@ struct StoredMedia<'a> {
     kind: std::borrow::Cow<'a, str>,
 }
 
-pub(super) fn media_column(media: &[Media]) -> String {
+pub(crate) fn media_column(media: &[Media]) -> String {
     if media.is_empty() {
         return "[]".to_owned();
     }

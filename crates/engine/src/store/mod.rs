@@ -14,20 +14,22 @@ mod sqlite;
 mod traits;
 mod transaction;
 
+pub(crate) use columns::media_column;
 pub use error::{ErrorChain, StoreError, StoreErrorKind};
-pub(crate) use postgres::Outlook;
 pub(crate) use postgres::search as postgres_search;
 #[cfg(test)]
 pub(crate) use postgres::step_from;
+pub(crate) use postgres::{Availability, ChangeListener};
 pub use postgres::{
-    BadAddress, BulkLoad, DatabaseAddress, Ear, Postgres, PostgresReaders, PostgresSettings,
-    PostgresStore, SteadyReaders, TOKEN_LEASE,
+    BadAddress, BulkLoad, DatabaseAddress, Postgres, PostgresReaders, PostgresSettings,
+    PostgresStore,
 };
 pub use records::{
     AppliedChange, Committed, FeedResult, Page, Position, PositionChange, ScannedProduct,
-    ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded, VectorChange,
-    VectorCount, VectorRow,
+    ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded, UnindexedColumns,
+    VectorChange, VectorCount, VectorRow,
 };
+pub(crate) use sqlite::rows as sqlite_rows;
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
 pub use traits::{
     CatalogReads, CatalogStore, ChangeReads, Cleanup, EmbeddingQueue, FullScan, IndexSource,

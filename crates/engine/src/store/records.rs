@@ -47,6 +47,22 @@ pub struct ScannedProduct<'row> {
     pub description: &'row str,
     /// The vector of the requested model, if the product has one.
     pub vector: Option<StoredVector>,
+    /// The other columns; `None` for a local store, whose rows are never replicated.
+    pub unindexed: Option<UnindexedColumns<'row>>,
+}
+
+/// The columns of a product that an index does not read, as the database has them. A replica of
+/// the row needs them.
+#[derive(Clone, Copy, Debug)]
+pub struct UnindexedColumns<'row> {
+    /// The price as it was entered.
+    pub price: &'row str,
+    /// The media as JSON.
+    pub media: &'row str,
+    /// Microseconds since 1970.
+    pub created_at: i64,
+    /// Microseconds since 1970.
+    pub updated_at: i64,
 }
 
 /// A token row. The secret itself is never stored.

@@ -11,8 +11,8 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    AppliedChange, FeedResult, Page, Position, PositionChange, ScannedProduct, ShopCounts,
-    StoreError, StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
+    FeedResult, Page, Position, PositionChange, ScannedProduct, ShopCounts, StoreError,
+    StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
 
@@ -135,13 +135,6 @@ pub trait IndexSource: ChangeReads {
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError>;
-
-    /// Called before the index of a scanned shop publishes these changes: a store that keeps a
-    /// local replica of the shop's rows applies them to it.
-    fn replicate(&self, _shop: ShopId, _changes: &[&AppliedChange]) {}
-
-    /// Called when the index of a scanned shop was evicted: drops the local replica, if any.
-    fn drop_replica(&self, _shop: ShopId) {}
 }
 
 /// Reads of API tokens.

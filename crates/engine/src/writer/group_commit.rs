@@ -18,7 +18,7 @@ use super::{
 use crate::{
     background::Wakeup,
     embed::Embedder,
-    shops::{Applier, Batch, Guard},
+    replication::{Applier, ChangeBatch, VisibilityGuard},
     store::{CatalogStore, Committed, ErrorChain, StoreError, StoreErrorKind},
     writes::TxContext,
 };
@@ -127,14 +127,14 @@ impl GroupCommit {
     /// its shops show it.
     fn publish(&mut self, group: Group, committed: Committed) {
         let has_changes = !committed.changes.is_empty();
-        let mut batches = Batch::by_shop(committed);
+        let mut batches = ChangeBatch::by_shop(committed);
         for write in group {
             let shops: BTreeSet<_> = write.shops().into_iter().collect();
-            let acknowledgement: Guard =
+            let acknowledgement: VisibilityGuard =
                 Arc::new(Acknowledgement::new(write, &self.unacknowledged));
             for shop in shops {
                 if let Some(batch) = batches.get_mut(&shop) {
-                    batch.guard(Arc::clone(&acknowledgement));
+                    batch.add_guard(Arc::clone(&acknowledgement));
                 }
             }
         }

@@ -10,7 +10,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::*;
 use crate::{
-    shops::Shops,
+    replication::ShopRegistry,
     store::{Postgres, StoreInfo, WriteTransaction, conformance::settings},
     writes::TxContext,
 };
@@ -80,7 +80,7 @@ fn lamp() -> Draft {
 }
 
 fn node(database: &Postgres) -> Writer {
-    let shops = Arc::new(Shops::new(Arc::new(database.readers()), None, usize::MAX));
+    let shops = Arc::new(ShopRegistry::new(Arc::new(database.readers()), None, usize::MAX));
     let settings = WriterSettings {
         queue: 8,
         group_products: 100,

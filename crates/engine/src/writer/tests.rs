@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::{
-    shops::Shops,
+    replication::ShopRegistry,
     store::{SqliteReaders, SqliteStore, StoreErrorKind, StoreInfo, WriteTransaction},
     writes::{Create, Created, TxContext},
 };
@@ -29,7 +29,7 @@ struct Bench {
     writer: Arc<Writer>,
     transactions: Arc<AtomicU64>,
     readers: Arc<SqliteReaders>,
-    shops: Arc<Shops>,
+    shops: Arc<ShopRegistry>,
     folder: TempDir,
 }
 
@@ -39,7 +39,7 @@ impl Bench {
         let store = SqliteStore::open(folder.path()).unwrap();
         store.wait_at_most(BUSY_TIMEOUT);
         let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        let shops = Arc::new(Shops::new(readers.clone(), None, usize::MAX));
+        let shops = Arc::new(ShopRegistry::new(readers.clone(), None, usize::MAX));
         let transactions = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&transactions);
         let clock: Clock = Arc::new(move || {

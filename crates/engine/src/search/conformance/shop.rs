@@ -14,11 +14,11 @@ use tempfile::TempDir;
 
 use crate::{
     embed::{Embedder, tests::tiny_model},
+    replication::ShopRegistry,
     search::{
         MemorySource, QueryEncoder, SearchContext, SearchRequest, SearchResults, SearchSource,
         SimilarRequest, postgres::PostgresSource, search, similar,
     },
-    shops::Shops,
     store::{
         CatalogReads, CatalogStore, Committed, Postgres, PostgresReaders, PostgresSettings,
         SqliteReaders, SqliteStore, StoreError, WriteTransaction,
@@ -149,7 +149,7 @@ fn opened<T>(source: &dyn OpenSource, pass: &ReadPass, work: impl Fn(&dyn Search
 
 /// The index in memory.
 struct InMemory {
-    shops: Shops,
+    shops: ShopRegistry,
     readers: Arc<dyn CatalogReads>,
     _folder: Option<TempDir>,
 }
@@ -161,7 +161,7 @@ impl InMemory {
         folder: Option<TempDir>,
     ) -> Self {
         let model = embedder.model().clone();
-        let shops = Shops::new(readers.clone(), Some(model), usize::MAX);
+        let shops = ShopRegistry::new(readers.clone(), Some(model), usize::MAX);
         shops.index(shop_id()).unwrap();
         Self { shops, readers, _folder: folder }
     }

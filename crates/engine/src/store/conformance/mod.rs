@@ -52,9 +52,12 @@ use tempfile::TempDir;
 use super::{
     AppliedChange, CatalogReads, CatalogStore, Cleanup, FeedResult, Position, Postgres,
     PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, StoreErrorKind,
-    StoredResponse, TOKEN_LEASE, TxStamp, VectorChange, VectorRow, WriteTransaction,
+    StoredResponse, TxStamp, VectorChange, VectorRow, WriteTransaction,
 };
-use crate::embed::{Encoder, ModelId, Vector};
+use crate::{
+    embed::{Encoder, ModelId, Vector},
+    replication::{FailoverReaders, LocalReplica, TOKEN_LEASE},
+};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -128,7 +131,8 @@ impl Subject for OnPostgresWithFailover {
     }
 
     fn readers(&self) -> Arc<dyn CatalogReads> {
-        Arc::new(self.postgres.steady_readers(self.scratch.path()))
+        let replica = LocalReplica::create(self.scratch.path(), 2);
+        Arc::new(FailoverReaders::new(&self.postgres, replica))
     }
 
     fn cleanup(&self) -> Box<dyn Cleanup> {

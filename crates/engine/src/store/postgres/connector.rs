@@ -20,8 +20,8 @@ use super::{
     super::{ErrorChain, StoreError, StoreErrorKind},
     PostgresSettings,
     address::Encryption,
-    outlook::Outlook,
-    pulse,
+    availability::Availability,
+    heartbeat,
     session::Session,
     tls::Tls,
 };
@@ -45,7 +45,7 @@ pub(super) struct Connector {
     limits: String,
     /// Consecutive failed attempts, and the time of the last.
     failures: Mutex<(u32, Option<Instant>)>,
-    outlook: Arc<Outlook>,
+    availability: Arc<Availability>,
     runtime: Option<Runtime>,
 }
 
@@ -80,7 +80,7 @@ impl Connector {
                 IDLE_IN_TRANSACTION.as_millis(),
             ),
             failures: Mutex::new((0, None)),
-            outlook: Arc::new(Outlook::new()),
+            availability: Arc::new(Availability::new()),
             runtime: Some(runtime),
         })
     }
@@ -91,13 +91,13 @@ impl Connector {
     }
 
     /// The availability of the database as this process sees it.
-    pub(super) fn outlook(&self) -> &Arc<Outlook> {
-        &self.outlook
+    pub(super) fn availability(&self) -> &Arc<Availability> {
+        &self.availability
     }
 
     /// Opens a connection. Blocks, but fails at once while the database is known to be unavailable.
     pub(super) fn connect(&self) -> Result<Session, StoreError> {
-        if self.outlook.is_lost() {
+        if self.availability.is_down() {
             return Err(StoreError::unavailable("the heartbeat failed"));
         }
         let (count, last) = *self.failures.lock();
@@ -105,9 +105,9 @@ impl Connector {
         if count >= FAILURES_TO_SUSPEND && is_recent {
             return Err(StoreError::unavailable("recent connection attempts failed"));
         }
-        let generation = self.outlook.generation();
+        let generation = self.availability.generation();
         let made = self.runtime().block_on(async {
-            let mut lost = self.outlook.watch();
+            let mut lost = self.availability.watch();
             tokio::select! {
                 biased;
                 made = self.make(Box::new(|_| {})) => made,
@@ -125,48 +125,47 @@ impl Connector {
         };
         let handle = self.runtime().handle().clone();
         let limit = self.statement_time + NETWORK_ALLOWANCE;
-        Ok(Session::new(made?, handle, limit, Arc::clone(&self.outlook), generation))
+        Ok(Session::new(made?, handle, limit, Arc::clone(&self.availability), generation))
     }
 
-    /// Opens a connection whose notifications go to `hear`, and which carries the heartbeat.
+    /// Opens a connection whose notifications go to `on_notification`, and which carries the heartbeat.
     /// Blocks.
-    pub(super) fn connect_and_hear(
+    pub(super) fn connect_and_listen(
         &self,
         channel: &str,
-        hear: OnNotification,
-        on_silence: impl FnOnce() + Send + 'static,
+        on_notification: OnNotification,
+        on_disconnect: impl FnOnce() + Send + 'static,
     ) -> Result<JoinHandle<()>, StoreError> {
-        let generation = self.outlook.generation();
+        let generation = self.availability.generation();
         let listen = format!("LISTEN {channel}");
         let client = self.runtime().block_on(async {
-            let client = self.make(hear).await?;
+            let client = self.make(on_notification).await?;
             tokio::time::timeout(self.connect_time, client.batch_execute(&listen))
                 .await
                 .map_err(|_| StoreError::unavailable("the connection timed out"))??;
             Ok::<_, StoreError>(client)
         })?;
-        self.outlook.answered();
-        let outlook = Arc::clone(&self.outlook);
-        let asking = pulse::keep_asking(client, outlook, generation, on_silence);
-        Ok(self.runtime().spawn(asking))
+        self.availability.mark_up();
+        let availability = Arc::clone(&self.availability);
+        Ok(self.runtime().spawn(heartbeat::run(client, availability, generation, on_disconnect)))
     }
 
-    async fn make(&self, hear: OnNotification) -> Result<Client, StoreError> {
-        tokio::time::timeout(self.connect_time, self.handshake(hear))
+    async fn make(&self, on_notification: OnNotification) -> Result<Client, StoreError> {
+        tokio::time::timeout(self.connect_time, self.handshake(on_notification))
             .await
             .map_err(|_| StoreError::unavailable("connecting timed out"))?
     }
 
-    async fn handshake(&self, hear: OnNotification) -> Result<Client, StoreError> {
+    async fn handshake(&self, on_notification: OnNotification) -> Result<Client, StoreError> {
         let client = match &self.tls {
             None => {
                 let (client, connection) = self.config.connect(NoTls).await?;
-                self.drive(connection, hear);
+                self.drive(connection, on_notification);
                 client
             }
             Some(tls) => {
                 let (client, connection) = self.config.connect(tls.clone()).await?;
-                self.drive(connection, hear);
+                self.drive(connection, on_notification);
                 client
             }
         };
@@ -175,7 +174,7 @@ impl Connector {
     }
 
     /// Drives the connection until its client is dropped or the connection is lost.
-    fn drive<S, T>(&self, mut connection: Connection<S, T>, mut hear: OnNotification)
+    fn drive<S, T>(&self, mut connection: Connection<S, T>, mut on_notification: OnNotification)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -184,7 +183,7 @@ impl Connector {
             let mut messages = stream::poll_fn(move |cx| connection.poll_message(cx));
             while let Some(message) = messages.next().await {
                 match message {
-                    Ok(AsyncMessage::Notification(notification)) => hear(notification),
+                    Ok(AsyncMessage::Notification(notification)) => on_notification(notification),
                     Ok(AsyncMessage::Notice(notice)) => {
                         tracing::debug!(%notice, "notice of the database");
                     }

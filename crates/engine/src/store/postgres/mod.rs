@@ -9,42 +9,34 @@
 mod statements;
 
 mod address;
+mod availability;
 mod bulk_load;
 mod cleanup;
 mod connector;
 mod embedding_leases;
 mod flush;
-mod known;
-mod nearby;
-mod outlook;
+mod heartbeat;
 mod pool;
-mod pulse;
 mod reader;
 mod rows;
 mod schema;
 pub(crate) mod search;
 mod session;
 mod state;
-mod steady;
 mod tls;
 mod transaction;
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use catalog::{change::Seq, product::ShopId};
 
 pub use address::{BadAddress, DatabaseAddress};
+pub(crate) use availability::Availability;
 pub use bulk_load::BulkLoad;
-pub(crate) use outlook::Outlook;
 pub use reader::PostgresReaders;
 #[cfg(test)]
 pub(crate) use schema::step_from;
 use search::{Backfill, SearchState};
-pub use steady::{SteadyReaders, TOKEN_LEASE};
 use tokio::task::JoinHandle;
 
 use self::{connector::Connector, session::Session};
@@ -111,25 +103,27 @@ impl Postgres {
         }
     }
 
-    /// Calls `hear` for every change of any shop by any node, until the result is dropped, the
+    /// Calls `on_change` for every change of any shop by any node, until the listener is dropped, the
     /// connection is lost or the server becomes read-only.
-    pub fn listen(
+    pub(crate) fn listen(
         &self,
-        mut hear: impl FnMut(ShopId, Seq) + Send + 'static,
-        on_silence: impl FnOnce() + Send + 'static,
-    ) -> Result<Ear, StoreError> {
-        let hear = Box::new(move |notification: tokio_postgres::Notification| {
+        mut on_change: impl FnMut(ShopId, Seq) + Send + 'static,
+        on_disconnect: impl FnOnce() + Send + 'static,
+    ) -> Result<ChangeListener, StoreError> {
+        let on_notification = Box::new(move |notification: tokio_postgres::Notification| {
             if let Some((shop, seq)) = read_notification(notification.payload()) {
-                hear(shop, seq);
+                on_change(shop, seq);
             }
         });
-        let asking = self.connector.connect_and_hear("shopkeeper_changes", hear, on_silence)?;
-        Ok(Ear { asking })
+        let channel = "shopkeeper_changes";
+        let heartbeat =
+            self.connector.connect_and_listen(channel, on_notification, on_disconnect)?;
+        Ok(ChangeListener { heartbeat })
     }
 
     /// The availability of the database as this process sees it.
-    pub(crate) fn outlook(&self) -> Arc<Outlook> {
-        Arc::clone(self.connector.outlook())
+    pub(crate) fn availability(&self) -> Arc<Availability> {
+        Arc::clone(self.connector.availability())
     }
 
     /// Begins or resumes a bulk load; `None` if the database is in use already.
@@ -152,38 +146,38 @@ impl Postgres {
         PostgresStore { connector: Arc::clone(&self.connector), session: None, born: self.born }
     }
 
-    /// The reading side.
+    /// The reading side, with all connections.
     pub fn readers(&self) -> PostgresReaders {
-        PostgresReaders::new(Arc::clone(&self.connector), self.connections)
+        self.readers_with(self.connections)
     }
 
-    /// The reading side with failover to the local replica in `scratch`.
-    pub fn steady_readers(&self, scratch: &Path) -> SteadyReaders {
-        let pool = |connections| PostgresReaders::new(Arc::clone(&self.connector), connections);
-        // Searches and loads may hold connections for long, so half of them are reserved for point
-        // reads.
-        let points = (self.connections / 2).max(1);
-        let database = pool((self.connections - points).max(1));
-        let (points, desk) = (pool(points), pool(1));
-        SteadyReaders::new(database, points, desk, self.outlook(), scratch, self.connections)
+    /// The reading side, with this many connections.
+    pub(crate) fn readers_with(&self, connections: usize) -> PostgresReaders {
+        PostgresReaders::new(Arc::clone(&self.connector), connections)
     }
-}
 
-/// A connection that listens to notifications.
-pub struct Ear {
-    asking: JoinHandle<()>,
-}
-
-impl Ear {
-    /// Whether the connection is still open.
-    pub fn hears(&self) -> bool {
-        !self.asking.is_finished()
+    /// The number of connections for reading.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections
     }
 }
 
-impl Drop for Ear {
+/// A connection that receives the changes of all shops.
+pub(crate) struct ChangeListener {
+    /// The task that keeps the connection open; it ends when the connection is lost.
+    heartbeat: JoinHandle<()>,
+}
+
+impl ChangeListener {
+    /// Whether changes are still received.
+    pub(crate) fn is_connected(&self) -> bool {
+        !self.heartbeat.is_finished()
+    }
+}
+
+impl Drop for ChangeListener {
     fn drop(&mut self) {
-        self.asking.abort();
+        self.heartbeat.abort();
     }
 }
 

@@ -12,7 +12,8 @@ use super::{
     super::{
         AppliedChange, ChangeReads, EmbeddingQueue, FeedResult, FullScan, IndexSource, Page,
         Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError, StoreInfo,
-        TokenReads, TokenRow, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
+        TokenReads, TokenRow, TxStamp, Unembedded, UnindexedColumns, VectorChange, VectorRow,
+        decoding,
     },
     connector::Connector,
     embedding_leases::EmbeddingLeases,
@@ -49,36 +50,6 @@ impl PostgresReaders {
             let result = work(session);
             session.roll_back();
             result
-        })
-    }
-
-    /// Scans a shop and passes on the rows too.
-    pub(super) fn scan_rows(
-        &self,
-        shop: ShopId,
-        model: Option<&ModelId>,
-        visit: &mut dyn FnMut(ScannedProduct<'_>, &tokio_postgres::Row) -> Result<(), StoreError>,
-    ) -> Result<Position, StoreError> {
-        self.in_snapshot(|session| {
-            let read_at = positions(session, &[shop])?.pop();
-            session.control(STREAM)?;
-            let (model, shop) = (model.map(ModelId::as_str), number(shop));
-            session.for_each(statements::SCAN, &[&shop, &model], |row| {
-                let product = get(row, 0)?;
-                let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
-                let scanned = ScannedProduct {
-                    id,
-                    version: decoding::seq(get(row, 1)?),
-                    hidden: get(row, 2)?,
-                    price: decoding::money(shop, product, get(row, 3)?),
-                    title: get(row, 4)?,
-                    description: get(row, 5)?,
-                    vector: rows::read_stored(row, 6, (shop, product))?,
-                };
-                visit(scanned, row)
-            })?;
-            // A shop without a row has never been written to.
-            Ok(read_at.map(|(_, position)| position).unwrap_or_default())
         })
     }
 }
@@ -275,9 +246,33 @@ impl IndexSource for PostgresReaders {
         model: Option<&ModelId>,
         visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError> {
-        self.scan_rows(shop, model, &mut |scanned, _| {
-            visit(scanned);
-            Ok(())
+        self.in_snapshot(|session| {
+            let read_at = positions(session, &[shop])?.pop();
+            session.control(STREAM)?;
+            let (model, shop) = (model.map(ModelId::as_str), number(shop));
+            session.for_each(statements::SCAN, &[&shop, &model], |row| {
+                let product = get(row, 0)?;
+                let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
+                let price = get(row, 3)?;
+                visit(ScannedProduct {
+                    id,
+                    version: decoding::seq(get(row, 1)?),
+                    hidden: get(row, 2)?,
+                    price: decoding::money(shop, product, price),
+                    title: get(row, 4)?,
+                    description: get(row, 5)?,
+                    vector: rows::read_stored(row, 6, (shop, product))?,
+                    unindexed: Some(UnindexedColumns {
+                        price,
+                        media: get(row, 8)?,
+                        created_at: get(row, 9)?,
+                        updated_at: get(row, 10)?,
+                    }),
+                });
+                Ok(())
+            })?;
+            // A shop without a row has never been written to.
+            Ok(read_at.map(|(_, position)| position).unwrap_or_default())
         })
     }
 }

@@ -8,13 +8,10 @@ use tokio_postgres::{
     types::{FromSql, Type},
 };
 
-use super::{
-    super::{
-        ShopCounts, StoreError, TokenRow, VectorRow,
-        columns::unexpected,
-        decoding::{self, ProductColumns, report},
-    },
-    nearby::RawRow,
+use super::super::{
+    ShopCounts, StoreError, TokenRow, VectorRow,
+    columns::unexpected,
+    decoding::{self, ProductColumns, report},
 };
 use crate::embed::{Encoder, ModelId, StoredVector};
 
@@ -40,21 +37,6 @@ pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreErro
         version: number(9)?,
     };
     Ok(columns.decode())
-}
-
-/// The row of a scan, for the local replica.
-pub(super) fn read_raw(row: &Row) -> Result<RawRow, StoreError> {
-    Ok(RawRow {
-        id: get(row, 0)?,
-        version: get(row, 1)?,
-        hidden: get(row, 2)?,
-        price: get(row, 3)?,
-        title: get(row, 4)?,
-        description: get(row, 5)?,
-        media: get(row, 8)?,
-        created_at: get(row, 9)?,
-        updated_at: get(row, 10)?,
-    })
 }
 
 /// The counts of a shop: id, products, visible; `None` for an id that is out of range.

@@ -12,7 +12,7 @@ use tokio_postgres::{
 
 use super::{
     super::{StoreError, StoreErrorKind},
-    outlook::Outlook,
+    availability::Availability,
     statements::Sql,
 };
 
@@ -32,7 +32,7 @@ pub(super) struct Session {
     limit: Duration,
     /// Signals that the database became unavailable, which ends all waits.
     lost: watch::Receiver<bool>,
-    outlook: Arc<Outlook>,
+    availability: Arc<Availability>,
     /// The generation of connections that it belongs to.
     generation: u64,
     in_transaction: bool,
@@ -47,7 +47,7 @@ impl Session {
         client: Client,
         handle: Handle,
         limit: Duration,
-        outlook: Arc<Outlook>,
+        availability: Arc<Availability>,
         generation: u64,
     ) -> Self {
         Self {
@@ -55,8 +55,8 @@ impl Session {
             prepared: HashMap::new(),
             handle,
             limit,
-            lost: outlook.watch(),
-            outlook,
+            lost: availability.watch(),
+            availability,
             generation,
             in_transaction: false,
             has_written: false,
@@ -66,7 +66,9 @@ impl Session {
 
     /// Whether the connection can be used again.
     pub(super) fn is_usable(&self) -> bool {
-        !self.is_broken && !self.client.is_closed() && self.generation == self.outlook.generation()
+        !self.is_broken
+            && !self.client.is_closed()
+            && self.generation == self.availability.generation()
     }
 
     /// Marks the connection to be closed.
@@ -130,7 +132,7 @@ impl Session {
         if done.as_ref().is_err_and(|error| error.kind() == StoreErrorKind::ReadOnly) {
             self.mark_broken();
             if self.has_written {
-                self.outlook.demoted(self.generation);
+                self.availability.report_demotion(self.generation);
             }
         }
         done

@@ -8,7 +8,7 @@
 mod cleanup;
 mod folder;
 mod reader;
-pub(super) mod rows;
+pub(crate) mod rows;
 mod schema;
 mod state;
 mod transaction;

@@ -295,6 +295,7 @@ impl IndexSource for SqliteReaders {
                     title: &rows::read_text(row, 4)?,
                     description: &rows::read_text(row, 5)?,
                     vector: rows::read_vector(row, 6, shop, number)?,
+                    unindexed: None,
                 });
             }
             Ok(read_at)

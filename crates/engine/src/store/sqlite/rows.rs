@@ -14,11 +14,11 @@ use super::super::{
 use crate::embed::StoredVector;
 
 /// The columns of a product, in the order that [`read`] expects.
-pub(in crate::store) const COLUMNS: &str =
+pub(crate) const COLUMNS: &str =
     "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
 
 /// The product in a row of [`COLUMNS`]; `None` without a valid id.
-pub(in crate::store) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
+pub(crate) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
     let columns = ProductColumns {
         id: row.get(0)?,
         shop: row.get(1)?,
@@ -52,7 +52,7 @@ pub(super) fn read_vector(
 }
 
 /// The text in a column. Invalid UTF-8 is replaced.
-pub(in crate::store) fn read_text<'row>(
+pub(crate) fn read_text<'row>(
     row: &'row Row<'_>,
     column: usize,
 ) -> Result<Cow<'row, str>, StoreError> {

@@ -1,4 +1,4 @@
-//! Where do copies lie? In a file that only this process can reach.
+//! Opens the replica's SQLite file so that only this process can reach it.
 
 use std::{
     fs,
@@ -30,25 +30,26 @@ const SCHEMA: &str = "
 /// Page cache of each connection.
 const CACHE_KIB: i64 = 1 << 10;
 
-/// A new, empty file in this folder: a connection that writes and so many that read.
-pub(super) fn make(
+/// Creates an empty file in `folder` and opens one connection for writing and `readers` (at least
+/// one) for reading.
+pub(super) fn create(
     folder: &Path,
     readers: usize,
 ) -> Result<(Connection, Vec<Connection>), StoreError> {
-    let place = Place::new(folder)?;
-    let writer = open(&place)?;
+    let directory = TemporaryDirectory::create_in(folder)?;
+    let writer = open(&directory)?;
     writer.execute_batch(SCHEMA)?;
     let readers = (0..readers.max(1)).map(|_| {
-        let reader = open(&place)?;
-        // It opens its files at the first use, and soon they have no names any more.
+        let reader = open(&directory)?;
+        // SQLite opens its files at the first query, which must come before they are unlinked.
         reader.query_row("SELECT count(*) FROM rows", [], |_| Ok(()))?;
         Ok(reader)
     });
     Ok((writer, readers.collect::<Result<_, StoreError>>()?))
 }
 
-fn open(place: &Place) -> Result<Connection, StoreError> {
-    let connection = Connection::open(place.0.join(FILE_NAME))?;
+fn open(directory: &TemporaryDirectory) -> Result<Connection, StoreError> {
+    let connection = Connection::open(directory.0.join(FILE_NAME))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "OFF")?;
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
@@ -56,26 +57,26 @@ fn open(place: &Place) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A folder that has a name only while files in it are opened.
-struct Place(PathBuf);
+/// A directory that is removed, with its files, once they are open.
+struct TemporaryDirectory(PathBuf);
 
-impl Place {
-    fn new(folder: &Path) -> Result<Self, StoreError> {
+impl TemporaryDirectory {
+    fn create_in(folder: &Path) -> Result<Self, StoreError> {
         let (process, mut attempt) = (std::process::id(), 0_u32);
         loop {
             let path = folder.join(format!("shopkeeper-{process}-{attempt}"));
-            // For nobody else's eyes, as a data folder is.
+            // Readable by its owner only, like a data folder.
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => attempt += 1,
-                made => return Ok(made.map(|()| Self(path))?),
+                created => return Ok(created.map(|()| Self(path))?),
             }
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for TemporaryDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is a few empty files.
+        // If this fails, a few empty files remain.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,7 +1,10 @@
-//! Do shops come into memory, stay up to date and leave as they should?
+//! Shops are loaded, kept up to date and evicted correctly.
 
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -9,33 +12,40 @@ use std::{
 use catalog::{
     access::Visibility,
     analysis::QueryTerms,
+    change::Seq,
     price::Price,
-    product::{Description, Draft, Patch, ProductId, Title},
+    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 
-use super::*;
-use crate::store::{CatalogStore, Committed, SqliteReaders, SqliteStore, WriteTransaction};
+use super::{
+    load::ShopLoad,
+    registry::{BYTES_PER_PRODUCT, LoadReason, ShopState},
+    *,
+};
+use crate::store::{
+    CatalogStore, Committed, SqliteReaders, SqliteStore, StoreError, WriteTransaction,
+};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 struct Bench {
     _folder: TempDir,
     store: Mutex<SqliteStore>,
-    shops: Shops,
+    registry: ShopRegistry,
 }
 
 impl Bench {
-    fn new(memory_budget: usize) -> Self {
+    fn new(memory_limit: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Mutex::new(SqliteStore::open(folder.path()).unwrap());
         let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        Self { _folder: folder, store, shops: Shops::new(readers, None, memory_budget) }
+        Self { _folder: folder, store, registry: ShopRegistry::new(readers, None, memory_limit) }
     }
 
-    /// Stores something; the indexes are not told of it yet.
+    /// Commits a transaction without applying it to the indexes.
     fn store<T>(
         &self,
         work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
@@ -46,10 +56,10 @@ impl Bench {
         (outcome, transaction.commit().unwrap())
     }
 
-    /// Stores something and shows it to the indexes, as the writer does.
+    /// Commits a transaction and applies it to the indexes, as the writer does.
     fn write<T>(&self, work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>) -> T {
-        let (outcome, touched) = self.store(work);
-        self.shops.apply_and_wait(touched);
+        let (outcome, committed) = self.store(work);
+        self.registry.apply_and_wait(committed);
         outcome
     }
 
@@ -63,14 +73,14 @@ impl Bench {
         self.write(|transaction| transaction.update(product, patch, NOW))
     }
 
-    /// Begins to load a shop, as the first search of it does.
-    fn begin_loading(&self, shop: ShopId) -> Loading<'_> {
-        Loading::begin(&self.shops, &mut self.shops.slots.lock(), shop, true)
+    /// Begins to load a shop, as its first search does.
+    fn begin_load(&self, shop: ShopId) -> ShopLoad<'_> {
+        ShopLoad::begin(&self.registry, &mut self.registry.table.lock(), shop, LoadReason::Search)
     }
 
-    /// The ids that a word finds, ascending.
+    /// The ids that a word matches, ascending.
     fn find(&self, shop: ShopId, word: &str) -> Vec<ProductId> {
-        let snapshot = self.shops.index(shop).unwrap().snapshot();
+        let snapshot = self.registry.index(shop).unwrap().snapshot();
         let found = snapshot.search_words(&QueryTerms::of(word), Visibility::All, 0, 100_000);
         assert_eq!(found.total, found.hits.len());
         let mut ids: Vec<_> = found.hits.iter().map(|hit| hit.product).collect();
@@ -94,51 +104,51 @@ fn shop(number: u64) -> ShopId {
 }
 
 #[test]
-fn a_shop_that_loads_while_its_products_change_misses_nothing() {
+fn a_load_includes_changes_that_commit_meanwhile() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
     let kept = bench.create(shop, "old");
     let renamed = bench.create(shop, "old");
     let gone = bench.create(shop, "old");
-    // Reads the rows, then waits before it is ready, while the products change.
-    let mut loading = bench.begin_loading(shop);
-    let index = loading.read().unwrap();
+    // The products change between the scan and the publication of the index.
+    let mut load = bench.begin_load(shop);
+    let index = load.scan().unwrap();
     let renamed = bench.rename(renamed, "new");
     bench.write(|transaction| transaction.delete(&gone));
     let made = bench.create(shop, "new");
-    let index = loading.finish(index).unwrap();
+    let index = load.finish(index).unwrap();
     assert_eq!(index.snapshot().seq(), made.version);
     assert_eq!(bench.find(shop, "old"), [kept.id]);
     assert_eq!(bench.find(shop, "new"), [renamed.id, made.id]);
 }
 
 #[test]
-fn a_shop_does_not_go_back_to_before_its_rows_were_read() {
+fn pending_changes_do_not_set_back_rows_that_the_scan_read() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
     let product = bench.create(shop, "first");
-    let mut loading = bench.begin_loading(shop);
+    let mut load = bench.begin_load(shop);
     let product = bench.rename(product, "second");
-    // The third change is committed and read, but the indexes have not been told of it yet.
-    let ((), touched) = bench.store(|transaction| transaction.delete(&product));
-    let index = loading.read().unwrap();
-    loading.finish(index).unwrap();
+    // The scan reads the third change before it is applied to the indexes.
+    let ((), committed) = bench.store(|transaction| transaction.delete(&product));
+    let index = load.scan().unwrap();
+    load.finish(index).unwrap();
     assert_eq!(bench.find(shop, "second"), []);
-    bench.shops.apply_and_wait(touched);
+    bench.registry.apply_and_wait(committed);
     assert_eq!(bench.find(shop, "second"), []);
 }
 
 #[test]
-fn a_load_that_ends_leaves_the_next_load_of_its_shop_alone() {
+fn the_end_of_a_load_does_not_disturb_the_next_load_of_its_shop() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
-    let mut first = bench.begin_loading(shop);
-    let index = first.read().unwrap();
+    let mut first = bench.begin_load(shop);
+    let index = first.scan().unwrap();
     first.finish(index).unwrap();
-    // Before the first has let go, the shop leaves memory and is loaded again.
-    bench.shops.slots.lock().remove(shop);
-    let mut second = bench.begin_loading(shop);
-    let index = second.read().unwrap();
+    // Before the first load is dropped, the shop is evicted and loaded again.
+    bench.registry.table.lock().evict(shop, EvictionReason::MemoryLimit);
+    let mut second = bench.begin_load(shop);
+    let index = second.scan().unwrap();
     drop(first);
     let made = bench.create(shop, "lamp");
     second.finish(index).unwrap();
@@ -146,16 +156,16 @@ fn a_load_that_ends_leaves_the_next_load_of_its_shop_alone() {
 }
 
 #[test]
-fn whoever_waits_for_a_shop_gets_it_when_it_is_loaded() {
+fn threads_that_wait_for_a_load_get_its_index() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
     let made = bench.create(shop, "lamp");
-    let mut loading = bench.begin_loading(shop);
+    let mut load = bench.begin_load(shop);
     thread::scope(|scope| {
         let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
-        let index = loading.read().unwrap();
-        loading.finish(index).unwrap();
-        drop(loading);
+        let index = load.scan().unwrap();
+        load.finish(index).unwrap();
+        drop(load);
         for found in waiting {
             assert_eq!(found.join().unwrap(), [made.id]);
         }
@@ -163,34 +173,34 @@ fn whoever_waits_for_a_shop_gets_it_when_it_is_loaded() {
 }
 
 #[test]
-fn whoever_waits_for_a_load_that_fails_loads_it_again() {
+fn a_thread_that_waits_for_a_failed_load_loads_again() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
     let made = bench.create(shop, "lamp");
-    let loading = bench.begin_loading(shop);
+    let load = bench.begin_load(shop);
     thread::scope(|scope| {
         let waiting: Vec<_> = (0..4).map(|_| scope.spawn(|| bench.find(shop, "lamp"))).collect();
-        drop(loading);
+        drop(load);
         for found in waiting {
             assert_eq!(found.join().unwrap(), [made.id]);
         }
     });
 }
 
-/// Searches of several shops force each other out of memory all the while.
+/// Searches of several shops evict each other all the time.
 #[test]
-fn what_was_answered_is_found_however_often_shops_come_and_go() {
+fn acknowledged_writes_are_found_despite_evictions() {
     const WRITES: u64 = 300;
     let bench = Bench::new(1);
-    let answered = AtomicU64::new(0);
+    let acknowledged = AtomicU64::new(0);
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !done.load(Ordering::Acquire) {
-                    let at_least = answered.load(Ordering::Acquire) as usize;
+                    let at_least = acknowledged.load(Ordering::Acquire) as usize;
                     let found = bench.find(shop(1), "lamp").len();
-                    assert!(found >= at_least, "{found} found of {at_least} answered");
+                    assert!(found >= at_least, "{found} found of {at_least} acknowledged");
                 }
             });
         }
@@ -202,7 +212,7 @@ fn what_was_answered_is_found_however_often_shops_come_and_go() {
         let mut last = None;
         for _ in 0..WRITES {
             let made = bench.create(shop(1), "lamp");
-            answered.fetch_add(1, Ordering::Release);
+            acknowledged.fetch_add(1, Ordering::Release);
             last = Some(made);
             bench.create(shop(2), "rug");
         }
@@ -214,35 +224,35 @@ fn what_was_answered_is_found_however_often_shops_come_and_go() {
 }
 
 #[test]
-fn the_shop_unused_for_longest_leaves_first() {
+fn the_least_recently_used_shop_is_evicted_first() {
     let bench = Bench::new(usize::MAX);
     for number in 1..=3 {
         bench.create(shop(number), "lamp");
         bench.find(shop(number), "lamp");
     }
     bench.find(shop(1), "lamp");
-    let one = bench.shops.holdings().bytes / 3;
-    let mut slots = bench.shops.slots.lock();
-    slots.keep_within(one * 2, &*bench.shops.readers);
-    let mut left: Vec<_> = slots.by_shop.keys().copied().collect();
+    let one = bench.registry.memory_usage().bytes / 3;
+    let mut table = bench.registry.table.lock();
+    table.enforce_limit(one * 2);
+    let mut left: Vec<_> = table.states.keys().copied().collect();
     left.sort_unstable();
     assert_eq!(left, [shop(1), shop(3)]);
-    slots.keep_within(0, &*bench.shops.readers);
-    assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
-    assert!(slots.bytes > 0);
+    table.enforce_limit(0);
+    assert_eq!(table.states.keys().copied().collect::<Vec<_>>(), [shop(1)]);
+    assert!(table.bytes > 0);
 }
 
 #[test]
-fn shops_that_grow_by_writes_stay_within_the_budget() {
+fn shops_that_grow_by_writes_stay_within_the_memory_limit() {
     let bench = Bench::new(20_000);
     for number in 1..=4 {
         bench.create(shop(number), "lamp");
         bench.find(shop(number), "lamp");
     }
-    assert_eq!(bench.shops.holdings().shops, 4);
+    assert_eq!(bench.registry.memory_usage().shops, 4);
     for n in 0..200 {
         bench.create(shop(n % 4 + 1), &format!("lamp number{n} of many{n} words{n} new{n}"));
-        let held = bench.shops.holdings();
+        let held = bench.registry.memory_usage();
         assert!(held.shops == 1 || held.bytes <= 20_000, "{held:?}");
     }
     for number in 1..=4 {
@@ -257,13 +267,13 @@ fn long_draft(number: usize) -> Draft {
 }
 
 #[test]
-fn a_load_that_applies_what_it_missed_blocks_no_other_shop() {
+fn applying_pending_changes_blocks_no_other_shop() {
     let bench = Bench::new(usize::MAX);
     let (large, other) = (shop(1), shop(2));
     bench.create(other, "lamp");
     bench.find(other, "lamp");
-    let mut loading = bench.begin_loading(large);
-    let index = loading.read().unwrap();
+    let mut load = bench.begin_load(large);
+    let index = load.scan().unwrap();
     for number in 0..30 {
         bench.write(|transaction| transaction.create(large, long_draft(number), NOW));
     }
@@ -273,13 +283,13 @@ fn a_load_that_applies_what_it_missed_blocks_no_other_shop() {
             let mut slowest = Duration::ZERO;
             while !is_over.load(Ordering::Acquire) {
                 let asked = Instant::now();
-                bench.shops.in_memory(other).unwrap();
+                bench.registry.in_memory(other).unwrap();
                 slowest = slowest.max(asked.elapsed());
             }
             slowest
         });
         let started = Instant::now();
-        loading.finish(index).unwrap();
+        load.finish(index).unwrap();
         let took = started.elapsed();
         is_over.store(true, Ordering::Release);
         (took, looking.join().unwrap())
@@ -288,14 +298,14 @@ fn a_load_that_applies_what_it_missed_blocks_no_other_shop() {
     assert!(slowest * 2 < took, "{slowest:?} of {took:?}");
 }
 
-/// Writes that come while a load catches up are answered once they are applied, so that the load
-/// comes to an end.
+/// Writes during the second round of pending changes are acknowledged once they are applied, so
+/// that the load comes to an end.
 #[test]
-fn writes_during_a_catch_up_wait_and_are_seen() {
+fn writes_while_pending_changes_are_applied_wait_and_are_visible() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
-    let mut loading = bench.begin_loading(shop);
-    let index = loading.read().unwrap();
+    let mut load = bench.begin_load(shop);
+    let index = load.scan().unwrap();
     let is_loaded = AtomicBool::new(false);
     let written = thread::scope(|scope| {
         let writing = scope.spawn(|| {
@@ -306,11 +316,11 @@ fn writes_during_a_catch_up_wait_and_are_seen() {
             }
             written
         });
-        while bench.shops.seen(shop) < Some(Seq(5)) {
+        while bench.registry.visible_seq(shop) < Some(Seq(5)) {
             thread::yield_now();
         }
-        loading.finish(index).unwrap();
-        drop(loading);
+        load.finish(index).unwrap();
+        drop(load);
         is_loaded.store(true, Ordering::Release);
         writing.join().unwrap()
     });
@@ -318,39 +328,39 @@ fn writes_during_a_catch_up_wait_and_are_seen() {
 }
 
 #[test]
-fn changes_that_are_too_many_to_keep_are_read_from_the_store() {
+fn pending_changes_beyond_the_limit_are_read_from_the_store() {
     let bench = Bench::new(usize::MAX);
     let shop = shop(1);
-    let mut loading = bench.begin_loading(shop);
-    let index = loading.read().unwrap();
-    if let Some(Slot::Loading { missed }) = bench.shops.slots.lock().by_shop.get_mut(&shop) {
-        missed.overflow();
+    let mut load = bench.begin_load(shop);
+    let index = load.scan().unwrap();
+    if let Some(ShopState::Loading(pending)) = bench.registry.table.lock().states.get_mut(&shop) {
+        pending.overflow();
     }
     let made = bench.create(shop, "lamp");
-    loading.finish(index).unwrap();
+    load.finish(index).unwrap();
     assert_eq!(bench.find(shop, "lamp"), [made.id]);
 }
 
 #[test]
-fn shops_that_are_only_written_to_stay_within_the_budget() {
+fn prefetched_shops_stay_within_the_memory_limit() {
     let bench = Bench::new(1);
     bench.create(shop(1), "lamp");
-    bench.shops.index_unused(shop(1)).unwrap();
-    assert_eq!(bench.shops.holdings().shops, 0);
+    bench.registry.get_or_load(shop(1), LoadReason::Write).unwrap();
+    assert_eq!(bench.registry.memory_usage().shops, 0);
 }
 
 #[tokio::test]
-async fn requests_wait_for_one_load_and_get_its_outcome() {
-    let Bench { _folder, shops, .. } = Bench::new(usize::MAX);
-    let loader = Loader::start(Arc::new(shops)).unwrap();
+async fn concurrent_requests_share_one_load() {
+    let Bench { _folder, registry, .. } = Bench::new(usize::MAX);
+    let loader = Loader::start(Arc::new(registry)).unwrap();
     let (one, other) = tokio::join!(loader.index(shop(1)), loader.index(shop(1)));
     assert!(Arc::ptr_eq(&one.unwrap(), &other.unwrap()));
 }
 
 #[tokio::test]
-async fn requests_get_the_error_of_a_load_that_fails() {
+async fn requests_get_the_error_of_a_failed_load() {
     let nowhere = Arc::new(SqliteReaders::new("/nowhere".into()));
-    let loader = Loader::start(Arc::new(Shops::new(nowhere, None, usize::MAX))).unwrap();
+    let loader = Loader::start(Arc::new(ShopRegistry::new(nowhere, None, usize::MAX))).unwrap();
     for _ in 0..2 {
         let (one, other) = tokio::join!(loader.index(shop(1)), loader.index(shop(1)));
         assert!(matches!(one, Err(LoadError::Failed(_))), "{:?}", one.err());
@@ -359,53 +369,53 @@ async fn requests_get_the_error_of_a_load_that_fails() {
 }
 
 #[test]
-fn a_shop_that_was_written_to_is_loaded_if_it_fits_and_leaves_first() {
+fn a_prefetched_shop_must_fit_and_is_evicted_first() {
     let budget = 3 * BYTES_PER_PRODUCT;
     let bench = Bench::new(budget);
     bench.create(shop(1), "lamp");
-    assert!(bench.shops.has_room_for(shop(1)));
+    assert!(bench.registry.has_room_for(shop(1)));
     for _ in 0..4 {
         bench.create(shop(2), "rug");
     }
-    assert!(!bench.shops.has_room_for(shop(2)), "four products take more than three");
+    assert!(!bench.registry.has_room_for(shop(2)), "four products take more than three");
     bench.find(shop(1), "lamp");
     bench.create(shop(3), "mug");
-    bench.shops.index_unused(shop(3)).unwrap();
-    let mut slots = bench.shops.slots.lock();
-    let too_much = slots.bytes;
-    slots.keep_within(too_much - 1, &*bench.shops.readers);
-    assert_eq!(slots.by_shop.keys().copied().collect::<Vec<_>>(), [shop(1)]);
+    bench.registry.get_or_load(shop(3), LoadReason::Write).unwrap();
+    let mut table = bench.registry.table.lock();
+    let too_much = table.bytes;
+    table.enforce_limit(too_much - 1);
+    assert_eq!(table.states.keys().copied().collect::<Vec<_>>(), [shop(1)]);
 }
 
-/// Large batches of a shop are applied by other threads than small ones, and still in order.
+/// Large batches of a shop are applied by other threads than small ones, but in order.
 #[test]
-fn changes_are_applied_in_order_and_shown_when_their_guard_is_gone() {
-    let Bench { _folder, store, shops } = Bench::new(usize::MAX);
-    let shops = Arc::new(shops);
-    let readers = Arc::clone(&shops.readers);
-    let mut applier = Applier::start(Arc::clone(&shops), None).unwrap();
+fn changes_are_applied_in_order_and_visible_when_their_guard_is_dropped() {
+    let Bench { _folder, store, registry } = Bench::new(usize::MAX);
+    let registry = Arc::new(registry);
+    let readers = Arc::clone(&registry.readers);
+    let mut applier = Applier::start(Arc::clone(&registry), None).unwrap();
     let mut store = store.into_inner();
     let mut write = |work: &mut dyn FnMut(&mut WriteTransaction<'_>)| {
         let mut transaction = store.begin().unwrap();
         work(&mut transaction);
         let (guard, shown) = std::sync::mpsc::channel::<()>();
-        let guard: Guard = Arc::new(Mutex::new(guard));
-        let mut batches = Batch::by_shop(transaction.commit().unwrap());
-        batches.values_mut().for_each(|batch| batch.guard(Arc::clone(&guard)));
+        let guard: VisibilityGuard = Arc::new(Mutex::new(guard));
+        let mut batches = ChangeBatch::by_shop(transaction.commit().unwrap());
+        batches.values_mut().for_each(|batch| batch.add_guard(Arc::clone(&guard)));
         applier.apply(batches.into_values());
         shown
     };
     let total = |number, word: &str| {
-        let snapshot = shops.in_memory(shop(number)).unwrap().snapshot();
+        let snapshot = registry.in_memory(shop(number)).unwrap().snapshot();
         snapshot.search_words(&QueryTerms::of(word), Visibility::All, 0, 1000).total
     };
     for number in 1..=2 {
-        shops.index(shop(number)).unwrap();
+        registry.index(shop(number)).unwrap();
     }
     let mut waiting = Vec::new();
     for round in 0..6 {
         let mut made = Vec::new();
-        // Much text for one shop, and at once little that changes it.
+        // Much text for one shop, followed at once by a small change of it.
         waiting.push(write(&mut |transaction| {
             let many = (0..4).map(|n| transaction.create(shop(1), long_draft(round * 4 + n), NOW));
             made = many.map(Result::unwrap).collect();
@@ -416,7 +426,7 @@ fn changes_are_applied_in_order_and_shown_when_their_guard_is_gone() {
             transaction.update(made[0].clone(), patch, NOW).unwrap();
             transaction.delete(&made[1]).unwrap();
         }));
-        // Little for another shop, which is shown before this returns: the writer applies it.
+        // A small change of another shop is visible at once: the writer applies it inline.
         let shown = write(&mut |transaction| {
             transaction.create(shop(2), draft("lamp"), NOW).unwrap();
         });

@@ -1,0 +1,193 @@
+//! Copies the rows of a shop while it is scanned. A thread of its own writes them, so that a load
+//! waits for the index alone and not for the disk.
+
+use std::{
+    mem,
+    sync::{
+        Arc,
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread::{self, JoinHandle},
+};
+
+use catalog::product::Product;
+use rusqlite::{Connection, params};
+
+use super::{LocalReplica, ShopCopy, warn_not_replicated};
+use crate::store::{ScannedProduct, StoreError, media_column};
+
+const UPSERT: &str = "
+    INSERT OR REPLACE INTO rows (copy, id, shop_id, title, description, price, hidden, media,
+                                 created_at, updated_at, version)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+
+/// Rows written in one transaction. Changes of other shops wait for it, so it is short.
+const CHUNK_ROWS: usize = 500;
+/// Chunks that may wait to be written: enough to smooth out differences in speed, and little
+/// memory compared to the index.
+const MAX_QUEUED_CHUNKS: usize = 16;
+
+/// A product's row, encoded as in the database.
+pub(super) struct ReplicaRow {
+    id: i64,
+    title: String,
+    description: String,
+    price: String,
+    hidden: bool,
+    media: String,
+    created_at: i64,
+    updated_at: i64,
+    version: i64,
+}
+
+impl From<&Product> for ReplicaRow {
+    fn from(product: &Product) -> Self {
+        Self {
+            id: product.id.get().cast_signed(),
+            title: product.title.as_str().to_owned(),
+            description: product.description.as_str().to_owned(),
+            price: product.price.text().to_owned(),
+            hidden: product.hidden,
+            media: media_column(&product.media),
+            created_at: product.created_at.as_microsecond(),
+            updated_at: product.updated_at.as_microsecond(),
+            version: product.version.0.cast_signed(),
+        }
+    }
+}
+
+impl ReplicaRow {
+    /// `None` if the scan did not read all columns.
+    fn from_scan(row: &ScannedProduct<'_>) -> Option<Self> {
+        let unindexed = row.unindexed?;
+        Some(Self {
+            id: row.id.get().cast_signed(),
+            title: row.title.to_owned(),
+            description: row.description.to_owned(),
+            price: unindexed.price.to_owned(),
+            hidden: row.hidden,
+            media: unindexed.media.to_owned(),
+            created_at: unindexed.created_at,
+            updated_at: unindexed.updated_at,
+            version: row.version.0.cast_signed(),
+        })
+    }
+}
+
+/// A copy that is being written. Reads do not see it before [`publish`](Self::publish).
+pub(in crate::replication) struct CopyBuilder {
+    replica: Arc<LocalReplica>,
+    copy: Arc<ShopCopy>,
+    rows: Vec<ReplicaRow>,
+    writing: Option<WriterThread>,
+    /// Whether every row could be copied so far.
+    is_complete: bool,
+}
+
+struct WriterThread {
+    chunks: SyncSender<Vec<ReplicaRow>>,
+    thread: JoinHandle<Result<(), StoreError>>,
+}
+
+impl CopyBuilder {
+    pub(super) fn new(replica: Arc<LocalReplica>, copy: Arc<ShopCopy>) -> Self {
+        Self {
+            replica,
+            copy,
+            rows: Vec::with_capacity(CHUNK_ROWS),
+            writing: None,
+            is_complete: true,
+        }
+    }
+
+    /// Adds a row of a scan.
+    pub(in crate::replication) fn add_scanned(&mut self, row: &ScannedProduct<'_>) {
+        match ReplicaRow::from_scan(row) {
+            Some(row) => self.add(row),
+            None => self.is_complete = false,
+        }
+    }
+
+    pub(super) fn add(&mut self, row: ReplicaRow) {
+        self.rows.push(row);
+        if self.rows.len() >= CHUNK_ROWS {
+            let full = mem::replace(&mut self.rows, Vec::with_capacity(CHUNK_ROWS));
+            let writing =
+                self.writing.get_or_insert_with(|| WriterThread::start(&self.replica, &self.copy));
+            // A failure ends the thread, which reports it in `publish`. The load goes on.
+            let _ = writing.chunks.send(full);
+        }
+    }
+
+    /// Makes this the shop's copy. A copy that could not be written completely is dropped.
+    pub(in crate::replication) fn publish(mut self) {
+        match self.finish() {
+            Ok(()) => self.replica.publish(&self.copy),
+            Err(error) => warn_not_replicated(self.copy.shop, &error),
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), StoreError> {
+        self.join_writer()?;
+        if !self.is_complete {
+            return Err(StoreError::unexpected("the scan did not read all columns"));
+        }
+        write(&self.replica, &self.copy, &self.rows)
+    }
+
+    /// Waits until all chunks are written.
+    fn join_writer(&mut self) -> Result<(), StoreError> {
+        let Some(WriterThread { chunks, thread }) = self.writing.take() else { return Ok(()) };
+        drop(chunks);
+        thread.join().unwrap_or_else(|_| Err(StoreError::unexpected("replica writer panicked")))
+    }
+}
+
+impl Drop for CopyBuilder {
+    fn drop(&mut self) {
+        // The copy was never published, so its errors do not matter.
+        let _ = self.join_writer();
+        self.replica.retire_unpublished(&self.copy);
+    }
+}
+
+impl WriterThread {
+    fn start(replica: &Arc<LocalReplica>, copy: &Arc<ShopCopy>) -> Self {
+        let (chunks, queued): (_, Receiver<Vec<ReplicaRow>>) = sync_channel(MAX_QUEUED_CHUNKS);
+        let (replica, copy) = (Arc::clone(replica), Arc::clone(copy));
+        let thread =
+            thread::spawn(move || queued.iter().try_for_each(|rows| write(&replica, &copy, &rows)));
+        Self { chunks, thread }
+    }
+}
+
+/// Writes a chunk and purges some rows of retired copies.
+fn write(replica: &LocalReplica, copy: &ShopCopy, rows: &[ReplicaRow]) -> Result<(), StoreError> {
+    replica.write(|connection| {
+        for row in rows {
+            upsert(connection, copy, row)?;
+        }
+        replica.purge_retired(connection)
+    })
+}
+
+pub(super) fn upsert(
+    connection: &Connection,
+    copy: &ShopCopy,
+    row: &ReplicaRow,
+) -> Result<(), StoreError> {
+    connection.prepare_cached(UPSERT)?.execute(params![
+        copy.number,
+        row.id,
+        copy.shop.get(),
+        row.title,
+        row.description,
+        row.price,
+        row.hidden,
+        row.media,
+        row.created_at,
+        row.updated_at,
+        row.version,
+    ])?;
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Queries the database twice a second, on the connection that listens for changes, to learn
+//! whether it responds and accepts writes.
+
+use std::{pin::pin, sync::Arc, time::Duration};
+
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+use super::availability::Availability;
+
+/// The pause after a reply.
+const INTERVAL: Duration = Duration::from_millis(500);
+/// A reply is awaited for this many ticks. Ticks are counted instead of measuring elapsed time: a
+/// process that was itself suspended must not conclude that the database is down.
+const TIMEOUT_TICKS: usize = 20;
+const TICK: Duration = Duration::from_millis(100);
+
+/// Runs until a heartbeat gets no reply or the server was demoted, and records either in
+/// `availability`. `generation` is that of the connection.
+pub(super) async fn run(
+    client: Client,
+    availability: Arc<Availability>,
+    generation: u64,
+    on_end: impl FnOnce(),
+) {
+    let mut accepted_writes = false;
+    while availability.generation() == generation {
+        match accepts_writes(&client).await {
+            None => {
+                availability.mark_down();
+                break;
+            }
+            Some(true) => accepted_writes = true,
+            // A server that never accepted writes was configured by the operator, not demoted.
+            Some(false) if accepted_writes => {
+                availability.report_demotion(generation);
+                break;
+            }
+            Some(false) => {}
+        }
+        availability.mark_up();
+        tokio::time::sleep(INTERVAL).await;
+    }
+    on_end();
+}
+
+/// Whether the server accepts writes; `None` if it does not reply.
+async fn accepts_writes(client: &Client) -> Option<bool> {
+    let mut reply = pin!(client.simple_query("SHOW transaction_read_only"));
+    for _ in 0..TIMEOUT_TICKS {
+        tokio::select! {
+            replied = &mut reply => return replied.ok().map(|messages| !is_read_only(&messages)),
+            () = tokio::time::sleep(TICK) => {}
+        }
+    }
+    None
+}
+
+fn is_read_only(messages: &[SimpleQueryMessage]) -> bool {
+    messages.iter().any(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0) == Some("on"),
+        _ => false,
+    })
+}
