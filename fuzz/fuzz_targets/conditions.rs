@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
         check_price(&parsed, price);
     }
     check_exclusions(&parsed, product);
-    let words = parsed.words();
+    let words = parsed.terms();
     assert!(words.is_empty() || !parsed.residual.is_empty());
 });
 

@@ -49,5 +49,5 @@ fuzz_target!(|text: &str| {
         assert!(query.get(correction.span.clone()).is_some(), "{correction:?}");
     }
     assert!(parsed.corrections.is_sorted_by_key(|correction| correction.span.start));
-    let _ = parsed.words();
+    let _ = parsed.terms();
 });

@@ -1,19 +1,38 @@
-//! Who may do what? A check yields a *pass*, and the engine's calls ask for one.
+//! Access control. A check yields a *pass*, and the engine's calls require one.
 //!
-//! A pass can be had only from [`Caller`], so code that forgets to check does not compile.
+//! The fields of a pass are private to this module, so only the checks of [`Caller`] and
+//! [`Operator`] create one. Code that forgets to check does not compile:
+//!
+//! ```compile_fail,E0451
+//! use catalog::{access::WritePass, product::ShopId};
+//!
+//! let pass = WritePass { shop: ShopId::new(1).unwrap() };
+//! ```
+//!
+//! ```compile_fail,E0451
+//! use catalog::{access::{ReadPass, Visibility}, product::ShopId};
+//!
+//! let pass = ReadPass { shop: ShopId::new(1).unwrap(), visibility: Visibility::All };
+//! ```
+//!
+//! ```compile_fail,E0451
+//! use catalog::{access::AdminPass, product::ShopId};
+//!
+//! let pass = AdminPass { shop: ShopId::new(1).unwrap() };
+//! ```
 
 use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-use crate::product::ShopId;
+use crate::id::ShopId;
 
-/// What a token lets its bearer do; each role includes the ones before it.
+/// The permissions of a token; each role includes the ones before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// Searches and reads visible products; may ship in a browser.
+    /// Searches and reads visible products; such tokens may be public.
     Shopper,
-    /// Reads everything of its shop, hidden products included.
+    /// Reads all products of its shop, including hidden ones.
     Viewer,
     /// Writes products.
     Editor,
@@ -25,7 +44,7 @@ impl Role {
     /// Every role, weakest first.
     pub const ALL: [Self; 4] = [Self::Shopper, Self::Viewer, Self::Editor, Self::Admin];
 
-    /// The role as tokens and the wire write it.
+    /// The name of the role in tokens and in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shopper => "SHOPPER",
@@ -58,26 +77,26 @@ impl FromStr for Role {
     }
 }
 
-/// A role that was not enough.
+/// The caller's role is too weak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("this needs the role {needed} or higher; the token has {has}")]
 pub struct Forbidden {
-    /// The weakest role that would do.
+    /// The weakest sufficient role.
     pub needed: Role,
     /// The role the caller has.
     pub has: Role,
 }
 
-/// Which products of a shop a reader gets to see.
+/// Which products of a shop a caller can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Visibility {
-    /// Visible products alone; hidden ones do not exist.
+    /// Visible products only; hidden ones do not exist for the caller.
     VisibleOnly,
     /// All products.
     All,
 }
 
-/// Someone with a valid token: one shop, one role.
+/// An authenticated caller: one shop, one role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     shop: ShopId,
@@ -85,7 +104,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The bearer of a token of this shop and role. Only authentication makes one.
+    /// The bearer of a token with this shop and role. Only authentication creates one.
     pub fn new(shop: ShopId, role: Role) -> Self {
         Self { shop, role }
     }
@@ -100,7 +119,7 @@ impl Caller {
         self.role
     }
 
-    /// May read what its role gets to see. Every caller may.
+    /// Every caller may read what its role can see.
     pub fn may_read(self) -> ReadPass {
         let visibility = match self.role {
             Role::Shopper => Visibility::VisibleOnly,
@@ -109,7 +128,7 @@ impl Caller {
         ReadPass { shop: self.shop, visibility }
     }
 
-    /// May search; hidden products only for those who may see them at all.
+    /// Every caller may search; hidden products need the role VIEWER.
     pub fn may_search(self, include_hidden: bool) -> Result<ReadPass, Forbidden> {
         if !include_hidden {
             return Ok(ReadPass { shop: self.shop, visibility: Visibility::VisibleOnly });
@@ -138,7 +157,18 @@ impl Caller {
     }
 }
 
-/// Proof that the bearer may read a shop, and how much of it.
+/// The operator of the service, who uses its command line and may administer every shop.
+#[derive(Clone, Copy, Debug)]
+pub struct Operator;
+
+impl Operator {
+    /// The operator may issue, list and revoke the tokens of any shop.
+    pub fn may_administer(self, shop: ShopId) -> AdminPass {
+        AdminPass { shop }
+    }
+}
+
+/// Proof that the caller may read a shop.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadPass {
     shop: ShopId,
@@ -151,13 +181,13 @@ impl ReadPass {
         self.shop
     }
 
-    /// How much of it.
+    /// Which of its products.
     pub fn visibility(&self) -> Visibility {
         self.visibility
     }
 }
 
-/// Proof that the bearer may write a shop's products.
+/// Proof that the caller may write a shop's products.
 #[derive(Clone, Copy, Debug)]
 pub struct WritePass {
     shop: ShopId,
@@ -170,18 +200,13 @@ impl WritePass {
     }
 }
 
-/// Proof that the bearer may administer a shop's tokens.
+/// Proof that the caller may administer a shop's tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct AdminPass {
     shop: ShopId,
 }
 
 impl AdminPass {
-    /// The operator at the command line stands above all roles of all shops.
-    pub fn of_operator(shop: ShopId) -> Self {
-        Self { shop }
-    }
-
     /// The shop that may be administered.
     pub fn shop(&self) -> ShopId {
         self.shop

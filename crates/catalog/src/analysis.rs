@@ -1,19 +1,20 @@
-//! Which words does a text say? The same for products and queries, so that they can meet.
+//! Text analysis: turns product texts and queries into index terms, by the same rules for both.
 //!
-//! Text is folded (compatibility forms, case and accents), cut into *forms* (words as
-//! written), and each form is brought to the *word* it is indexed under.
+//! Text is folded (compatibility forms, case and accents) and split into *forms* (words as
+//! written); each form is reduced to the *word* it is indexed under, its term.
 //!
-//! - `Men's` says `men`; `L'Oréal` says `loreal`; `501` stays as it is.
-//! - A compound says its parts and itself as one word: `WD-40` says `wd`, `40` and `wd40`.
-//! - A measure says its number, its unit and both as one word, in whatever way it is written:
-//!   `5 ft.` and `5'` say `5`, `foot` and `5foot`. A size also says its sides: `18x18`.
-//! - Scripts without spaces say their characters and pairs of neighbours.
+//! - `Men's` yields `men`; `L'Oréal` yields `loreal`; `501` stays as it is.
+//! - A compound yields its parts and the joined word: `WD-40` yields `wd`, `40` and `wd40`.
+//! - A measure yields its number, its unit and both as one word, however it is written: `5 ft.` and
+//!   `5'` yield `5`, `foot` and `5foot`. A size also yields its dimensions: `18x18`.
+//! - Scripts without spaces yield single characters and character bigrams.
 
 mod bigrams;
 mod fold;
 mod measure;
 mod query_terms;
 mod stem;
+mod stop_words;
 mod units;
 
 use unicode_normalization::char::is_combining_mark;
@@ -25,25 +26,25 @@ use self::measure::{Measure, Measured};
 pub use bigrams::{Bigram, for_each_bigram};
 use fold::fold_up_to;
 pub use query_terms::{Alternative, QueryTerms, Term};
-pub(crate) use query_terms::{is_function_word, stop_words};
 pub(crate) use stem::singular;
+pub(crate) use stop_words::{is_function_word, stop_words};
 
-/// Longer forms are cut here, on both sides alike: a wall of letters is not a word.
+/// Longer forms are truncated to this length, in products and queries alike.
 pub const MAX_WORD_BYTES: usize = 64;
-/// Bytes of a product's folded text that are read for words: enough for the longest description in
-/// any script, four bytes a character. Characters that fold to many do not make a text longer.
+/// The bytes of a product's folded text that are analysed: enough for the longest description in any
+/// script, at four bytes per character. Bounds the cost of characters that fold to many.
 const MAX_PRODUCT_BYTES: usize = 4 * MAX_DESCRIPTION_CHARS;
-/// Bytes of a query's folded text that are read for words, likewise.
+/// The bytes of a query's folded text that are analysed, likewise.
 const MAX_QUERY_BYTES: usize = 4 * MAX_CHARS;
-/// Longer compounds are sentences with hyphens; only their parts count.
+/// Longer compounds are sentences with hyphens; only their parts are indexed.
 const MAX_COMPOUND_BYTES: usize = 32;
 
-/// Appends a text, folded, as far as texts are read.
+/// Appends the folded text, up to the limit for product texts.
 pub(crate) fn fold_into(into: &mut String, text: &str) {
     fold_up_to(MAX_PRODUCT_BYTES, into, text);
 }
 
-/// A number that texts with the same words in the same order share, and hardly any others do.
+/// A 32-bit FNV-1a hash of the words of a text, in order.
 pub fn fingerprint(text: &str) -> u32 {
     const OFFSET: u32 = 0x811c_9dc5;
     const PRIME: u32 = 0x0100_0193;
@@ -61,82 +62,84 @@ pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
     for_each_word_or_break(text, |word| word.into_iter().for_each(&mut f));
 }
 
-/// Calls `f` with every word of a product's text, in order, and with `None` between two words that
-/// stand in different sentences, lines or items of a list.
+/// Calls `f` with every word of a product's text, in order, and with `None` between two words of
+/// different sentences, lines or list items.
 pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
-    for_each_said(text, Side::Product, |said| match said {
-        Said::Form(form) => for_each_segment(form, Side::Product, |form| f(Some(&singular(form)))),
-        Said::Compound { parts, joined } => {
+    for_each_lexeme(text, TextKind::Product, |lexeme| match lexeme {
+        Lexeme::Form(form) => {
+            for_each_segment(form, TextKind::Product, |form| f(Some(&singular(form))))
+        }
+        Lexeme::Compound { parts, joined } => {
             for part in parts {
-                for_each_segment(part, Side::Product, |form| f(Some(&singular(form))));
+                for_each_segment(part, TextKind::Product, |form| f(Some(&singular(form))));
             }
             if joined.len() <= MAX_COMPOUND_BYTES {
                 f(Some(&singular(joined)));
             }
         }
-        Said::Measured(sides) => {
-            for side in sides {
-                f(Some(cut(&side.number)));
-                if let Some(unit) = side.unit {
+        Lexeme::Measured(dimensions) => {
+            for dimension in dimensions {
+                f(Some(cut(&dimension.number)));
+                if let Some(unit) = dimension.unit {
                     f(Some(unit));
-                    f(Some(cut(&side.joined())));
+                    f(Some(cut(&dimension.joined())));
                 }
             }
-            // A board of 2 x 4 x 8 is also a 2 x 4.
-            for from in 0..sides.len().saturating_sub(1) {
-                f(Some(cut(&measure::size_of(&sides[from..from + 2]))));
+            // A size of three dimensions is also found by two: a 2 x 4 x 8 board is a 2 x 4.
+            for from in 0..dimensions.len().saturating_sub(1) {
+                f(Some(cut(&measure::size_of(&dimensions[from..from + 2]))));
             }
-            if sides.len() > 2 {
-                f(Some(cut(&measure::size_of(sides))));
+            if dimensions.len() > 2 {
+                f(Some(cut(&measure::size_of(dimensions))));
             }
         }
-        Said::Stop => f(None),
+        Lexeme::Break => f(None),
     });
 }
 
-/// Calls `f` with every form that a query's text asks for, in order.
+/// Calls `f` with every form of a query's text, in order.
 pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
-    for_each_said(text, Side::Query, |said| match said {
-        Said::Form(form) => for_each_segment(form, Side::Query, &mut f),
-        Said::Compound { parts, joined } => {
-            parts.iter().for_each(|part| for_each_segment(part, Side::Query, &mut f));
+    for_each_lexeme(text, TextKind::Query, |lexeme| match lexeme {
+        Lexeme::Form(form) => for_each_segment(form, TextKind::Query, &mut f),
+        Lexeme::Compound { parts, joined } => {
+            parts.iter().for_each(|part| for_each_segment(part, TextKind::Query, &mut f));
             if joined.len() <= MAX_COMPOUND_BYTES {
                 f(joined);
             }
         }
-        Said::Measured([side]) => f(cut(&side.joined())),
-        Said::Measured(sides) => f(cut(&measure::size_of(sides))),
-        Said::Stop => {}
+        Lexeme::Measured([dimension]) => f(cut(&dimension.joined())),
+        Lexeme::Measured(dimensions) => f(cut(&measure::size_of(dimensions))),
+        Lexeme::Break => {}
     });
 }
 
-/// Whose text is read: a product offers more ways to be found than a query asks for.
+/// The kind of a text: a product is indexed under more terms than a query searches for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum TextKind {
     Product,
     Query,
 }
 
-/// One thing that a text says.
-enum Said<'a> {
-    /// A form of any script, with no joiner.
+/// A piece of text that is analysed as one.
+enum Lexeme<'a> {
+    /// A form in any script, without joiners.
     Form(&'a str),
-    /// Forms bound together, and all of them as one.
+    /// Forms joined by hyphens or `&`, and their concatenation.
     Compound { parts: &'a [String], joined: &'a str },
-    /// A measure, or the sides of a size.
+    /// A measure, or the dimensions of a size.
     Measured(&'a [Measure]),
-    /// What comes next stands in another sentence, line or item of a list.
-    Stop,
+    /// The next word belongs to another sentence, line or list item.
+    Break,
 }
 
-/// Between two words, one of these parts what they say.
-const STOPS: [char; 7] = ['.', '!', '?', ';', '\n', '|', '•'];
+/// Characters that end a sentence, line or list item.
+const BREAKS: [char; 7] = ['.', '!', '?', ';', '\n', '|', '•'];
 
-/// Calls `f` with everything that a text says, in order, as far as it is read.
-fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
-    let max_bytes = match side {
-        Side::Product => MAX_PRODUCT_BYTES,
-        Side::Query => MAX_QUERY_BYTES,
+/// Calls `f` with the lexemes of a text, in order, up to the byte limit for its kind.
+fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
+    let max_bytes = match kind {
+        TextKind::Product => MAX_PRODUCT_BYTES,
+        TextKind::Query => MAX_QUERY_BYTES,
     };
     let mut folded = String::with_capacity(text.len());
     fold_up_to(max_bytes, &mut folded, text);
@@ -145,10 +148,10 @@ fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
     let mut rest = from_first_word(&folded);
     while !rest.is_empty() {
         if parts.is_empty()
-            && let Some(Measured { sides, bytes }) = measure::at_start_of(rest)
+            && let Some(Measured { dimensions, bytes }) = measure::at_start_of(rest)
         {
-            f(Said::Measured(&sides));
-            rest = behind_gap(&rest[bytes..], &mut f);
+            f(Lexeme::Measured(&dimensions));
+            rest = skip_gap(&rest[bytes..], &mut f);
             continue;
         }
         let run = Run::at_start_of(rest);
@@ -156,26 +159,26 @@ fn for_each_said(text: &str, side: Side, mut f: impl FnMut(Said<'_>)) {
         rest = &rest[run.bytes..];
         let next = after_joiner(rest);
         if next.is_none() && parts.is_empty() {
-            f(Said::Form(form));
+            f(Lexeme::Form(form));
         } else {
             parts.push(form.to_owned());
         }
         rest = next.unwrap_or_else(|| {
             if !parts.is_empty() {
-                f(Said::Compound { parts: &parts, joined: &parts.concat() });
+                f(Lexeme::Compound { parts: &parts, joined: &parts.concat() });
                 parts.clear();
             }
-            behind_gap(rest, &mut f)
+            skip_gap(rest, &mut f)
         });
     }
 }
 
-/// The text from its first word on, behind other words.
-fn behind_gap<'a>(text: &'a str, f: &mut impl FnMut(Said<'_>)) -> &'a str {
+/// Skips to the next word, and reports a break if the gap contains one.
+fn skip_gap<'a>(text: &'a str, f: &mut impl FnMut(Lexeme<'_>)) -> &'a str {
     let rest = from_first_word(text);
     let gap = &text[..text.len() - rest.len()];
-    if !rest.is_empty() && gap.contains(STOPS) {
-        f(Said::Stop);
+    if !rest.is_empty() && gap.contains(BREAKS) {
+        f(Lexeme::Break);
     }
     rest
 }
@@ -203,8 +206,8 @@ fn from_first_word(text: &str) -> &str {
     }
 }
 
-/// One word of folded text, with what stands inside it: apostrophes between letters, points
-/// and commas between digits.
+/// One word of folded text, including apostrophes between letters and points or commas between
+/// digits.
 struct Run {
     bytes: usize,
     has_marks: bool,
@@ -255,7 +258,7 @@ impl Run {
     }
 }
 
-/// `men's` → `men`, `i'm` → `i`, in folded text.
+/// Removes a possessive or contracted ending: `men's` → `men`, `i'm` → `i`. Expects folded text.
 pub(crate) fn without_ending(word: &str) -> &str {
     match word.rsplit_once('\'') {
         Some((before, "s" | "m" | "d" | "ll" | "re" | "ve")) => before,
@@ -263,24 +266,24 @@ pub(crate) fn without_ending(word: &str) -> &str {
     }
 }
 
-/// What follows a hyphen or `&` that binds two words: `wd-40`, `h&m`.
+/// The text after a hyphen or `&` that joins two words: `wd-40`, `h&m`.
 fn after_joiner(rest: &str) -> Option<&str> {
     let after = rest.strip_prefix(['-', '&', '\u{2010}'])?;
     after.starts_with(is_word_char).then_some(after)
 }
 
-/// The forms of a run in any script, each no longer than words may be.
-fn for_each_segment(form: &str, side: Side, mut f: impl FnMut(&str)) {
+/// Calls `f` with the forms of a run in any script, each truncated to [`MAX_WORD_BYTES`].
+fn for_each_segment(form: &str, kind: TextKind, mut f: impl FnMut(&str)) {
     match form.is_ascii() {
         true => f(cut(form)),
-        false => say_segments(form, side, &mut f),
+        false => segments(form, kind, &mut f),
     }
 }
 
-/// Words of a run in any script. Where the segmentation rules part every character (Chinese,
-/// Japanese, Thai), pairs of neighbours carry the meaning: products offer both characters and
-/// pairs, queries ask for pairs unless a character stands alone.
-fn say_segments(run: &str, side: Side, f: &mut impl FnMut(&str)) {
+/// The words of a non-ASCII run. Where Unicode segmentation separates every character (Chinese,
+/// Japanese, Thai), bigrams carry the meaning: products are indexed under characters and bigrams,
+/// queries search for bigrams unless a character stands alone.
+fn segments(run: &str, kind: TextKind, f: &mut impl FnMut(&str)) {
     let mut pieces = run.unicode_word_indices().peekable();
     let mut paired_with_last = false;
     while let Some((at, piece)) = pieces.next() {
@@ -291,7 +294,7 @@ fn say_segments(run: &str, side: Side, f: &mut impl FnMut(&str)) {
                 *next_at == end && is_one_character(piece) && is_one_character(next)
             })
             .map(|(_, next)| &run[at..end + next.len()]);
-        if side == Side::Product || (pair.is_none() && !paired_with_last) {
+        if kind == TextKind::Product || (pair.is_none() && !paired_with_last) {
             f(cut(piece));
         }
         if let Some(pair) = pair {
@@ -345,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn measures_and_sizes_say_the_same_however_they_are_written() {
+    fn spellings_of_a_measure_yield_the_same_terms() {
         for text in ["5 ft.", "5'", "5-foot", "5ft", "5 feet"] {
             check(text, "5 foot 5foot");
         }
@@ -357,25 +360,25 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_parts_words() {
+    fn punctuation_separates_words() {
         check("cotton.Soft/warm (new)_x", "cotton soft warm new x");
         check("- & ' . , -- 🔥❤️", "");
         check("black–white", "black white");
     }
 
     #[test]
-    fn sentences_lines_and_items_are_told_apart() {
-        let heard = |text: &str| {
-            let mut heard: Vec<String> = Vec::new();
-            for_each_word_or_break(text, |word| heard.push(word.unwrap_or("/").to_owned()));
-            heard.join(" ")
+    fn sentences_lines_and_items_are_separated() {
+        let found = |text: &str| {
+            let mut found: Vec<String> = Vec::new();
+            for_each_word_or_break(text, |word| found.push(word.unwrap_or("/").to_owned()));
+            found.join(" ")
         };
-        assert_eq!(heard("Made of cotton. Free shipping!"), "made of cotton / free shipping");
+        assert_eq!(found("Made of cotton. Free shipping!"), "made of cotton / free shipping");
         assert_eq!(
-            heard("cotton\nfree • sizes | s; 3.5 mm"),
+            found("cotton\nfree • sizes | s; 3.5 mm"),
             "cotton / free / size / s / 3.5 mm 3.5mm"
         );
-        assert_eq!(heard("cotton-free, no wool: (soft)"), "cotton free cottonfree no wool soft");
+        assert_eq!(found("cotton-free, no wool: (soft)"), "cotton free cottonfree no wool soft");
     }
 
     #[test]
@@ -384,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_without_spaces_offer_characters_and_pairs() {
+    fn scripts_without_spaces_yield_characters_and_bigrams() {
         check("绿茶", "绿 绿茶 茶");
         check("iphone手机", "iphone 手 手机 机");
         check("コーヒー", "コーヒー");
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn long_walls_of_letters_are_cut_at_a_character() {
+    fn long_words_are_truncated_at_a_character_boundary() {
         let mut lengths = Vec::new();
         for_each_word(&"é1".repeat(500), |word| lengths.push(word.len()));
         for_each_word(&"я".repeat(500), |word| lengths.push(word.len()));
@@ -401,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_expand_say_no_more_than_others() {
+    fn expanding_characters_do_not_exceed_the_limit() {
         let count = |text: &str| {
             let mut bytes = 0;
             for_each_word(text, |word| bytes += word.len());
@@ -419,7 +422,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_word_is_short_and_says_something(text in "\\PC{0,60}") {
+        fn every_word_is_short_and_not_empty(text in "\\PC{0,60}") {
             for_each_word(&text, |word| {
                 assert!(!word.is_empty() && word.len() <= MAX_WORD_BYTES, "{word:?}");
             });

@@ -1,10 +1,10 @@
-//! In what order did the catalog change? Every write has a place in one sequence.
+//! Change records. Every write gets a sequence number, which orders the changes of a shop.
 
 use std::fmt;
 
-use crate::product::{ProductId, ShopId};
+use crate::id::{ProductId, ShopId};
 
-/// The place of a change in the store's one sequence of changes.
+/// The sequence number of a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Seq(pub u64);
 
@@ -14,24 +14,24 @@ impl fmt::Display for Seq {
     }
 }
 
-/// What happened to a product.
+/// What a change did to a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was created or updated: its row says what it is now.
+    /// Created or updated; its row has the current content.
     Upserted,
-    /// It no longer exists.
+    /// Deleted.
     Deleted,
 }
 
 /// One change, recorded in the transaction that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Its place in the sequence.
+    /// Its sequence number.
     pub seq: Seq,
-    /// The shop it happened in.
+    /// The shop of the product.
     pub shop: ShopId,
-    /// The product it happened to.
+    /// The changed product.
     pub product: ProductId,
-    /// What happened.
+    /// The kind of change.
     pub kind: ChangeKind,
 }

@@ -1,4 +1,4 @@
-//! Which currencies are there, and which signs and abbreviations stand for them?
+//! Currencies, and the signs and abbreviations that denote them.
 //!
 //! [`Currency`] is an active ISO 4217 code. [`Mark`] is anything else people
 //! write beside an amount: `€`, `CA$`, `zł`, `руб.`. Both tables live here and
@@ -77,12 +77,12 @@ impl fmt::Debug for Currency {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     text: &'static str,
-    meaning: Meaning,
+    meaning: MarkMeaning,
 }
 
 /// What a [`Mark`] stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Meaning {
+pub enum MarkMeaning {
     /// One currency and no other.
     One(Currency),
     /// One currency when it stands alone; next to a code, any of the family.
@@ -120,15 +120,17 @@ impl Mark {
     }
 
     /// What it stands for.
-    pub fn meaning(&self) -> Meaning {
+    pub fn meaning(&self) -> MarkMeaning {
         self.meaning
     }
 
     /// Whether the mark and the code of `currency` may stand in one price.
     pub fn agrees_with(&self, currency: Currency) -> bool {
         match self.meaning {
-            Meaning::One(only) => only == currency,
-            Meaning::Mostly { family, .. } | Meaning::Shared(family) => family.contains(&currency),
+            MarkMeaning::One(only) => only == currency,
+            MarkMeaning::Mostly { family, .. } | MarkMeaning::Shared(family) => {
+                family.contains(&currency)
+            }
         }
     }
 }
@@ -352,18 +354,18 @@ const MARKS: &[Mark] = &[
 ];
 
 const fn one(text: &'static str, code: &str) -> Mark {
-    let meaning = Meaning::One(listed(code));
+    let meaning = MarkMeaning::One(listed(code));
     Mark { text, meaning }
 }
 
 const fn mostly(text: &'static str, alone: &str, family: &'static [Currency]) -> Mark {
     let alone = listed(alone);
-    let meaning = Meaning::Mostly { alone, family };
+    let meaning = MarkMeaning::Mostly { alone, family };
     Mark { text, meaning }
 }
 
 const fn shared(text: &'static str, among: &'static [Currency]) -> Mark {
-    let meaning = Meaning::Shared(among);
+    let meaning = MarkMeaning::Shared(among);
     Mark { text, meaning }
 }
 
@@ -401,7 +403,8 @@ mod tests {
     #[track_caller]
     fn check(mark: &str, code: &str) {
         let found = Mark::find(mark).map(Mark::meaning);
-        let (Some(Meaning::One(currency)) | Some(Meaning::Mostly { alone: currency, .. })) = found
+        let (Some(MarkMeaning::One(currency)) | Some(MarkMeaning::Mostly { alone: currency, .. })) =
+            found
         else {
             panic!("{mark:?} means {found:?}");
         };
@@ -481,7 +484,7 @@ mod tests {
     #[test]
     fn a_family_holds_its_first_choice() {
         for mark in Mark::all() {
-            if let Meaning::Mostly { alone, .. } = mark.meaning() {
+            if let MarkMeaning::Mostly { alone, .. } = mark.meaning() {
                 assert!(mark.agrees_with(alone), "{}", mark.text());
             }
         }

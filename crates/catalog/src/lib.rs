@@ -1,8 +1,7 @@
-//! What a product, a price, a caller and a query *are*: the domain of Shopkeeper.
+//! The domain of Shopkeeper: products, prices, access, query parsing, text analysis, ranking.
 //!
-//! Architecture invariant: nothing here does I/O, is async, or knows HTTP, JSON or SQL.
-//! Time and randomness are handed in. Everything is deterministic and can be tested
-//! without starting anything.
+//! Architecture invariant: nothing here does I/O, is async, or knows HTTP, JSON or SQL. Time and
+//! randomness are parameters. Everything is deterministic and can be tested in isolation.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod access;
@@ -11,6 +10,8 @@ pub mod change;
 pub mod currency;
 pub mod explanation;
 pub mod fusion;
+pub mod id;
+mod lexer;
 pub mod media;
 pub mod price;
 pub mod product;

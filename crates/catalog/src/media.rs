@@ -1,4 +1,4 @@
-//! What pictures does a product carry? Addresses only: they are stored, never fetched.
+//! Pictures of a product. Only their URLs are stored; they are never fetched.
 
 use thiserror::Error;
 use url::Url;
@@ -7,15 +7,15 @@ use crate::text;
 
 /// The largest number of media items of one product.
 pub const MAX_ITEMS: usize = 20;
-/// The longest address of a media item.
+/// The longest URL of a media item, in characters.
 pub const MAX_URL_CHARS: usize = 2048;
 
-/// What a media item is.
+/// The type of a media item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MediaKind {
     /// A picture.
     Image,
-    /// A stored kind that this version does not know, by its name. It is kept, not served.
+    /// A stored type that this version does not know, by its name. It is kept but not served.
     Unknown(Box<str>),
 }
 
@@ -41,10 +41,10 @@ pub struct Media {
     kind: MediaKind,
 }
 
-/// Why an address was refused.
+/// Why a URL is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidMediaUrl {
-    /// Not an absolute `http` or `https` address with a host.
+    /// Not an absolute `http` or `https` URL with a host.
     #[error("must be an absolute http or https URL, such as https://example.com/sofa.jpg")]
     NotHttp,
     /// Longer than [`MAX_URL_CHARS`].
@@ -53,7 +53,7 @@ pub enum InvalidMediaUrl {
 }
 
 impl Media {
-    /// A media item at an `http` or `https` address, kept exactly as written.
+    /// A media item with an `http` or `https` URL, stored exactly as written.
     pub fn new(url: &str, kind: MediaKind) -> Result<Self, InvalidMediaUrl> {
         text::at_most(url, MAX_URL_CHARS).map_err(|_| InvalidMediaUrl::TooLong)?;
         let says_http = ["http://", "https://"]
@@ -66,18 +66,19 @@ impl Media {
         Ok(Self { url: url.to_owned(), kind })
     }
 
-    /// A media item that was accepted before, possibly by other rules: it is not checked again.
+    /// A media item from the store, which earlier rules may have accepted; it is not validated
+    /// again.
     pub fn from_stored(url: String, kind: &str) -> Self {
         let kind = MediaKind::parse(kind).unwrap_or_else(|| MediaKind::Unknown(kind.into()));
         Self { url, kind }
     }
 
-    /// The address, as it was written.
+    /// The URL as written.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// What is at the address.
+    /// The type.
     pub fn kind(&self) -> &MediaKind {
         &self.kind
     }
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn only_absolute_http_addresses_are_media() {
+    fn only_absolute_http_urls_are_media() {
         check("https://example.com/a.jpg?w=1#x", true);
         check("HTTP://example.com", true);
         check("https://例え.jp/絵.png", true);
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_address_is_refused() {
+    fn a_very_long_url_is_rejected() {
         let long = format!("https://example.com/{}", "a".repeat(MAX_URL_CHARS));
         assert_eq!(Media::new(&long, MediaKind::Image), Err(InvalidMediaUrl::TooLong));
     }

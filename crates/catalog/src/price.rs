@@ -1,4 +1,4 @@
-//! What does a price such as `$19.99` say?
+//! Parses prices such as `$19.99`.
 //!
 //! A price is one amount with its currency, as people write it:
 //!
@@ -31,7 +31,7 @@
 use rust_decimal::Decimal;
 use thiserror::Error;
 
-use crate::currency::{Currency, Mark, Meaning};
+use crate::currency::{Currency, Mark, MarkMeaning};
 
 /// The longest price, in characters.
 pub const MAX_CHARS: usize = 64;
@@ -43,7 +43,7 @@ pub const MAX_DECIMALS: usize = 8;
 /// From this many minor digits on, `1.299` is as likely 1.299 as 1299.
 const MINOR_DIGITS_LIKE_A_GROUP: u8 = 3;
 
-/// A price: the text as it was written and what it says.
+/// A price: the text as written and the parsed value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Price {
     text: String,
@@ -51,17 +51,17 @@ pub struct Price {
     money: Option<Money>,
 }
 
-/// What a price says: so much of a currency.
+/// An amount in a currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Money {
-    /// How much, never negative.
+    /// Never negative.
     pub amount: Decimal,
-    /// Of what.
+    /// As the sign or code of the price denotes it.
     pub currency: Currency,
 }
 
 impl Money {
-    /// What a price says, by the rules at the top of this module.
+    /// Parses a price by the rules of this module.
     pub fn parse(text: &str) -> Result<Money, InvalidPrice> {
         let parts = Parts::of(text)?;
         let currency = read_currency(parts.before, parts.after)?;
@@ -71,13 +71,13 @@ impl Money {
 }
 
 impl Price {
-    /// Reads a price by the rules at the top of this module.
+    /// Parses a price by the rules of this module.
     pub fn parse(text: &str) -> Result<Price, InvalidPrice> {
         Ok(Price { money: Some(Money::parse(text)?), text: text.to_owned() })
     }
 
-    /// A price that was accepted before, possibly by another version of the rules. Never fails:
-    /// a text that cannot be parsed is kept as it is and satisfies no condition on prices.
+    /// A price from the store, which earlier rules may have accepted. A text that cannot be parsed is
+    /// kept as it is and satisfies no price condition.
     pub fn from_stored(text: String) -> Price {
         Price { money: Money::parse(&text).ok(), text }
     }
@@ -285,10 +285,10 @@ impl Written {
             return Err(InvalidPrice::UnknownMark { mark });
         };
         match sign.meaning() {
-            Meaning::One(alone) | Meaning::Mostly { alone, .. } => {
+            MarkMeaning::One(alone) | MarkMeaning::Mostly { alone, .. } => {
                 Ok(Written::Sign { sign, alone })
             }
-            Meaning::Shared(among) => {
+            MarkMeaning::Shared(among) => {
                 let mark = sign.text();
                 Err(InvalidPrice::SharedMark { mark, among })
             }

@@ -1,10 +1,8 @@
-//! What is a product, what may be asked to become one, and what may change about it?
-
-use std::{fmt, num::NonZeroU64, str::FromStr};
+//! Products, drafts of new ones, and patches.
 
 use jiff::Timestamp;
-use thiserror::Error;
 
+pub use crate::id::{InvalidId, ProductId, ShopId};
 use crate::{
     change::Seq,
     media::Media,
@@ -12,90 +10,33 @@ use crate::{
     text::{self, InvalidText},
 };
 
-/// The longest title, in characters after trimming.
+/// The longest title, in characters, without surrounding white space.
 pub const MAX_TITLE_CHARS: usize = 500;
-/// The longest title as it is written, with the white space around it, in characters.
+/// The longest title, in characters, with surrounding white space.
 pub const MAX_PADDED_TITLE_CHARS: usize = 1000;
 /// The longest description, in characters.
 pub const MAX_DESCRIPTION_CHARS: usize = 20_000;
 
-/// Ids fit a signed 64-bit integer, so that every database and client can hold them.
-const MAX_ID: u64 = i64::MAX as u64;
-
-macro_rules! id_type {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(NonZeroU64);
-
-        impl $name {
-            /// The id with this number, if it is positive and fits 63 bits.
-            pub fn new(number: u64) -> Option<Self> {
-                NonZeroU64::new(number).filter(|n| n.get() <= MAX_ID).map(Self)
-            }
-
-            /// The number.
-            pub fn get(self) -> u64 {
-                self.0.get()
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = InvalidId;
-
-            fn from_str(raw: &str) -> Result<Self, InvalidId> {
-                raw.parse().ok().and_then(Self::new).ok_or(InvalidId)
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(f)
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({})"), self.0)
-            }
-        }
-    };
-}
-
-id_type! {
-    /// A product's number: assigned by the service, growing, never used twice.
-    ProductId
-}
-id_type! {
-    /// The number of a shop: whose products a caller sees.
-    ShopId
-}
-
-/// Not a positive integer of at most 63 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("must be a positive integer")]
-pub struct InvalidId;
-
-/// A product's title: not blank, at most [`MAX_TITLE_CHARS`] without the white space around it and
-/// [`MAX_PADDED_TITLE_CHARS`] with it, kept as written.
+/// A product's title: not blank, at most [`MAX_TITLE_CHARS`] without surrounding white space and
+/// [`MAX_PADDED_TITLE_CHARS`] with it, stored as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Title(String);
 
 impl Title {
-    /// Accepts a title or says what is wrong with it.
+    /// Validates a title.
     pub fn parse(raw: &str) -> Result<Self, InvalidText> {
-        // The length comes first: nothing below looks at more than the limit.
+        // The length is checked first, so that nothing below processes more than the limit.
         text::at_most(raw, MAX_PADDED_TITLE_CHARS)?;
-        let said = raw.trim();
-        if said.is_empty() {
+        let trimmed = raw.trim();
+        if trimmed.is_empty() {
             return Err(InvalidText::Blank);
         }
-        text::at_most(said, MAX_TITLE_CHARS)?;
+        text::at_most(trimmed, MAX_TITLE_CHARS)?;
         text::without_control_characters(raw)?;
         Ok(Self(raw.to_owned()))
     }
 
-    /// A title that was accepted before, possibly by other rules: it is not checked again.
+    /// A title from the store, which earlier rules may have accepted; it is not validated again.
     pub fn from_stored(raw: String) -> Self {
         Self(raw)
     }
@@ -106,19 +47,20 @@ impl Title {
     }
 }
 
-/// A product's description: may be empty, at most [`MAX_DESCRIPTION_CHARS`], kept as written.
+/// A product's description: may be empty, at most [`MAX_DESCRIPTION_CHARS`], stored as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description(String);
 
 impl Description {
-    /// Accepts a description or says what is wrong with it.
+    /// Validates a description.
     pub fn parse(raw: &str) -> Result<Self, InvalidText> {
         text::at_most(raw, MAX_DESCRIPTION_CHARS)?;
         text::without_control_characters(raw)?;
         Ok(Self(raw.to_owned()))
     }
 
-    /// A description that was accepted before, possibly by other rules: it is not checked again.
+    /// A description from the store, which earlier rules may have accepted; it is not validated
+    /// again.
     pub fn from_stored(raw: String) -> Self {
         Self(raw)
     }
@@ -129,22 +71,22 @@ impl Description {
     }
 }
 
-/// A product that does not exist yet.
+/// The content of a product to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// Its title.
+    /// Indexed with more weight than the description.
     pub title: Title,
-    /// Its description.
+    /// May be empty.
     pub description: Description,
-    /// Its price.
+    /// As written and as parsed.
     pub price: Price,
-    /// Whether search leaves it out.
+    /// Whether it is excluded from search.
     pub hidden: bool,
-    /// Its pictures.
+    /// At most [`crate::media::MAX_ITEMS`].
     pub media: Vec<Media>,
 }
 
-/// What an update changes: fields that are `None` stay as they are.
+/// An update: fields that are `None` keep their value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patch {
     /// A new title.
@@ -155,39 +97,39 @@ pub struct Patch {
     pub price: Option<Price>,
     /// A new visibility.
     pub hidden: Option<bool>,
-    /// New pictures, in place of all that were there.
+    /// New pictures, which replace all current ones.
     pub media: Option<Vec<Media>>,
 }
 
 impl Patch {
-    /// Whether nothing would change, whatever the product.
+    /// Whether it changes no field of any product.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A product as the store keeps it.
+/// A stored product.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Product {
-    /// Its number.
+    /// Unique over all shops.
     pub id: ProductId,
-    /// The shop it belongs to.
+    /// Its owner.
     pub shop: ShopId,
-    /// Its title.
+    /// Indexed with more weight than the description.
     pub title: Title,
-    /// Its description.
+    /// May be empty.
     pub description: Description,
-    /// Its price.
+    /// As written and as parsed.
     pub price: Price,
-    /// Whether search leaves it out.
+    /// Whether it is excluded from search.
     pub hidden: bool,
-    /// Its pictures.
+    /// At most [`crate::media::MAX_ITEMS`].
     pub media: Vec<Media>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last written.
     pub updated_at: Timestamp,
-    /// The change that wrote it last: its version.
+    /// The sequence number of its last change.
     pub version: Seq,
 }
 
@@ -228,17 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_positive_and_fit_63_bits() {
-        assert_eq!(ProductId::new(0), None);
-        assert_eq!(ProductId::new(1 << 63), None);
-        assert_eq!("9223372036854775807".parse::<ProductId>().unwrap().get(), MAX_ID);
-        for raw in ["", "0", "-1", "1.0", "bulk", "9223372036854775808"] {
-            assert_eq!(raw.parse::<ProductId>(), Err(InvalidId), "{raw}");
-        }
-    }
-
-    #[test]
-    fn a_title_is_measured_trimmed_and_kept_as_written() {
+    fn a_title_is_measured_without_padding_and_stored_as_written() {
         let padded = format!("  {}\n", "x".repeat(MAX_TITLE_CHARS));
         assert_eq!(Title::parse(&padded).unwrap().as_str(), padded);
         assert_eq!(Title::parse(" \u{3000}\t"), Err(InvalidText::Blank));

@@ -1,4 +1,4 @@
-//! What may a shopper ask? A text with something in it, of bounded length.
+//! The text of a query, validated, and the limits of a page of results.
 
 use crate::text::InvalidText;
 
@@ -6,17 +6,17 @@ use crate::text::InvalidText;
 pub const MAX_CHARS: usize = 1000;
 /// The largest page of results.
 pub const MAX_LIMIT: usize = 50;
-/// The page size when none is asked for.
+/// The page size if the request has none.
 pub const DEFAULT_LIMIT: usize = 10;
-/// The deepest place a page may start at.
+/// The largest offset of a page.
 pub const MAX_OFFSET: usize = 1000;
 
-/// A shopper's words, as written.
+/// A query as written: not blank, at most [`MAX_CHARS`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QueryText(String);
 
 impl QueryText {
-    /// Accepts a query or says what is wrong with it.
+    /// Validates a query.
     pub fn parse(raw: &str) -> Result<Self, InvalidText> {
         if raw.trim().is_empty() {
             return Err(InvalidText::Blank);
@@ -25,7 +25,7 @@ impl QueryText {
         Ok(Self(raw.to_owned()))
     }
 
-    /// The words as written.
+    /// The text as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_says_something_and_ends() {
+    fn a_query_is_not_blank_and_bounded() {
         assert_eq!(QueryText::parse(" \u{2003}\n"), Err(InvalidText::Blank));
         assert!(QueryText::parse(&"é".repeat(MAX_CHARS)).is_ok());
         assert_eq!(

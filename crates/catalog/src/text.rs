@@ -1,16 +1,16 @@
-//! Which text do we accept? Length in Unicode scalar values, no control characters.
+//! Validation of text: length in Unicode scalar values, no control characters.
 //!
-//! Accepted text is kept byte for byte; these rules only ever say yes or no.
+//! Accepted text is stored byte for byte.
 
 use thiserror::Error;
 
-/// Why a piece of text was refused.
+/// Why a text is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum InvalidText {
-    /// Nothing but white space where something must be said.
+    /// Only white space.
     #[error("must not be blank")]
     Blank,
-    /// Longer than the rule allows.
+    /// Longer than the limit.
     #[error("must be at most {max} characters long")]
     TooLong {
         /// The largest number of Unicode scalar values allowed.
@@ -21,7 +21,7 @@ pub enum InvalidText {
     ControlCharacter(char),
 }
 
-/// Refuses control characters other than a newline (`\n` or `\r\n`) and a tab.
+/// Rejects control characters other than a newline (`\n` or `\r\n`) and a tab.
 pub fn without_control_characters(raw: &str) -> Result<(), InvalidText> {
     let mut chars = raw.chars().peekable();
     while let Some(c) = chars.next() {
@@ -33,7 +33,7 @@ pub fn without_control_characters(raw: &str) -> Result<(), InvalidText> {
     Ok(())
 }
 
-/// Refuses text of more than `max` Unicode scalar values.
+/// Rejects text of more than `max` Unicode scalar values.
 pub fn at_most(raw: &str, max: usize) -> Result<(), InvalidText> {
     // A string has at least as many bytes as characters: short ones need no counting.
     if raw.len() > max && raw.chars().count() > max {

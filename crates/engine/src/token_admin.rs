@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc, thread};
 
 use catalog::{
-    access::{AdminPass, Role},
+    access::{Operator, Role},
     product::ShopId,
 };
 use jiff::Timestamp;
@@ -70,7 +70,7 @@ impl TokenAdmin {
     ) -> Result<IssuedToken, StoreError> {
         self.run(
             &IssueToken {
-                pass: AdminPass::of_operator(shop),
+                pass: Operator.may_administer(shop),
                 role,
                 name: name.to_owned(),
                 expires_at,
@@ -88,7 +88,7 @@ impl TokenAdmin {
     /// Revokes a token of any shop; `false` if it does not exist or was revoked before.
     pub fn revoke(&mut self, id: u64, now: Timestamp) -> Result<bool, StoreError> {
         let Some(row) = self.readers.token(id)? else { return Ok(false) };
-        let revoked = self.run(&RevokeToken { pass: AdminPass::of_operator(row.shop), id }, now)?;
+        let revoked = self.run(&RevokeToken { pass: Operator.may_administer(row.shop), id }, now)?;
         if self.readers.is_shared() {
             // Other nodes may accept the token from their cache until then.
             thread::sleep(TOKEN_LEASE);

@@ -1,17 +1,16 @@
-//! Which things does a title say side by side? "Kitchen sink" is not a sink for the kitchen's
-//! neighbour.
+//! Bigrams of titles and queries, for a score bonus where words are adjacent.
 //!
-//! Two neighbours are kept as one small number. Function words between them do not part them, and
-//! a measure or a compound stands beside its neighbours in every way that it can be asked for.
+//! A bigram is stored as a 16-bit hash. Function words between two words are skipped, and a measure
+//! or compound forms bigrams in every form in which a query may contain it.
 
 use super::{
-    MAX_COMPOUND_BYTES, QueryTerms, Said, Side, cut, for_each_said, for_each_segment,
+    Lexeme, MAX_COMPOUND_BYTES, QueryTerms, TextKind, cut, for_each_lexeme, for_each_segment,
     is_function_word,
     measure::{Measure, size_of},
     singular,
 };
 
-/// Two words side by side. Others may share the number, about one pair in 65,000.
+/// The hash of two adjacent words. Two different bigrams collide with a probability of 1 in 65,536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bigram(u16);
 
@@ -25,7 +24,7 @@ impl Bigram {
     }
 }
 
-/// Calls `f` with every two neighbours of a title; with some more than once.
+/// Calls `f` with every bigram of a title; with some more than once.
 pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
     let mut before: Vec<String> = Vec::new();
     let mut stands_after = |starts: &[String], ends: Vec<String>| {
@@ -34,13 +33,13 @@ pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
         }
         before = ends;
     };
-    for_each_said(title, Side::Product, |said| match said {
-        Said::Form(form) if is_function_word(form) => {}
-        Said::Form(form) => for_each_segment(form, Side::Query, |form| {
+    for_each_lexeme(title, TextKind::Product, |lexeme| match lexeme {
+        Lexeme::Form(form) if is_function_word(form) => {}
+        Lexeme::Form(form) => for_each_segment(form, TextKind::Query, |form| {
             let word = vec![singular(form).into_owned()];
             stands_after(&word.clone(), word);
         }),
-        Said::Compound { parts, joined } => {
+        Lexeme::Compound { parts, joined } => {
             let words = || parts.iter().map(|part| singular(part).into_owned());
             let joined = Some(singular(joined).into_owned())
                 .filter(|joined| joined.len() <= MAX_COMPOUND_BYTES);
@@ -53,21 +52,25 @@ pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
                 stands_after(&starts, whole(is_last).into_iter().chain([part]).collect());
             }
         }
-        Said::Measured(sides) => stands_after(&ways(sides, true), ways(sides, false)),
-        Said::Stop => {}
+        Lexeme::Measured(dimensions) => {
+            stands_after(&forms(dimensions, true), forms(dimensions, false))
+        }
+        Lexeme::Break => {}
     });
 }
 
-/// The ways in which a measure is asked for by somebody who begins, or ends, with it.
-fn ways(sides: &[Measure], begins: bool) -> Vec<String> {
+/// The forms of a measure at the start (or end) of a bigram.
+fn forms(dimensions: &[Measure], begins: bool) -> Vec<String> {
     let cut = |text: String| cut(&text).to_owned();
-    match sides {
-        [side] if side.unit.is_some() => vec![cut(side.joined()), cut(side.number.clone())],
-        [side] => vec![cut(side.number.clone())],
-        sides => {
-            let two = if begins { &sides[..2] } else { &sides[sides.len() - 2..] };
-            let mut ways = vec![cut(size_of(sides))];
-            if sides.len() > 2 {
+    match dimensions {
+        [dimension] if dimension.unit.is_some() => {
+            vec![cut(dimension.joined()), cut(dimension.number.clone())]
+        }
+        [dimension] => vec![cut(dimension.number.clone())],
+        dimensions => {
+            let two = if begins { &dimensions[..2] } else { &dimensions[dimensions.len() - 2..] };
+            let mut ways = vec![cut(size_of(dimensions))];
+            if dimensions.len() > 2 {
                 ways.push(cut(size_of(two)));
             }
             ways
@@ -76,10 +79,9 @@ fn ways(sides: &[Measure], begins: bool) -> Vec<String> {
 }
 
 impl QueryTerms {
-    /// For every two things asked for one after the other, the ways in which they can stand side
-    /// by side.
+    /// For every two consecutive terms, the bigrams of their alternatives.
     pub fn bigrams(&self) -> Vec<Vec<Bigram>> {
-        let neighbours = self.terms().windows(2).map(|two| {
+        let bigrams = self.terms().windows(2).map(|two| {
             let ends = two[0].alternatives.iter().filter_map(|way| way.words.last());
             let starts = two[1].alternatives.iter().filter_map(|way| way.words.first());
             let both = ends.flat_map(|end| starts.clone().map(|start| Bigram::of(end, start)));
@@ -88,7 +90,7 @@ impl QueryTerms {
             ways.dedup();
             ways
         });
-        neighbours.collect()
+        bigrams.collect()
     }
 }
 
@@ -96,7 +98,7 @@ impl QueryTerms {
 mod tests {
     use super::*;
 
-    /// How many neighbours of the query are neighbours in the title, and how many there are.
+    /// How many bigrams of the query are in the title, and how many there are.
     fn check(query: &str, title: &str, expected: (usize, usize)) {
         let mut said = Vec::new();
         for_each_bigram(title, |pair| said.push(pair));
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_found_in_their_order() {
+    fn bigrams_are_ordered() {
         check("kitchen sink faucet", "Chrome Kitchen Sink with Faucet", (2, 2));
         check("kitchen sink faucet", "Sink Faucet for the Kitchen", (1, 2));
         check("sink kitchen", "Kitchen Sink", (0, 1));
@@ -116,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn measures_sizes_and_codes_stand_beside_their_neighbours() {
+    fn measures_sizes_and_codes_form_bigrams() {
         check("5' ladder", "Werner 5 ft. Ladder", (1, 1));
         check("5 ladder", "Werner 5 ft. Ladder", (1, 1));
         check("white 2x4 stud", "White 2 in. x 4 in. x 8 ft. Stud", (1, 2));
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_of_scripts_without_spaces_have_neighbours() {
+    fn scripts_without_spaces_form_bigrams() {
         check("绿茶杯", "绿茶杯", (1, 1));
     }
 }

@@ -1,20 +1,23 @@
-//! When are two spellings the same? Compatibility forms, case and accents do not part words.
+//! Folds text: removes differences of compatibility form, case and accent.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Appends `text`, folded, to `into`: at most `max_bytes`, the rest of the text is left out. Some
-/// characters fold to many: U+FDFA, one of three bytes, to 18 of 33 bytes.
+/// Appends at most `max_bytes` of the folded `text` to `into`. Some characters expand: U+FDFA, of
+/// three bytes, folds to 18 characters of 33 bytes.
 pub(crate) fn fold_up_to(max_bytes: usize, into: &mut String, text: &str) {
     let limit = into.len() + max_bytes;
     let mut rest = text;
     while into.len() < limit
-        && let Some(odd) = rest.bytes().position(|b| !b.is_ascii())
+        && let Some(non_ascii) = rest.bytes().position(|b| !b.is_ascii())
     {
-        // Most text is plain but for a few characters: only the pieces between spaces that
-        // hold one take the long way.
+        // Most text is ASCII: only words with a non-ASCII character take the slow path.
         let is_space = |b: u8| b.is_ascii_whitespace();
-        let start = rest.bytes().take(odd).rposition(is_space).map_or(0, |space| space + 1);
-        let end = rest.bytes().skip(odd).position(is_space).map_or(rest.len(), |len| odd + len);
+        let start = rest.bytes().take(non_ascii).rposition(is_space).map_or(0, |space| space + 1);
+        let end = rest
+            .bytes()
+            .skip(non_ascii)
+            .position(is_space)
+            .map_or(rest.len(), |len| non_ascii + len);
         push_lowercase(into, &rest[..start]);
         fold_piece(into, &rest[start..end], limit);
         rest = &rest[end..];
@@ -41,8 +44,8 @@ fn fold_piece(into: &mut String, piece: &str, limit: usize) {
     }
 }
 
-/// Signs that would stick to a word once decomposed (`Nike™` is not `niketm`, `5½` is not
-/// `51⁄2`), apostrophes in their typographic forms, and marks that only say how to show a character.
+/// Replaces symbols that would join a word once decomposed (`Nike™` is not `niketm`, `5½` is not
+/// `51⁄2`) and typographic apostrophes, and removes characters that only affect display.
 fn replaced(c: char) -> impl Iterator<Item = char> {
     let (first, second) = match c {
         '™' | '℠' | '®' | '©' | 'ª' | 'º' => (Some(' '), None),
@@ -55,12 +58,12 @@ fn replaced(c: char) -> impl Iterator<Item = char> {
     first.into_iter().chain(second)
 }
 
-/// Combining marks of the European scripts; the vowel signs of others are letters of theirs.
+/// Combining marks of European scripts; in other scripts, combining marks are letters.
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{0300}'..='\u{036F}')
 }
 
-/// Letters that no decomposition brings to their base; compatibility forms may bring capitals.
+/// Maps letters without a decomposition to their base. Compatibility forms may yield capitals.
 fn push_plain(into: &mut String, c: char) {
     match c {
         'ß' => into.push_str("ss"),
@@ -97,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_around_odd_characters_is_folded_too() {
+    fn ascii_text_around_other_characters_is_folded_too() {
         check("A É\tB  CÉD e\n\u{301}F ÉG", "a e\tb  ced e\nf eg");
     }
 

@@ -1,13 +1,13 @@
-//! Does a number measure something? `5 ft.`, `5'`, `5-foot` and `5ft` are one length; `18x18`,
+//! Recognises measures and sizes: `5 ft.`, `5'`, `5-foot` and `5ft` are one length; `18x18`,
 //! `18 in. x 18 in.` and `18" x 18"` are one size.
 
 use super::{is_word_char, units};
 
 /// More numbers in a row are a table, not a size.
-const MOST_DIMENSIONS: usize = 4;
+const MAX_DIMENSIONS: usize = 4;
 /// Longer numerators and denominators are part numbers and dates.
 const FRACTION_DIGITS: usize = 2;
-/// What may stand behind a length to say which it is: `30 in. W x 18 in. D`.
+/// Letters after a length that name its direction: `30 in. W x 18 in. D`.
 const DIRECTIONS: &[char] = &['w', 'h', 'd', 'l'];
 
 /// A number, and its unit if it has one.
@@ -24,32 +24,32 @@ impl Measure {
     }
 }
 
-/// One measure or the sides of a size.
+/// One measure, or the dimensions of a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Measured {
-    pub(super) sides: Vec<Measure>,
-    /// The bytes of text it takes.
+    pub(super) dimensions: Vec<Measure>,
+    /// The length of its text in bytes.
     pub(super) bytes: usize,
 }
 
-/// The numbers of sides as one word.
-pub(super) fn size_of(sides: &[Measure]) -> String {
-    let numbers: Vec<&str> = sides.iter().map(|side| &*side.number).collect();
+/// The numbers of several dimensions as one word: `18x18`.
+pub(super) fn size_of(dimensions: &[Measure]) -> String {
+    let numbers: Vec<&str> = dimensions.iter().map(|dimension| &*dimension.number).collect();
     numbers.join("x")
 }
 
-/// What is measured at the start of folded text. A bare whole number measures nothing.
+/// The measure at the start of folded text. A bare integer is not a measure.
 pub(super) fn at_start_of(text: &str) -> Option<Measured> {
     if !text.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let mut sides = Vec::new();
+    let mut dimensions = Vec::new();
     let mut rest = text;
     loop {
         let (number, after) = number_at_start_of(rest)?;
-        let (unit, after) = unit_behind(after);
-        sides.push(Measure { number, unit });
-        match side_behind(after).filter(|_| sides.len() < MOST_DIMENSIONS) {
+        let (unit, after) = unit_after(after);
+        dimensions.push(Measure { number, unit });
+        match next_dimension(after).filter(|_| dimensions.len() < MAX_DIMENSIONS) {
             Some(next) if number_at_start_of(next).is_some() => rest = next,
             _ => {
                 rest = after;
@@ -57,15 +57,15 @@ pub(super) fn at_start_of(text: &str) -> Option<Measured> {
             }
         }
     }
-    let says_something =
-        sides.len() > 1 || sides[0].unit.is_some() || sides[0].number.contains('/');
-    let ends_here = sides.last().is_some_and(|side| side.unit.is_some())
-        || !(rest.starts_with(is_word_char) || goes_on(rest));
-    (says_something && ends_here).then(|| Measured { sides, bytes: text.len() - rest.len() })
+    let is_measure =
+        dimensions.len() > 1 || dimensions[0].unit.is_some() || dimensions[0].number.contains('/');
+    let ends_here = dimensions.last().is_some_and(|dimension| dimension.unit.is_some())
+        || !(rest.starts_with(is_word_char) || continues(rest));
+    (is_measure && ends_here).then(|| Measured { dimensions, bytes: text.len() - rest.len() })
 }
 
-/// Whether a compound or a longer number goes on: `1/2-b`, `1/2/3`, `2x4-36`.
-fn goes_on(rest: &str) -> bool {
+/// Whether the text continues a compound or a longer number: `1/2-b`, `1/2/3`, `2x4-36`.
+fn continues(rest: &str) -> bool {
     let mut chars = rest.chars();
     matches!(chars.next(), Some('-' | '/' | '&' | '.' | ','))
         && chars.next().is_some_and(is_word_char)
@@ -74,7 +74,7 @@ fn goes_on(rest: &str) -> bool {
 /// `5`, `2.5`, `1,000`, `1/2`, `1-1/2`, `1 1/2`.
 fn number_at_start_of(text: &str) -> Option<(String, &str)> {
     let (mut number, rest) = digits(text)?;
-    if let Some((fraction, after)) = fraction_behind(&number, rest) {
+    if let Some((fraction, after)) = fraction_after(&number, rest) {
         number.push_str(&fraction);
         return Some((number, after));
     }
@@ -82,15 +82,15 @@ fn number_at_start_of(text: &str) -> Option<(String, &str)> {
     if is_whole
         && let Some(after_gap) = rest.strip_prefix(['-', ' '])
         && let Some((numerator, after)) = digits(after_gap)
-        && let Some((fraction, after)) = fraction_behind(&numerator, after)
+        && let Some((fraction, after)) = fraction_after(&numerator, after)
     {
         return Some((format!("{number}-{numerator}{fraction}"), after));
     }
     Some((number, rest))
 }
 
-/// `/2` behind the numerator `1`.
-fn fraction_behind<'a>(numerator: &str, rest: &'a str) -> Option<(String, &'a str)> {
+/// The rest of a fraction after its numerator: `/2`.
+fn fraction_after<'a>(numerator: &str, rest: &'a str) -> Option<(String, &'a str)> {
     let is_part = |digits: &str| digits.len() <= FRACTION_DIGITS && !digits.contains('.');
     let (denominator, after) = digits(rest.strip_prefix(['/', '\u{2044}'])?)?;
     (is_part(numerator) && is_part(&denominator)).then(|| (format!("/{denominator}"), after))
@@ -109,7 +109,7 @@ fn digits(text: &str) -> Option<(String, &str)> {
     (end > 0).then(|| (number, &text[end..]))
 }
 
-fn unit_behind(text: &str) -> (Option<&'static str>, &str) {
+fn unit_after(text: &str) -> (Option<&'static str>, &str) {
     let glued = units::at_start_of(text, units::Binding::Glued);
     if let Some((unit, bytes)) = glued {
         return (Some(unit), &text[bytes..]);
@@ -123,13 +123,13 @@ fn unit_behind(text: &str) -> (Option<&'static str>, &str) {
     }
 }
 
-/// `2 in 1` counts, and measures nothing.
+/// `2 in 1` is not a length in inches.
 fn is_preposition(spelling: &str, rest: &str) -> bool {
     spelling == "in" && rest.trim_start().starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// What follows `x` between two sides.
-fn side_behind(text: &str) -> Option<&str> {
+/// The text after the `x` between two dimensions.
+fn next_dimension(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(' ');
     let direction =
         rest.strip_prefix(DIRECTIONS).map(|rest| rest.strip_prefix('.').unwrap_or(rest));
@@ -148,8 +148,8 @@ mod tests {
 
     fn check(text: &str, expected: &str) {
         let shown = at_start_of(text).map(|measured| {
-            let sides: Vec<String> = measured.sides.iter().map(Measure::joined).collect();
-            format!("{}|{}", sides.join(" x "), &text[measured.bytes..])
+            let dimensions: Vec<String> = measured.dimensions.iter().map(Measure::joined).collect();
+            format!("{}|{}", dimensions.join(" x "), &text[measured.bytes..])
         });
         assert_eq!(shown.as_deref().unwrap_or("nothing"), expected, "{text:?}");
     }

@@ -1,8 +1,8 @@
-//! Under which word is a form indexed? Singular and plural meet; nothing else is merged.
+//! Plural stemming: a form is indexed under its singular; nothing else is merged.
 //!
-//! On judged shopping queries, taking off plurals alone ranked better than the Snowball
-//! stemmer, which also makes one word of paint and painting, organ and organic, and of brands
-//! that look like inflections.
+//! On judged shopping queries, removing plurals alone ranked better than the Snowball stemmer,
+//! which also merges paint with painting, organ with organic, and brands that look like
+//! inflections.
 
 use std::borrow::Cow;
 
@@ -11,9 +11,9 @@ const MIN_BYTES: usize = 4;
 /// `pies` and `ties` are not from `py` and `ty`.
 const MIN_BYTES_BEFORE_IE: usize = 3;
 const MIN_BYTES_BEFORE_ES: usize = 3;
-/// Words that end like plurals and would turn into other words.
+/// Words that end like plurals but are not.
 const NOT_PLURAL: &[&str] = &["lens", "news"];
-/// Endings that no rule below gets right.
+/// Plurals that the rules below do not cover.
 const IRREGULAR: &[(&str, &str)] = &[
     ("buses", "bus"),
     ("canoes", "canoe"),
@@ -27,17 +27,17 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("shoes", "shoe"),
     ("wolves", "wolf"),
 ];
-/// After these, a plural takes `es`, except in words as short as `toes` and `axes`.
+/// After these endings a plural takes `es`, except in words as short as `toes` and `axes`.
 const TAKES_ES: &[&str] = &["ch", "sh", "ss", "x", "zz", "o"];
 
-/// The singular of an English form; other forms as they are.
+/// The singular of an English form; any other form unchanged.
 pub(crate) fn singular(form: &str) -> Cow<'_, str> {
     let is_english = form.len() >= MIN_BYTES && form.bytes().all(|b| b.is_ascii_lowercase());
     if !is_english || NOT_PLURAL.contains(&form) {
         return Cow::Borrowed(form);
     }
     let Some(without_s) = form.strip_suffix('s').filter(|rest| !rest.ends_with(['s', 'u'])) else {
-        return one_spelling(form);
+        return ie_to_y(form);
     };
     if !without_s.ends_with('e') {
         return Cow::Borrowed(without_s);
@@ -52,12 +52,12 @@ pub(crate) fn singular(form: &str) -> Cow<'_, str> {
         {
             Cow::Borrowed(rest)
         }
-        _ => one_spelling(without_s),
+        _ => ie_to_y(without_s),
     }
 }
 
-/// `movie` and `batterie` end in `y`, so that they meet `battery`, and `hoodie` meets `hoody`.
-fn one_spelling(word: &str) -> Cow<'_, str> {
+/// Replaces a final `ie` with `y`, so that `batterie` equals `battery` and `hoodie` equals `hoody`.
+fn ie_to_y(word: &str) -> Cow<'_, str> {
     match word.strip_suffix("ie") {
         Some(rest) if rest.len() >= MIN_BYTES_BEFORE_IE => Cow::Owned(format!("{rest}y")),
         _ => Cow::Borrowed(word),
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn singular_and_plural_meet() {
+    fn singular_and_plural_are_one_term() {
         for (one, many) in [
             ("shoe", "shoes"),
             ("horseshoe", "horseshoes"),

@@ -1,4 +1,4 @@
-//! Which ways of writing a unit mean the same?
+//! Table of units of measure and their spellings.
 
 /// How a unit may follow its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) enum Binding {
 
 use Binding::{Glued, Loose};
 
-/// Each unit under its name, which no spelling of another unit has.
+/// Canonical names of units with their spellings. No spelling belongs to two units.
 const UNITS: &[(&str, Binding, &[&str])] = &[
     // lengths
     ("inch", Loose, &["in", "inch", "inche", "inches", "\"", "''", "″", "′′", "”", "“"]),
@@ -73,8 +73,8 @@ const UNITS: &[(&str, Binding, &[&str])] = &[
     ("count", Loose, &["count", "ct"]),
 ];
 
-/// The unit at the start of folded text, and the bytes it takes: the longest spelling that is
-/// not the beginning of another word. Points behind abbreviations belong to them.
+/// The unit at the start of folded text and its length in bytes: the longest spelling that is not a
+/// prefix of another word. A point after an abbreviation belongs to it.
 pub(super) fn at_start_of(text: &str, binding: Binding) -> Option<(&'static str, usize)> {
     let first = *text.as_bytes().first()?;
     let mut longest: Option<(&'static str, usize)> = None;
@@ -94,7 +94,7 @@ pub(super) fn at_start_of(text: &str, binding: Binding) -> Option<(&'static str,
     longest
 }
 
-/// The bytes a spelling takes at the start of a text, points and loose spaces included.
+/// The length of a spelling at the start of a text, including points and spaces within it.
 fn spelled_at_start_of(text: &str, spelling: &str) -> Option<usize> {
     let mut rest = text;
     for (at, word) in spelling.split(' ').enumerate() {

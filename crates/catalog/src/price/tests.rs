@@ -505,16 +505,16 @@ impl Way {
 fn marks_around(currency: Currency) -> impl Strategy<Value = (String, String)> {
     let code = currency.code().to_owned();
     let codes = select(vec![code.to_lowercase(), code]);
-    let shared = |mark: &Mark| matches!(mark.meaning(), Meaning::Shared(_));
+    let shared = |mark: &Mark| matches!(mark.meaning(), MarkMeaning::Shared(_));
     let agreeing = Mark::all().iter();
     let agreeing = agreeing.filter(|mark| mark.agrees_with(currency) && !shared(mark));
     let (mut alone, mut beside) = (vec![String::new()], vec![String::new()]);
     for mark in agreeing {
         beside.push(mark.text().to_owned());
-        if let Meaning::One(_) = mark.meaning() {
+        if let MarkMeaning::One(_) = mark.meaning() {
             alone.push(mark.text().to_owned());
         }
-        if let Meaning::Mostly { alone: meant, .. } = mark.meaning()
+        if let MarkMeaning::Mostly { alone: meant, .. } = mark.meaning()
             && meant == currency
         {
             alone.push(mark.text().to_owned());

@@ -1,40 +1,40 @@
-//! Which phrase of a table stands at a place in a query?
+//! Phrase tables with longest-match lookup.
 //!
-//! Phrases are written as the folded words of a query with one space between them; signs are
-//! words of their own (`"< ="`, `"w / o"`).
+//! A phrase is written as folded tokens with one space between them; signs are tokens of their own
+//! (`"< ="`, `"w / o"`).
 
-use super::tokens::Tokens;
+use crate::lexer::Tokens;
 
-/// Phrases, each with its meaning.
+/// A table of phrases, each with a value.
 pub(super) struct Lexicon<T: 'static> {
-    /// Sorted, so that phrases that begin with the same word stand together.
+    /// Sorted by first word.
     entries: Vec<Entry<T>>,
 }
 
 struct Entry<T> {
     first: &'static str,
     rest: Vec<&'static str>,
-    meaning: T,
+    value: T,
 }
 
 impl<T> Entry<T> {
-    fn new(phrase: &'static str, meaning: T) -> Self {
+    fn new(phrase: &'static str, value: T) -> Self {
         let mut words = phrase.split(' ');
-        Self { first: words.next().unwrap_or_default(), rest: words.collect(), meaning }
+        Self { first: words.next().unwrap_or_default(), rest: words.collect(), value }
     }
 }
 
 impl<T: Copy> Lexicon<T> {
     pub(super) fn of(tables: &[&[(&'static str, T)]]) -> Self {
         let entries = tables.iter().flat_map(|table| table.iter());
-        Self::sorted(entries.map(|(phrase, meaning)| Entry::new(phrase, *meaning)).collect())
+        Self::sorted(entries.map(|(phrase, value)| Entry::new(phrase, *value)).collect())
     }
 
-    /// From lists of phrases that mean the same, parted by `|`.
+    /// From lists of phrases with the same value, separated by `|`.
     pub(super) fn of_lists(lists: &[(&'static str, T)]) -> Self {
-        let each = |(list, meaning): &(&'static str, T)| {
-            let meaning = *meaning;
-            list.split('|').map(move |phrase| Entry::new(phrase.trim(), meaning))
+        let each = |(list, value): &(&'static str, T)| {
+            let value = *value;
+            list.split('|').map(move |phrase| Entry::new(phrase.trim(), value))
         };
         Self::sorted(lists.iter().flat_map(each).collect())
     }
@@ -44,15 +44,15 @@ impl<T: Copy> Lexicon<T> {
         Self { entries }
     }
 
-    /// The meaning of the longest phrase that begins at a token, and the token behind it.
+    /// The value of the longest phrase that begins at a token, and its exclusive end.
     pub(super) fn longest_at(&self, tokens: &Tokens, at: usize) -> Option<(T, usize)> {
         let mut longest: Option<(T, usize)> = None;
         for entry in self.beginning_with(tokens.word(at)) {
             let end = at + 1 + entry.rest.len();
-            let is_said =
+            let matches =
                 entry.rest.iter().zip(at + 1..).all(|(word, at)| tokens.word(at) == *word);
-            if is_said && longest.is_none_or(|(_, so_far)| end > so_far) {
-                longest = Some((entry.meaning, end));
+            if matches && longest.is_none_or(|(_, so_far)| end > so_far) {
+                longest = Some((entry.value, end));
             }
         }
         longest
@@ -75,11 +75,11 @@ impl<T: Copy> Lexicon<T> {
     }
 }
 
-/// Single words.
+/// A set of single words.
 pub(super) struct WordSet(Vec<&'static str>);
 
 impl WordSet {
-    /// From lists of words, parted by spaces.
+    /// From lists of words separated by spaces.
     pub(super) fn of(lists: &[&'static str]) -> Self {
         let mut words: Vec<_> = lists.iter().flat_map(|list| list.split_whitespace()).collect();
         words.sort_unstable();
@@ -96,7 +96,7 @@ impl WordSet {
     }
 }
 
-/// For tests of tables: every word is written the way the words of a query are folded.
+/// Asserts that phrases are written in folded form.
 #[cfg(test)]
 pub(super) fn assert_folded(phrases: Vec<String>) {
     for phrase in phrases {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_phrase_wins() {
+    fn the_longest_phrase_matches() {
         let lexicon = Lexicon::of_lists(&[("less than|under", 1), ("less", 2), ("under the", 3)]);
         let found = |text| lexicon.longest_at(&Tokens::of(text), 0);
         assert_eq!(found("less than 5"), Some((1, 2)));

@@ -1,99 +1,93 @@
-//! What does a query ask for: which price, what not, in which order, and which words are left?
+//! Parses a query into price conditions, exclusions, a sort order and residual text.
 //!
-//! [`parse`] is a pure function from text to [`ParsedQuery`]. Rules and tables, no
-//! setting and no guess at the language: each reads its own words. Everything that is read
-//! keeps the bytes of text it came from, and can be switched off with [`ParseOptions`], so that a
-//! caller can undo a wrong reading.
+//! [`parse`] is a pure function from text to [`ParsedQuery`]. It consists of rules and tables, has
+//! no settings, and does not guess the language: each rule matches its own phrases. Every finding
+//! keeps the span of text it came from, and each kind can be switched off with [`ParseOptions`], so
+//! that a caller can undo a wrong reading.
 //!
-//! Where a phrase may mean something else than a condition, it is left alone: a condition that
-//! is missed costs a few results, one that was never said hides what is looked for.
+//! Where a phrase may mean something else than a condition, the rules abstain: a missed condition
+//! costs a few irrelevant results, an invented one hides what the shopper looks for.
+//!
+//! The text is tokenised by [`crate::lexer`], the phrases of the rules are in [`lexicon`] tables,
+//! and rules run in a fixed order, each on the tokens that no earlier rule took: [`price`],
+//! [`sort`], [`exclusion`], and the stop words of [`residual`].
 
-mod amount;
-mod claims;
-mod constraint;
-mod cues;
 mod exclusion;
-mod interval;
 mod lexicon;
-mod money;
-mod negation;
-mod numerals;
-mod pricing;
-mod range;
+mod negators;
+mod price;
 mod residual;
-mod sorting;
+mod sort;
+mod terms;
 #[cfg(test)]
 mod tests;
-mod tokens;
 
-use std::ops::Range;
-
-pub use constraint::{Bound, PriceConstraint, PriceKind};
+pub use crate::lexer::Span;
 pub use exclusion::Exclusion;
-pub use interval::PriceInterval;
-pub use range::PriceRange;
-pub use sorting::{SortHint, SortOrder};
+pub use price::{Bound, PriceConstraint, PriceInterval, PriceKind, PriceRange};
+pub use sort::{SortHint, SortOrder};
 
 use crate::{
-    analysis::QueryTerms,
+    lexer::Tokens,
     price::Price,
     spelling::{self, Corrected, Correction, SpellingVariant, Vocabulary},
 };
-pub(crate) use tokens::{Kind, Tokens};
 
-/// A range of bytes of a query; both ends lie between characters.
-pub type Span = Range<usize>;
-
-/// Does the shop know this word? Decides cases that are names in one shop and conditions in
-/// another. The word is folded as the words of the index are.
+/// Whether the shop's vocabulary has a term. Decides phrases that are a name in one shop and a
+/// condition in another. The term is folded like those of the index.
 pub type TermLookup<'a> = &'a dyn Fn(&str) -> bool;
 
-/// What a query asks for.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ParsedQuery {
-    /// Conditions on the price, in the order they were said. All of them hold.
+    /// Price conditions, in the order of the text. All of them must hold.
     pub constraints: Vec<PriceConstraint>,
-    /// What is not wanted, in the order it was said.
+    /// Excluded words, in the order of the text.
     pub exclusions: Vec<Exclusion>,
-    /// The order that was asked for, if any.
+    /// The requested sort order; by relevance if `None`.
     pub sort: Option<SortHint>,
-    /// Where the words stand that say nothing about products.
+    /// Where stop words and conversational phrases stand.
     pub stop_words: Vec<Span>,
-    /// What is left without conditions, as a person would say it, unless corrected.
+    /// The query without its conditions but with its stop words, as the encoder gets it. Corrected
+    /// by [`ParsedQuery::correct`].
     pub sentence: String,
-    /// The words left to search for, as written unless corrected. Empty if the query only sets
-    /// conditions.
+    /// The words to search for, as written or corrected. Empty if the query has only conditions.
     pub residual: String,
-    /// The pieces of the query that the words left stand in; between two of them, the words have
-    /// one space.
+    /// The pieces of the query that make up `residual`, which joins them with single spaces.
     kept: Vec<Span>,
-    /// What was corrected, in order, each with its place in the query.
+    /// Spelling corrections in the order of the text, with spans of the original query.
     pub corrections: Vec<Correction>,
-    /// What else may be meant by words that are left.
+    /// Other spellings of residual words, searched for with less weight.
     pub variants: Vec<SpellingVariant>,
 }
 
 impl ParsedQuery {
-    /// Whether the query says anything besides words to search for.
+    /// Whether the query has anything besides words to search for.
     pub fn has_conditions(&self) -> bool {
         !self.constraints.is_empty() || !self.exclusions.is_empty() || self.sort.is_some()
     }
 
-    /// Whether a product of this price satisfies every condition. A price that cannot be parsed
-    /// satisfies none.
+    /// Whether a price satisfies every condition. A stored price that cannot be parsed satisfies
+    /// none.
     pub fn admits(&self, price: &Price) -> bool {
         let satisfies = |money| self.constraints.iter().all(|one| one.admits(money));
         price.money().map_or(self.constraints.is_empty(), satisfies)
     }
 
-    /// Corrects the words left and the words excluded with those that a shop knows. `query` is
-    /// the text that was read.
+    /// Whether no text of a product mentions an excluded word.
+    pub fn allows(&self, title: &str, description: &str) -> bool {
+        let mut texts = [title, description].into_iter();
+        !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
+    }
+
+    /// Corrects the residual and the excluded words with the shop's vocabulary. `query` is the
+    /// text that was parsed.
     pub fn correct(&mut self, query: &str, vocabulary: &Vocabulary<'_>) {
         let Corrected { text, corrections, variants } =
             spelling::correct(&self.residual, vocabulary);
         for mut correction in corrections {
             self.sentence = self.sentence.replacen(&correction.from, &correction.to, 1);
-            if let Some(span) = residual::place_in_query(&self.kept, &correction.span) {
+            if let Some(span) = residual::span_in_query(&self.kept, &correction.span) {
                 correction.span = span;
                 self.corrections.push(correction);
             }
@@ -102,43 +96,28 @@ impl ParsedQuery {
         self.variants = variants;
         for exclusion in &mut self.exclusions {
             if exclusion.is_claim {
-                // Its words are among those left, and were corrected with them.
-                exclusion.follow(&self.corrections);
+                // The words of a claim are part of the residual, and were corrected with it.
+                exclusion.apply_corrections(&self.corrections);
             } else {
                 self.corrections.extend(exclusion.correct(query, vocabulary));
             }
         }
         self.corrections.sort_by_key(|correction| correction.span.start);
     }
-
-    /// What products are searched for by: the words left, with what else may be meant by them.
-    pub fn words(&self) -> QueryTerms {
-        let claims = self.exclusions.iter().filter(|exclusion| exclusion.is_claim);
-        QueryTerms::of(&self.residual)
-            .mark_corrected(&self.corrections)
-            .with_variants(&self.variants)
-            .with_claims(claims.map(|exclusion| &*exclusion.words))
-    }
-
-    /// Whether no text of a product says what is excluded.
-    pub fn allows(&self, title: &str, description: &str) -> bool {
-        let mut texts = [title, description].into_iter();
-        !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
-    }
 }
 
-/// What is read in a query. What is switched off is searched for as words.
+/// Which kinds of phrases are parsed. The words of the others are searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ParseOptions {
-    /// Conditions on the price.
+    /// Price conditions.
     pub price: bool,
-    /// What is not wanted.
+    /// Exclusions.
     pub exclusions: bool,
-    /// The order of results.
+    /// Sort orders.
     pub sort: bool,
-    /// Function words and chit-chat, to be set aside.
+    /// Whether stop words and conversational phrases are removed.
     pub stop_words: bool,
-    /// Words that the shop does not know, to be corrected.
+    /// Whether unknown words are corrected.
     pub corrections: bool,
 }
 
@@ -149,7 +128,7 @@ impl Default for ParseOptions {
 }
 
 impl ParseOptions {
-    /// Reads nothing: every word is searched for as written.
+    /// Parses nothing: every word is searched for as written.
     pub const NOTHING: Self = Self {
         price: false,
         exclusions: false,
@@ -158,8 +137,7 @@ impl ParseOptions {
         corrections: false,
     };
 
-    /// Reads a query. Corrections need more of the shop than whether it knows a word: see
-    /// [`ParsedQuery::correct`].
+    /// Parses a query. Corrections need more than a term lookup; see [`ParsedQuery::correct`].
     pub fn parse(&self, text: &str, knows: TermLookup) -> ParsedQuery {
         if *self == Self::NOTHING {
             let kept = Vec::from_iter(Some(0..text.len()));
@@ -167,13 +145,13 @@ impl ParseOptions {
             return ParsedQuery { sentence, residual, kept, ..ParsedQuery::default() };
         }
         let tokens = Tokens::of(text);
-        let (mut parsed, Marked { mut taken, refused, .. }) = self.conditions(&tokens, knows);
+        let (mut parsed, Marks { mut taken, refused, .. }) = self.conditions(&tokens, knows);
         parsed.sentence = residual::text(text, &residual::kept(&tokens, &taken));
         if self.stop_words {
-            let aside = residual::stop_words(&tokens, &taken, &refused);
-            parsed.stop_words = residual::spans(&tokens, &aside);
-            for (taken, aside) in taken.iter_mut().zip(aside) {
-                *taken |= aside;
+            let stop_words = residual::stop_words(&tokens, &taken, &refused);
+            parsed.stop_words = residual::spans(&tokens, &stop_words);
+            for (taken, is_stop_word) in taken.iter_mut().zip(stop_words) {
+                *taken |= is_stop_word;
             }
         }
         parsed.kept = residual::kept(&tokens, &taken);
@@ -181,50 +159,50 @@ impl ParseOptions {
         parsed
     }
 
-    /// What a query says besides words to search for, and which tokens say it.
-    fn conditions(&self, tokens: &Tokens, knows: TermLookup) -> (ParsedQuery, Marked) {
+    /// Runs the rules for conditions, and marks the tokens that each rule took.
+    fn conditions(&self, tokens: &Tokens, knows: TermLookup) -> (ParsedQuery, Marks) {
         let mut parsed = ParsedQuery::default();
-        let mut marked = Marked::none(tokens.len());
+        let mut marks = Marks::none(tokens.len());
         if self.price {
-            let prices = pricing::read(tokens, knows);
-            prices.unclear.into_iter().for_each(|said| marked.unclear[said].fill(true));
-            for (constraint, said) in prices.conditions {
-                marked.taken[said].fill(true);
+            let prices = price::parse(tokens, knows);
+            prices.unclear.into_iter().for_each(|span| marks.unclear[span].fill(true));
+            for (constraint, span) in prices.conditions {
+                marks.taken[span].fill(true);
                 parsed.constraints.push(constraint);
             }
         }
         if self.sort {
-            let orders = sorting::read(tokens, &marked.taken);
-            orders.refused.into_iter().for_each(|said| marked.refused[said].fill(true));
-            if let Some((hint, said)) = orders.asked_for {
-                marked.taken[said].fill(true);
+            let orders = sort::parse(tokens, &marks.taken);
+            orders.refused.into_iter().for_each(|span| marks.refused[span].fill(true));
+            if let Some((hint, span)) = orders.requested {
+                marks.taken[span].fill(true);
                 parsed.sort = Some(hint);
             }
         }
         if self.exclusions {
-            for (exclusion, said) in exclusion::read(tokens, &marked.any(), knows) {
-                // The words of a claim are searched for: products that make it come first.
+            for (exclusion, span) in exclusion::parse(tokens, &marks.any(), knows) {
+                // The words of a claim stay: products that make the claim are ranked first.
                 if !exclusion.is_claim {
-                    marked.taken[said].fill(true);
+                    marks.taken[span].fill(true);
                 }
                 parsed.exclusions.push(exclusion);
             }
         }
-        (parsed, marked)
+        (parsed, marks)
     }
 }
 
-/// Which tokens of a query say something besides words to search for.
-struct Marked {
-    /// A condition or an order.
+/// For each token, whether a rule took it.
+struct Marks {
+    /// Part of a condition or a sort order.
     taken: Vec<bool>,
-    /// A negated comparison that says nothing certain.
+    /// Part of a negated comparison without a definite opposite.
     unclear: Vec<bool>,
-    /// An order that is negated.
+    /// Part of a negated sort order.
     refused: Vec<bool>,
 }
 
-impl Marked {
+impl Marks {
     fn none(tokens: usize) -> Self {
         let none = vec![false; tokens];
         Self { taken: none.clone(), unclear: none.clone(), refused: none }
@@ -236,7 +214,7 @@ impl Marked {
     }
 }
 
-/// Reads a query with everything switched on, for a shop of which nothing is known.
+/// Parses a query with all options on, for a shop whose vocabulary is unknown.
 pub fn parse(text: &str) -> ParsedQuery {
     ParseOptions::default().parse(text, &|_| false)
 }

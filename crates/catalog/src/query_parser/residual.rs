@@ -1,60 +1,59 @@
-//! Which words are left to search for, once all else is read?
+//! The residual text: what is left to search for after conditions and stop words are removed.
 
 use crate::analysis;
 
-use super::Span;
-use super::tokens::{Kind, Tokens};
+use crate::lexer::{Span, TokenKind, Tokens};
 
-/// Parts what is kept from what was taken out.
+/// Separators between kept text and removed text.
 const PUNCTUATION: &[char] = &[',', ';', ':', '.', '!', '?', '-', '–', '—', '&', '/'];
 
-/// Marks the function words and chit-chat among the tokens that are not `taken`. Where nothing
-/// was taken and nothing else is said, they are what is searched for. Tokens that are `refused` say
-/// what the order of results need not be.
+/// Marks the stop words among the tokens that are not `taken`, and the tokens of `refused` sort
+/// orders. If nothing was taken and the query consists of stop words, none is marked: they are
+/// searched for.
 pub(super) fn stop_words(tokens: &Tokens, taken: &[bool], refused: &[bool]) -> Vec<bool> {
-    // Where something was taken out, no phrase reaches across.
+    // No phrase may span a taken token.
     let words: Vec<&str> =
         (0..tokens.len()).map(|at| if taken[at] { "" } else { tokens.word(at) }).collect();
-    let mut aside = analysis::stop_words(&words);
+    let mut is_stop_word = analysis::stop_words(&words);
     for at in 0..tokens.len() {
-        aside[at] &= !taken[at] && !is_bound(tokens, at) && !is_inches(tokens, at);
-        aside[at] |= refused[at] && !taken[at];
+        is_stop_word[at] &= !taken[at] && !is_in_compound(tokens, at) && !is_inches(tokens, at);
+        is_stop_word[at] |= refused[at] && !taken[at];
     }
-    let is_kept = |at: usize| !tokens.is(at, Kind::Sign) && !taken[at] && !aside[at];
-    let says_something = (0..tokens.len()).any(is_kept) || taken.contains(&true);
-    if !says_something {
-        aside.fill(false);
+    let is_kept = |at: usize| !tokens.is(at, TokenKind::Sign) && !taken[at] && !is_stop_word[at];
+    let has_content = (0..tokens.len()).any(is_kept) || taken.contains(&true);
+    if !has_content {
+        is_stop_word.fill(false);
     }
-    aside
+    is_stop_word
 }
 
-/// Whether a token is part of a compound, such as the words of "state-of-the-art".
-fn is_bound(tokens: &Tokens, at: usize) -> bool {
+/// Whether a token is part of a compound such as "state-of-the-art".
+fn is_in_compound(tokens: &Tokens, at: usize) -> bool {
     tokens.is_glued(at)
         || tokens.is_hyphen_inside(at + 1)
-        || tokens.is_glued(at + 1) && !tokens.is(at + 1, Kind::Sign)
+        || tokens.is_glued(at + 1) && !tokens.is(at + 1, TokenKind::Sign)
 }
 
 /// "30 in" is a length.
 fn is_inches(tokens: &Tokens, at: usize) -> bool {
-    tokens.word(at) == "in" && at > 0 && tokens.is(at - 1, Kind::Digits)
+    tokens.word(at) == "in" && at > 0 && tokens.is(at - 1, TokenKind::Digits)
 }
 
-/// The pieces of text that are left of the tokens that are not `out`.
-pub(super) fn kept(tokens: &Tokens, out: &[bool]) -> Vec<Span> {
+/// The spans of text of the tokens that are not `removed`.
+pub(super) fn kept(tokens: &Tokens, removed: &[bool]) -> Vec<Span> {
     let text = tokens.text();
-    if !out.contains(&true) {
+    if !removed.contains(&true) {
         let start = text.len() - text.trim_start().len();
         return Vec::from_iter(Some(start..start + text.trim().len()));
     }
     let mut pieces = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        if out[at] {
+        if removed[at] {
             at += 1;
             continue;
         }
-        let end = (at..tokens.len()).find(|at| out[*at]).unwrap_or(tokens.len());
+        let end = (at..tokens.len()).find(|at| removed[*at]).unwrap_or(tokens.len());
         let piece = trimmed(text, tokens.span(at, end), at > 0, end < tokens.len());
         if !piece.is_empty() {
             pieces.push(piece);
@@ -64,15 +63,15 @@ pub(super) fn kept(tokens: &Tokens, out: &[bool]) -> Vec<Span> {
     pieces
 }
 
-/// The pieces of a text, with one space between them.
+/// The given spans of a text, joined by single spaces.
 pub(super) fn text(text: &str, kept: &[Span]) -> String {
     let pieces: Vec<&str> = kept.iter().map(|span| &text[span.clone()]).collect();
     pieces.join(" ")
 }
 
-/// Where a place in the words left is in the query. It lies within one piece, or reaches from
-/// one into another.
-pub(super) fn place_in_query(kept: &[Span], place: &Span) -> Option<Span> {
+/// Maps a span of the residual text to a span of the query. It may start in one kept piece and end
+/// in another.
+pub(super) fn span_in_query(kept: &[Span], span: &Span) -> Option<Span> {
     let find = |offset: usize| {
         let mut start = 0;
         for piece in kept {
@@ -83,10 +82,10 @@ pub(super) fn place_in_query(kept: &[Span], place: &Span) -> Option<Span> {
         }
         None
     };
-    Some(find(place.start)?..find(place.end)?)
+    Some(find(span.start)?..find(span.end)?)
 }
 
-/// Punctuation goes with what it parted.
+/// Removes punctuation next to removed text.
 fn trimmed(text: &str, piece: Span, follows: bool, is_followed: bool) -> Span {
     let is_loose = |c: char| c.is_whitespace() || PUNCTUATION.contains(&c);
     let kept = &text[piece.clone()];
@@ -102,7 +101,7 @@ fn trimmed(text: &str, piece: Span, follows: bool, is_followed: bool) -> Span {
     start..start + kept.len()
 }
 
-/// The places of runs of marked tokens.
+/// The spans of runs of marked tokens.
 pub(super) fn spans(tokens: &Tokens, marked: &[bool]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut at = 0;

@@ -1,12 +1,11 @@
-//! How far is a slip of the hand or the ear from the word that was meant?
+//! Weighted edit distance (Damerau–Levenshtein, restricted to adjacent transpositions).
 //!
-//! Edit distance with neighbouring letters swapped, where likely slips cost less than others: a
-//! letter doubled or not, one vowel for another, letters that sound or lie alike. The first
-//! letter is rarely wrong, so an edit there costs more.
+//! Likely typos cost less: a doubled letter, one vowel for another, letters that sound alike or are
+//! adjacent on the keyboard. The first letter is rarely wrong, so an edit there costs more.
 
 use crate::analysis::MAX_WORD_BYTES;
 
-/// What an ordinary edit costs.
+/// The cost of an ordinary edit.
 pub(super) const EDIT: f32 = 1.0;
 const DOUBLED: f32 = 0.5;
 const SWAPPED: f32 = 0.8;
@@ -29,10 +28,10 @@ const SOUND_ALIKE: &[(u8, u8)] = &[
     (b'm', b'n'),
 ];
 
-/// The rows of the keyboard; neighbours in a row are easily hit for each other.
+/// The rows of the keyboard; adjacent letters of a row are easily confused.
 const ROWS: [&[u8]; 3] = [b"qwertyuiop", b"asdfghjkl", b"zxcvbnm"];
 
-/// What it costs to turn one word of lower-case letters into another; none if more than `most`.
+/// The cost of turning one lower-case word into another; `None` if it exceeds `most`.
 pub(super) fn distance(from: &str, to: &str, most: f32) -> Option<f32> {
     let (from, to) = (from.as_bytes(), to.as_bytes());
     if to.len() > MAX_WORD_BYTES {
@@ -61,7 +60,7 @@ pub(super) fn distance(from: &str, to: &str, most: f32) -> Option<f32> {
             row[j + 1] = best;
             least = least.min(best);
         }
-        // A swap may still reach back one row further.
+        // A transposition may still continue from the row before.
         if least > most + EDIT {
             return None;
         }
@@ -70,7 +69,7 @@ pub(super) fn distance(from: &str, to: &str, most: f32) -> Option<f32> {
     Some(last[to.len()]).filter(|cost| *cost <= most)
 }
 
-/// What a letter too many or too few costs.
+/// The cost of inserting or deleting a letter.
 fn letter(word: &[u8], at: usize) -> f32 {
     let is_same = |other: Option<&u8>| other == Some(&word[at]);
     if at == 0 {
@@ -85,7 +84,7 @@ fn letter(word: &[u8], at: usize) -> f32 {
     }
 }
 
-/// What one letter for another costs.
+/// The cost of replacing one letter with another.
 #[inline]
 fn replacement(one: u8, other: u8) -> f32 {
     let number = |letter: u8| usize::from(letter.wrapping_sub(b'a'));
@@ -95,8 +94,7 @@ fn replacement(one: u8, other: u8) -> f32 {
 
 const LETTERS: usize = 26;
 
-/// What each letter for each other costs, worked out once: it is asked for every pair of letters
-/// of every two words.
+/// Replacement costs, precomputed: the inner loop needs one per pair of letters.
 const REPLACEMENTS: [[f32; LETTERS]; LETTERS] = {
     let mut costs = [[EDIT; LETTERS]; LETTERS];
     let mut one = 0;
@@ -161,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn likely_slips_cost_less() {
+    fn likely_typos_cost_less() {
         assert_eq!(cost("same", "same"), 0.0);
         assert_eq!(cost("runing", "running"), DOUBLED);
         assert_eq!(cost("cieling", "ceiling"), SWAPPED);
@@ -171,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_are_easily_taken_for_each_other_cost_less() {
+    fn letters_that_are_easily_confused_cost_less() {
         for (one, other, expected) in [
             (b'a', b'u', VOWEL_FOR_VOWEL),
             (b'c', b'k', ALIKE),
@@ -187,19 +185,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_far_has_no_cost() {
+    fn a_cost_above_the_limit_is_none() {
         assert_eq!(distance("lamp", "sofa", 2.0), None);
         assert_eq!(distance("", "abc", 2.0), None);
     }
 
     proptest! {
         #[test]
-        fn it_is_the_same_both_ways(one in "[a-f]{0,9}", other in "[a-f]{0,9}") {
+        fn distance_is_symmetric(one in "[a-f]{0,9}", other in "[a-f]{0,9}") {
             prop_assert!((cost(&one, &other) - cost(&other, &one)).abs() < 1e-4);
         }
 
         #[test]
-        fn the_limit_only_cuts_off(one in "[a-f]{0,9}", other in "[a-f]{0,9}", most in 0.0_f32..4.0) {
+        fn the_limit_does_not_change_the_cost(one in "[a-f]{0,9}", other in "[a-f]{0,9}", most in 0.0_f32..4.0) {
             let cost = cost(&one, &other);
             prop_assert_eq!(distance(&one, &other, most), Some(cost).filter(|cost| *cost <= most));
         }

@@ -71,7 +71,7 @@ impl<'a> Plan<'a> {
         offset: usize,
         limit: usize,
     ) -> Self {
-        let words = parsed.words();
+        let words = parsed.terms();
         let sort = parsed.sort.as_ref().map(|hint| hint.order);
         let (kind, order) = match words.is_empty() && parsed.has_conditions() {
             true => (QueryKind::MatchAll, sort.or(Some(SortOrder::Newest))),

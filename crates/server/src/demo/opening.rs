@@ -3,7 +3,7 @@
 
 use anyhow::Context;
 use catalog::{
-    access::{AdminPass, Caller, Role},
+    access::{Caller, Operator, Role},
     media::Media,
     product::{Draft, Patch, Product},
 };
@@ -113,7 +113,7 @@ fn moved(product: &Product, pictures: &str) -> anyhow::Result<Option<Vec<Media>>
 ///
 /// The store keeps hashes, so an old token cannot be shown again.
 async fn new_tokens(engine: &Engine) -> anyhow::Result<Vec<IssuedToken>> {
-    let operator = AdminPass::of_operator(shop());
+    let operator = Operator.may_administer(shop());
     for row in engine.tokens(operator).await? {
         if row.name == TOKEN_NAME && row.revoked_at.is_none() {
             engine.revoke_token(operator, row.id).await?;

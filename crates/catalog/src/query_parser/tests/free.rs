@@ -152,7 +152,7 @@ fn what_is_switched_off_is_not_read() {
 #[test]
 fn a_claim_is_found_in_every_way_products_make_it() {
     let ways = |query: &str| {
-        let words = parse(query).words();
+        let words = parse(query).terms();
         let shown = |way: &Alternative| way.words.join(if way.all { "+" } else { "," });
         let ways = words
             .terms()

@@ -190,7 +190,7 @@ fn conditions_are_exact(mut shop: TestShop) {
             };
             assert!(found.products.iter().all(passes), "{query}");
             assert_eq!(found.total, found.products.len(), "{query}");
-            if parsed.words().is_empty() && parsed.has_conditions() {
+            if parsed.terms().is_empty() && parsed.has_conditions() {
                 assert!(found.is_total_exact, "{query}");
                 let mut expected: Vec<&Product> =
                     created.iter().filter(|one| passes(one)).collect();

@@ -1,26 +1,27 @@
-//! Which product claims does a query ask for: "nickel-free", "lactose free", "free of nickel"?
+//! Free-from claims in a query: "nickel-free", "lactose free", "free of nickel".
 //!
-//! With a hyphen, or behind "free of", any word but those of [`NAMES`] makes a claim. Apart from
-//! its word, "free" may as well belong to what follows ("nike free run", "books free shipping"):
-//! then only known substances make one, and words of which the shop's products say `wordfree`.
+//! With a hyphen, or after "free of", any word but those of [`NAMES`] makes a claim. Without a
+//! hyphen, "free" may belong to the next word ("nike free run", "books free shipping"): then only
+//! known substances make a claim, and words for which the shop's vocabulary has `wordfree`.
 
 use std::sync::LazyLock;
 
 use crate::analysis::singular;
 
-use super::super::TermLookup;
-use super::super::lexicon::{Lexicon, WordSet};
-use super::super::tokens::{Kind, Tokens};
-use super::names;
+use super::idioms;
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::TermLookup;
+use crate::query_parser::lexicon::{Lexicon, WordSet};
 
-/// How "free" is written behind its word.
+/// Forms of "free" after its word.
 const FREE: &[&str] = &["free", "frei", "freie", "freier", "freies", "freien"];
 
-/// What comes before the word, by language.
+/// "free of", by language.
 const FREE_OF: &str = "free of|free from|frei von|exempt de|exempte de|exempts de|exemptes de|\
     libre de|libres de|livre de|livres de|privo di|priva di|privi di|prive di";
 
-/// What is not a product by itself, so that it can only be the first of a list: "gluten and dairy free".
+/// Substances that are not products, so that they can only be the first item of a list: "gluten and
+/// dairy free".
 const IMPURITIES: &str = "gluten dairy lactose casein nickel lead cadmium cobalt chrome chromium \
     mercury aluminum aluminium bpa bps pvc pfas pfoa pfos ptfe teflon gmo msg paraben parabens \
     sulfate sulfates sulphate sulphates phthalate phthalates formaldehyde toluene triclosan \
@@ -29,7 +30,7 @@ const IMPURITIES: &str = "gluten dairy lactose casein nickel lead cadmium cobalt
     preservatives additive additives cholesterol sodium caffeine aspartame sucralose nitrate \
     nitrates nitrite sulfite sulfites cruelty laktose blei duftstoff parfum konservierungsstoff";
 
-/// What can be bought, and be left out of something else.
+/// Substances that are products and that other products can be free of.
 const INGREDIENTS: &str = "sugar salt fat oil carb carbs grain wheat corn soy soya yeast rice oat \
     barley nut nuts peanut peanuts almond sesame egg eggs milk cheese meat pork beef fish shellfish \
     gelatin gelatine honey palm alcohol silicone mineral talc plastic leather fur wool down feather \
@@ -37,11 +38,11 @@ const INGREDIENTS: &str = "sugar salt fat oil carb carbs grain wheat corn soy so
     acid soap foam powder wax starch glue adhesive acetone zucker fett salz alkohol soja milch ei nuss chlor silikon \
     plastik leder gas tobacco nicotine thc";
 
-/// Words that need the next one to say what is left out.
+/// Modifiers: the substance includes the word after them.
 const MODIFIERS: &str = "palm added refined tree trans animal artificial synthetic coconut corn olive mineral peanut cow";
 
-/// Words before "free" that make a name or a promise of it. A product that says such a word fights
-/// it, does without it or does not charge it; to leave it out would be wrong.
+/// Words that form a name or a promise with "free". Products that mention such a word prevent it, do
+/// without it or do not charge it; excluding them would be wrong.
 const NAMES: &[&str] = &[
     // What is not charged.
     "duty tax taxes vat toll customs tariff interest commission royalty royalties rent charge cost \
@@ -64,7 +65,7 @@ const NAMES: &[&str] = &[
      sets run go me you totally completely almost nearly truly always the a an",
 ];
 
-/// Behind "free", these take it for themselves: "free shipping", "free size".
+/// Words that "free" modifies: "free shipping", "free size".
 const TAKES_FREE: &str = "shipping delivery postage return returns size sizes sized people run runs \
     rn running runner range standing stand style form fall flow flowing play hand hands spirit time \
     trial sample samples wifi app apps download downloads pattern patterns printable printables \
@@ -72,7 +73,7 @@ const TAKES_FREE: &str = "shipping delivery postage return returns size sizes si
     kick throw verse market will wheel wheels wheeling diving dive space state speech press solo \
     guy choice roam roaming rider riders engraving installation assembly refund warranty";
 
-/// Behind "free of", these are no part of a product.
+/// After "free of", these are not substances.
 const NO_PARTS: &[&str] = &["charge", "cost", "costs", "home", "here", "there"];
 
 static FREE_OF_WORDS: LazyLock<Lexicon<()>> = LazyLock::new(|| Lexicon::of_lists(&[(FREE_OF, ())]));
@@ -84,37 +85,37 @@ static TAKER_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[TAKES_FRE
 
 /// Shorter words in front of "-free" are parts of names.
 const LEAST_LETTERS: usize = 2;
-/// Longer lists are read from their second item on.
+/// The most items of a list before its claim.
 const MAX_LISTED: usize = 4;
 
-/// What a claim is about: the tokens `start..end`, and the token behind the claim.
+/// A claim about the tokens `start..end`. `claim_end` is the exclusive end of the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Claimed {
+pub(super) struct FreeFrom {
     pub(super) start: usize,
     pub(super) end: usize,
-    pub(super) behind: usize,
+    pub(super) claim_end: usize,
 }
 
-/// The claim that begins with the word it is about: "nickel-free", "palm oil free".
-pub(super) fn before_free(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<Claimed> {
-    if !tokens.is(at, Kind::Word) || tokens.is_glued(at) {
+/// The claim that begins with its substance: "nickel-free", "palm oil free".
+pub(super) fn before_free(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<FreeFrom> {
+    if !tokens.is(at, TokenKind::Word) || tokens.is_glued(at) {
         return None;
     }
-    hyphenated(tokens, at).or_else(|| apart(tokens, at, knows))
+    hyphenated(tokens, at).or_else(|| separate(tokens, at, knows))
 }
 
-/// Where the words begin that "free of" at a token is said about.
-pub(super) fn behind_free_of(tokens: &Tokens, at: usize) -> Option<usize> {
+/// The start of the substance after "free of" at a token.
+pub(super) fn after_free_of(tokens: &Tokens, at: usize) -> Option<usize> {
     let (_, end) = FREE_OF_WORDS.longest_at(tokens, at)?;
     (!tokens.is_glued(at)).then_some(end)
 }
 
-/// Whether a product can be free of a word.
-pub(super) fn can_be_left_out(word: &str) -> bool {
+/// Whether a product can be free of what a word names.
+pub(super) fn can_be_absent(word: &str) -> bool {
     is_substance(word)
         || word.len() >= LEAST_LETTERS
             && !NAME_WORDS.contains(word)
-            && !names::is_feature(word)
+            && !idioms::is_feature(word)
             && !NO_PARTS.contains(&word)
 }
 
@@ -136,37 +137,37 @@ pub(super) fn listed_before(tokens: &Tokens, at: usize, knows: TermLookup) -> Op
 }
 
 /// "nickel-free", "palm-oil-free"
-fn hyphenated(tokens: &Tokens, at: usize) -> Option<Claimed> {
-    let behind = tokens.end_of_compound(at);
-    let end = behind.checked_sub(2).filter(|end| *end > at && tokens.is_hyphen_inside(*end))?;
-    // Of "gluten-and-dairy-free" the last word alone is certain.
+fn hyphenated(tokens: &Tokens, at: usize) -> Option<FreeFrom> {
+    let claim_end = tokens.end_of_compound(at);
+    let end = claim_end.checked_sub(2).filter(|end| *end > at && tokens.is_hyphen_inside(*end))?;
+    // Of "gluten-and-dairy-free", only the last word is certain.
     let is_and = |at: &usize| matches!(tokens.word(*at), "and" | "&" | "or");
     let start = (at..end)
         .rev()
         .find(is_and)
         .map_or(at, |and| and + 1 + usize::from(tokens.word(and) != "&"));
-    let is_claim = FREE.contains(&tokens.word(behind - 1))
+    let is_claim = FREE.contains(&tokens.word(claim_end - 1))
         && start < end
-        && tokens.is(start, Kind::Word)
-        && can_be_left_out(tokens.word(end - 1));
-    is_claim.then_some(Claimed { start, end, behind })
+        && tokens.is(start, TokenKind::Word)
+        && can_be_absent(tokens.word(end - 1));
+    is_claim.then_some(FreeFrom { start, end, claim_end })
 }
 
 /// "lactose free", "palm oil free"
-fn apart(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<Claimed> {
+fn separate(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<FreeFrom> {
     let is_modifier = MODIFIER_WORDS.contains(tokens.word(at))
-        && tokens.is(at + 1, Kind::Word)
+        && tokens.is(at + 1, TokenKind::Word)
         && !FREE.contains(&tokens.word(at + 1));
     let end = at + 1 + usize::from(is_modifier);
     let (word, free) = (tokens.word(end - 1), tokens.word(end));
-    let stands_apart =
+    let is_separate =
         !tokens.is_glued(end) && !tokens.is_glued(end - 1) && !tokens.is_hyphen_inside(end + 1);
-    if !FREE.contains(&free) || !stands_apart || TAKER_WORDS.contains(tokens.word(end + 1)) {
+    if !FREE.contains(&free) || !is_separate || TAKER_WORDS.contains(tokens.word(end + 1)) {
         return None;
     }
-    let is_said_by_the_shop = || can_be_left_out(word) && knows(&format!("{}free", singular(word)));
-    let is_claim = is_substance(word) || is_said_by_the_shop();
-    is_claim.then_some(Claimed { start: at, end, behind: end + 1 })
+    let is_shop_term = || can_be_absent(word) && knows(&format!("{}free", singular(word)));
+    let is_claim = is_substance(word) || is_shop_term();
+    is_claim.then_some(FreeFrom { start: at, end, claim_end: end + 1 })
 }
 
 fn is_substance(word: &str) -> bool {
@@ -176,8 +177,8 @@ fn is_substance(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::lexicon::assert_folded;
     use super::*;
+    use crate::query_parser::lexicon::assert_folded;
 
     #[test]
     fn the_phrases_are_folded() {
@@ -198,7 +199,7 @@ mod tests {
     fn the_shop_decides_which_other_words_make_a_claim() {
         let read = |knows: TermLookup| before_free(&Tokens::of("teflonium free pan"), 0, knows);
         assert_eq!(read(&|_| false), None);
-        let claimed = Claimed { start: 0, end: 1, behind: 2 };
+        let claimed = FreeFrom { start: 0, end: 1, claim_end: 2 };
         assert_eq!(read(&|word| word == "tefloniumfree"), Some(claimed));
     }
 }

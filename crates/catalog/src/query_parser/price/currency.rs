@@ -1,22 +1,22 @@
-//! Which currency is meant beside an amount in a query: by sign, code, name or slang?
+//! Recognises the currency next to an amount in a query: a sign, code, name or slang word.
 //!
 //! Signs and codes come from [`crate::currency`]. Of its abbreviations only those listed here
 //! count: in a query `ft` and `km` are lengths, not forints and marks.
 
 use std::sync::LazyLock;
 
-use crate::currency::{Currency, Mark, Meaning};
+use crate::currency::{Currency, Mark, MarkMeaning};
 
-use super::TermLookup;
-use super::lexicon::{Lexicon, WordSet};
-use super::tokens::{Kind, Tokens};
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::TermLookup;
+use crate::query_parser::lexicon::{Lexicon, WordSet};
 
-/// A currency as it was said.
+/// A currency mentioned in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Money {
-    /// None where the word says "money" but several currencies share it: `kr`, `pesos`.
+pub(super) struct CurrencyMention {
+    /// `None` for a word that several currencies share: `kr`, `pesos`.
     pub(super) currency: Option<Currency>,
-    /// The sign, if it was one: a code beside it may decide otherwise (`$5 CAD`).
+    /// The sign, if it is one: a code next to the amount may override it (`$5 CAD`).
     pub(super) sign: Option<&'static Mark>,
     /// Whether the amount counts hundredths: cents, pence.
     pub(super) is_minor: bool,
@@ -24,7 +24,7 @@ pub(super) struct Money {
     pub(super) may_be_weight: bool,
 }
 
-/// Names and slang by code, the singular and the plural, in the languages of the price grammar.
+/// Names and slang words by code, singular and plural, in the languages of the price rules.
 const NAMES: &[(&str, &str)] = &[
     (
         "dollar|dollars|buck|bucks|us dollar|us dollars|american dollars|u . s . dollars|\
@@ -73,10 +73,10 @@ const NAMES: &[(&str, &str)] = &[
     ("mexican pesos", "MXN"),
 ];
 
-/// Money, but of which country?
+/// Names that several currencies share.
 const SHARED_NAMES: &str = "kr|kr .|kroner|krone|krona|peso|pesos|dinar|dinars|lei|riyal|riyals";
 
-/// Pounds are also a weight: what weighs decides.
+/// Names that are also weights.
 const WEIGHTS_TOO: &str = "pound|pounds";
 
 const MINOR_NAMES: &[(&str, Option<Currency>)] = &[
@@ -85,32 +85,33 @@ const MINOR_NAMES: &[(&str, Option<Currency>)] = &[
     ("копеек", Some(Currency::RUB)),
 ];
 
-/// Codes that are read in any letter case. The others are words or brands too (`all`, `top`,
-/// `amd`, `php`) and have to stand in capitals.
+/// Codes that are accepted in any letter case. The others are also words or brands (`all`, `top`,
+/// `amd`, `php`) and must be written in capitals.
 const PLAIN_CODES: &str = "usd eur gbp jpy inr rub cny brl cad aud chf pln try uah krw sek nok \
     dkk czk huf mxn nzd sgd hkd thb myr idr ils zar twd vnd kzt ars clp pkr egp ngn qar rur";
 
-/// `CDN$`, `MOP$`; longer words before a sign are not its country.
+/// The longest country prefix of a sign: `CDN$`, `MOP$`.
 const MAX_COUNTRY_BYTES: usize = 3;
 
-/// Codes that are more often something else, even in capitals.
+/// Codes that usually mean something else, even in capitals.
 const NEVER_CODES: &[&str] = &["all", "amd", "awg", "cup", "pen", "top"];
 
-static NAMED: LazyLock<Lexicon<Money>> = LazyLock::new(|| {
-    let major = Money { currency: None, sign: None, is_minor: false, may_be_weight: false };
+static NAMED: LazyLock<Lexicon<CurrencyMention>> = LazyLock::new(|| {
+    let major =
+        CurrencyMention { currency: None, sign: None, is_minor: false, may_be_weight: false };
     let mut lists = vec![(SHARED_NAMES, major)];
     for (names, code) in NAMES {
-        lists.push((*names, Money { currency: Currency::from_code(code), ..major }));
+        lists.push((*names, CurrencyMention { currency: Currency::from_code(code), ..major }));
     }
     for (names, currency) in MINOR_NAMES {
-        lists.push((*names, Money { currency: *currency, is_minor: true, ..major }));
+        lists.push((*names, CurrencyMention { currency: *currency, is_minor: true, ..major }));
     }
-    let pounds = Money { currency: Some(Currency::GBP), may_be_weight: true, ..major };
+    let pounds = CurrencyMention { currency: Some(Currency::GBP), may_be_weight: true, ..major };
     lists.push((WEIGHTS_TOO, pounds));
     Lexicon::of_lists(&lists)
 });
 
-/// The marks of one character that is no letter.
+/// The marks that are a single character other than a letter.
 static SIGNS: LazyLock<Vec<&'static Mark>> = LazyLock::new(|| {
     let is_sign = |mark: &&Mark| {
         let mut chars = mark.text().chars();
@@ -121,48 +122,53 @@ static SIGNS: LazyLock<Vec<&'static Mark>> = LazyLock::new(|| {
 
 static CODES: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[PLAIN_CODES]));
 
-/// Money said at a token, and the token behind it.
-pub(super) fn money_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(Money, usize)> {
+/// The currency mentioned at a token, and the exclusive end of the mention.
+pub(super) fn mention_at(
+    tokens: &Tokens,
+    at: usize,
+    knows: TermLookup,
+) -> Option<(CurrencyMention, usize)> {
     sign_at(tokens, at)
         .or_else(|| NAMED.longest_at(tokens, at))
         .or_else(|| code_at(tokens, at, knows))
 }
 
-/// Like [`money_at`], but only what is written before an amount: nobody says "dollars 50".
-pub(super) fn money_before(
+/// Like [`mention_at`], restricted to what is written before an amount: "dollars 50" is unusual.
+pub(super) fn mention_before(
     tokens: &Tokens,
     at: usize,
     knows: TermLookup,
-) -> Option<(Money, usize)> {
+) -> Option<(CurrencyMention, usize)> {
     let is_abbreviation = matches!(tokens.word(at), "rs" | "rmb" | "sfr" | "kr" | "tl");
     let named = || NAMED.longest_at(tokens, at).filter(|_| is_abbreviation);
     sign_at(tokens, at).or_else(named).or_else(|| code_at(tokens, at, knows))
 }
 
 /// `$`, `€`, or a sign with its country: `CA$`, `R$`.
-fn sign_at(tokens: &Tokens, at: usize) -> Option<(Money, usize)> {
-    let has_country = tokens.is(at, Kind::Word)
+fn sign_at(tokens: &Tokens, at: usize) -> Option<(CurrencyMention, usize)> {
+    let has_country = tokens.is(at, TokenKind::Word)
         && tokens.is_glued(at + 1)
         && tokens.word(at).len() <= MAX_COUNTRY_BYTES;
     let end = at + 1 + usize::from(has_country);
     let alone = single_sign(tokens, end - 1)?;
     let sign = if has_country { Mark::find(tokens.raw(at, end))? } else { alone };
     let currency = match sign.meaning() {
-        Meaning::One(only) | Meaning::Mostly { alone: only, .. } => Some(only),
-        Meaning::Shared(_) => None,
+        MarkMeaning::One(only) | MarkMeaning::Mostly { alone: only, .. } => Some(only),
+        MarkMeaning::Shared(_) => None,
     };
-    let money = Money { currency, sign: Some(sign), is_minor: false, may_be_weight: false };
+    let money =
+        CurrencyMention { currency, sign: Some(sign), is_minor: false, may_be_weight: false };
     Some((money, end))
 }
 
 fn single_sign(tokens: &Tokens, at: usize) -> Option<&'static Mark> {
     let sign = tokens.word(at);
     let found = || SIGNS.iter().find(|mark| mark.text() == sign).copied();
-    if tokens.is(at, Kind::Sign) { found() } else { None }
+    if tokens.is(at, TokenKind::Sign) { found() } else { None }
 }
 
-fn code_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(Money, usize)> {
-    if !tokens.is(at, Kind::Word) {
+fn code_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(CurrencyMention, usize)> {
+    if !tokens.is(at, TokenKind::Word) {
         return None;
     }
     let code = if tokens.word(at) == "rur" { "rub" } else { tokens.word(at) };
@@ -172,31 +178,35 @@ fn code_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(Money, usiz
     }
     let in_capitals = || {
         let is_capital = |text: &str| text.bytes().all(|byte| byte.is_ascii_uppercase());
-        let shouts = !tokens.text().contains(char::is_lowercase);
-        is_capital(tokens.raw(at, at + 1)) && !shouts && !knows(code)
+        let is_all_capitals = !tokens.text().contains(char::is_lowercase);
+        is_capital(tokens.raw(at, at + 1)) && !is_all_capitals && !knows(code)
     };
     if !CODES.contains(code) && !in_capitals() {
         return None;
     }
-    let money =
-        Money { currency: Some(currency), sign: None, is_minor: false, may_be_weight: false };
+    let money = CurrencyMention {
+        currency: Some(currency),
+        sign: None,
+        is_minor: false,
+        may_be_weight: false,
+    };
     Some((money, at + 1))
 }
 
-/// One currency from what stands before and behind an amount, if they agree.
-pub(super) fn agreed(before: Money, behind: Money) -> Option<Money> {
-    match (before.currency, behind.currency) {
+/// Combines the mentions before and after an amount, if they agree.
+pub(super) fn agreed(before: CurrencyMention, after: CurrencyMention) -> Option<CurrencyMention> {
+    match (before.currency, after.currency) {
         (one, other) if one == other => Some(before),
-        (_, Some(code)) if before.sign.is_some_and(|sign| sign.agrees_with(code)) => Some(behind),
-        (Some(code), _) if behind.sign.is_some_and(|sign| sign.agrees_with(code)) => Some(before),
+        (_, Some(code)) if before.sign.is_some_and(|sign| sign.agrees_with(code)) => Some(after),
+        (Some(code), _) if after.sign.is_some_and(|sign| sign.agrees_with(code)) => Some(before),
         _ => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::assert_folded;
     use super::*;
+    use crate::query_parser::lexicon::assert_folded;
 
     #[test]
     fn names_are_folded_and_their_codes_exist() {
@@ -211,7 +221,7 @@ mod tests {
 
     #[test]
     fn lengths_and_brands_are_no_currencies() {
-        let found = |text| money_at(&Tokens::of(text), 0, &|_| false).map(|(money, _)| money);
+        let found = |text| mention_at(&Tokens::of(text), 0, &|_| false).map(|(money, _)| money);
         for text in ["ft", "km", "amd", "AMD", "F", "R", "all", "top", "php", "!", "%", ""] {
             assert_eq!(found(text), None, "{text:?}");
         }

@@ -1,33 +1,36 @@
-//! Where do the words, numbers and signs of a query stand?
+//! Splits a query into tokens: words, numbers and signs.
 //!
-//! Unlike the words of the index, tokens keep signs, know their place in the text, and part
-//! letters from digits: `$50k` is `$`, `50` and `k`, glued together.
+//! Unlike index terms, tokens keep signs, know their span, and separate letters from digits: `$50k`
+//! is `$`, `50` and `k`, of which the last two are *glued* to their predecessor.
+
+use std::ops::Range;
 
 use crate::analysis::{fold_into, is_word_char, without_ending};
 
-use super::Span;
+/// A range of bytes of a query; both ends lie on character boundaries.
+pub type Span = Range<usize>;
 
-/// What a token is made of.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// Letters of any script, with apostrophes inside.
     Word,
-    /// ASCII digits, with separators of numbers inside.
+    /// ASCII digits, with single separators between them.
     Digits,
-    /// One character that is neither, nor white space.
+    /// Any other character that is not white space.
     Sign,
 }
 
 #[derive(Clone, Debug)]
 struct Token {
-    kind: Kind,
+    kind: TokenKind,
     start: usize,
     end: usize,
-    /// Where its folded form ends; it begins where the one before ended.
+    /// The exclusive end of its folded form, which begins where the previous one ends.
     folded_end: usize,
 }
 
-/// A text cut into tokens. Places behind the last token hold an empty word.
+/// The tokens of a text. A position after the last token has an empty word.
 pub(crate) struct Tokens<'t> {
     text: &'t str,
     folded: String,
@@ -46,7 +49,7 @@ impl<'t> Tokens<'t> {
             }
             let (kind, len) = token_at_start_of(&text[at..], first);
             let end = at + len;
-            if kind == Kind::Word {
+            if kind == TokenKind::Word {
                 fold_word(&mut all.folded, &mut scratch, &text[at..end]);
             } else {
                 all.folded.push_str(&text[at..end]);
@@ -57,7 +60,7 @@ impl<'t> Tokens<'t> {
         all
     }
 
-    pub(super) fn text(&self) -> &'t str {
+    pub(crate) fn text(&self) -> &'t str {
         self.text
     }
 
@@ -76,21 +79,21 @@ impl<'t> Tokens<'t> {
     }
 
     /// The folded form of the token before.
-    pub(super) fn word_before(&self, at: usize) -> &str {
+    pub(crate) fn word_before(&self, at: usize) -> &str {
         at.checked_sub(1).map_or("", |before| self.word(before))
     }
 
-    pub(crate) fn is(&self, at: usize, kind: Kind) -> bool {
+    pub(crate) fn is(&self, at: usize, kind: TokenKind) -> bool {
         self.tokens.get(at).is_some_and(|token| token.kind == kind)
     }
 
-    /// Whether no space parts a token from the one before.
+    /// Whether a token follows the previous one without a space.
     pub(crate) fn is_glued(&self, at: usize) -> bool {
         at > 0 && self.tokens.get(at).is_some_and(|token| token.start == self.tokens[at - 1].end)
     }
 
-    /// What parts a token from the one before.
-    pub(super) fn gap_before(&self, at: usize) -> &'t str {
+    /// The text between a token and the previous one.
+    pub(crate) fn gap_before(&self, at: usize) -> &'t str {
         match at {
             0 => "",
             _ => &self.text[self.tokens[at - 1].end..self.tokens[at].start],
@@ -98,20 +101,20 @@ impl<'t> Tokens<'t> {
     }
 
     /// The text of the tokens `from..to`, as written.
-    pub(super) fn raw(&self, from: usize, to: usize) -> &'t str {
+    pub(crate) fn raw(&self, from: usize, to: usize) -> &'t str {
         &self.text[self.span(from, to)]
     }
 
-    /// The place of the tokens `from..to`, of which there is at least one.
+    /// The span of the tokens `from..to`, a non-empty range.
     pub(crate) fn span(&self, from: usize, to: usize) -> Span {
         self.tokens[from].start..self.tokens[to - 1].end
     }
 
-    /// The first token behind the hyphenated or otherwise glued word that begins at `at`.
-    pub(super) fn end_of_compound(&self, at: usize) -> usize {
+    /// The exclusive end of the hyphenated or otherwise glued compound that begins at `at`.
+    pub(crate) fn end_of_compound(&self, at: usize) -> usize {
         let mut end = at + 1;
         loop {
-            if self.is_glued(end) && !self.is(end, Kind::Sign) {
+            if self.is_glued(end) && !self.is(end, TokenKind::Sign) {
                 end += 1;
             } else if self.is_hyphen_inside(end) {
                 end += 2;
@@ -121,31 +124,31 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Whether a hyphen stands here and binds two words.
-    pub(super) fn is_hyphen_inside(&self, at: usize) -> bool {
+    /// Whether the token is a hyphen or `&` between two words.
+    pub(crate) fn is_hyphen_inside(&self, at: usize) -> bool {
         self.is_glued(at)
             && matches!(self.word(at), "-" | "\u{2010}" | "\u{2011}" | "&")
             && self.is_glued(at + 1)
-            && !self.is(at + 1, Kind::Sign)
+            && !self.is(at + 1, TokenKind::Sign)
     }
 }
 
-fn token_at_start_of(text: &str, first: char) -> (Kind, usize) {
+fn token_at_start_of(text: &str, first: char) -> (TokenKind, usize) {
     if first.is_ascii_digit() {
-        return (Kind::Digits, digits_len(text.as_bytes()));
+        return (TokenKind::Digits, digits_len(text.as_bytes()));
     }
     if !is_word_char(first) {
-        return (Kind::Sign, first.len_utf8());
+        return (TokenKind::Sign, first.len_utf8());
     }
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
         let inside = is_apostrophe(c) && next.is_some_and(char::is_alphabetic);
         if c.is_ascii_digit() || !(inside || is_word_char(c)) {
-            return (Kind::Word, at);
+            return (TokenKind::Word, at);
         }
     }
-    (Kind::Word, text.len())
+    (TokenKind::Word, text.len())
 }
 
 /// Digits with single separators between them.
@@ -161,7 +164,7 @@ fn digits_len(text: &[u8]) -> usize {
     }
 }
 
-/// Apostrophes, and the accents that are typed for them: "can´t".
+/// Apostrophes, and accents typed in their place: "can´t".
 fn is_apostrophe(c: char) -> bool {
     matches!(c, '\'' | '\u{2019}' | '\u{02BC}' | '\u{FF07}') || is_accent_for_apostrophe(c)
 }
@@ -199,17 +202,17 @@ mod tests {
     }
 
     #[test]
-    fn letters_digits_and_signs_are_parted() {
+    fn letters_digits_and_signs_are_separated() {
         check("Under $50k, T-shirt 5x8", "under $·50·k·, t·-·shirt 5·x·8");
         check("1,299.00 € 1.5. 5'10 40\"", "1,299.00 € 1.5·. 5'10 40·\"");
         check("Men's I’m Höchstens ½ 50 €", "men i hochstens 1⁄2 50 €");
     }
 
     #[test]
-    fn behind_the_end_there_is_nothing() {
+    fn positions_after_the_end_are_empty() {
         let tokens = Tokens::of("a");
         assert_eq!((tokens.word(1), tokens.word_before(0)), ("", ""));
-        assert!(!tokens.is_glued(0) && !tokens.is_glued(1) && !tokens.is(1, Kind::Word));
+        assert!(!tokens.is_glued(0) && !tokens.is_glued(1) && !tokens.is(1, TokenKind::Word));
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! In which order does a shopper want to see products: "cheapest", "newest"?
+//! Sort orders in a query: "cheapest", "newest".
 
 use std::sync::LazyLock;
 
-use super::Span;
 use super::lexicon::Lexicon;
-use super::negation::negator_before;
-use super::tokens::Tokens;
+use super::price::negator_before;
+use crate::lexer::Span;
+use crate::lexer::Tokens;
 
 /// An order other than by relevance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,12 +18,12 @@ pub enum SortOrder {
     Newest,
 }
 
-/// An order that was asked for in a query.
+/// A sort order found in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortHint {
     /// The order.
     pub order: SortOrder,
-    /// The bytes of the query that say so.
+    /// Its bytes in the query.
     pub span: Span,
 }
 
@@ -55,17 +55,17 @@ const HINTS: &[(&str, SortOrder)] = &[
 
 static HINT_WORDS: LazyLock<Lexicon<SortOrder>> = LazyLock::new(|| Lexicon::of_lists(HINTS));
 
-/// What a query says about the order of results.
+/// The sort orders of a query.
 #[derive(Debug, Default)]
 pub(super) struct Orders {
-    /// The first order that is asked for, with its tokens.
-    pub(super) asked_for: Option<(SortHint, Span)>,
-    /// The tokens of orders that are negated: "not the cheapest".
+    /// The first requested order, with its tokens.
+    pub(super) requested: Option<(SortHint, Span)>,
+    /// The tokens of negated orders: "not the cheapest".
     pub(super) refused: Vec<Span>,
 }
 
-/// The hints among the tokens that are not `taken`.
-pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Orders {
+/// Finds sort orders among the tokens that are not `taken`.
+pub(super) fn parse(tokens: &Tokens, taken: &[bool]) -> Orders {
     let mut orders = Orders::default();
     for at in 0..tokens.len() {
         let Some((order, end)) = hint_at(tokens, at) else { continue };
@@ -76,8 +76,8 @@ pub(super) fn read(tokens: &Tokens, taken: &[bool]) -> Orders {
             if !taken[negator..at].contains(&true) {
                 orders.refused.push(negator..end);
             }
-        } else if orders.asked_for.is_none() {
-            orders.asked_for = Some((SortHint { order, span: tokens.span(at, end) }, at..end));
+        } else if orders.requested.is_none() {
+            orders.requested = Some((SortHint { order, span: tokens.span(at, end) }, at..end));
         }
     }
     orders

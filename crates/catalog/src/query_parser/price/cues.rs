@@ -1,20 +1,20 @@
-//! Which words announce a price, and how certain are they when no currency is said?
+//! Phrases that introduce or follow a price, and when they accept a number without a currency.
 
 use std::sync::LazyLock;
 
 use super::PriceKind::{self, About, Above, AtLeast, AtMost, Below, Between};
-use super::lexicon::Lexicon;
+use crate::{lexer::Tokens, query_parser::lexicon::Lexicon};
 
-/// When a number without a currency is a price behind a cue.
+/// When a number without a currency is a price after a cue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bare {
     /// Never: "for 12" may be guests.
     Never,
-    /// Where nothing follows that it could count: "up to 50".
+    /// If nothing follows that it could count: "up to 50".
     Last,
-    /// Also before a noun that is not counted: "under 50 headphones".
+    /// Also before a noun that numbers do not count: "under 50 headphones".
     BeforeNoun,
-    /// Wherever no unit follows: "cheaper than 50".
+    /// Unless a unit follows: "cheaper than 50".
     Always,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Cue {
     pub(super) bare: Bare,
     /// Smaller numbers without a currency are counts, sizes or ages.
     pub(super) least: u32,
-    /// Whether a number may as well be a year: "from 2024", "about 1917".
+    /// Whether the number may be a year: "from 2024", "about 1917".
     pub(super) may_be_year: bool,
     /// Whether the cue is also part of names: "Air Max 90".
     pub(super) is_name: bool,
@@ -48,7 +48,7 @@ const NO_CHEAPER: Cue = cue(AtLeast, Bare::Always, 1);
 const FROM: Cue = Cue { may_be_year: true, ..cue(AtLeast, Bare::Last, 20) };
 const AROUND: Cue = Cue { may_be_year: true, ..cue(About, Bare::Last, 10) };
 const BETWEEN: Cue = cue(Between, Bare::Last, 5);
-/// "de 20 à 50": a range, with money said.
+/// "de 20 à 50": a range, only with a currency.
 const RANGE: Cue = cue(Between, Bare::Never, 1);
 
 /// Phrases before an amount, by language.
@@ -155,12 +155,12 @@ const CUES: &[(&str, Cue)] = &[
     ("между", BETWEEN),
 ];
 
-/// What is said before a cue or an amount and makes the number a price, or nearly so.
+/// A phrase before a cue or an amount that makes the number a price, or likely one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lead {
-    /// Whether it speaks of prices: then a number needs no currency.
+    /// Whether it mentions prices: a number then needs no currency.
     pub(super) is_price: bool,
-    /// What it means without a cue behind it.
+    /// The comparison if no cue follows.
     pub(super) alone: PriceKind,
 }
 
@@ -212,17 +212,17 @@ const LEADS: &[(&str, Lead)] = &[
     ("pour|por|за|um|fur|per", FOR),
 ];
 
-/// What joins the two amounts of a range.
+/// Joins the two amounts of a range.
 const JOINERS: &str = "to|-|–|—|‒|−|up to|till|until|bis|a|hasta|ate|до";
 
-/// What joins them too, once "between" was said.
+/// Also joins them after "between".
 const JOINERS_BETWEEN: &str = "and|&|und|et|y|e|и|ed";
 
-/// A phrase behind an amount.
+/// A phrase after an amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Suffix {
     pub(super) kind: PriceKind,
-    /// Whether it makes a price of a number without a currency.
+    /// Whether it accepts a number without a currency.
     pub(super) takes_bare: bool,
     /// As in [`Cue`].
     pub(super) is_name: bool,
@@ -261,14 +261,14 @@ const SUFFIXES: &[(&str, Suffix)] = &[
     ("oder mehr|und mehr|ou plus|et plus|o mas|ou mais|o piu|или больше|и выше|и больше", OR_MORE),
 ];
 
-/// What may follow an amount that has its cue, and says nothing more.
+/// Redundant phrases after an amount that has a cue.
 const TRAILERS: &str = "or so|tops|upwards|and up|each|apiece|a piece|in total|or less|or under|\
     or cheaper|or more|price range|price point|aufwarts|и выше|to spend|and no more|\
     and not more|but no more|but not more|and not a penny more|and not a cent more|\
     not a penny more|not a cent more|ausgeben|bezahlen|zahlen|\
     kosten|hinausgehen";
 
-/// What may stand between a cue and its amount.
+/// Words that may stand between a cue and its amount.
 const FILLERS: &str = "a|the|of|is|:|like|only|just|maybe|say|about|around|roughly|i|von|de|les|\
     los|os|gli|чем";
 
@@ -285,10 +285,15 @@ pub(super) static TRAILER_WORDS: LazyLock<Lexicon<()>> =
 pub(super) static FILLER_WORDS: LazyLock<Lexicon<()>> =
     LazyLock::new(|| Lexicon::of_lists(&[(FILLERS, ())]));
 
+/// Whether a cue begins at a token.
+pub(in crate::query_parser) fn is_cue_at(tokens: &Tokens, at: usize) -> bool {
+    CUE_WORDS.longest_at(tokens, at).is_some()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::assert_folded;
     use super::*;
+    use crate::query_parser::lexicon::assert_folded;
 
     #[test]
     fn the_phrases_are_folded() {

@@ -1,35 +1,35 @@
-//! Which words before a comparison negate it: "can't pay more than", "nothing over"?
+//! Negations before a comparison: "can't pay more than", "nothing over".
 //!
 //! ```text
 //! negation = [subject] negator {negator | verb | filler}
 //! ```
 //!
-//! A comparison must follow at once: every other word ends the negation, so that "not black over
-//! 80" excludes black and keeps its floor. Several negators count as one, as they do in Spanish,
+//! The comparison must follow immediately: any other word ends the negation, so that "not black
+//! over 80" excludes black and keeps its floor. Several negators count as one, as in Spanish,
 //! Russian and colloquial English ("no quiero nada por encima de 80").
 
 use std::sync::LazyLock;
 
 use super::cues::{Bare, CUE_WORDS, Cue, OVER};
-use super::lexicon::{Lexicon, WordSet};
-use super::tokens::Tokens;
+use crate::lexer::Tokens;
+use crate::query_parser::lexicon::{Lexicon, WordSet};
 
-/// More words between a negator and its comparison are a sentence about something else.
+/// The most words between a negator and its comparison.
 const MAX_BETWEEN: usize = 8;
 
-/// Before "not", these make it part of a question or an alternative: "leather or not under 50".
+/// Before "not", these words make it part of a question or an alternative: "leather or not under 50".
 const NO_NEGATION_AFTER: &[&str] = &["or", "why", "if", "whether"];
 
-/// What a negator does to the comparison behind it.
+/// The effect of a negator on the comparison after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     /// "not over 80" is "up to 80".
-    Turns,
-    /// "not only under 50", "not much over 80": neither the comparison nor its opposite.
-    Blurs,
+    Inverts,
+    /// "not only under 50", "not much over 80": neither the comparison nor its opposite holds.
+    Cancels,
 }
 
-use Effect::{Blurs, Turns};
+use Effect::{Cancels, Inverts};
 
 /// Negators by language, in the folded forms of contractions.
 const NEGATORS: &[(&str, Effect)] = &[
@@ -37,51 +37,51 @@ const NEGATORS: &[(&str, Effect)] = &[
         "not|no|nothing|never|none|neither|nor|without|cant|cannot|can not|dont|do not|doesnt|\
          does not|didnt|did not|wont|will not|wouldnt|would not|couldnt|could not|shouldnt|\
          should not|mustnt|must not|may not|isnt|is not|arent|are not|aint|wasnt",
-        Turns,
+        Inverts,
     ),
     (
         "not only|not just|not necessarily|not strictly|not always|not exactly|not quite|not too|\
          not too much|not too far|not much|not far|not a lot|not way|not really|not significantly|\
          doesnt have to|does not have to|dont have to|do not have to|doesnt need to|\
          does not need to|dont need to|do not need to|neednt|need not|no need to|no need for",
-        Blurs,
+        Cancels,
     ),
     // German
     (
         "nicht|nichts|nie|niemals|kein|keine|keinen|keinesfalls|auf keinen fall|auf gar keinen fall|ohne",
-        Turns,
+        Inverts,
     ),
-    ("nicht nur|nicht unbedingt|nicht viel|nicht weit|nicht ganz|nicht zwingend", Blurs),
+    ("nicht nur|nicht unbedingt|nicht viel|nicht weit|nicht ganz|nicht zwingend", Cancels),
     // French
-    ("ne|pas|rien|jamais|aucun|aucune|sans", Turns),
-    ("pas seulement|pas forcement|pas beaucoup|pas necessairement|pas trop", Blurs),
+    ("ne|pas|rien|jamais|aucun|aucune|sans", Inverts),
+    ("pas seulement|pas forcement|pas beaucoup|pas necessairement|pas trop", Cancels),
     // Spanish ("no" is English, too)
-    ("nada|nunca|jamas|sin|ningun|ninguno|ninguna", Turns),
-    ("no solo|no necesariamente|no mucho", Blurs),
+    ("nada|nunca|jamas|sin|ningun|ninguno|ninguna", Inverts),
+    ("no solo|no necesariamente|no mucho", Cancels),
     // Portuguese
-    ("nao|sem|nenhum|nenhuma", Turns),
-    ("nao so|nao apenas|nao necessariamente|nao muito", Blurs),
+    ("nao|sem|nenhum|nenhuma", Inverts),
+    ("nao so|nao apenas|nao necessariamente|nao muito", Cancels),
     // Italian
-    ("non|niente|nulla|mai|senza|nessun|nessuno|nessuna", Turns),
-    ("non solo|non necessariamente|non molto", Blurs),
+    ("non|niente|nulla|mai|senza|nessun|nessuno|nessuna", Inverts),
+    ("non solo|non necessariamente|non molto", Cancels),
     // Russian
-    ("не|ничего|никогда|нельзя|без", Turns),
-    ("не только|не обязательно|не намного|не сильно|не слишком", Blurs),
+    ("не|ничего|никогда|нельзя|без", Inverts),
+    ("не только|не обязательно|не намного|не сильно|не слишком", Cancels),
 ];
 
-/// Who does not want to pay: part of the condition, so that it is not searched for.
+/// Subjects before a negator. They are part of the condition, so that they are not searched for.
 const SUBJECTS: &str = "i|we|id rather|i rather|i would rather|rather|ich|wir|ich kann|ich will|\
     ich mochte|ich darf|wir wollen|wir konnen|darf|durfen|soll|sollte|sollten|je|nous|on|yo|eu|io|\
     я|мы|that|which|qui|que|che|die|der|das";
 
-/// Verbs of spending and words for prices: a number behind them needs no currency.
+/// Verbs of spending and words for prices: a number after them needs no currency.
 const SPENDING: &str = "pay|paying|pay out|spend|spending|afford|cost|costs|costing|priced|price|\
     prices|shell out|fork out|ausgeben|zahlen|bezahlen|kosten|kostet|payer|depenser|debourser|\
     coute|coutent|coutant|couter|pagar|gastar|gastarme|cueste|cuesten|cuesta|cuestan|costar|\
     custe|custem|custa|custar|pagare|spendere|costi|costino|costa|costare|\
     платить|заплатить|потратить|тратить|стоит|стоить|стоило|стоят|отдать|отдавать";
 
-/// What else may stand between a negator and its comparison.
+/// Other words that may stand between a negator and its comparison.
 const BETWEEN: &str = "want|wanting|wanna|wish|plan|planning|intend|going|go|gonna|willing|able|\
     ready|prepared|need|have|having|has|got|be|being|is|are|to|that|which|it|i|we|anything|\
     something|things|items|products|stuff|ones|options|results|see|show|show me|suggest|recommend|\
@@ -95,7 +95,7 @@ const BETWEEN: &str = "want|wanting|wanna|wish|plan|planning|intend|going|go|gon
     voglio|vorrei|potrei|che|di|da|sia|siano|andare|ho|intendo|\
     могу|хочу|хотел бы|хотела бы|буду|готов|готова|планирую|чтобы";
 
-/// Verbs that compare, behind a negation alone: "must not exceed 80", "que no superen los 80".
+/// Verbs that compare, but only after a negation: "must not exceed 80", "que no superen los 80".
 const EXCEEDING: &str = "exceed|exceeds|exceeding|surpass|surpassing|depasser|depasse|depassent|\
     depassant|exceder|excede|excedent|excedant|\
     supere|superen|supera|superan|superar|superando|exceda|excedan|pase de|pasen de|pasar de|\
@@ -104,11 +104,11 @@ const EXCEEDING: &str = "exceed|exceeds|exceeding|surpass|surpassing|depasser|de
     superi|superino|superare|superando|ecceda|eccedere|\
     превышает|превышают|превышая|превышать|превысит|превышала|превышали";
 
-/// What may stand between a negator and an order: "doesn't have to be the cheapest".
+/// Words that may stand between a negator and a sort order: "doesn't have to be the cheapest".
 const ARTICLES: &str = "the be to necessarily only just der die das den dem le la les el los las lo \
     o a os as il i gli want need";
 
-/// How far before an order its negator may begin, in words.
+/// How many words before a sort order its negator may begin.
 const MAX_BEFORE_ORDER: usize = 6;
 
 static ARTICLE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[ARTICLES]));
@@ -123,11 +123,11 @@ static EXCEEDING_WORDS: LazyLock<Lexicon<Cue>> =
 /// A negation before a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Negation {
-    /// Whether the comparison behind it turns around; otherwise it says nothing certain.
-    pub(super) turns: bool,
-    /// Whether it speaks of money: then a number needs no currency.
+    /// Whether the comparison becomes its opposite; otherwise it has no definite meaning.
+    pub(super) inverts: bool,
+    /// Whether it mentions spending: a number then needs no currency.
     pub(super) is_price: bool,
-    /// The token behind it, where the comparison has to begin.
+    /// Its exclusive end, where the comparison must begin.
     pub(super) end: usize,
 }
 
@@ -141,25 +141,25 @@ pub(super) fn negation_at(tokens: &Tokens, at: usize) -> Option<Negation> {
     if end == negator + 1 && NO_NEGATION_AFTER.contains(&before) {
         return None;
     }
-    Some(behind_negator(tokens, end, effect))
+    Some(after_negator(tokens, end, effect))
 }
 
-/// The negation that goes on in an alternative: "over 80" in "not under 20 or over 80".
+/// The negation that continues in an alternative: "over 80" in "not under 20 or over 80".
 pub(super) fn continued_at(tokens: &Tokens, at: usize) -> Option<Negation> {
     let is_alternative =
         matches!(tokens.word(at), "or" | "nor" | "oder" | "ou" | "o" | "или" | "ni");
-    is_alternative.then(|| behind_negator(tokens, at + 1, Turns))
+    is_alternative.then(|| after_negator(tokens, at + 1, Inverts))
 }
 
-fn behind_negator(tokens: &Tokens, at: usize, effect: Effect) -> Negation {
-    let mut negation = Negation { turns: effect == Turns, is_price: false, end: at };
+fn after_negator(tokens: &Tokens, at: usize, effect: Effect) -> Negation {
+    let mut negation = Negation { inverts: effect == Inverts, is_price: false, end: at };
     for _ in 0..MAX_BETWEEN {
         let at = negation.end;
         if comparison_at(tokens, at).is_some() {
             break;
         }
         if let Some((effect, end)) = NEGATOR_WORDS.longest_at(tokens, at) {
-            negation.turns &= effect == Turns;
+            negation.inverts &= effect == Inverts;
             negation.end = end;
         } else if let Some((is_price, end)) = BETWEEN_WORDS.longest_at(tokens, at) {
             negation.is_price |= is_price;
@@ -171,15 +171,15 @@ fn behind_negator(tokens: &Tokens, at: usize, effect: Effect) -> Negation {
     negation
 }
 
-/// The comparison behind a negation. Words that only begin a range ("de 20 à 50") are fillers here.
+/// The comparison after a negation. Words that only begin a range ("de 20 à 50") are fillers here.
 pub(super) fn comparison_at(tokens: &Tokens, at: usize) -> Option<(Cue, usize)> {
     let cue = CUE_WORDS.longest_at(tokens, at).filter(|(cue, _)| cue.bare != Bare::Never);
     cue.or_else(|| EXCEEDING_WORDS.longest_at(tokens, at))
 }
 
-/// Where the negator stands that ends before a token, with nothing but such words between as in
-/// "not the cheapest".
-pub(super) fn negator_before(tokens: &Tokens, at: usize) -> Option<usize> {
+/// The start of a negator before a token, with only articles and the like between them: "not the
+/// cheapest".
+pub(in crate::query_parser) fn negator_before(tokens: &Tokens, at: usize) -> Option<usize> {
     let ends_here = |start: &usize| {
         NEGATOR_WORDS.longest_at(tokens, *start).is_some_and(|(_, end)| {
             end <= at && (end..at).all(|between| ARTICLE_WORDS.contains(tokens.word(between)))
@@ -190,8 +190,8 @@ pub(super) fn negator_before(tokens: &Tokens, at: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::assert_folded;
     use super::*;
+    use crate::query_parser::lexicon::assert_folded;
 
     #[test]
     fn the_phrases_are_folded() {
@@ -204,14 +204,14 @@ mod tests {
     #[test]
     fn a_negation_ends_at_the_comparison() {
         let read = |text| negation_at(&Tokens::of(text), 0);
-        let turns = |is_price, end| Some(Negation { turns: true, is_price, end });
-        assert_eq!(read("not over 80"), turns(false, 1));
-        assert_eq!(read("can't pay more than 80"), turns(true, 2));
-        assert_eq!(read("I don't want to spend more than 80"), turns(true, 5));
-        assert_eq!(read("no quiero nada por encima de 80"), turns(false, 3));
+        let inverts = |is_price, end| Some(Negation { inverts: true, is_price, end });
+        assert_eq!(read("not over 80"), inverts(false, 1));
+        assert_eq!(read("can't pay more than 80"), inverts(true, 2));
+        assert_eq!(read("I don't want to spend more than 80"), inverts(true, 5));
+        assert_eq!(read("no quiero nada por encima de 80"), inverts(false, 3));
         assert_eq!(
             read("not only under 50"),
-            Some(Negation { turns: false, is_price: false, end: 2 })
+            Some(Negation { inverts: false, is_price: false, end: 2 })
         );
         assert_eq!(read("under 50"), None);
         assert_eq!(read("or not under 50"), None);

@@ -1,4 +1,4 @@
-//! Which conditions on the price does a query state, and where?
+//! Recognises the price conditions of a query.
 //!
 //! ```text
 //! condition = [lead] cue amount [trailer]        for under $50
@@ -10,33 +10,33 @@
 //!           | [lead] negation amount suffix      nothing $80 or more
 //! ```
 //!
-//! A negated comparison turns around where its opposite is clear, and is left alone otherwise.
-//!
-//! An amount without a currency is a price only where nothing else may own the number.
+//! A negated comparison becomes its opposite where that is clear, and is ignored otherwise. An
+//! amount without a currency is a price only where it can be nothing else.
 
 use rust_decimal::Decimal;
 
 use super::amount::{Amount, Amounts};
-use super::claims::{Behind, behind, is_measure, is_someone};
+use super::context::{Following, following, is_measure, is_person};
 use super::cues::{
     BETWEEN_WORDS, Bare, CUE_WORDS, Cue, FILLER_WORDS, JOINER_WORDS, LEAD_WORDS, Lead,
     SUFFIX_WORDS, TRAILER_WORDS,
 };
-use super::lexicon::Lexicon;
 use super::negation::{Negation, comparison_at, continued_at, negation_at};
-use super::tokens::{Kind, Tokens};
-use super::{PriceConstraint, PriceKind, Span, TermLookup};
+use super::{PriceConstraint, PriceKind};
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::lexicon::Lexicon;
+use crate::{lexer::Span, query_parser::TermLookup};
 
 const MAX_LEADS: usize = 3;
 const MAX_FILLERS: usize = 2;
-/// "under 14 squad" is an age; nobody writes "under 14 shoes" of a price.
-const LEAST_BEFORE_NOUN: i64 = 25;
+/// Smaller numbers before a noun are ages ("under 14 squad") rather than prices.
+const MIN_BEFORE_NOUN: i64 = 25;
 /// "kids under 18" are an age, "kids under 20" a price.
 const OLDEST_CHILD: i64 = 18;
 const OLDEST_PERSON: i64 = 100;
-/// "under one roof", "over two shoulders".
-const LEAST_IN_WORDS: i64 = 10;
-const LEAST_WITH_SUFFIX: i64 = 20;
+/// Smaller numbers in words are idioms: "under one roof", "over two shoulders".
+const MIN_IN_WORDS: i64 = 10;
+const MIN_WITH_SUFFIX: i64 = 20;
 const YEARS: std::ops::RangeInclusive<i64> = 1900..=2099;
 /// Words before "max" that make it a name.
 const NAMES_WITH_MAX: &[&str] =
@@ -46,45 +46,45 @@ const NAMES_WITH_MAX: &[&str] =
 const NO: &[&str] =
     &["no", "kein", "keine", "keinen", "aucun", "aucune", "ningun", "nenhum", "nessun"];
 
-/// A condition and the token behind it.
-type Read = (PriceConstraint, usize);
+/// A condition and the exclusive end of its tokens.
+type Match = (PriceConstraint, usize);
 
-/// What a negated comparison says.
+/// The result of a negated comparison.
 enum Negated {
-    /// The opposite of what it would say alone.
-    Turned(Read),
-    /// Nothing certain; the token behind it.
+    /// The opposite of the comparison.
+    Inverted(Match),
+    /// No definite condition; the exclusive end of its tokens.
     Unclear(usize),
 }
 
-/// What a query says about prices.
+/// The price conditions of a query.
 #[derive(Debug, Default)]
-pub(super) struct Prices {
+pub(in crate::query_parser) struct Prices {
     /// All conditions, in order, each with its tokens.
-    pub(super) conditions: Vec<(PriceConstraint, Span)>,
-    /// The tokens of negated comparisons that say nothing certain.
-    pub(super) unclear: Vec<Span>,
+    pub(in crate::query_parser) conditions: Vec<(PriceConstraint, Span)>,
+    /// The tokens of negated comparisons without a definite meaning.
+    pub(in crate::query_parser) unclear: Vec<Span>,
 }
 
-/// Reads the conditions of a query.
-pub(super) fn read(tokens: &Tokens, knows: TermLookup) -> Prices {
-    let reader = Reader { tokens, amounts: Amounts::of(tokens, knows), knows };
+/// Finds the price conditions among the tokens.
+pub(in crate::query_parser) fn parse(tokens: &Tokens, knows: TermLookup) -> Prices {
+    let parser = Parser { tokens, amounts: Amounts::of(tokens, knows), knows };
     let mut prices = Prices::default();
     let mut at = 0;
     let mut follows_negated = false;
     while at < tokens.len() {
-        let negated = reader.negated(at, follows_negated);
+        let negated = parser.negated(at, follows_negated);
         follows_negated = negated.is_some();
-        let read = match negated {
+        let found = match negated {
             Some(Negated::Unclear(end)) => {
                 prices.unclear.push(at..end);
                 at = end;
                 continue;
             }
-            Some(Negated::Turned(read)) => Some(read),
-            None => reader.at(at),
+            Some(Negated::Inverted(found)) => Some(found),
+            None => parser.at(at),
         };
-        at = match read {
+        at = match found {
             Some((constraint, end)) => {
                 prices.conditions.push((constraint, at..end));
                 end
@@ -95,15 +95,15 @@ pub(super) fn read(tokens: &Tokens, knows: TermLookup) -> Prices {
     prices
 }
 
-struct Reader<'a> {
+struct Parser<'a> {
     tokens: &'a Tokens<'a>,
     amounts: Amounts<'a>,
     knows: TermLookup<'a>,
 }
 
-impl Reader<'_> {
-    /// The negated comparison that begins at a token. Behind another one, an alternative without
-    /// a negator of its own is negated, too: "not under 20 or over 80".
+impl Parser<'_> {
+    /// The negated comparison that begins at a token. After another one, an alternative without a
+    /// negator of its own is negated as well: "not under 20 or over 80".
     fn negated(&self, start: usize, follows_negated: bool) -> Option<Negated> {
         if self.is_in_a_name(start) {
             return None;
@@ -119,55 +119,55 @@ impl Reader<'_> {
         let (inner, at) = self.leads(negation.end);
         let is_price =
             negation.is_price || [lead, inner].iter().flatten().any(|lead| lead.is_price);
-        match comparison_at(self.tokens, at).filter(|_| negation.turns) {
-            Some((cue, end)) if turned(cue.kind).is_some() => {
-                self.turned(start, is_price, cue, end)
+        match comparison_at(self.tokens, at).filter(|_| negation.inverts) {
+            Some((cue, end)) if opposite(cue.kind).is_some() => {
+                self.inverted(start, is_price, cue, end)
             }
-            _ => self.turned_suffix(start, at, negation).or_else(|| {
-                // Any amount here belongs to the negation: "not for $50", "can't spend 80".
+            _ => self.inverted_suffix(start, at, negation).or_else(|| {
+                // An amount here belongs to the negation: "not for $50", "can't spend 80".
                 let lead = Lead { is_price, alone: PriceKind::About };
                 let plain = self.plain(start, at, Some(lead), is_price).map(|(_, end)| end);
-                plain.or_else(|| self.behind_a_noun(start, at)).map(Negated::Unclear)
+                plain.or_else(|| self.after_noun(start, at)).map(Negated::Unclear)
             }),
         }
     }
 
-    /// "no lamps over $80" at the beginning of a query: a ceiling for lamps, or a floor and no
-    /// lamps? Returns the token behind it.
-    fn behind_a_noun(&self, start: usize, at: usize) -> Option<usize> {
+    /// "no lamps over $80" at the start of a query is ambiguous: a ceiling for lamps, or a floor and
+    /// no lamps. Returns the exclusive end of its tokens.
+    fn after_noun(&self, start: usize, at: usize) -> Option<usize> {
         let is_beginning = start == 0
             && at == 1
             && NO.contains(&self.tokens.word(start))
-            && self.tokens.is(at, Kind::Word);
+            && self.tokens.is(at, TokenKind::Word);
         let (cue, end) = comparison_at(self.tokens, at + 1).filter(|_| is_beginning)?;
-        let amount = self.amount_behind(end).filter(|_| cue.kind == PriceKind::Above)?;
+        let amount = self.amount_after(end).filter(|_| cue.kind == PriceKind::Above)?;
         Some(amount.end)
     }
 
     /// "not over 80"
-    fn turned(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Negated> {
-        let amount = self.amount_behind(at)?;
-        let cue = Cue { kind: turned(cue.kind)?, ..cue };
+    fn inverted(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Negated> {
+        let amount = self.amount_after(at)?;
+        let cue = Cue { kind: opposite(cue.kind)?, ..cue };
         let is_price = amount.is_marked || self.is_price(start, is_price, cue, &amount);
         Some(match is_price {
-            true => Negated::Turned(self.one(start, cue.kind, &amount)),
+            true => Negated::Inverted(self.one(start, cue.kind, &amount)),
             false => Negated::Unclear(amount.end),
         })
     }
 
-    /// "nothing $80 or more"; "not $80 or less" is too odd to be read.
-    fn turned_suffix(&self, start: usize, at: usize, negation: Negation) -> Option<Negated> {
+    /// "nothing $80 or more"; "not $80 or less" has no definite meaning.
+    fn inverted_suffix(&self, start: usize, at: usize, negation: Negation) -> Option<Negated> {
         let (constraint, end) = self.with_suffix(start, at)?;
         let floor = constraint.floor.filter(|_| constraint.kind == PriceKind::AtLeast);
-        let Some(floor) = floor.filter(|_| negation.turns) else {
+        let Some(floor) = floor.filter(|_| negation.inverts) else {
             return Some(Negated::Unclear(end));
         };
         let PriceConstraint { currency, span, .. } = constraint;
         let below = PriceConstraint::one(PriceKind::Below, floor.amount, currency, span);
-        Some(Negated::Turned((below, end)))
+        Some(Negated::Inverted((below, end)))
     }
 
-    fn at(&self, start: usize) -> Option<Read> {
+    fn at(&self, start: usize) -> Option<Match> {
         if self.is_in_a_name(start) {
             return None;
         }
@@ -176,8 +176,8 @@ impl Reader<'_> {
         self.plain(start, at, lead, is_price)
     }
 
-    /// The condition that begins behind these leads.
-    fn plain(&self, start: usize, at: usize, lead: Option<Lead>, is_price: bool) -> Option<Read> {
+    /// The condition that begins after these leads.
+    fn plain(&self, start: usize, at: usize, lead: Option<Lead>, is_price: bool) -> Option<Match> {
         let cued = CUE_WORDS
             .longest_at(self.tokens, at)
             .and_then(|(cue, end)| self.with_cue(start, is_price, cue, end));
@@ -186,17 +186,19 @@ impl Reader<'_> {
             .or_else(|| self.with_lead(start, at, lead?))
     }
 
-    /// The `max` of `z-max 15` and the `~` of `36~47`; amounts see to themselves.
+    /// Whether a token is part of a name: the `max` of `z-max 15`, the `~` of `36~47`.
     fn is_in_a_name(&self, at: usize) -> bool {
-        let is_sign = self.tokens.is(at, Kind::Sign) && self.tokens.word(at) != "~";
-        let is_bound =
-            || !self.tokens.is(at - 1, Kind::Sign) || matches!(self.tokens.word(at - 1), "-" | "&");
+        let is_sign = self.tokens.is(at, TokenKind::Sign) && self.tokens.word(at) != "~";
+        let is_bound = || {
+            !self.tokens.is(at - 1, TokenKind::Sign)
+                || matches!(self.tokens.word(at - 1), "-" | "&")
+        };
         self.tokens.is_glued(at) && !is_sign && is_bound()
     }
 
-    /// The most telling of the leads that stand here, and the token behind them.
+    /// The most specific of the leads at a token, and the exclusive end of all of them.
     fn leads(&self, start: usize) -> (Option<Lead>, usize) {
-        let mut told: Option<Lead> = None;
+        let mut lead_so_far: Option<Lead> = None;
         let mut at = start;
         for _ in 0..MAX_LEADS {
             let Some((lead, end)) = LEAD_WORDS.longest_at(self.tokens, at) else { break };
@@ -209,13 +211,15 @@ impl Reader<'_> {
             if is_cue {
                 break;
             }
-            told = told.filter(|told| told.is_price || !lead.is_price).or(Some(lead));
+            lead_so_far = lead_so_far
+                .filter(|lead_so_far| lead_so_far.is_price || !lead.is_price)
+                .or(Some(lead));
             at = end;
         }
-        (told, at)
+        (lead_so_far, at)
     }
 
-    fn with_cue(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Read> {
+    fn with_cue(&self, start: usize, is_price: bool, cue: Cue, at: usize) -> Option<Match> {
         if cue.kind == PriceKind::Between {
             let is_price =
                 is_price || cue.bare != Bare::Never && self.is_range_of_prices(start, cue, at);
@@ -226,17 +230,17 @@ impl Reader<'_> {
         if is_from_to {
             return self.range(start, at, is_price, &JOINER_WORDS);
         }
-        let amount = self.amount_behind(at)?;
+        let amount = self.amount_after(at)?;
         let may_read = amount.is_marked || self.is_price(start, is_price, cue, &amount);
         may_read.then(|| self.one(start, cue.kind, &amount))
     }
 
-    /// The amount behind a cue, with fillers between.
-    fn amount_behind(&self, at: usize) -> Option<Amount> {
+    /// The amount after a cue and optional fillers.
+    fn amount_after(&self, at: usize) -> Option<Amount> {
         let mut at = at;
         for _ in 0..=MAX_FILLERS {
             let is_glued = self.tokens.word_before(at) == "-";
-            let glued = || self.amounts.behind_joiner(at).filter(|_| is_glued);
+            let glued = || self.amounts.after_joiner(at).filter(|_| is_glued);
             if let Some(amount) = self.amounts.at(at).or_else(glued) {
                 return Some(amount);
             }
@@ -245,7 +249,7 @@ impl Reader<'_> {
         None
     }
 
-    fn one(&self, start: usize, kind: PriceKind, amount: &Amount) -> Read {
+    fn one(&self, start: usize, kind: PriceKind, amount: &Amount) -> Match {
         let trailer = TRAILER_WORDS.longest_at(self.tokens, amount.end).map(|(_, end)| end);
         // The "or under" of "over $80 or under $20" begins another condition.
         let end = trailer.filter(|end| self.amounts.at(*end).is_none()).unwrap_or(amount.end);
@@ -253,43 +257,43 @@ impl Reader<'_> {
         (PriceConstraint::one(kind, amount.value, amount.currency, span), end)
     }
 
-    /// Whether a number without a currency is a price behind this cue.
+    /// Whether a number without a currency is a price after this cue.
     fn is_price(&self, start: usize, is_price: bool, cue: Cue, amount: &Amount) -> bool {
         let bare = if is_price { Bare::Always } else { cue.bare };
         let at_least = |least: i64| amount.value >= Decimal::from(least);
-        let fits = match (bare, behind(self.tokens, amount.end)) {
-            (Bare::Never, _) | (_, Behind::Claim) => false,
-            (_, Behind::Nothing) | (Bare::Always, Behind::Noun) => true,
-            (Bare::BeforeNoun, Behind::Noun) => at_least(LEAST_BEFORE_NOUN),
-            (Bare::Last, Behind::Noun) => false,
+        let fits = match (bare, following(self.tokens, amount.end)) {
+            (Bare::Never, _) | (_, Following::Measured) => false,
+            (_, Following::Nothing) | (Bare::Always, Following::Noun) => true,
+            (Bare::BeforeNoun, Following::Noun) => at_least(MIN_BEFORE_NOUN),
+            (Bare::Last, Following::Noun) => false,
         };
         fits && !amount.value.is_zero()
             && (is_price
                 || at_least(i64::from(cue.least))
-                    && (!amount.is_in_words || at_least(LEAST_IN_WORDS))
+                    && (!amount.is_in_words || at_least(MIN_IN_WORDS))
                     && !self.is_measured(start, cue.kind, amount.value)
                     && !(cue.may_be_year && is_year(amount.value))
                     && !(cue.is_name && self.is_named_max(start, amount.value)))
     }
 
-    /// Whether the word before says that the number is a size or an age.
+    /// Whether the word before makes the number a size or an age.
     fn is_measured(&self, start: usize, kind: PriceKind, value: Decimal) -> bool {
         let before = self.tokens.word_before(start);
         let oldest = match kind {
             PriceKind::Below | PriceKind::AtMost => OLDEST_CHILD,
             _ => OLDEST_PERSON,
         };
-        let is_person = is_someone(before) || kind == PriceKind::Above && before == "is";
+        let is_person = is_person(before) || kind == PriceKind::Above && before == "is";
         is_measure(before) || is_person && value <= Decimal::from(oldest)
     }
 
-    /// "air max 90": the shop's own words know such names, and so do we.
+    /// "air max 90" is a name, by our list or because the shop's vocabulary has "max".
     fn is_named_max(&self, at: usize, value: Decimal) -> bool {
         let is_round = (value % Decimal::from(5)).is_zero();
         !is_round || NAMES_WITH_MAX.contains(&self.tokens.word_before(at)) || (self.knows)("max")
     }
 
-    /// Whether "between" is followed by two numbers that nothing else owns.
+    /// Whether "between" is followed by two numbers that can only be prices.
     fn is_range_of_prices(&self, start: usize, cue: Cue, at: usize) -> bool {
         let Some((_, high)) = self.two_amounts(at, &BETWEEN_WORDS) else { return false };
         self.is_price(start, false, cue, &high)
@@ -301,11 +305,11 @@ impl Reader<'_> {
         at: usize,
         is_price: bool,
         joiners: &Lexicon<()>,
-    ) -> Option<Read> {
+    ) -> Option<Match> {
         let (low, high) = self.two_amounts(at, joiners)?;
-        let is_claimed =
-            !(low.is_marked || high.is_marked) && behind(self.tokens, high.end) == Behind::Claim;
-        if is_claimed || !(is_price || low.is_marked || high.is_marked) {
+        let is_measured = !(low.is_marked || high.is_marked)
+            && following(self.tokens, high.end) == Following::Measured;
+        if is_measured || !(is_price || low.is_marked || high.is_marked) {
             return None;
         }
         let currency = match (low.currency, high.currency) {
@@ -323,7 +327,7 @@ impl Reader<'_> {
     fn two_amounts(&self, at: usize, joiners: &Lexicon<()>) -> Option<(Amount, Amount)> {
         let low = self.amounts.at(at)?;
         let (_, joined) = joiners.longest_at(self.tokens, low.end)?;
-        let high = self.amounts.at(joined).or_else(|| self.amounts.behind_joiner(joined))?;
+        let high = self.amounts.at(joined).or_else(|| self.amounts.after_joiner(joined))?;
         let shares_multiplier =
             low.multiplier == Decimal::ONE && low.value * high.multiplier < high.value;
         let low = match shares_multiplier {
@@ -333,13 +337,13 @@ impl Reader<'_> {
         Some((low, high))
     }
 
-    fn with_suffix(&self, start: usize, at: usize) -> Option<Read> {
+    fn with_suffix(&self, start: usize, at: usize) -> Option<Match> {
         let amount = self.amounts.at(at)?;
         let (suffix, end) = SUFFIX_WORDS.longest_at(self.tokens, amount.end)?;
         let is_price = || {
             suffix.takes_bare
-                && amount.value >= Decimal::from(LEAST_WITH_SUFFIX)
-                && behind(self.tokens, end) == Behind::Nothing
+                && amount.value >= Decimal::from(MIN_WITH_SUFFIX)
+                && following(self.tokens, end) == Following::Nothing
                 && !self.is_measured(start, suffix.kind, amount.value)
                 && !(suffix.is_name && self.is_named_max(start, amount.value))
         };
@@ -351,19 +355,19 @@ impl Reader<'_> {
         Some((constraint, end))
     }
 
-    fn with_lead(&self, start: usize, at: usize, lead: Lead) -> Option<Read> {
+    fn with_lead(&self, start: usize, at: usize, lead: Lead) -> Option<Match> {
         let amount = self.amounts.at(at)?;
         let is_price = amount.is_marked
             || lead.is_price
-                && behind(self.tokens, amount.end) == Behind::Nothing
+                && following(self.tokens, amount.end) == Following::Nothing
                 && !is_measure(self.tokens.word_before(start))
                 && !amount.value.is_zero();
         is_price.then(|| self.one(start, lead.alone, &amount))
     }
 }
 
-/// The comparison that holds where this one does not, for those that are negated in plain speech.
-fn turned(kind: PriceKind) -> Option<PriceKind> {
+/// The opposite of a comparison, for those that are commonly negated.
+fn opposite(kind: PriceKind) -> Option<PriceKind> {
     match kind {
         PriceKind::Above => Some(PriceKind::AtMost),
         PriceKind::Below => Some(PriceKind::AtLeast),

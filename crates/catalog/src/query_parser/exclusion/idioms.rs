@@ -1,13 +1,13 @@
-//! In which phrases is a negation part of what is wanted?
+//! Phrases in which a negation is part of what is wanted: "no show socks", "non stick".
 
 use std::sync::LazyLock;
 
 use crate::analysis::singular;
 
-use super::super::lexicon::{Lexicon, WordSet};
-use super::super::tokens::{Kind, Tokens};
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::lexicon::{Lexicon, WordSet};
 
-/// What follows "no" in the names of things and features.
+/// Words after "no" in names of things and features.
 const NO_NAMES: &str = "show shows iron drill slip stick sew cook bake churn knead spill tie touch \
     contact kink dig hub leak rust fuss chafe tear tears poo tangle crease wrinkle name brainer \
     frill frills nonsense limit limits fear entry exit boundaries doubt problem matter time need \
@@ -21,13 +21,13 @@ const NO_NAMES: &str = "show shows iron drill slip stick sew cook bake churn kne
     shave blade press turn flat bend vacancy vacancies dogs pets turning littering overtaking frost screws file \
     turbo ordinary experience budget object price spending maximum minimum";
 
-/// What follows "non" likewise; most others are qualities.
+/// Words after "non", likewise; most others are qualities.
 const NON_NAMES: &str = "stick slip skid toxic gmo dairy alcoholic woven iron fat fiction scuff \
     acetone aerosol scratch sterile tarnish binary greasy drowsy stop contact food pilling wood \
     combi crease kink tilt rinse drip branded brand slippery sticky shedding glare \
     habit prescription clump clumping fade sag fog bio oem sim pro cling comedogenic damp profit ecc rust touch zero pressure";
 
-/// Whole phrases, brands and idioms among them.
+/// Whole phrases, including brands.
 const PHRASES: &str = "not your mother|not your daughter|not your average|not your|not just|\
     not only|not too|not very|not so|not a toy|not for sale|not included|not today|not safe|\
     not fragile|not another|not dog|not milk|not co|without a doubt|without doubt|without limits|\
@@ -38,7 +38,7 @@ const PHRASES: &str = "not your mother|not your daughter|not your average|not yo
 
 /// Endings of qualities: non-metallic, non-dimmable, non-vented.
 const QUALITY_ENDINGS: &[&str] = &["able", "ible", "ic", "ed", "ing", "ive", "ent", "ous", "ical"];
-/// Things that end like qualities.
+/// Nouns that end like qualities.
 const THINGS: &str = "plastic acrylic ceramic fabric elastic organic synthetic cotton-blend red";
 
 static NO: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NO_NAMES]));
@@ -46,8 +46,8 @@ static NON: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[NON_NAMES]));
 static WHOLE: LazyLock<Lexicon<()>> = LazyLock::new(|| Lexicon::of_lists(&[(PHRASES, ())]));
 static THING_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[THINGS]));
 
-/// Whether a negation at a token belongs to a name.
-pub(super) fn begins_a_name(tokens: &Tokens, at: usize) -> bool {
+/// Whether the negation at a token belongs to an idiom.
+pub(super) fn begins_idiom(tokens: &Tokens, at: usize) -> bool {
     let next = tokens.word(at + 1);
     let is_no = tokens.word(at) == "no";
     WHOLE.longest_at(tokens, at).is_some()
@@ -55,17 +55,17 @@ pub(super) fn begins_a_name(tokens: &Tokens, at: usize) -> bool {
         || matches!(tokens.word(at), "no" | "non" | "not") && !is_a_word(tokens, at + 1)
 }
 
-/// "no 5", "no. 7", "no-iron": not a word that could be left out.
+/// Whether a word follows; "no 5" and "no. 7" are names.
 fn is_a_word(tokens: &Tokens, at: usize) -> bool {
-    tokens.is(at, Kind::Word) || tokens.is_hyphen_inside(at)
+    tokens.is(at, TokenKind::Word) || tokens.is_hyphen_inside(at)
 }
 
-/// Whether "no" and this word say what a thing does or spares its user: "no iron", "no tangle".
+/// Whether "no" and this word name a feature: "no iron", "no tangle".
 pub(super) fn is_feature(word: &str) -> bool {
     NO.contains(word) || NO.contains(&singular(word))
 }
 
-/// Whether "non" and this word say how a thing is, and not what it is made of.
+/// Whether "non" and this word name a quality rather than a material.
 pub(super) fn is_quality(word: &str) -> bool {
     NON.contains(word)
         || NON.contains(&singular(word))

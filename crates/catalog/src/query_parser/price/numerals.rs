@@ -1,25 +1,24 @@
-//! Which number do words say: "twenty", "nine hundred", "two and a half thousand"?
+//! Numbers in words: "twenty", "nine hundred", "two and a half thousand".
 //!
-//! Numbers below a hundred said one after the other are a price with its cents, as people say
-//! prices: "twelve fifty" is 12.50.
+//! Two consecutive numbers below a hundred are a price with cents: "twelve fifty" is 12.50.
 
 use std::sync::LazyLock;
 
 use rust_decimal::Decimal;
 
-use super::lexicon::Lexicon;
-use super::tokens::{Kind, Tokens};
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::lexicon::Lexicon;
 
-/// More words than this say no number that anyone would ask for.
+/// The most words of a number.
 const MAX_WORDS: usize = 12;
-/// No amount in words goes beyond this; it also keeps the sums from overflowing.
+/// The largest amount in words, in hundredths. Prevents overflow.
 const MAX_HUNDREDTHS: u64 = 100_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Numeral {
     /// One to nine.
     Unit(u64),
-    /// Ten to nineteen, and compounds that nothing is added to.
+    /// Ten to nineteen, and compounds that take no unit.
     Teen(u64),
     /// Twenty to ninety.
     Tens(u64),
@@ -27,7 +26,7 @@ enum Numeral {
     Hundreds(u64),
     /// "hundred": multiplies what came before.
     Hundred,
-    /// "thousand" and beyond: multiplies all since the last of its kind.
+    /// "thousand" and more: multiplies everything since the previous scale.
     Scale(u64),
 }
 
@@ -103,13 +102,13 @@ static NUMERALS: LazyLock<Lexicon<Numeral>> =
 /// A number in words.
 pub(super) struct InWords {
     pub(super) value: Decimal,
-    /// What its last word multiplied it with: 1000 in "two thousand".
+    /// The factor of its last word: 1000 in "two thousand".
     pub(super) multiplier: Decimal,
-    /// The token behind it.
+    /// The exclusive end of its tokens.
     pub(super) end: usize,
 }
 
-/// The number that words say from a token on.
+/// The number in words that begins at a token.
 pub(super) fn number_at(tokens: &Tokens, at: usize) -> Option<InWords> {
     let mut sum = Sum::default();
     let mut end = at;
@@ -132,9 +131,9 @@ pub(super) fn number_at(tokens: &Tokens, at: usize) -> Option<InWords> {
     Some(InWords { value: sum.value(), multiplier, end })
 }
 
-/// What a word behind digits multiplies them with: "2.5 thousand", "5 hundred", "50k".
+/// The factor of a word after digits: "2.5 thousand", "5 hundred", "50k".
 pub(super) fn multiplier_at(tokens: &Tokens, at: usize) -> Option<(Decimal, usize)> {
-    if matches!(tokens.word(at), "k" | "к") && tokens.is(at, Kind::Word) {
+    if matches!(tokens.word(at), "k" | "к") && tokens.is(at, TokenKind::Word) {
         return Some((Decimal::ONE_THOUSAND, at + 1));
     }
     match NUMERALS.longest_at(tokens, at)? {
@@ -161,7 +160,7 @@ fn half_at(tokens: &Tokens, at: usize) -> Option<usize> {
     is_half.then_some(at + 3)
 }
 
-/// A number as it grows, in hundredths, so that halves and cents stay exact.
+/// A number under construction, in hundredths, so that halves and cents are exact.
 #[derive(Default)]
 struct Sum {
     finished: u64,
@@ -203,7 +202,7 @@ impl Sum {
         taken
     }
 
-    /// Adds whole units, or cents once these are being said.
+    /// Adds whole units, or cents once they have begun.
     fn add(&mut self, hundredths: u64) -> bool {
         let is_unit_of_tens = hundredths < 10 && !self.has_cents;
         self.current += if is_unit_of_tens { hundredths * 100 } else { hundredths };
@@ -226,8 +225,8 @@ impl Sum {
 
 #[cfg(test)]
 mod tests {
-    use super::super::lexicon::assert_folded;
     use super::*;
+    use crate::query_parser::lexicon::assert_folded;
 
     fn check(text: &str, expected: &str) {
         let tokens = Tokens::of(text);
@@ -262,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_as_people_say_them() {
+    fn spoken_prices() {
         check("twelve fifty", "12.5 0");
         check("nineteen ninety nine", "19.99 0");
         check("nine ninety-nine", "9.99 0");
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_ends_where_it_makes_no_sense_to_go_on() {
+    fn a_number_ends_where_it_cannot_continue() {
         check("twenty shoes", "20 1");
         check("a shoe", "none");
         check("one two", "1 1");

@@ -1,21 +1,21 @@
-//! Does a price satisfy a condition? Asked of a million prices: whole numbers, compared exactly.
+//! A price condition compiled to integer comparisons, for evaluation on every product of a shop.
 
 use rust_decimal::Decimal;
 
 use super::constraint::{Bound, PriceConstraint};
 use crate::price::{MAX_DECIMALS, Money};
 
-/// A condition on the price, prepared for many prices. Admits what the condition admits.
+/// A compiled price condition. Equivalent to the [`PriceConstraint`] it was made from.
 #[derive(Clone, Debug)]
 pub struct PriceRange<'a> {
     constraint: &'a PriceConstraint,
-    /// By number of decimals, the least and the greatest amount let in, in units of the last
+    /// For each number of decimals, the least and the greatest admitted amount in units of the last
     /// decimal.
     ends: [(i128, i128); MAX_DECIMALS + 1],
 }
 
 impl<'a> PriceRange<'a> {
-    /// Prepares a condition.
+    /// Compiles a condition.
     pub fn of(constraint: &'a PriceConstraint) -> Self {
         let ends = std::array::from_fn(|decimals| {
             let least = constraint.floor.map_or(i128::MIN, |floor| least(floor, decimals as u32));
@@ -49,8 +49,8 @@ fn greatest(ceiling: Bound, decimals: u32) -> i128 {
     if is_exact && !ceiling.inclusive { whole - 1 } else { whole }
 }
 
-/// An amount in units of so many decimals, rounded down, and whether nothing was lost. Fits: a
-/// decimal has 96 bits, and eight more digits take 27.
+/// An amount in units of the given decimal, rounded down, and whether that is exact. Cannot
+/// overflow: a decimal has 96 bits, and eight more digits take 27.
 fn in_units(amount: Decimal, decimals: u32) -> (i128, bool) {
     let (digits, scale) = (amount.mantissa(), amount.scale());
     match decimals.checked_sub(scale) {
@@ -66,9 +66,9 @@ fn in_units(amount: Decimal, decimals: u32) -> (i128, bool) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::PriceKind;
     use super::*;
     use crate::currency::Currency;
+    use crate::query_parser::PriceKind;
 
     fn amount() -> impl Strategy<Value = Decimal> {
         prop_oneof![

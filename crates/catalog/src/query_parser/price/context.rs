@@ -1,13 +1,13 @@
-//! What else than a price may a number be? Whatever counts, measures or names with it.
+//! The words around a number that make it a count, a measure or part of a name instead of a price.
 
 use std::sync::LazyLock;
 
 use crate::analysis::{is_function_word, singular};
 
 use super::cues::{CUE_WORDS, SUFFIX_WORDS};
-use super::exclusion::NEGATOR_WORDS;
-use super::lexicon::WordSet;
-use super::tokens::{Kind, Tokens};
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::lexicon::WordSet;
+use crate::query_parser::negators::NEGATOR_WORDS;
 
 /// Units of measure, in the singular where it is English.
 const UNITS: &str = "inch in inche ft foot feet yard yd mm cm m km meter metre mile centimeter \
@@ -22,7 +22,7 @@ const UNITS: &str = "inch in inche ft foot feet yard yd mm cm m km meter metre m
 const TIMES: &str = "year yr y yo month mo week wk day hour hr h minute min second sec s ms night \
     yrs mos am pm o'clock oclock century decade st nd rd th d";
 
-/// What numbers count. Things that shops sell by themselves are not among them: "under 50
+/// Things that numbers count. Things that shops sell on their own are not in the list: "under 50
 /// monitor" asks for a monitor.
 const COUNTED: &str = "piece pc pcs pack pk count ply set pair person people player seat seater \
     user guest adult kid child man woman drawer tier shelf burner blade speed gear port outlet \
@@ -32,7 +32,7 @@ const COUNTED: &str = "piece pc pcs pack pk count ply set pair person people pla
     item product thing of word line tooth teeth leg cell charge cycle lap rep shade color colour \
     cylinder arm";
 
-/// Units and counted things of the other languages, with the forms that numbers take.
+/// Units and counted things of the other languages, inflected as after numbers.
 const FOREIGN: &str = "zoll jahr jahre jahren monat monate monaten tag tage tagen woche wochen \
     stunde stunden minuten stuck stucke teile teilig personen person liter grad seiten kalorien \
     zentimeter pouce pouces an ans mois jour jours semaine semaines heure heures pieces piece \
@@ -44,14 +44,14 @@ const FOREIGN: &str = "zoll jahr jahre jahren monat monate monaten tag tage tage
     года лет месяц месяца месяцев дня днеи час часа часов минут шт штук штуки человек персон \
     градусов детали деталеи страниц";
 
-/// Before a cue, these say what is measured: "size under 10".
+/// Before a cue, these words name a measure: "size under 10".
 const MEASURES: &str = "size sizes age ages aged gauge grit grade model number chapter level \
     temperature temp weight height width length depth diameter screen diagonal power wattage \
     voltage capacity waist chest bust inseam spf version volume speed range radius thickness \
     resolution iso year years gewicht grosse alter breite hohe lange taille poids largeur talla \
     peso ancho altura tamanho taglia altezza размер вес высота ширина длина возраст возрасте";
 
-/// Before a cue, these make a small number an age: "kids under 5", "women over 50".
+/// Before a cue, these words make a small number an age: "kids under 5", "women over 50".
 const PEOPLE: &str = "kid kids child children toddler toddlers baby babies infant infants boy boys \
     girl girls teen teens teenager teenagers junior juniors youth youths student students people \
     person adult adults senior seniors man men woman women lady ladies someone anyone everyone \
@@ -60,70 +60,70 @@ const PEOPLE: &str = "kid kids child children toddler toddlers baby babies infan
     hommes ninos ninas mujeres hombres criancas meninas mulheres homens bambini bambine donne \
     uomini детеи дети детям ребенка мужчин женщин мальчиков девочек";
 
-/// Function words of the other languages: behind a number they count nothing.
+/// Function words of the other languages, which numbers do not count.
 const FOREIGN_FUNCTION_WORDS: &str = "fur mit und oder im von zum pour avec et ou dans en para con \
     y o com e per da di il la le les un une une los las для с и в на или euro";
 
-static CLAIMING: LazyLock<WordSet> =
+static COUNTABLE_WORDS: LazyLock<WordSet> =
     LazyLock::new(|| WordSet::of(&[UNITS, TIMES, COUNTED, FOREIGN]));
 static MEASURE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[MEASURES]));
 static PEOPLE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[PEOPLE]));
 static FREE_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[FOREIGN_FUNCTION_WORDS]));
 
-/// What stands behind a number.
+/// What follows a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Behind {
-    /// Nothing that could own the number.
+pub(super) enum Following {
+    /// Nothing that the number could count or measure.
     Nothing,
-    /// A word that may or may not be counted.
+    /// A word that the number may count.
     Noun,
-    /// A unit, a counted thing, the rest of a name.
-    Claim,
+    /// A unit, a counted thing, or the rest of a name.
+    Measured,
 }
 
-/// Looks at the token behind a number that has no currency.
-pub(super) fn behind(tokens: &Tokens, at: usize) -> Behind {
+/// Classifies the token after a number without a currency.
+pub(super) fn following(tokens: &Tokens, at: usize) -> Following {
     let word = tokens.word(at);
     if at >= tokens.len() {
-        return Behind::Nothing;
+        return Following::Nothing;
     }
-    if tokens.is(at, Kind::Sign) {
+    if tokens.is(at, TokenKind::Sign) {
         return match word {
-            "," | ";" | "!" | "?" | ")" | "]" | "(" | "…" => Behind::Nothing,
+            "," | ";" | "!" | "?" | ")" | "]" | "(" | "…" => Following::Nothing,
             "." | ":" | "-" | "–" | "—" | "/" | "|" | "&" if !tokens.is_glued(at + 1) => {
-                Behind::Nothing
+                Following::Nothing
             }
-            _ => Behind::Claim,
+            _ => Following::Measured,
         };
     }
     if tokens.is_glued(at) {
-        return Behind::Claim;
+        return Following::Measured;
     }
     let is_last = at + 1 == tokens.len()
         || matches!(tokens.word(at + 1), "." | "x" | "×" | "," | "\"") && word == "in";
-    let is_free = is_function_word(word)
+    let is_neutral = is_function_word(word)
         || FREE_WORDS.contains(word)
         || NEGATOR_WORDS.longest_at(tokens, at).is_some()
         || CUE_WORDS.longest_at(tokens, at).is_some()
         || SUFFIX_WORDS.longest_at(tokens, at).is_some();
-    if matches!(word, "in" | "a" | "m" | "c") && is_last || !is_free && claims(word) {
-        return Behind::Claim;
+    if matches!(word, "in" | "a" | "m" | "c") && is_last || !is_neutral && takes_number(word) {
+        return Following::Measured;
     }
-    if is_free { Behind::Nothing } else { Behind::Noun }
+    if is_neutral { Following::Nothing } else { Following::Noun }
 }
 
-/// Whether a word is a unit or a thing that numbers count.
-pub(super) fn claims(word: &str) -> bool {
-    CLAIMING.contains(word) || CLAIMING.contains(&singular(word))
+/// Whether a word is a unit or a counted thing.
+pub(in crate::query_parser) fn takes_number(word: &str) -> bool {
+    COUNTABLE_WORDS.contains(word) || COUNTABLE_WORDS.contains(&singular(word))
 }
 
-/// Whether the word before a cue says that something else than a price is measured.
+/// Whether the word before a cue names a measure other than a price.
 pub(super) fn is_measure(word: &str) -> bool {
     MEASURE_WORDS.contains(word)
 }
 
-/// Whether the word before a cue is someone with an age.
-pub(super) fn is_someone(word: &str) -> bool {
+/// Whether the word before a cue names people.
+pub(super) fn is_person(word: &str) -> bool {
     PEOPLE_WORDS.contains(word)
 }
 
@@ -132,18 +132,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_and_counted_things_claim_a_number() {
-        let what = |text| behind(&Tokens::of(text), 1);
+    fn units_and_counted_things_take_a_number() {
+        let what = |text| following(&Tokens::of(text), 1);
         for text in
             ["50 inches", "50\"", "50%", "5x8", "50-inch", "5 drawers", "50s", "6 ft", "40 in"]
         {
-            assert_eq!(what(text), Behind::Claim, "{text}");
+            assert_eq!(what(text), Following::Measured, "{text}");
         }
         for text in ["50", "50, red", "50 for her", "50 in red", "50 without", "50 - red", "50."] {
-            assert_eq!(what(text), Behind::Nothing, "{text}");
+            assert_eq!(what(text), Following::Nothing, "{text}");
         }
         for text in ["50 shoes", "50 iphone", "50 5"] {
-            assert_eq!(what(text), Behind::Noun, "{text}");
+            assert_eq!(what(text), Following::Noun, "{text}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Which amount of money stands at a place in a query?
+//! Parses an amount of money in a query.
 //!
-//! A number in digits or words, with money said on either side or not: `$1,299`, `50k`,
-//! `fifty bucks`, `a tenner`. Digits follow the rules of prices in the catalog.
+//! A number in digits or words, with or without a currency on either side: `$1,299`, `50k`, `fifty
+//! bucks`, `a tenner`. Digits follow the rules of catalog prices.
 
 use std::sync::LazyLock;
 
@@ -10,11 +10,11 @@ use rust_decimal::Decimal;
 use crate::currency::Currency;
 use crate::price::{MAX_WHOLE_DIGITS, is_space, read_amount};
 
-use super::TermLookup;
-use super::lexicon::{Lexicon, WordSet};
-use super::money::{Money, agreed, money_at, money_before};
+use super::currency::{CurrencyMention, agreed, mention_at, mention_before};
 use super::numerals::{InWords, multiplier_at, number_at};
-use super::tokens::{Kind, Tokens};
+use crate::lexer::{TokenKind, Tokens};
+use crate::query_parser::TermLookup;
+use crate::query_parser::lexicon::{Lexicon, WordSet};
 
 /// `1 299 000` has three groups; more are no price.
 const MAX_GROUPS: usize = 5;
@@ -24,28 +24,28 @@ const DIGITS_OF_A_GROUP: usize = 3;
 static NOTES: LazyLock<Lexicon<u32>> =
     LazyLock::new(|| Lexicon::of_lists(&[("fiver|a fiver", 5), ("tenner|a tenner", 10)]));
 
-/// Things whose weight is asked for: beside these, pounds are no money.
+/// Things that are weighed: in a query with one of these, pounds are a weight.
 const WEIGHED: &str = "dumbbell dumbbells kettlebell kettlebells barbell barbells weight weights \
     weighted weighs weighing vest plate plates lb lbs kg luggage suitcase dog dogs cat cats puppy \
     pup pet capacity lift load supports holds heavy lighter baby infant toddler bowling";
 
 static WEIGHED_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WEIGHED]));
 
-/// An amount and the tokens it was read from.
+/// An amount and the end of its tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Amount {
     pub(super) value: Decimal,
     pub(super) currency: Option<Currency>,
-    /// Whether money was said beside the number.
+    /// Whether a currency or another word for money is next to the number.
     pub(super) is_marked: bool,
     pub(super) is_in_words: bool,
-    /// What the number was multiplied with: 1000 in `2k`.
+    /// The multiplier: 1000 in `2k`.
     pub(super) multiplier: Decimal,
-    /// The token behind it.
+    /// The exclusive end of its tokens.
     pub(super) end: usize,
 }
 
-/// Reads the amounts of one text.
+/// Parses the amounts of one text.
 pub(super) struct Amounts<'a> {
     pub(super) tokens: &'a Tokens<'a>,
     pub(super) knows: TermLookup<'a>,
@@ -68,10 +68,10 @@ impl<'a> Amounts<'a> {
         if let Some(one) = self.one_of_money(at) {
             return Some(one);
         }
-        let before = money_before(self.tokens, at, self.knows);
+        let before = mention_before(self.tokens, at, self.knows);
         let start = before.map_or(at, |(_, end)| end);
         let before = before.map(|(money, _)| money);
-        let is_sign = before.is_some() && self.tokens.is(at, Kind::Sign);
+        let is_sign = before.is_some() && self.tokens.is(at, TokenKind::Sign);
         if !is_sign && self.is_part_of_a_word(at) {
             return None;
         }
@@ -80,7 +80,7 @@ impl<'a> Amounts<'a> {
     }
 
     /// The second amount of `20-40`, which would be part of a word without the first.
-    pub(super) fn behind_joiner(&self, at: usize) -> Option<Amount> {
+    pub(super) fn after_joiner(&self, at: usize) -> Option<Amount> {
         self.with_money(self.number(at, None)?, None)
     }
 
@@ -95,9 +95,9 @@ impl<'a> Amounts<'a> {
         self.with_money(number, None)
     }
 
-    /// The 40 of `wd-40` and the 15 of `x15` are no numbers.
+    /// The 40 of `wd-40` and the 15 of `x15` are not numbers.
     fn is_part_of_a_word(&self, at: usize) -> bool {
-        let is_word = |at: usize| self.tokens.is(at, Kind::Word);
+        let is_word = |at: usize| self.tokens.is(at, TokenKind::Word);
         let is_bound = |at: usize| self.tokens.is_glued(at);
         match at {
             0 => false,
@@ -111,8 +111,8 @@ impl<'a> Amounts<'a> {
         }
     }
 
-    fn number(&self, at: usize, before: Option<Money>) -> Option<Amount> {
-        if !self.tokens.is(at, Kind::Digits) {
+    fn number(&self, at: usize, before: Option<CurrencyMention>) -> Option<Amount> {
+        if !self.tokens.is(at, TokenKind::Digits) {
             let InWords { value, multiplier, end } = number_at(self.tokens, at)?;
             return Some(Amount { value, multiplier, is_in_words: true, ..Amount::bare(end) });
         }
@@ -138,15 +138,16 @@ impl<'a> Amounts<'a> {
         self.tokens.word(end) == "/"
             && self.tokens.is_glued(end)
             && self.tokens.is_glued(end + 1)
-            && self.tokens.is(end + 1, Kind::Digits)
+            && self.tokens.is(end + 1, TokenKind::Digits)
     }
 
-    /// `1 299` is one number beside money, or where the rest could not stand alone (`5 000`).
+    /// `1 299` is one number next to a currency, or if the second group could not stand alone
+    /// (`5 000`).
     fn end_of_groups(&self, at: usize, is_marked: bool) -> usize {
         let first = self.tokens.word(at);
         let is_group = |at: usize| {
             let digits = self.tokens.word(at);
-            self.tokens.is(at, Kind::Digits)
+            self.tokens.is(at, TokenKind::Digits)
                 && is_one_space(self.tokens.gap_before(at))
                 && digits.split(['.', ',']).next().map(str::len) == Some(DIGITS_OF_A_GROUP)
         };
@@ -158,22 +159,22 @@ impl<'a> Amounts<'a> {
             end += 1;
         }
         let must_group = self.tokens.word(at + 1).starts_with('0');
-        if must_group || is_marked || money_at(self.tokens, end, self.knows).is_some() {
+        if must_group || is_marked || mention_at(self.tokens, end, self.knows).is_some() {
             end
         } else {
             at + 1
         }
     }
 
-    fn with_money(&self, number: Amount, before: Option<Money>) -> Option<Amount> {
+    fn with_money(&self, number: Amount, before: Option<CurrencyMention>) -> Option<Amount> {
         let hyphen = usize::from(self.tokens.is_hyphen_inside(number.end));
-        let behind = money_at(self.tokens, number.end + hyphen, self.knows);
-        let (money, end) = match (before, behind) {
+        let after = mention_at(self.tokens, number.end + hyphen, self.knows);
+        let (money, end) = match (before, after) {
             (None, None) => return Some(number),
             (Some(before), None) => (before, number.end),
-            (None, Some(behind)) => behind,
-            (Some(before), Some((behind, end))) => {
-                agreed(before, behind).map_or((before, number.end), |money| (money, end))
+            (None, Some(after)) => after,
+            (Some(before), Some((after, end))) => {
+                agreed(before, after).map_or((before, number.end), |money| (money, end))
             }
         };
         if money.may_be_weight && self.weighs {
@@ -205,7 +206,7 @@ fn is_one_space(gap: &str) -> bool {
     chars.next().is_some_and(is_space) && chars.next().is_none()
 }
 
-/// `007`: no price begins so.
+/// `007` is not a price.
 fn is_part_number(digits: &str) -> bool {
     digits.len() > 1
         && digits.starts_with('0')
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn pounds_weigh_beside_things_that_do() {
+    fn pounds_are_a_weight_next_to_things_that_are_weighed() {
         check("50 pounds", "50 GBP, 0 left");
         check("50 pounds dumbbells", "none");
     }

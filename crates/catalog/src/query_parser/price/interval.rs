@@ -1,24 +1,23 @@
-//! Between which amounts, and in which currencies, do prices satisfy every condition? For a store
-//! that compares columns.
+//! The intersection of all price conditions as bounds on columns, for a store that filters in SQL.
 
 use rust_decimal::Decimal;
 
 use super::constraint::{Bound, PriceConstraint};
 use crate::{currency::Currency, price::MAX_DECIMALS};
 
-/// The prices that satisfy all of some conditions; no others do.
+/// Exactly the prices that satisfy a set of conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceInterval {
-    /// The least amount, included.
+    /// The least amount, inclusive.
     pub least: Option<Decimal>,
-    /// The greatest amount, included.
+    /// The greatest amount, inclusive.
     pub greatest: Option<Decimal>,
-    /// The currencies; any if none were named, no price at all if this is empty.
+    /// The admitted currencies: all if `None`, no price at all if empty.
     pub currencies: Option<Vec<Currency>>,
 }
 
 impl PriceInterval {
-    /// What satisfies all of these.
+    /// The intersection of these conditions.
     pub fn of(constraints: &[PriceConstraint]) -> Self {
         let mut interval = Self::default();
         for PriceConstraint { floor, ceiling, currency, .. } in constraints {
@@ -39,12 +38,12 @@ impl PriceInterval {
     }
 }
 
-/// The difference between two amounts that have all the decimals a price can have.
+/// The smallest difference between two prices.
 fn step() -> Decimal {
     Decimal::new(1, MAX_DECIMALS as u32)
 }
 
-/// The first amount that a bound lets in: no price lies between it and the bound.
+/// The first price inside a bound: no price lies between it and the bound.
 fn included(bound: Bound, step: Decimal) -> Decimal {
     let Bound { amount, inclusive } = bound;
     // With more decimals than a price has, or more digits, no price is on the bound.

@@ -1,4 +1,4 @@
-//! What must a product's price be? Exact bounds in one currency or in any.
+//! A price condition: exact bounds in one currency or in any.
 
 use std::fmt;
 
@@ -7,31 +7,31 @@ use rust_decimal::Decimal;
 use crate::currency::Currency;
 use crate::price::Money;
 
-use super::Span;
+use crate::lexer::Span;
 
-/// "About" an amount is within this many hundredths of it.
+/// "About" an amount is within this many percent of it.
 const ABOUT_PERCENT: i64 = 20;
 
-/// One end of the prices that are let in.
+/// One end of a price range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// Where it lies.
+    /// The amount.
     pub amount: Decimal,
-    /// Whether the amount itself is let in.
+    /// Whether the amount itself is in the range.
     pub inclusive: bool,
 }
 
 impl Bound {
-    fn with(amount: Decimal) -> Option<Self> {
+    fn inclusive(amount: Decimal) -> Option<Self> {
         Some(Self { amount, inclusive: true })
     }
 
-    fn without(amount: Decimal) -> Option<Self> {
+    fn exclusive(amount: Decimal) -> Option<Self> {
         Some(Self { amount, inclusive: false })
     }
 }
 
-/// How a price was asked for.
+/// The comparison of a price condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceKind {
     /// "under 50"
@@ -48,18 +48,18 @@ pub enum PriceKind {
     About,
 }
 
-/// A condition on the price that was found in a query.
+/// A price condition found in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceConstraint {
-    /// How it was asked for.
+    /// The comparison.
     pub kind: PriceKind,
-    /// Nothing cheaper.
+    /// The lower bound.
     pub floor: Option<Bound>,
-    /// Nothing dearer.
+    /// The upper bound.
     pub ceiling: Option<Bound>,
-    /// Only prices in this currency; if none was said, the amount in any currency.
+    /// The required currency; `None` compares the amount in any currency.
     pub currency: Option<Currency>,
-    /// The bytes of the query that say so.
+    /// Its bytes in the query.
     pub span: Span,
 }
 
@@ -72,32 +72,32 @@ impl PriceConstraint {
         span: Span,
     ) -> Self {
         let (floor, ceiling) = match kind {
-            PriceKind::Below => (None, Bound::without(amount)),
-            PriceKind::AtMost => (None, Bound::with(amount)),
-            PriceKind::Above => (Bound::without(amount), None),
-            PriceKind::AtLeast => (Bound::with(amount), None),
-            PriceKind::Between => (Bound::with(amount), Bound::with(amount)),
+            PriceKind::Below => (None, Bound::exclusive(amount)),
+            PriceKind::AtMost => (None, Bound::inclusive(amount)),
+            PriceKind::Above => (Bound::exclusive(amount), None),
+            PriceKind::AtLeast => (Bound::inclusive(amount), None),
+            PriceKind::Between => (Bound::inclusive(amount), Bound::inclusive(amount)),
             PriceKind::About => {
                 let off = amount * Decimal::new(ABOUT_PERCENT, 2);
                 let (low, high) = ((amount - off).normalize(), (amount + off).normalize());
-                (Bound::with(low), Bound::with(high))
+                (Bound::inclusive(low), Bound::inclusive(high))
             }
         };
         Self { kind, floor, ceiling, currency, span }
     }
 
-    /// From one amount to another, both included, in either order.
+    /// An inclusive range between two amounts in either order.
     pub(super) fn range(
         one: Decimal,
         other: Decimal,
         currency: Option<Currency>,
         span: Span,
     ) -> Self {
-        let (floor, ceiling) = (Bound::with(one.min(other)), Bound::with(one.max(other)));
+        let (floor, ceiling) = (Bound::inclusive(one.min(other)), Bound::inclusive(one.max(other)));
         Self { kind: PriceKind::Between, floor, ceiling, currency, span }
     }
 
-    /// Whether a product of this price satisfies the condition.
+    /// Whether a price satisfies the condition.
     pub fn admits(&self, price: Money) -> bool {
         let amount = price.amount;
         let is_above =
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_amount_itself_is_in_or_out() {
+    fn bounds_are_inclusive_or_exclusive() {
         let one = |kind| PriceConstraint::one(kind, Decimal::from(50), None, 0..1);
         check(&one(PriceKind::Below), "$50.00", false);
         check(&one(PriceKind::Below), "$49.99", true);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_currency_lets_in_that_currency_only() {
+    fn a_currency_admits_that_currency_only() {
         let in_any = PriceConstraint::range(Decimal::TEN, Decimal::ONE, None, 0..1);
         let in_euro = PriceConstraint { currency: Some(Currency::EUR), ..in_any.clone() };
         check(&in_any, "$5", true);
