@@ -88,7 +88,8 @@ impl TokenAdmin {
     /// Revokes a token of any shop; `false` if it does not exist or was revoked before.
     pub fn revoke(&mut self, id: u64, now: Timestamp) -> Result<bool, StoreError> {
         let Some(row) = self.readers.token(id)? else { return Ok(false) };
-        let revoked = self.run(&RevokeToken { pass: Operator.may_administer(row.shop), id }, now)?;
+        let revoked =
+            self.run(&RevokeToken { pass: Operator.may_administer(row.shop), id }, now)?;
         if self.readers.is_shared() {
             // Other nodes may accept the token from their cache until then.
             thread::sleep(TOKEN_LEASE);

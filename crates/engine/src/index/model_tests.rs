@@ -15,6 +15,7 @@ use catalog::{
     fusion::{self, Coverage, Fusion, QueryProfile, ScoreBounds, Signals},
     price::Money,
     product::ProductId,
+    query_parser::ParsedQuery,
     ranking::{
         BM25_PARAMS, Bm25Scorer, CorpusStats, FieldLength, FieldLengths, Hit, Score, TermFreqs,
     },
@@ -325,7 +326,10 @@ fn check(index: &ShopIndex, model: &Model) {
     assert_eq!(snapshot.visible_count(), visible);
     check_similar(&snapshot, model);
     for query in ["red", "red sofa", "wd-40", "the", "lamp blue green chair red", "nothing"] {
-        let words = QueryTerms::of(query).mark_corrected(&[correction("chiar", "chair")]);
+        let mut parsed = ParsedQuery::default();
+        parsed.residual = query.to_owned();
+        parsed.corrections = vec![correction("chiar", "chair")];
+        let words = parsed.terms();
         for (visibility, meant) in [
             (Visibility::VisibleOnly, None),
             (Visibility::All, None),
