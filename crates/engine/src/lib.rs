@@ -1,13 +1,14 @@
 //! The durable store, the shop indexes in memory, and the reads, writes and searches over them.
 //!
 //! Follow a write: [`Engine`] → [`writer`] → [`store`] → [`replication`] → [`index`].
-//! Follow a search: [`Engine`] → [`search`] → [`replication`] → [`index`] → [`store`].
+//! Follow a search: [`Engine`] → [`search`] → [`index`] (loaded by [`replication`]) or PostgreSQL
+//! → [`store`].
 //!
 //! Architecture invariants:
-//! - the store is the only truth; every index can be rebuilt from it;
-//! - an answered write is durable *and* visible;
-//! - nothing is served over HTTP here, and there is no command line and no environment; the clock
-//!   and the random source are handed in.
+//! - the store is the only source of truth; every index can be rebuilt from it;
+//! - an acknowledged write is durable *and* visible;
+//! - this crate serves no HTTP and reads neither arguments nor the environment; the clock and the
+//!   random source are parameters.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod background;
@@ -27,6 +28,6 @@ pub mod tokens;
 pub mod writer;
 pub mod writes;
 
-pub use engine::{Awaited, Engine, EngineError, Figures, OpenError, Settings};
+pub use engine::{Engine, EngineError, EngineStats, OpenError, Settings, WaitOutcome};
 pub use replication::WarmUp;
 pub use search::{OfflineSearcher, SearchRequest, SearchResults, SimilarRequest};

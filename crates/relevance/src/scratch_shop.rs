@@ -338,7 +338,7 @@ fn wait_for_vectors(engine: &Engine, products: usize) -> anyhow::Result<()> {
     let (mut fewest, mut since) = (usize::MAX, Instant::now());
     let shows_progress = io::stderr().is_terminal();
     loop {
-        let waiting = engine.waiting_for_vectors()?;
+        let waiting = engine.pending_vectors()?;
         if shows_progress && fewest < usize::MAX {
             // A closed standard error does not end the run.
             let _ =

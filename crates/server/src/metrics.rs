@@ -102,11 +102,11 @@ fn describe() {
 
 /// Renders all metrics, after updating the gauges.
 pub(crate) fn render(handle: &PrometheusHandle, engine: &Engine) -> String {
-    let stats = engine.figures();
+    let stats = engine.stats();
     metrics::gauge!("shopkeeper_index_shops").set(stats.shops as f64);
     metrics::gauge!("shopkeeper_index_products").set(stats.products as f64);
     metrics::gauge!("shopkeeper_index_bytes").set(stats.index_bytes as f64);
-    metrics::gauge!("shopkeeper_search_cache_bytes").set(stats.answer_bytes as f64);
+    metrics::gauge!("shopkeeper_search_cache_bytes").set(stats.cache_bytes as f64);
     metrics::gauge!("shopkeeper_writes_waiting").set(stats.writes_waiting as f64);
     if let Some(bytes) = resident_bytes() {
         metrics::gauge!("process_resident_memory_bytes").set(bytes as f64);

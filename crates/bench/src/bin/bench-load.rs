@@ -64,7 +64,7 @@ fn main() -> anyhow::Result<()> {
         let started = Instant::now();
         anyhow::ensure!(engine.warm_up(WarmUp::default()).is_done(), "a shop cannot be loaded");
         times.push(started.elapsed());
-        anyhow::ensure!(engine.figures().products == arguments.products, "not all were loaded");
+        anyhow::ensure!(engine.stats().products == arguments.products, "not all were loaded");
     }
     times.sort_unstable();
     let (first, median) = (times[0], times[times.len() / 2]);
@@ -113,7 +113,7 @@ fn settings(model: Arc<dyn Embedder>) -> Settings {
         reader_threads: 4,
         reader_queue: 100,
         index_memory: usize::MAX,
-        answer_memory: 0,
+        cache_memory: 0,
         embedder: Some(model),
         background: false,
         query_budget: 0,

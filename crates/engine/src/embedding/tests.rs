@@ -62,7 +62,7 @@ impl Bench {
             reader_threads: 1,
             reader_queue: 8,
             index_memory: 1 << 24,
-            answer_memory: 1 << 20,
+            cache_memory: 1 << 20,
             embedder,
             background: true,
             query_budget: 8,

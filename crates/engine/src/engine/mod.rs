@@ -22,7 +22,7 @@ use catalog::product::ShopId;
 use jiff::Timestamp;
 use thiserror::Error;
 
-pub use self::sequence::Awaited;
+pub use self::sequence::WaitOutcome;
 use crate::{
     background::BackgroundThread,
     embed::{Embedder, Encoder},
@@ -49,7 +49,7 @@ pub struct Settings {
     /// Memory for the indexes of shops, in bytes.
     pub index_memory: usize,
     /// Memory for the query cache, in bytes.
-    pub answer_memory: usize,
+    pub cache_memory: usize,
     /// Encodes texts as vectors; without it, search is lexical only.
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Whether products get deep vectors in the background or keep their instant ones.
@@ -117,7 +117,7 @@ impl From<LoadError> for EngineError {
 
 /// Current sizes of an engine.
 #[derive(Clone, Copy, Debug)]
-pub struct Figures {
+pub struct EngineStats {
     /// Shops in memory.
     pub shops: usize,
     /// Products in the indexes in memory.
@@ -125,7 +125,7 @@ pub struct Figures {
     /// Memory of these indexes, in bytes.
     pub index_bytes: usize,
     /// Memory of the query cache, in bytes.
-    pub answer_bytes: usize,
+    pub cache_bytes: usize,
     /// Writes that wait for their commit or for their index.
     pub writes_waiting: usize,
 }
@@ -153,19 +153,19 @@ pub struct Engine {
     /// Availability of the database; `None` with a data folder.
     availability: Option<Arc<Availability>>,
     /// Searches large shops in the database; `None` with a data folder.
-    large: Option<Arc<PostgresSearch>>,
+    postgres_search: Option<Arc<PostgresSearch>>,
     // Dropped last, so that the folder stays locked until the writer has finished.
     _folder: Option<DataFolder>,
 }
 
 impl Engine {
     /// Whether the database does not respond; `false` with a data folder.
-    pub fn is_away(&self) -> bool {
+    pub fn is_database_unavailable(&self) -> bool {
         self.availability.as_ref().is_some_and(|availability| availability.is_down())
     }
 
     /// How old responses may be; `None` while the database confirms that they are up to date.
-    pub fn age(&self) -> Option<Duration> {
+    pub fn staleness(&self) -> Option<Duration> {
         self.availability.as_ref()?.staleness()
     }
 
@@ -181,13 +181,13 @@ impl Engine {
     }
 
     /// Current sizes.
-    pub fn figures(&self) -> Figures {
+    pub fn stats(&self) -> EngineStats {
         let held = self.shops.memory_usage();
-        Figures {
+        EngineStats {
             shops: held.shops,
             products: held.products,
             index_bytes: held.bytes,
-            answer_bytes: self.cache.bytes(),
+            cache_bytes: self.cache.bytes(),
             writes_waiting: self.writer.waiting(),
         }
     }
@@ -198,7 +198,7 @@ impl Engine {
     }
 
     /// How many products have no deep vector of the model yet; 0 without a model.
-    pub fn waiting_for_vectors(&self) -> Result<usize, StoreError> {
+    pub fn pending_vectors(&self) -> Result<usize, StoreError> {
         let Some(embedder) = &self.embedder else { return Ok(0) };
         self.readers.unembedded_count(embedder.model().as_str(), Encoder::Deep)
     }
@@ -206,7 +206,7 @@ impl Engine {
     /// Whether a shop has reached its final place: a large one is searched in memory until its
     /// search rows and indexes in the database are complete.
     pub fn has_settled(&self, shop: ShopId) -> Result<bool, StoreError> {
-        let Some(large) = &self.large else { return Ok(true) };
+        let Some(large) = &self.postgres_search else { return Ok(true) };
         Ok(large.has_settled(shop, self.readers.counts(shop)?.products))
     }
 
@@ -218,7 +218,7 @@ impl Engine {
     /// Loads shops before they are searched, as far as memory allows. Blocks. Shops that could not
     /// be loaded remain for the next call.
     pub fn warm_up(&self, before: WarmUp) -> WarmUp {
-        before.run(&self.shops, |counts| match &self.large {
+        before.run(&self.shops, |counts| match &self.postgres_search {
             Some(large) => large.holds(counts.shop, counts.products),
             None => Ok(false),
         })

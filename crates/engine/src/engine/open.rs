@@ -92,7 +92,7 @@ impl Engine {
             CandidateLimits::new(database.search_above),
             move |shop| shops.evict(shop, EvictionReason::SearchedInDatabase),
         )?;
-        engine.large = Some(Arc::new(large));
+        engine.postgres_search = Some(Arc::new(large));
         engine._change_feed = Some(ChangeFeed::start(postgres, Arc::clone(&engine.shops))?);
         Ok(engine)
     }
@@ -129,7 +129,7 @@ impl Engine {
             readers,
             shops,
             loader,
-            cache: Arc::new(QueryCache::new(settings.answer_memory)),
+            cache: Arc::new(QueryCache::new(settings.cache_memory)),
             queries: settings.embedder.as_ref().map(encoder),
             embedder: settings.embedder,
             _embedding: embedding,
@@ -141,7 +141,7 @@ impl Engine {
             random: settings.random,
             _change_feed: None,
             availability: None,
-            large: None,
+            postgres_search: None,
             _folder: None,
         })
     }

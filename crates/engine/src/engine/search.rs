@@ -27,7 +27,7 @@ impl Engine {
             return Ok(results);
         }
         let (queries, searches) = (self.queries.clone(), self.searches.clone());
-        if let Some(large) = self.search_of_large(pass.shop()) {
+        if let Some(large) = self.postgres_search(pass.shop()) {
             let request = request.clone();
             let found = self.run_search(move |_| {
                 let context = SearchContext::new(queries.as_deref(), searches.load());
@@ -64,7 +64,7 @@ impl Engine {
         pass: ReadPass,
         request: SimilarRequest,
     ) -> Result<Option<Vec<Product>>, EngineError> {
-        if let Some(large) = self.search_of_large(pass.shop()) {
+        if let Some(large) = self.postgres_search(pass.shop()) {
             let found = self.run_search(move |_| {
                 PostgresSource::with(&large, &pass, |source| similar(source, &request))
             });
@@ -88,8 +88,8 @@ impl Engine {
     }
 
     /// Search in the database, if the shop may be searched there.
-    fn search_of_large(&self, shop: ShopId) -> Option<Arc<PostgresSearch>> {
-        self.large.clone().filter(|large| large.may_hold(shop))
+    fn postgres_search(&self, shop: ShopId) -> Option<Arc<PostgresSearch>> {
+        self.postgres_search.clone().filter(|large| large.may_hold(shop))
     }
 
     /// Runs a search in the pool for searches.

@@ -16,13 +16,13 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Outcome of waiting for a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Awaited {
+pub enum WaitOutcome {
     /// Responses reflect the change.
-    Seen,
+    Reached,
     /// The change exists, and responses do not reflect it yet.
-    NotInTime,
+    TimedOut,
     /// The store has no such change.
-    NoSuchChange {
+    UnknownChange {
         /// The last change of the shop.
         last: Seq,
     },
@@ -30,7 +30,7 @@ pub enum Awaited {
 
 impl Engine {
     /// The last change of a shop that all responses from now on reflect.
-    pub async fn seen(&self, shop: ShopId) -> Result<Seq, StoreError> {
+    pub async fn visible_seq(&self, shop: ShopId) -> Result<Seq, StoreError> {
         if self.shops.visible_seq(shop).is_none() {
             self.refresh_seq(shop).await?;
         }
@@ -40,28 +40,30 @@ impl Engine {
     /// Waits at most `patience` until responses reflect this change of the shop. The store commits
     /// a change before its number appears in a response, so an unknown number is an error of the
     /// caller.
-    pub async fn wait_for(
+    pub async fn wait_for_seq(
         &self,
         shop: ShopId,
         seq: Seq,
         patience: Duration,
-    ) -> Result<Awaited, StoreError> {
+    ) -> Result<WaitOutcome, StoreError> {
         let deadline = Instant::now() + patience;
         let mut progress = self.shops.progress();
-        let is_seen = || self.shops.visible_seq(shop) >= Some(seq);
-        while !is_seen() {
+        let is_visible = || self.shops.visible_seq(shop) >= Some(seq);
+        while !is_visible() {
             match timeout_at(deadline.into(), self.refresh_seq(shop)).await {
-                Ok(Ok(last)) if last < seq => return Ok(Awaited::NoSuchChange { last }),
+                Ok(Ok(last)) if last < seq => return Ok(WaitOutcome::UnknownChange { last }),
                 // A single node reflects every change that it has acknowledged.
-                Ok(Ok(_)) if !self.readers.is_shared() => return Ok(Awaited::Seen),
+                Ok(Ok(_)) if !self.readers.is_shared() => return Ok(WaitOutcome::Reached),
                 // A transient error is not returned: the next attempt may succeed.
-                Ok(Err(error)) if self.is_away() || !error.kind().is_transient() => {
+                Ok(Err(error))
+                    if self.is_database_unavailable() || !error.kind().is_transient() =>
+                {
                     return Err(error);
                 }
                 _ => {}
             }
             let next_poll = Instant::now() + POLL_INTERVAL;
-            while !is_seen()
+            while !is_visible()
                 && timeout_at(next_poll.min(deadline).into(), progress.changed()).await.is_ok()
             {
             }
@@ -69,7 +71,7 @@ impl Engine {
                 break;
             }
         }
-        Ok(if is_seen() { Awaited::Seen } else { Awaited::NotInTime })
+        Ok(if is_visible() { WaitOutcome::Reached } else { WaitOutcome::TimedOut })
     }
 
     /// Reads the last change of a shop from the store.

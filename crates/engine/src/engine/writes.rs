@@ -52,7 +52,7 @@ impl Engine {
 
     /// Submits a write. Fails at once while the database is unavailable.
     pub(super) async fn write<W: Write>(&self, write: W) -> Result<W::Outcome, EngineError> {
-        if self.is_away() {
+        if self.is_database_unavailable() {
             return Err(WriteError::Store(StoreError::unavailable("the heartbeat failed")).into());
         }
         Ok(self.writer.submit(write).await?)

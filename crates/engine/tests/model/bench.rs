@@ -37,7 +37,7 @@ impl Bench {
             reader_threads: 2,
             reader_queue: 64,
             index_memory: INDEX_MEMORY,
-            answer_memory: 1 << 20,
+            cache_memory: 1 << 20,
             embedder: None,
             background: true,
             query_budget: 0,

@@ -76,7 +76,7 @@ fn the_engine_behaves_like_a_map() {
         }
     }
     run.compare_everything();
-    assert!(run.bench.engine().figures().shops < SHOPS as usize, "no index was ever evicted");
+    assert!(run.bench.engine().stats().shops < SHOPS as usize, "no index was ever evicted");
 }
 
 #[test]

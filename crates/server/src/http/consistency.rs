@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use catalog::{change::Seq, product::ShopId};
-use engine::{Awaited, Engine};
+use engine::{Engine, WaitOutcome};
 
 use super::{
     caller::Bearer,
@@ -43,12 +43,12 @@ async fn wait(engine: &Engine, shop: ShopId, headers: &HeaderMap) -> Result<(), 
         let message = "must be a whole number, as X-Catalog-Seq gave it";
         ApiError::invalid(ValidationError::new("X-Min-Catalog-Seq", "out_of_range", message))
     })?;
-    match engine.wait_for(shop, seq, WAIT_LIMIT).await? {
-        Awaited::Seen => Ok(()),
-        Awaited::NotInTime => Err(ApiError::Unavailable(
+    match engine.wait_for_seq(shop, seq, WAIT_LIMIT).await? {
+        WaitOutcome::Reached => Ok(()),
+        WaitOutcome::TimedOut => Err(ApiError::Unavailable(
             "this node has not seen the change that X-Min-Catalog-Seq asks for".to_owned(),
         )),
-        Awaited::NoSuchChange { last } => Err(ApiError::Unavailable(format!(
+        WaitOutcome::UnknownChange { last } => Err(ApiError::Unavailable(format!(
             "the shop has no change {seq} that X-Min-Catalog-Seq asks for, its last one is {last}"
         ))),
     }
@@ -63,10 +63,10 @@ fn parse(value: &HeaderValue) -> Option<Seq> {
 /// unavailable.
 async fn write_headers(engine: &Engine, shop: ShopId, headers: &mut HeaderMap) {
     // Left out where it cannot be determined.
-    if let Ok(seq) = engine.seen(shop).await {
+    if let Ok(seq) = engine.visible_seq(shop).await {
         headers.insert(CATALOG_SEQ, HeaderValue::from(seq.0));
     }
-    if let Some(age) = engine.age() {
+    if let Some(age) = engine.staleness() {
         headers.insert(CATALOG_AGE, HeaderValue::from(age.as_secs()));
     }
 }

@@ -196,7 +196,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             + config.database.as_ref().map_or(0, |database| database.settings.connections),
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
-        answer_memory: config.index.answer_bytes,
+        cache_memory: config.index.answer_bytes,
         embedder,
         background: config.embed_in_background,
         query_budget: config.query_budget,

@@ -61,7 +61,7 @@ pub(crate) async fn live(State(app): State<App>) -> Response {
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
         Readiness::Ready => match app.engine.check().await {
-            Ok(()) if app.engine.is_away() => {
+            Ok(()) if app.engine.is_database_unavailable() => {
                 return Json(Health { status: DATABASE_AWAY }).into_response();
             }
             Ok(()) => return Json(Health { status: "ok" }).into_response(),

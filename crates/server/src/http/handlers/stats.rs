@@ -56,11 +56,11 @@ pub(crate) async fn stats(
 }
 
 async fn process(app: &App) -> Result<ProcessStats, ApiError> {
-    let held = app.engine.figures();
+    let held = app.engine.stats();
     let engine = Arc::clone(&app.engine);
     // Counting rows may block for a while.
     let waiting = tokio::task::spawn_blocking(move || match engine.has_model() {
-        true => engine.waiting_for_vectors().map(Some),
+        true => engine.pending_vectors().map(Some),
         false => Ok(None),
     });
     Ok(ProcessStats {
