@@ -1,4 +1,4 @@
-//! What does a reader see? The shop's products as of one change, for as long as it looks.
+//! Snapshots: the immutable state of an index that a reader holds.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,36 +13,35 @@ use catalog::{
 };
 
 #[cfg(test)]
-use super::QueryKind;
+use super::plan::QueryKind;
 use super::{
-    Plan,
-    lexical::Statistics,
-    live::LiveSegment,
-    search::{self, Matches},
-    similar, vocabulary,
+    lexical::{self, Statistics},
+    plan::Plan,
+    scoring::{self, Matches},
+    segment::LiveSegment,
 };
 
-/// Tells a snapshot from every other of this process, of whatever shop.
+/// Identifies a snapshot among those of all shops of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SnapshotId(u64);
 
 impl SnapshotId {
-    /// One that no snapshot had before.
+    /// A new identifier.
     pub(crate) fn next() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// The products of a shop as of one change. Never changes; writers publish new ones.
+/// The products of a shop as of one change. Immutable.
 #[derive(Debug)]
 pub struct Snapshot {
     id: SnapshotId,
     seq: Seq,
     segments: Vec<LiveSegment>,
-    /// The sums over all products.
+    /// Statistics of all products.
     corpus: CorpusStats,
-    /// The sums over those that are not hidden.
+    /// Statistics of the products that are not hidden.
     visible: CorpusStats,
 }
 
@@ -60,17 +59,17 @@ impl Snapshot {
         &self.segments
     }
 
-    /// What tells this snapshot from every other.
+    /// Identifies this snapshot.
     pub fn id(&self) -> SnapshotId {
         self.id
     }
 
-    /// The last change that this snapshot has seen.
+    /// The last change that this snapshot contains.
     pub fn seq(&self) -> Seq {
         self.seq
     }
 
-    /// The sums over all visible products.
+    /// Statistics of the visible products.
     pub(super) fn corpus(&self, visibility: Visibility) -> &CorpusStats {
         match visibility {
             Visibility::VisibleOnly => &self.visible,
@@ -78,38 +77,38 @@ impl Snapshot {
         }
     }
 
-    /// Whether there is a product of this id.
-    pub(super) fn holds(&self, id: ProductId) -> bool {
+    /// Whether the index holds a product.
+    pub(super) fn contains(&self, id: ProductId) -> bool {
         self.segments.iter().any(|live| live.find(id).is_some())
     }
 
-    /// The number of products, hidden ones included.
+    /// Number of products, hidden ones included.
     pub fn product_count(&self) -> usize {
         self.corpus.products as usize
     }
 
-    /// The number of products that are not hidden.
+    /// Number of products that are not hidden.
     pub fn visible_count(&self) -> usize {
         self.visible.products as usize
     }
 
-    /// The number of segments the products are spread over.
+    /// Number of segments.
     pub fn segment_count(&self) -> usize {
         self.segments.len()
     }
 
-    /// What the index of the shop takes in memory.
+    /// Memory of the snapshot, shared parts included.
     pub fn memory_bytes(&self) -> usize {
         size_of::<Self>() + self.segments.iter().map(LiveSegment::memory_bytes).sum::<usize>()
     }
 
-    /// Whether any visible product says this word, given as the index has it.
-    pub fn contains_term(&self, word: &str, visibility: Visibility) -> bool {
-        vocabulary::is_known(&self.segments, visibility, word)
+    /// Whether any product visible contains a term, given as it is indexed.
+    pub fn contains_term(&self, term: &str, visibility: Visibility) -> bool {
+        lexical::is_known(&self.segments, visibility, term)
     }
 
-    /// Corrects words of a query that no visible product says, and that are no words at all, to
-    /// words that such products say.
+    /// Corrects words of a query that neither occur in visible products nor are known words, to
+    /// terms of visible products.
     pub fn correct(
         &self,
         query: &str,
@@ -117,33 +116,32 @@ impl Snapshot {
         is_word: TermLookup,
         parsed: &mut ParsedQuery,
     ) {
-        vocabulary::correct(&self.segments, visibility, query, is_word, parsed);
+        lexical::correct(&self.segments, visibility, query, is_word, parsed);
     }
 
-    /// The products that satisfy a plan, in its order. Rarity of words and average lengths are
-    /// those of the products visible to the plan: the answer is the same as if there were no
-    /// others.
+    /// The products that satisfy a plan, in its order. All statistics are those of the products in
+    /// the plan's visibility: the result is the same as if there were no others.
     ///
-    /// `judge` is asked at most once and returns those of the products whose texts break an
-    /// exclusion of the plan, where words alone cannot tell.
+    /// `verify` is called at most once, with products whose terms do not decide whether they match
+    /// an exclusion of the plan, and returns those whose texts do.
     pub fn search<E>(
         &self,
         plan: &Plan<'_>,
-        judge: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+        verify: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
         let visibility = plan.visibility;
         let statistics =
-            Statistics { visibility, corpus: self.corpus(visibility), products_with: None };
-        search::search(&self.segments, &statistics, plan, judge)
+            Statistics { visibility, corpus: self.corpus(visibility), doc_freqs: None };
+        scoring::search(&self.segments, &statistics, plan, verify)
     }
 
-    /// The visible products that are nearest to this one, nearest first and without itself.
-    /// Whether it is visible too makes no difference.
+    /// The visible products that are most similar to a product, without itself, which need not be
+    /// visible.
     pub fn similar(&self, id: ProductId, visibility: Visibility, limit: usize) -> Vec<Hit> {
-        similar::similar(&self.segments, id, visibility, limit)
+        scoring::similar(&self.segments, id, visibility, limit)
     }
 
-    /// The products that say at least one of the words, best first.
+    /// The products with at least one of the words, best first.
     #[cfg(test)]
     pub(crate) fn search_words(
         &self,
@@ -158,7 +156,7 @@ impl Snapshot {
     }
 }
 
-/// The plan of a search for words alone.
+/// The plan of a search by terms alone.
 #[cfg(test)]
 pub(super) fn plan_of(
     words: &QueryTerms,

@@ -1,0 +1,18 @@
+//! Dense vectors: the cosine between a query and each product.
+//!
+//! Vectors are stored as signed bytes ([`vectors`]). Beside each vector lies a sketch of one bit
+//! per dimension ([`sketch`], after a [`rotation`]), from which a cosine is estimated at a fraction
+//! of the cost, with an error bound. A cosine depends on product and query alone; which products
+//! are only estimated depends on the search, see [`super::scoring`].
+
+mod query_vector;
+mod rotation;
+mod sketch;
+#[cfg(test)]
+mod tests;
+mod vectors;
+
+pub use self::query_vector::QueryVector;
+pub(super) use self::vectors::{SimilarityEstimate, Vectors};
+#[cfg(test)]
+pub(super) use self::{query_vector::reciprocal_length, tests::phrases};

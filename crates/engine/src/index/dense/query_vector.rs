@@ -1,0 +1,68 @@
+//! The vector of a query, prepared for comparison with the vectors of products.
+
+use fearless_simd::Simd;
+
+use super::sketch::QuerySketch;
+use crate::embed::Vector;
+
+/// The vector of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryVector {
+    /// Quantised to a signed byte per dimension, like those of products.
+    pub(super) numbers: Box<[i8]>,
+    /// `None` below [`super::sketch::MIN_SKETCH_DIMS`] dimensions.
+    pub(super) sketch: Option<QuerySketch>,
+    reciprocal_length: f32,
+}
+
+impl QueryVector {
+    /// Quantises a vector; `None` for a zero vector.
+    pub fn of(vector: &Vector) -> Option<Self> {
+        let stored = vector.stored();
+        Self::of_quantised(stored.numbers().into())
+    }
+
+    /// From a quantised vector; `None` for a zero vector.
+    pub(in crate::index) fn of_quantised(numbers: Box<[i8]>) -> Option<Self> {
+        let reciprocal_length = reciprocal_length(&numbers);
+        (reciprocal_length > 0.0).then(|| Self {
+            sketch: QuerySketch::of(&numbers),
+            numbers,
+            reciprocal_length,
+        })
+    }
+
+    /// The quantised numbers.
+    pub(crate) fn numbers(&self) -> &[i8] {
+        &self.numbers
+    }
+
+    /// The cosine with a product's vector of this reciprocal length.
+    ///
+    /// Plain code that the compiler vectorises for each instruction set that `dispatch!` selects.
+    #[inline(always)]
+    pub(super) fn cosine<S: Simd>(&self, _: S, numbers: &[i8], reciprocal_length: f32) -> f32 {
+        dot(&self.numbers, numbers) as f32 * (reciprocal_length * self.reciprocal_length)
+    }
+}
+
+/// The reciprocal of a vector's length; 0 for a zero vector.
+pub(in crate::index) fn reciprocal_length(numbers: &[i8]) -> f32 {
+    let square: i64 = numbers.iter().map(|x| i64::from(*x) * i64::from(*x)).sum();
+    if square == 0 { 0.0 } else { (square as f64).sqrt().recip() as f32 }
+}
+
+/// The exact dot product: a sum of products of bytes does not overflow for any stored vector.
+///
+/// A loop by index: an iterator that is not inlined into the `dispatch!` would not be compiled for
+/// its instruction set.
+#[inline(always)]
+fn dot(a: &[i8], b: &[i8]) -> i32 {
+    let len = a.len().min(b.len());
+    let (a, b) = (&a[..len], &b[..len]);
+    let mut sum = 0;
+    for at in 0..len {
+        sum += i32::from(i16::from(a[at]) * i16::from(b[at]));
+    }
+    sum
+}

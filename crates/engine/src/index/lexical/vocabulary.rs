@@ -1,0 +1,133 @@
+//! The vocabulary of a shop, for spelling correction: the terms of the visible products.
+
+use std::collections::BTreeSet;
+
+use catalog::{
+    access::Visibility,
+    analysis::MAX_WORD_BYTES,
+    query_parser::{ParsedQuery, TermLookup},
+    spelling::{self, Vocabulary},
+};
+
+use crate::index::{
+    bits::{BLOCK, BitSet},
+    segment::{LiveSegment, Postings},
+};
+
+/// The greatest edit distance of a correction.
+const MAX_EDITS: u32 = 2;
+/// The most terms with a common prefix that are considered: the first in order.
+const MAX_COMPLETIONS: usize = 200;
+
+/// Corrects a query with the terms of the visible products. Neither other products nor the
+/// division into segments make a difference.
+pub(in crate::index) fn correct(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+    query: &str,
+    is_word: TermLookup,
+    parsed: &mut ParsedQuery,
+) {
+    parsed.correct(
+        query,
+        &Vocabulary {
+            is_dictionary_word: is_word,
+            num_docs: segments.iter().map(|live| live.visible_count(visibility) as u64).sum(),
+            prefetch: &|_| {},
+            doc_freq: &|term| doc_freq(segments, visibility, term),
+            near: &|term, found| near(segments, visibility, term, found),
+            with_prefix: &|prefix, found| with_prefix(segments, visibility, prefix, found),
+            co_doc_freq: &|term, others| co_doc_freq(segments, visibility, term, others),
+        },
+    );
+}
+
+/// Whether any product visible contains a term.
+pub(in crate::index) fn is_known(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+    term: &str,
+) -> bool {
+    segments.iter().any(|live| {
+        let postings = live.segment.postings_of(term);
+        postings.is_some_and(|postings| live.is_any_visible(postings, visibility))
+    })
+}
+
+/// The number of visible products that contain a term.
+fn doc_freq(segments: &[LiveSegment], visibility: Visibility, term: &str) -> u64 {
+    let seen = segments.iter().filter_map(|live| {
+        let postings = live.segment.postings_of(term)?;
+        Some(live.count_visible(postings, visibility) as u64)
+    });
+    seen.sum()
+}
+
+/// Terms of visible products within a small edit distance; may contain duplicates.
+fn near(segments: &[LiveSegment], visibility: Visibility, term: &str, found: &mut dyn FnMut(&str)) {
+    let edits = if spelling::budget(term.len()) > 1.0 { MAX_EDITS } else { 1 };
+    for live in segments {
+        let terms = &live.segment.terms;
+        terms.near(term, edits, |at| {
+            let mut copy = [0; MAX_WORD_BYTES];
+            if live.is_any_visible(live.segment.postings(at), visibility)
+                && let Ok(term) = str::from_utf8(terms.copy(at, &mut copy))
+            {
+                found(term);
+            }
+        });
+    }
+}
+
+/// The first terms with a prefix, of visible products.
+fn with_prefix(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+    prefix: &str,
+    found: &mut dyn FnMut(&str),
+) {
+    let mut first: BTreeSet<Box<str>> = BTreeSet::new();
+    for live in segments {
+        let terms = &live.segment.terms;
+        let seen = terms
+            .with_prefix(prefix)
+            .filter(|at| live.is_any_visible(live.segment.postings(*at), visibility));
+        for at in seen.take(MAX_COMPLETIONS) {
+            let mut copy = [0; MAX_WORD_BYTES];
+            if let Ok(term) = str::from_utf8(terms.copy(at, &mut copy)) {
+                first.insert(term.into());
+            }
+        }
+    }
+    first.iter().take(MAX_COMPLETIONS).for_each(|term| found(term));
+}
+
+/// The number of visible products that contain a term and at least one of others.
+fn co_doc_freq(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+    term: &str,
+    others: &[&str],
+) -> u64 {
+    let mut count = 0;
+    for live in segments {
+        let Some(postings) = live.segment.postings_of(term) else { continue };
+        let others: Vec<Postings<'_>> =
+            others.iter().filter_map(|other| live.segment.postings_of(other)).collect();
+        let docs =
+            postings.docs.iter().filter(|doc| live.is_visible(usize::from(**doc), visibility));
+        // Binary searches in the other postings, or a bit set of them: whichever takes less.
+        let to_mark: usize = others.iter().map(|other| other.docs.len()).sum();
+        let steps = others.iter().map(|other| other.docs.len().max(1).ilog2() as usize + 1);
+        let to_look_up = postings.docs.len() * steps.sum::<usize>();
+        count += if to_look_up <= to_mark + live.segment.len() / BLOCK {
+            let has_other = |doc| others.iter().any(|other| other.docs.binary_search(doc).is_ok());
+            docs.filter(|doc| has_other(doc)).count() as u64
+        } else {
+            let marked = others.iter().flat_map(|other| other.docs).map(|doc| usize::from(*doc));
+            let marked = BitSet::with(live.segment.len(), marked);
+            docs.filter(|doc| marked.get(usize::from(**doc))).count() as u64
+        };
+    }
+    count
+}

@@ -1,0 +1,82 @@
+//! The accumulator of lexical scores: a dense array with one score per product of a segment, and a
+//! bit set of the products that have one.
+
+use std::cell::Cell;
+
+use crate::index::{
+    bits::BLOCK,
+    lexical::{LexicalQuery, Scores},
+    segment::MAX_PRODUCTS,
+};
+
+/// Below one posting per this many products, the bit set is filled from the postings; above, a
+/// pass over all scores is cheaper.
+const SPARSE: usize = 4;
+
+/// The scores of one segment. All zero between segments: reading a block clears it.
+pub(super) struct ScoreAccumulator {
+    scores: Box<Scores>,
+    matched: Box<[u64]>,
+}
+
+thread_local! {
+    /// Reused by all searches of a thread: it takes 264 KiB.
+    static ACCUMULATOR: Cell<Option<ScoreAccumulator>> = const { Cell::new(None) };
+}
+
+impl ScoreAccumulator {
+    fn new() -> Self {
+        let scores = vec![0.0; MAX_PRODUCTS].into_boxed_slice();
+        Self {
+            scores: scores.try_into().expect("it has this length"),
+            matched: vec![0; MAX_PRODUCTS / BLOCK].into(),
+        }
+    }
+
+    /// Runs `work` with the accumulator of this thread, which is empty.
+    pub(super) fn with<T>(work: impl FnOnce(&mut Self) -> T) -> T {
+        let mut accumulator = ACCUMULATOR.take().unwrap_or_else(Self::new);
+        let result = work(&mut accumulator);
+        // Not put back after a panic: it might not be empty.
+        ACCUMULATOR.set(Some(accumulator));
+        result
+    }
+
+    /// Adds up the scores of a segment of `len` products. Every match scores more than 0.
+    pub(super) fn accumulate(&mut self, query: &LexicalQuery<'_>, segment: usize, len: usize) {
+        let postings_read = query.accumulate(segment, &mut self.scores);
+        if postings_read * SPARSE < len {
+            for doc in query.docs(segment) {
+                self.matched[doc / BLOCK] |= 1 << (doc % BLOCK);
+            }
+        } else {
+            let blocks = self.scores.as_chunks::<BLOCK>().0.iter().zip(&mut self.matched);
+            for (scores, matched) in blocks.take(len.div_ceil(BLOCK)) {
+                let each = scores.iter().enumerate();
+                *matched = each.fold(0, |bits, (at, score)| bits | u64::from(*score > 0.0) << at);
+            }
+        }
+    }
+
+    /// Which products of a block have a score, and the scores.
+    #[inline]
+    pub(super) fn block(&self, block: usize) -> (u64, &[f32; BLOCK]) {
+        (self.matched[block], &self.scores.as_chunks::<BLOCK>().0[block])
+    }
+
+    /// As [`Self::block`], and clears the block after `read`.
+    #[inline]
+    pub(super) fn drain_block<T>(
+        &mut self,
+        block: usize,
+        read: impl FnOnce(u64, &[f32; BLOCK]) -> T,
+    ) -> T {
+        let matched = std::mem::take(&mut self.matched[block]);
+        let scores = &mut self.scores.as_chunks_mut::<BLOCK>().0[block];
+        let result = read(matched, scores);
+        if matched != 0 {
+            scores.fill(0.0);
+        }
+        result
+    }
+}

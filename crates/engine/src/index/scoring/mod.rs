@@ -1,0 +1,99 @@
+//! Scoring and pruning: finds the relevant products of a shop, counts them and keeps the first.
+//!
+//! # The result
+//!
+//! A product is *eligible* if it is live, may be seen, and passes the price and negation filters.
+//! It has a lexical match `l` in `[0, 1]` (BM25F plus bigrams, see [`super::lexical`]) and, if it
+//! has a vector, a cosine `s` with the query's vector. [`catalog::fusion`] defines the rest:
+//!
+//! - score: `w·l² + (1-w)·max(s, 0)`; `l²` without a vector; 1 if the title equals the query;
+//! - coverage: the greatest `l` of all eligible products that reach the absolute cut-off for some
+//!   lexical weight;
+//! - lexical weight `w`: a function of the query and, growing, of the coverage;
+//! - cut-off: the greater of `absolute(w)` and `relative(w)` times the best score, where a product
+//!   whose title equals the query does not count as the best.
+//!
+//! The result is every eligible product that reaches the cut-off, in a total order, and their
+//! number. Neither depends on the page. The property tests in `pruning_tests.rs` compute the same
+//! naively and compare.
+//!
+//! # Why pruning
+//!
+//! Neither `w` nor the best score is known before the last product, and a cosine reads 256 bytes.
+//! The scan therefore works with bounds and computes cosines only where the bounds do not decide.
+//! The threshold is the *cut-off*, never the score of the k-th best hit as in block-max WAND:
+//! a product below the k-th hit still counts in the total.
+//!
+//! # Phases, per segment and then per block of 64 products
+//!
+//! 1. [`accumulator`]: adds up the exact BM25F scores of all postings of the query's terms. The
+//!    lexical part is never pruned.
+//! 2. [`candidate_scan`] raises the [`pruning::ScoreThreshold`] by the products with the best
+//!    lexical match.
+//! 3. It skips a block if not even its greatest lexical score plus the greatest bigram bonus,
+//!    with a cosine of 1, may pass the threshold.
+//! 4. It drops a product if its lexical score plus the greatest bigram bonus, with an upper bound
+//!    of its cosine, may not pass. The upper bound is 1; then, where more than a few products of
+//!    the block are left, the estimate of the sketch plus its error bound.
+//! 5. It applies the filters to the rest, adds the exact bigram bonus, tests once more, and keeps
+//!    the product as a candidate. The best candidate raises the threshold for the next segment.
+//! 6. [`rescore`], after the last segment: the coverage, with it `w` and the absolute cut-off, and
+//!    a lower bound of the best score. It drops candidates whose upper bound is below the cut-off
+//!    that follows, and computes the exact cosine of all others.
+//! 7. [`search`]: exact scores, exact best score, final cut-off, count and top hits.
+//!
+//! # Why the bounds hold
+//!
+//! *Threshold.* [`catalog::fusion::ScoreBounds`] shows why two linear comparisons bound the score
+//! for all values of `w` that are still possible. They need a lower bound of the coverage and a
+//! product that is certainly in the running for the best score. Precondition of
+//! [`pruning::ScoreThreshold::raise`]: the product is eligible, its signals are exact, and its
+//! title does not equal the query. Where texts must be read to decide an exclusion, a candidate may
+//! turn out not to be eligible; then the threshold is never raised.
+//!
+//! *Coverage.* A product below the relative cut-off may still define the coverage. The threshold
+//! therefore passes every product whose lexical match exceeds the greatest known and that may
+//! reach the absolute cut-off. So the product that defines the coverage is among the candidates or
+//! was used to raise the threshold, and phase 6 finds the exact coverage.
+//!
+//! *Monotonicity.* All tests are monotonic in `l` and `s`: if the product itself passes, so do the
+//! bounds of its block and its own upper bounds.
+//!
+//! *Totals.* A relevant product passes phases 3 to 6, since each drops only what cannot reach the
+//! cut-off. Irrelevant products that pass are dropped by their exact scores in phase 7. So the
+//! total is exact, for any threshold that satisfies its precondition: the order of segments, the
+//! number of threads (each raises a threshold of its own) and earlier writes only change the work.
+//! The best product is either relevant, and so a candidate, or nothing is relevant.
+//!
+//! # Error budget of the sketches
+//!
+//! The upper bound of the cosine in phase 4 is the only bound that is statistical. The estimate of
+//! `dense::sketch` is unbiased, with a standard deviation of about `0.75 / √dims` (0.047
+//! for 256 dimensions), and the error bound is three times that. By the normal distribution, the
+//! cosine exceeds estimate plus error bound for about one product in 700; the quantisation of the
+//! query to four bits adds 2 % to the deviation. Such a product is lost only if the difference
+//! decides, that is, if its upper bound is below the cut-off and its score is not. Losing it lowers
+//! the total by one (or, if it defines the coverage or the best score, moves the cut-off). Nothing
+//! is ever added that is not relevant by its own exact score.
+//!
+//! Exact without reservation: filters, lexical scores, statistics, the order and score of what is
+//! returned, and everything in searches without a vector, in shops below
+//! [`search::SKETCHED_FROM`] products and for vectors below `dense::sketch::MIN_SKETCH_DIMS`
+//! dimensions, which use no sketches. Cosines are those of the stored vectors, quantised to a
+//! signed byte per dimension; quantisation moves a cosine of the model by up to 0.002.
+
+mod accumulator;
+mod candidate;
+mod candidate_scan;
+mod pruning;
+#[cfg(test)]
+mod pruning_tests;
+mod rescore;
+mod search;
+mod similar;
+mod top_hits;
+
+pub use self::search::Matches;
+#[cfg(test)]
+pub(super) use self::search::{CLAIM_BOOST, Effort, MAX_VERIFIED, search_with};
+pub(super) use self::{search::search, similar::similar};

@@ -1,0 +1,80 @@
+//! Catalogs for the tests: the same products in a reference and in an index.
+
+use catalog::query_parser::ParsedQuery;
+use catalog::{
+    access::Visibility, change::Seq, fusion::QueryProfile, price::Price, product::ProductId,
+};
+
+use super::reference::{Product, Reference, id};
+use crate::{
+    embed::{StoredVector, Vector},
+    index::{DenseQuery, Entry, EntryVector, IndexChange, Plan, QueryVector, ShopIndex},
+};
+
+/// Products and their reference. Products are numbered from 1.
+#[derive(Default)]
+pub(super) struct Catalog {
+    pub(super) reference: Reference,
+}
+
+impl Catalog {
+    pub(super) fn add(
+        &mut self,
+        number: u64,
+        hidden: bool,
+        (title, description): (&str, &str),
+        price: &Price,
+        vector: Option<StoredVector>,
+    ) {
+        let mut product = Product::new(Seq(1), hidden, title, description);
+        product.price = price.money();
+        product.vector = vector;
+        self.reference.0.insert(number, product);
+    }
+
+    /// An index of the products, written in groups of `group` in the order of `numbers`.
+    pub(super) fn index(&self, numbers: &[u64], group: usize) -> ShopIndex {
+        let index = ShopIndex::empty();
+        for group in numbers.chunks(group) {
+            let changes: Vec<_> =
+                group.iter().map(|number| IndexChange::Upsert(self.entry(*number))).collect();
+            index.apply(&changes, Seq(1));
+        }
+        index
+    }
+
+    pub(super) fn entry(&self, number: u64) -> Entry<'_> {
+        let product = &self.reference.0[&number];
+        Entry {
+            id: id(number),
+            version: product.version,
+            hidden: product.hidden,
+            price: product.price,
+            title: &product.title,
+            description: &product.description,
+            vector: product.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
+        }
+    }
+
+    /// Those of the products whose texts match an exclusion.
+    pub(super) fn rejected(&self, ids: &[ProductId], parsed: &ParsedQuery) -> Vec<ProductId> {
+        let is_rejected = |id: &&ProductId| {
+            let product = &self.reference.0[&id.get()];
+            !parsed.allows(&product.title, &product.description)
+        };
+        ids.iter().filter(is_rejected).copied().collect()
+    }
+}
+
+/// The plan of a query with a vector.
+pub(super) fn plan<'a>(
+    parsed: &'a ParsedQuery,
+    vector: &Vector,
+    phrase_similarity: f32,
+    visibility: Visibility,
+) -> Plan<'a> {
+    let profile =
+        QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL };
+    let dense = DenseQuery { vector: QueryVector::of(vector).unwrap(), profile };
+    Plan { dense: Some(dense), explain: true, ..Plan::of(parsed, visibility, 0, 20) }
+}

@@ -1,0 +1,95 @@
+//! Rescoring: from estimated candidates to the final formula and exact similarities (phase 6 of
+//! [`super`]).
+
+use catalog::fusion::{Coverage, Fusion, FusionParams};
+
+use super::{candidate::Candidate, pruning::ScoreThreshold};
+use crate::index::{plan::DenseQuery, segment::LiveSegment};
+
+/// Computes the formula of a query, drops candidates that cannot reach its cut-off, and computes
+/// the exact similarities of those that remain.
+pub(super) fn rescore(
+    segments: &[LiveSegment],
+    params: &FusionParams,
+    dense: &DenseQuery,
+    threshold: &ScoreThreshold<'_>,
+    candidates: &mut Vec<Candidate>,
+) -> Fusion {
+    let coverage = coverage(segments, dense, threshold, candidates);
+    let fusion = Fusion::hybrid(params, dense.profile, coverage);
+    let best = best_score_at_least(segments, dense, &fusion, candidates);
+    let cutoff = fusion.cutoff().at(best);
+    candidates.retain(|candidate| {
+        candidate.is_exact_title || fusion.score(candidate.upper_bound()) >= cutoff
+    });
+    rescore_exact(segments, dense, candidates.iter_mut());
+    fusion
+}
+
+/// Replaces estimated similarities by exact ones. Candidates are in order of segment.
+pub(super) fn rescore_exact<'a>(
+    segments: &[LiveSegment],
+    dense: &DenseQuery,
+    candidates: impl Iterator<Item = &'a mut Candidate>,
+) {
+    let mut estimated = candidates.filter(|candidate| candidate.is_estimated()).peekable();
+    while let Some(segment) = estimated.peek().map(|candidate| candidate.segment) {
+        let of_segment = std::iter::from_fn(|| estimated.next_if(|next| next.segment == segment));
+        let products =
+            of_segment.map(|candidate| (usize::from(candidate.doc), candidate.exact_similarity()));
+        segments[segment as usize].vectors().cosines(&dense.vector, products);
+    }
+}
+
+/// The coverage. Only candidates that exceed the best lexical match so far need an exact
+/// similarity, and of these only those that do not reach the absolute cut-off without one.
+fn coverage(
+    segments: &[LiveSegment],
+    dense: &DenseQuery,
+    threshold: &ScoreThreshold<'_>,
+    candidates: &mut [Candidate],
+) -> Coverage {
+    let Coverage { mut best_lexical } = threshold.coverage();
+    let bounds = threshold.absolute_cutoff();
+    for candidate in candidates {
+        let lexical = candidate.lexical;
+        if lexical <= best_lexical {
+            continue;
+        }
+        if !bounds.may_pass(lexical, 0.0) && !candidate.is_exact_title {
+            rescore_exact(segments, dense, std::iter::once(&mut *candidate));
+            if !bounds.may_pass(lexical, candidate.signals().dense_score()) {
+                continue;
+            }
+        }
+        best_lexical = lexical;
+    }
+    Coverage { best_lexical }
+}
+
+/// A lower bound of the best score: the greater of the exact scores of two candidates, the one
+/// with the best lower bound and the one with the best estimate. A title that equals the query
+/// does not count.
+fn best_score_at_least(
+    segments: &[LiveSegment],
+    dense: &DenseQuery,
+    fusion: &Fusion,
+    candidates: &mut [Candidate],
+) -> f32 {
+    let (mut by_lower_bound, mut by_estimate) = ((0.0, None), (0.0, None));
+    for (at, candidate) in candidates.iter().enumerate().filter(|(_, one)| !one.is_exact_title) {
+        let keep_better = |kept: &mut (f32, Option<usize>), signals| {
+            let score = fusion.score(signals);
+            if score > kept.0 {
+                *kept = (score, Some(at));
+            }
+        };
+        keep_better(&mut by_lower_bound, candidate.lower_bound());
+        keep_better(&mut by_estimate, candidate.signals());
+    }
+    let exact = [by_lower_bound.1, by_estimate.1].into_iter().flatten().map(|at| {
+        rescore_exact(segments, dense, std::iter::once(&mut candidates[at]));
+        fusion.score(candidates[at].signals())
+    });
+    exact.fold(0.0, f32::max)
+}

@@ -1,0 +1,120 @@
+//! Merges segments: live products in order of id, postings term by term.
+
+use catalog::ranking::TermFreqs;
+
+use super::{
+    DocId, Segment, bigrams::BigramsBuilder, columns::Columns, dictionary::DictionaryBuilder,
+    live_docs::LiveSegment,
+};
+use crate::index::{bits::BitSet, dense::Vectors};
+
+/// In place of the new number of a deleted product.
+const DELETED: u32 = u32::MAX;
+
+/// One segment with the live products of all sources. A product is live in one source at most.
+pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
+    let order = live_products(sources);
+    let new_numbers = new_numbers(sources, &order);
+    let MergedPostings { terms, ends, docs, freqs } = merge_postings(sources, &new_numbers);
+    let products = || order.iter().map(|&(source, doc)| (&sources[source], doc));
+    let vectors = Vectors::of(products().map(|(live, doc)| live.vectors().get(doc)));
+    let mut bigrams = BigramsBuilder::default();
+    products().for_each(|(live, doc)| bigrams.push(live.segment.bigrams.of(doc)));
+    let versions: Vec<_> = products().map(|(live, doc)| live.columns().version(doc)).collect();
+    let prices: Vec<_> = products().map(|(live, doc)| live.columns().price(doc)).collect();
+    let hidden = products().enumerate();
+    let hidden = hidden.filter(|(_, (live, doc))| live.columns().hidden().get(*doc));
+    let hidden = BitSet::with(order.len(), hidden.map(|(at, _)| at));
+    let segment = Segment {
+        ids: products().map(|(live, doc)| live.segment.ids[doc]).collect(),
+        lengths: products().map(|(live, doc)| live.segment.lengths[doc]).collect(),
+        title_fingerprints: products()
+            .map(|(live, doc)| live.segment.title_fingerprints[doc])
+            .collect(),
+        bigrams: bigrams.finish(),
+        terms: terms.finish(),
+        ends: ends.into(),
+        docs: docs.into(),
+        freqs: freqs.into(),
+    };
+    LiveSegment::new(segment, Columns::new(hidden, &versions, &prices), vectors)
+}
+
+/// Source and document number of every live product, in ascending order of id.
+fn live_products(sources: &[LiveSegment]) -> Vec<(usize, usize)> {
+    let mut order: Vec<_> = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(source, live)| {
+            let docs = 0..live.segment.len();
+            docs.filter(|doc| !live.is_deleted(*doc)).map(move |doc| (source, doc))
+        })
+        .collect();
+    // The stable sort makes use of the ascending runs that the sources are.
+    order.sort_by_key(|&(source, doc)| sources[source].segment.ids[doc]);
+    order
+}
+
+/// For each source, the new number of every product.
+fn new_numbers(sources: &[LiveSegment], order: &[(usize, usize)]) -> Vec<Vec<u32>> {
+    let mut numbers: Vec<_> =
+        sources.iter().map(|live| vec![DELETED; live.segment.len()]).collect();
+    for (new, &(source, doc)) in (0..).zip(order) {
+        numbers[source][doc] = new;
+    }
+    numbers
+}
+
+struct MergedPostings {
+    terms: DictionaryBuilder,
+    ends: Vec<u32>,
+    docs: Vec<DocId>,
+    freqs: Vec<TermFreqs>,
+}
+
+/// The postings of each term of all sources, without deleted products.
+fn merge_postings(sources: &[LiveSegment], new_numbers: &[Vec<u32>]) -> MergedPostings {
+    let most_postings = sources.iter().map(|live| live.segment.posting_count()).sum();
+    let most_terms = sources.iter().map(|live| live.segment.terms.len()).max().unwrap_or(0);
+    let mut merged = MergedPostings {
+        terms: DictionaryBuilder::with_capacity(most_terms),
+        ends: Vec::with_capacity(most_terms),
+        docs: Vec::with_capacity(most_postings),
+        freqs: Vec::with_capacity(most_postings),
+    };
+    let mut cursors = vec![0; sources.len()];
+    let mut run: Vec<(DocId, TermFreqs)> = Vec::new();
+    loop {
+        let heads = sources.iter().zip(&cursors).map(|(live, &at)| {
+            let terms = &live.segment.terms;
+            (at < terms.len()).then(|| terms.term(at))
+        });
+        let Some(term) = heads.flatten().min() else { break };
+        run.clear();
+        for ((live, cursor), new_numbers) in sources.iter().zip(&mut cursors).zip(new_numbers) {
+            let segment = &live.segment;
+            if *cursor == segment.terms.len() || segment.terms.term(*cursor) != term {
+                continue;
+            }
+            let postings = segment.postings(*cursor);
+            let docs = postings.docs.iter().map(|doc| new_numbers[usize::from(*doc)]);
+            run.extend(
+                docs.zip(postings.freqs)
+                    .filter(|(doc, _)| *doc != DELETED)
+                    .map(|(doc, freqs)| (doc as DocId, *freqs)),
+            );
+            *cursor += 1;
+        }
+        if run.is_empty() {
+            continue;
+        }
+        if !run.is_sorted_by_key(|(doc, _)| *doc) {
+            run.sort_by_key(|(doc, _)| *doc);
+        }
+        merged.terms.push(term);
+        merged.docs.extend(run.iter().map(|(doc, _)| *doc));
+        merged.freqs.extend(run.iter().map(|(_, freqs)| *freqs));
+        merged.ends.push(merged.docs.len() as u32);
+    }
+    merged
+}

@@ -1,0 +1,104 @@
+//! Segments: immutable groups of indexed products, and how they are built and merged.
+//!
+//! A [`Segment`] holds postings by term and columns by product. What changes without a change of
+//! texts lies beside it in a [`LiveSegment`]: tombstones, the mutable [`columns`] and the vectors.
+//! [`builder`] makes a segment from products, [`merge`] one from several, and [`merge_policy`]
+//! decides which.
+//!
+//! The products of a segment are in ascending order of id and numbered from 0. There are at most
+//! [`MAX_PRODUCTS`], so that a posting takes three bytes and the scores of a segment fit into the
+//! processor's cache.
+
+mod bigrams;
+mod builder;
+mod columns;
+mod dictionary;
+mod live_docs;
+mod merge;
+mod merge_policy;
+mod negation_marks;
+
+use std::ops::Range;
+
+use catalog::{
+    product::ProductId,
+    ranking::{FieldLengths, TermFreqs},
+};
+
+use self::{bigrams::Bigrams, dictionary::Dictionary};
+pub(super) use self::{
+    builder::{SegmentBuilder, build_segments},
+    live_docs::LiveSegment,
+    merge::merge,
+    merge_policy::{MERGE_POLICY, MergePlan, MergePolicy, SegmentSize},
+    negation_marks::negation_term,
+};
+
+/// The number of a product within its segment.
+pub(super) type DocId = u16;
+
+/// The most products of a segment: as many as [`DocId`] can number.
+pub(super) const MAX_PRODUCTS: usize = 1 << DocId::BITS;
+
+/// An immutable group of products, searchable by term.
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) ids: Box<[ProductId]>,
+    pub(super) lengths: Box<[FieldLengths]>,
+    pub(super) title_fingerprints: Box<[u32]>,
+    pub(super) bigrams: Bigrams,
+    pub(super) terms: Dictionary,
+    /// Where each term's postings end; they start where those of the previous term end.
+    ends: Box<[u32]>,
+    docs: Box<[DocId]>,
+    freqs: Box<[TermFreqs]>,
+}
+
+/// The products with a term, ascending, and its frequencies in each.
+#[derive(Clone, Copy)]
+pub(super) struct Postings<'a> {
+    pub(super) docs: &'a [DocId],
+    pub(super) freqs: &'a [TermFreqs],
+}
+
+impl Segment {
+    /// Number of products, deleted ones included.
+    pub(super) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    pub(super) fn posting_count(&self) -> usize {
+        self.docs.len()
+    }
+
+    /// The document number of a product.
+    pub(super) fn find(&self, id: ProductId) -> Option<usize> {
+        let may_contain = self.ids.first().is_some_and(|first| *first <= id)
+            && self.ids.last().is_some_and(|last| id <= *last);
+        if may_contain { self.ids.binary_search(&id).ok() } else { None }
+    }
+
+    /// The postings of a term; `None` if no product contains it.
+    pub(super) fn postings_of(&self, term: &str) -> Option<Postings<'_>> {
+        self.terms.find(term).map(|number| self.postings(number))
+    }
+
+    /// The postings of the term with this number in the dictionary.
+    pub(super) fn postings(&self, term: usize) -> Postings<'_> {
+        let start = term.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let range: Range<usize> = start as usize..self.ends[term] as usize;
+        Postings { docs: &self.docs[range.clone()], freqs: &self.freqs[range] }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of::<Self>()
+            + size_of_val(&*self.ids)
+            + size_of_val(&*self.lengths)
+            + size_of_val(&*self.title_fingerprints)
+            + self.bigrams.memory_bytes()
+            + self.terms.memory_bytes()
+            + size_of_val(&*self.ends)
+            + size_of_val(&*self.docs)
+            + size_of_val(&*self.freqs)
+    }
+}

@@ -1,0 +1,251 @@
+//! The background merger: one thread that merges the large segments of all shops, so that neither
+//! writers nor readers wait and merging takes at most one core.
+//!
+//! A merge reads the segments as they are when it begins. Writers continue meanwhile; before the
+//! merged segment is published, their deletions, column updates and vectors are carried over.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc, OnceLock, Weak,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::Shared;
+use crate::index::{
+    segment::{LiveSegment, merge},
+    snapshot::Snapshot,
+};
+
+/// Attempts of a merge that panics before the first pause.
+const ATTEMPTS: u32 = 3;
+/// The first pause; it doubles with every failure.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// The longest pause.
+const MAX_PAUSE: Duration = Duration::from_secs(600);
+
+/// Shops with a merge to do. Shops that have been evicted meanwhile are skipped.
+static QUEUE: OnceLock<Sender<Weak<Shared>>> = OnceLock::new();
+
+/// Queues the next background merge of a shop.
+pub(super) fn enqueue(shop: Weak<Shared>) {
+    let queue = QUEUE.get_or_init(|| {
+        let (sender, receiver) = channel();
+        let thread = thread::Builder::new().name("index-merge".to_owned());
+        if let Err(error) = thread.spawn(move || run(&receiver)) {
+            tracing::error!(%error, "cannot start the thread that merges index segments");
+        }
+        sender
+    });
+    // Without the thread, segments are not merged: searches are slower and still correct.
+    let _ = queue.send(shop);
+}
+
+fn run(queue: &Receiver<Weak<Shared>>) {
+    while let Ok(shop) = queue.recv() {
+        let Some(shared) = shop.upgrade() else { continue };
+        // One merge per turn, so that a shop with many merges does not delay others.
+        match catch_unwind(AssertUnwindSafe(|| shared.merge_in_background())) {
+            Ok(true) => enqueue(shop),
+            Ok(false) => {}
+            Err(_) if shared.abandon_merge() => enqueue(shop),
+            Err(_) => {}
+        }
+    }
+}
+
+impl Shared {
+    /// Does the next background merge, and returns whether there was one.
+    fn merge_in_background(&self) -> bool {
+        let Some(sources) = self.begin_merge() else { return false };
+        #[cfg(test)]
+        self.fail_if_requested();
+        let merged = merge(&sources);
+        self.publish_merge(&sources, merged);
+        true
+    }
+
+    /// The segments of the next background merge; without one, the shop leaves the queue.
+    pub(in crate::index) fn begin_merge(&self) -> Option<Vec<LiveSegment>> {
+        let mut writer = self.writer.lock();
+        let snapshot = self.snapshot.load();
+        let Some(merge) = self.next_background(&writer, snapshot.segments()) else {
+            writer.queued = false;
+            return None;
+        };
+        let sources: Vec<_> =
+            merge.sources.iter().map(|at| snapshot.segments()[*at].clone()).collect();
+        writer.merging = sources.iter().map(|live| Arc::clone(&live.segment)).collect();
+        Some(sources)
+    }
+
+    /// Abandons a merge that panicked: its segments stay as they are. Returns whether to retry at
+    /// once. After several failures, the first write after a pause queues the shop again.
+    fn abandon_merge(&self) -> bool {
+        let mut writer = self.writer.lock();
+        writer.merging.clear();
+        writer.failed_merges = writer.failed_merges.saturating_add(1);
+        let failures = writer.failed_merges;
+        let retry = failures < ATTEMPTS;
+        writer.queued = retry;
+        if !retry {
+            let doubled = FIRST_PAUSE * (1 << (failures - ATTEMPTS).min(16));
+            writer.merge_after = Some(Instant::now() + doubled.min(MAX_PAUSE));
+        }
+        let shop = self.shop.get().map(|shop| shop.get());
+        tracing::error!(shop, failures, "merging index segments panicked");
+        retry
+    }
+
+    #[cfg(test)]
+    fn fail_if_requested(&self) {
+        let mut writer = self.writer.lock();
+        if writer.merges_to_fail > 0 {
+            writer.merges_to_fail -= 1;
+            drop(writer);
+            panic!("this merge is made to fail");
+        }
+    }
+
+    /// Replaces the sources by the merged segment.
+    pub(in crate::index) fn publish_merge(&self, sources: &[LiveSegment], mut merged: LiveSegment) {
+        let mut writer = self.writer.lock();
+        let snapshot = self.snapshot.load();
+        let mut segments = snapshot.segments().to_vec();
+        for source in sources {
+            let at = segments.iter().position(|live| Arc::ptr_eq(&live.segment, &source.segment));
+            let now = at.map(|at| segments.remove(at));
+            carry_over_deletions(source, now.as_ref(), &mut merged);
+            if let Some(now) = now {
+                carry_over_columns(source, &now, &mut merged);
+                carry_over_vectors(source, &now, &mut merged);
+            }
+        }
+        if merged.live_count() > 0 {
+            segments.push(merged);
+        }
+        writer.merging.clear();
+        (writer.failed_merges, writer.merge_after) = (0, None);
+        self.snapshot.store(Arc::new(Snapshot::new(snapshot.seq(), segments)));
+    }
+}
+
+/// Deletes from `merged` what was deleted from a source since the merge began. A source that is
+/// gone has no live product left.
+fn carry_over_deletions(source: &LiveSegment, now: Option<&LiveSegment>, merged: &mut LiveSegment) {
+    if now.is_some_and(|now| now.deleted_count() == source.deleted_count()) {
+        return;
+    }
+    for (doc, id) in source.segment.ids.iter().enumerate() {
+        if !source.is_deleted(doc) && now.is_none_or(|now| now.is_deleted(doc)) {
+            merged.delete(*id);
+        }
+    }
+}
+
+/// Repeats column updates that were made to a source since the merge began.
+fn carry_over_columns(source: &LiveSegment, now: &LiveSegment, merged: &mut LiveSegment) {
+    let columns = now.columns();
+    for doc in columns.changed_since(source.columns()) {
+        if let Some(to) = merged.find(now.segment.ids[doc]) {
+            merged.update(to, columns.hidden().get(doc), columns.price(doc), columns.version(doc));
+        }
+    }
+}
+
+/// Repeats vectors that were set in a source since the merge began.
+fn carry_over_vectors(source: &LiveSegment, now: &LiveSegment, merged: &mut LiveSegment) {
+    let changed = now.vectors().changed_since(source.vectors());
+    let new: Vec<_> = changed
+        .filter_map(|doc| {
+            let to = merged.find(now.segment.ids[doc])?;
+            Some((to, now.vectors().get(doc)?))
+        })
+        .collect();
+    merged.put_vectors(new);
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{change::Seq, price::Price, product::ProductId};
+
+    use super::*;
+    use crate::index::{Entry, EntryVector, IndexChange, ShopIndex, segment::MergePolicy};
+
+    /// Merges everything in the background.
+    const POLICY: MergePolicy = MergePolicy { fanout: 2, max_products: 1000, inline_postings: 0 };
+
+    struct Fixture {
+        index: ShopIndex,
+        products: u64,
+    }
+
+    impl Fixture {
+        fn new() -> Self {
+            let index = ShopIndex::with_policy(Seq::default(), Vec::new(), POLICY);
+            Self { index, products: 0 }
+        }
+
+        fn create(&mut self) {
+            self.products += 1;
+            let entry = Entry {
+                id: ProductId::new(self.products).unwrap(),
+                version: Seq(self.products),
+                hidden: false,
+                price: Price::parse("$1").unwrap().money(),
+                title: "lamp",
+                description: "",
+                vector: EntryVector::Missing,
+            };
+            self.index.apply(&[IndexChange::Upsert(entry)], Seq(self.products));
+        }
+
+        fn fail_merges(&self, count: u32) {
+            self.index.shared.writer.lock().merges_to_fail = count;
+        }
+
+        /// Waits until all segments are merged.
+        fn wait_until_merged(&self) {
+            let until = Instant::now() + Duration::from_secs(20);
+            while self.index.snapshot().segment_count() > 1 {
+                assert!(Instant::now() < until, "the segments were not merged");
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+
+    #[test]
+    fn a_merge_that_panics_is_retried() {
+        let mut fixture = Fixture::new();
+        fixture.fail_merges(ATTEMPTS - 1);
+        fixture.create();
+        fixture.create();
+        fixture.wait_until_merged();
+        assert_eq!(fixture.index.shared.writer.lock().failed_merges, 0);
+    }
+
+    #[test]
+    fn merging_resumes_after_a_pause() {
+        let mut fixture = Fixture::new();
+        fixture.fail_merges(ATTEMPTS);
+        fixture.create();
+        fixture.create();
+        let until = Instant::now() + Duration::from_secs(20);
+        while fixture.index.shared.writer.lock().failed_merges < ATTEMPTS {
+            assert!(Instant::now() < until, "no merge was tried");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let pause = fixture.index.shared.writer.lock().merge_after.unwrap();
+        assert!(pause > Instant::now() && pause <= Instant::now() + FIRST_PAUSE);
+        assert_eq!(fixture.index.snapshot().segment_count(), 2, "the segments are as they were");
+        while pause > Instant::now() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        fixture.create();
+        fixture.create();
+        fixture.wait_until_merged();
+    }
+}

@@ -1,0 +1,205 @@
+//! The writing side of an index: applies changes, publishes snapshots, merges segments.
+//!
+//! The writer's lock orders publications: those of writers and those of the background [`merger`].
+//! [`bulk_builder`] builds an index from all products of a shop.
+
+mod bulk_builder;
+mod merger;
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Instant,
+};
+
+use arc_swap::ArcSwap;
+use catalog::{
+    change::Seq,
+    product::{ProductId, ShopId},
+};
+use parking_lot::{Mutex, MutexGuard};
+
+pub use self::bulk_builder::IndexBuilder;
+use super::{
+    entry::{EntryVector, IndexChange, NetChange},
+    segment::{
+        LiveSegment, MERGE_POLICY, MergePlan, MergePolicy, Segment, SegmentSize, build_segments,
+        merge,
+    },
+    snapshot::Snapshot,
+};
+
+/// One shop's products in memory.
+pub struct ShopIndex {
+    pub(super) shared: Arc<Shared>,
+    updates: Mutex<()>,
+}
+
+/// What writers and the merger share.
+pub(super) struct Shared {
+    /// For the log; set once.
+    shop: OnceLock<ShopId>,
+    pub(super) snapshot: ArcSwap<Snapshot>,
+    pub(super) writer: Mutex<Writer>,
+    policy: MergePolicy,
+}
+
+/// State that the writer's lock protects.
+#[derive(Default)]
+pub(super) struct Writer {
+    /// Segments of the background merge under way.
+    pub(super) merging: Vec<Arc<Segment>>,
+    /// Whether the shop is in the merger's queue.
+    pub(super) queued: bool,
+    /// Background merges that have panicked since the last success.
+    failed_merges: u32,
+    /// Earliest time of the next background merge, after several that failed.
+    merge_after: Option<Instant>,
+    /// Background merges that are made to panic.
+    #[cfg(test)]
+    merges_to_fail: u32,
+}
+
+impl ShopIndex {
+    /// The index of a shop without products.
+    pub fn empty() -> Self {
+        Self::with_segments(Seq::default(), Vec::new())
+    }
+
+    fn with_segments(seq: Seq, segments: Vec<LiveSegment>) -> Self {
+        Self::with_policy(seq, segments, MERGE_POLICY)
+    }
+
+    pub(super) fn with_policy(seq: Seq, segments: Vec<LiveSegment>, policy: MergePolicy) -> Self {
+        let snapshot = ArcSwap::from_pointee(Snapshot::new(seq, segments));
+        let (shop, writer) = (OnceLock::new(), Mutex::default());
+        let shared = Arc::new(Shared { shop, snapshot, writer, policy });
+        Self { shared, updates: Mutex::default() }
+    }
+
+    /// Serialises callers that apply changes from several sources: held from reading the current
+    /// state until the changes are applied, it keeps a change from being overtaken by a later one.
+    pub(crate) fn lock_updates(&self) -> MutexGuard<'_, ()> {
+        self.updates.lock()
+    }
+
+    /// As [`lock_updates`](Self::lock_updates), but `None` instead of waiting.
+    pub(crate) fn try_lock_updates(&self) -> Option<MutexGuard<'_, ()>> {
+        self.updates.try_lock()
+    }
+
+    /// Sets the shop that log messages name.
+    pub(crate) fn for_shop(self, shop: ShopId) -> Self {
+        // A second call has no effect.
+        let _ = self.shared.shop.set(shop);
+        self
+    }
+
+    /// The products as of the last applied change.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.shared.snapshot.load_full()
+    }
+
+    /// Applies changes in order and publishes them together, as of `seq`.
+    pub fn apply(&self, changes: &[IndexChange<'_>], seq: Seq) {
+        let net = NetChange::of(changes);
+        // A product with unchanged texts is updated in place. The merger may move it meanwhile, but
+        // nothing removes it: changes come from one thread at a time.
+        let current = self.snapshot();
+        let is_in_place = |id, vector: &EntryVector<'_>| {
+            matches!(vector, EntryVector::Unchanged) && current.contains(id)
+        };
+        // Texts are indexed before the writer's lock is taken.
+        let added = build_segments(net.iter().filter_map(|(id, change)| match change {
+            NetChange::Upsert(entry, vector) if !is_in_place(*id, vector) => {
+                Some((*entry, vector.known()))
+            }
+            _ => None,
+        }));
+
+        let mut writer = self.shared.writer.lock();
+        let mut segments = self.shared.snapshot.load().segments().to_vec();
+        for (id, change) in &net {
+            if matches!(change, NetChange::Embed(_)) {
+                continue;
+            }
+            // From the newest segment: what was written last is often written again.
+            let before = segments.iter_mut().rev().find_map(|live| Some((live.find(*id)?, live)));
+            let Some((doc, live)) = before else { continue };
+            match change {
+                NetChange::Upsert(entry, EntryVector::Unchanged) => {
+                    live.update(doc, entry.hidden, entry.price, entry.version);
+                }
+                _ => drop(live.delete(*id)),
+            }
+        }
+        let embedded: Vec<_> = net
+            .iter()
+            .filter_map(|(id, change)| match change {
+                NetChange::Embed(vector) => Some((*id, vector.numbers())),
+                NetChange::Upsert(..) | NetChange::Delete => None,
+            })
+            .collect();
+        put_vectors(&mut segments, &embedded);
+        segments.retain(|live| live.live_count() > 0);
+        segments.extend(added);
+        self.shared.merge_inline(&writer, &mut segments);
+        let more_to_merge = self.shared.next_background(&writer, &segments).is_some();
+        self.shared.snapshot.store(Arc::new(Snapshot::new(seq, segments)));
+        if more_to_merge && writer.may_queue() {
+            writer.queued = true;
+            merger::enqueue(Arc::downgrade(&self.shared));
+        }
+    }
+}
+
+/// Sets vectors of products, in whichever segment they are.
+fn put_vectors(segments: &mut [LiveSegment], new: &[(ProductId, &[i8])]) {
+    for live in segments {
+        let here = new.iter().filter_map(|(id, numbers)| Some((live.find(*id)?, *numbers)));
+        let here: Vec<_> = here.collect();
+        if !here.is_empty() {
+            live.put_vectors(here);
+        }
+    }
+}
+
+impl Shared {
+    /// Does the merges that are too small for the background.
+    fn merge_inline(&self, writer: &Writer, segments: &mut Vec<LiveSegment>) {
+        while let Some(MergePlan { sources, .. }) = self.policy.next_inline(&writer.sizes(segments))
+        {
+            let taken: Vec<LiveSegment> = sources.iter().map(|at| segments[*at].clone()).collect();
+            let mut at = 0;
+            segments.retain(|_| {
+                at += 1;
+                !sources.contains(&(at - 1))
+            });
+            segments.push(merge(&taken));
+        }
+    }
+
+    fn next_background(&self, writer: &Writer, segments: &[LiveSegment]) -> Option<MergePlan> {
+        self.policy.next_background(&writer.sizes(segments))
+    }
+}
+
+impl Writer {
+    /// Whether the shop may enter the merger's queue.
+    fn may_queue(&self) -> bool {
+        !self.queued && self.merge_after.is_none_or(|after| after <= Instant::now())
+    }
+
+    fn sizes(&self, segments: &[LiveSegment]) -> Vec<SegmentSize> {
+        let is_busy =
+            |live: &LiveSegment| self.merging.iter().any(|m| Arc::ptr_eq(m, &live.segment));
+        segments
+            .iter()
+            .map(|live| SegmentSize {
+                live: live.live_count(),
+                deleted: live.deleted_count(),
+                postings: live.segment.posting_count(),
+                busy: is_busy(live),
+            })
+            .collect()
+    }
+}
