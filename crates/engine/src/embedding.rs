@@ -214,12 +214,5 @@ fn text(product: &Unembedded) -> Text<'_> {
 }
 
 fn row((product, embedding): (&Unembedded, Embedding)) -> VectorRow {
-    VectorRow {
-        shop: product.shop,
-        product: product.id,
-        version: product.version,
-        model: embedding.model,
-        encoder: embedding.encoder,
-        vector: embedding.vector.stored(),
-    }
+    VectorRow::new(product.shop, product.id, product.version, embedding)
 }

@@ -14,7 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{
     background::{BackgroundThread, Next, Run},
     store::{Cleanup, ErrorChain, StoreError, StoreErrorKind},
-    writer::Clock,
+    system::Clock,
 };
 
 /// The pause after everything was removed.

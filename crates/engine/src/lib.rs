@@ -23,6 +23,7 @@ mod replication;
 mod search;
 pub mod store;
 pub mod store_migration;
+pub mod system;
 pub mod token_admin;
 pub mod tokens;
 pub mod writer;

@@ -74,7 +74,7 @@ pub fn migrate_store(
         return Err(MigrationError::NoCatalog);
     }
     // Locked, so that the source does not change meanwhile.
-    let folder = DataFolder::take(folder)?;
+    let folder = DataFolder::lock(folder)?;
     let source = SqliteStore::open(folder.path()).map_err(MigrationError::Source)?;
     let readers = SqliteReaders::new(folder.path().to_owned());
     let (last_id, last_seq) = source.counters().map_err(MigrationError::Source)?;
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::{
         embed::{Encoder, ModelId, Vector},
-        store::{CatalogStore, ProductReads, StoredResponse, conformance::settings},
+        store::{CatalogStore, NewToken, ProductReads, StoredResponse, conformance::settings},
     };
 
     fn shop(number: u64) -> ShopId {
@@ -217,13 +217,21 @@ mod tests {
                 version: made[5].version.min(product.version),
                 model: ModelId::new("m"),
                 encoder: Encoder::Deep,
-                vector: Vector::towards(numbers).unwrap().stored(),
+                vector: Vector::normalized(numbers).unwrap().stored(),
             };
             let _ = transaction.put_vector(&row).unwrap();
         }
         let response = StoredResponse { fingerprint: vec![1], body: vec![2] };
         transaction.store_response(shop(1), "key", &response, at).unwrap();
-        transaction.insert_token(shop(1), Role::Admin, "ops", &[7; 32], at, None).unwrap();
+        let token = NewToken {
+            shop: shop(1),
+            role: Role::Admin,
+            name: "ops",
+            secret_hash: &[7; 32],
+            created_at: at,
+            expires_at: None,
+        };
+        transaction.insert_token(&token).unwrap();
         transaction.commit().unwrap();
         made
     }

@@ -14,7 +14,8 @@ use crate::{
         CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders,
         SqliteStore, StoreError, TokenReads, TokenRow,
     },
-    tokens::{IssuedToken, RandomSource, Secret},
+    system::RandomSource,
+    tokens::{IssuedToken, Secret},
     writes::{IssueToken, RevokeToken, TxContext, Write},
 };
 

@@ -4,7 +4,7 @@
 //! which the store keeps only a SHA-256 digest. A digest of that much entropy cannot be inverted
 //! by brute force, so no slow password hash is needed.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use catalog::{
@@ -15,7 +15,10 @@ use jiff::Timestamp;
 use ring::digest;
 use subtle::ConstantTimeEq;
 
-use crate::store::{StoreError, TokenReads, TokenRow};
+use crate::{
+    store::{StoreError, TokenReads, TokenRow},
+    system::RandomSource,
+};
 
 /// The prefix of every opaque token, by which scanners recognise leaked ones.
 pub const PREFIX: &str = "shk_";
@@ -23,9 +26,6 @@ pub const PREFIX: &str = "shk_";
 pub const MAX_NAME_CHARS: usize = 200;
 
 const SECRET_BYTES: usize = 32;
-
-/// Fills a buffer with cryptographically random bytes; supplied by the composition root.
-pub type RandomSource = Arc<dyn Fn(&mut [u8]) + Send + Sync>;
 
 /// The secret part of a token.
 #[derive(Clone)]
@@ -119,6 +119,8 @@ fn check(row: &TokenRow, secret: &Secret, now: Timestamp) -> Result<(), BadToken
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     fn counting() -> RandomSource {

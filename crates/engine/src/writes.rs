@@ -14,7 +14,7 @@ use jiff::Timestamp;
 
 use crate::{
     embed::Embedding,
-    store::{StoreError, StoredResponse, VectorRow, WriteTransaction},
+    store::{NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction},
     tokens::{IssuedToken, Secret},
 };
 
@@ -33,10 +33,14 @@ pub trait Write: Send + 'static {
     type Outcome: Send;
 
     /// The number of products it writes, which limits the size of a group.
-    fn products(&self) -> usize;
+    fn products(&self) -> usize {
+        0
+    }
 
     /// The shops whose products it may change. They are locked before it runs.
-    fn shops(&self) -> Vec<ShopId>;
+    fn shops(&self) -> Vec<ShopId> {
+        Vec::new()
+    }
 
     /// Applies the write.
     fn run(
@@ -270,27 +274,19 @@ pub struct IssueToken {
 impl Write for IssueToken {
     type Outcome = IssuedToken;
 
-    fn products(&self) -> usize {
-        0
-    }
-
-    fn shops(&self) -> Vec<ShopId> {
-        Vec::new()
-    }
-
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
         context: TxContext,
     ) -> Result<IssuedToken, StoreError> {
-        let id = transaction.insert_token(
-            self.pass.shop(),
-            self.role,
-            &self.name,
-            &self.secret.hash(),
-            context.now,
-            self.expires_at,
-        )?;
+        let id = transaction.insert_token(&NewToken {
+            shop: self.pass.shop(),
+            role: self.role,
+            name: &self.name,
+            secret_hash: &self.secret.hash(),
+            created_at: context.now,
+            expires_at: self.expires_at,
+        })?;
         Ok(IssuedToken {
             id,
             token: self.secret.as_token(id),
@@ -312,14 +308,6 @@ pub struct RevokeToken {
 impl Write for RevokeToken {
     /// `false` if the token does not exist or was revoked before.
     type Outcome = bool;
-
-    fn products(&self) -> usize {
-        0
-    }
-
-    fn shops(&self) -> Vec<ShopId> {
-        Vec::new()
-    }
 
     fn run(
         &self,

@@ -199,7 +199,7 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
                 fusion::QueryProfile { phrase_similarity, ..fusion::QueryProfile::NEUTRAL };
             let lean = fusion::FUSION_PARAMS.interpolation(profile);
             let pairs = made.vector.as_slice().iter().zip(hint.target.as_slice());
-            let vector = Vector::towards(pairs.map(|(from, to)| from + lean * to).collect())?;
+            let vector = Vector::normalized(pairs.map(|(from, to)| from + lean * to).collect())?;
             Some(DenseQuery { vector: QueryVector::of(&vector)?, profile })
         });
         (parsed, meant)
@@ -253,7 +253,7 @@ fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> Sh
             .as_slice()
             .iter()
             .map(|x| x + spread * (random.fraction() as f32 - 0.5) * 3.46);
-        let vector = Vector::towards(moved.collect()).map(|vector| vector.stored());
+        let vector = Vector::normalized(moved.collect()).map(|vector| vector.stored());
         builder.add(Entry {
             id: product(number),
             version: Seq(1),

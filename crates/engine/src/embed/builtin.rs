@@ -129,7 +129,7 @@ impl ModelFiles {
 /// The built-in model, with both encoders.
 pub struct BuiltIn {
     model: ModelId,
-    most_pieces: usize,
+    max_pieces: usize,
     vocabulary: WordPiece,
     words: HashSet<Box<str>>,
     phrases: PhraseIndex,
@@ -180,7 +180,7 @@ impl BuiltIn {
         let transformer = Deep::new(weights.deep, threads).map_err(broken_graph)?;
         let made = Self {
             model: ModelId::new(&manifest.model),
-            most_pieces: manifest.max_tokens - 2,
+            max_pieces: manifest.max_tokens - 2,
             vocabulary,
             words,
             phrases,
@@ -195,8 +195,8 @@ impl BuiltIn {
     }
 
     fn tokens(&self, text: &str, pieces: &mut Pieces) -> Vec<i32> {
-        self.vocabulary.read(text, self.most_pieces, pieces);
-        let (first, last) = self.vocabulary.first_and_last();
+        self.vocabulary.tokenize(text, self.max_pieces, pieces);
+        let (first, last) = self.vocabulary.special_pieces();
         let all = [&[first], pieces.numbers.as_slice(), &[last]].concat();
         all.into_iter().map(u32::cast_signed).collect()
     }
@@ -224,14 +224,14 @@ impl BuiltIn {
 
     fn rows_of(&self, text: &str) -> Vec<f32> {
         BUFFERS.with_borrow_mut(|(pieces, rows)| {
-            self.vocabulary.read(text, self.most_pieces, pieces);
+            self.vocabulary.tokenize(text, self.max_pieces, pieces);
             self.instant.sum(&self.vocabulary, pieces, rows)
         })
     }
 
     fn embedding(&self, encoder: Encoder, numbers: Vec<f32>) -> Result<Embedding, EmbedError> {
         let found = numbers.len();
-        let vector = Vector::towards(numbers).filter(|_| found == self.dims());
+        let vector = Vector::normalized(numbers).filter(|_| found == self.dims());
         let wrong = || EmbedError::Inference(format!("no vector of {} numbers", self.dims()));
         Ok(Embedding { model: self.model.clone(), encoder, vector: vector.ok_or_else(wrong)? })
     }
@@ -261,7 +261,7 @@ impl Embedder for BuiltIn {
         let is_whole = || {
             word.len() >= TELLING_BYTES
                 && word.chars().all(char::is_alphanumeric)
-                && self.vocabulary.has(word)
+                && self.vocabulary.contains(word)
         };
         Some(self.words.contains(word) || is_whole())
     }
@@ -318,6 +318,6 @@ impl BuiltIn {
     pub(super) fn transformer(&self, text: &str) -> Vector {
         let tokens = self.tokens(text, &mut Pieces::default());
         let vector = self.transformer.run(&[tokens], Priority::Search).unwrap().remove(0);
-        Vector::towards(vector).unwrap()
+        Vector::normalized(vector).unwrap()
     }
 }

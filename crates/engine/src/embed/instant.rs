@@ -201,13 +201,13 @@ mod tests {
         let table = Instant::new(file(4).into()).unwrap();
         let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
         let (mut pieces, mut rows) = (Pieces::default(), Rows::default());
-        vocabulary.read(text, 99, &mut pieces);
+        vocabulary.tokenize(text, 99, &mut pieces);
         let sum = table.sum(&vocabulary, &pieces, &mut rows);
         (rows.numbers, sum)
     }
 
     #[test]
-    fn known_words_are_their_rows_and_unknown_ones_nothing() {
+    fn known_words_select_rows_and_unknown_ones_none() {
         let (rows, sum) = sum("sofa zzz bed");
         assert_eq!(rows, [3, 4]);
         let row =
@@ -226,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_known_is_the_zero_vector() {
+    fn texts_without_known_words_have_the_zero_vector() {
         assert_eq!(sum("zzz ?"), (vec![], vec![0.0; 4]));
     }
 
     #[test]
-    fn a_broken_file_is_refused() {
+    fn broken_files_are_rejected() {
         let refused = |bytes: Vec<u8>| Instant::new(bytes.into()).err();
         assert_eq!(refused(vec![]), Some(BadTable::Magic));
         assert_eq!(refused(file(0)), Some(BadTable::Header));

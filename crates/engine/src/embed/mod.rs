@@ -30,7 +30,7 @@ pub use remote::{Environment, Remote, RemoteSettings};
 pub use vector::{StoredVector, Vector};
 
 /// The most characters of a text that are embedded.
-const MOST_CHARS: usize = 8000;
+const MAX_CHARS: usize = 8000;
 
 /// The name of a model, which identifies its vector space. Vectors of different models must not be
 /// compared.
@@ -121,7 +121,7 @@ impl<'a> Text<'a> {
             Self::Product { title, description } => {
                 // No model reads more, and copying a long description would cost more than
                 // embedding its beginning.
-                let end = description.char_indices().nth(MOST_CHARS);
+                let end = description.char_indices().nth(MAX_CHARS);
                 let description = &description[..end.map_or(description.len(), |(at, _)| at)];
                 format!("{title}. {description}").into()
             }

@@ -103,7 +103,7 @@ impl PhraseIndex {
             let share = ((cosine - similarity) / DECAY).exp() * factor(signed(target));
             sum.iter_mut().zip(signed(target)).for_each(|(sum, x)| *sum += share * f32::from(x));
         }
-        Some(PhraseMatch { similarity, target: Vector::towards(sum)? })
+        Some(PhraseMatch { similarity, target: Vector::normalized(sum)? })
     }
 
     /// The phrases with the least Hamming distance, including all ties with the last of them.
@@ -276,11 +276,11 @@ mod tests {
     }
 
     fn towards(numbers: &[f32]) -> Vector {
-        Vector::towards(numbers.to_vec()).unwrap()
+        Vector::normalized(numbers.to_vec()).unwrap()
     }
 
     #[test]
-    fn the_nearest_phrase_decides() {
+    fn the_nearest_phrase_dominates() {
         let bytes = file(
             &[(0, &[127, 0, 0]), (1, &[0, 127, 0]), (1, &[0, 100, 10])],
             &[&[10, 0, 10], &[0, 0, -5]],
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn those_looked_at_are_the_nearest_by_signs() {
+    fn candidates_are_the_nearest_by_signs() {
         let bytes = include_bytes!("../../../../models/phrases.bin");
         let index = PhraseIndex::new(bytes.as_slice().into()).unwrap();
         for phrase in (0..index.phrases).step_by(index.phrases / 3) {
@@ -332,7 +332,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_book_is_looked_at_as_far(
+        fn candidates_are_exact_for_any_index(
             phrases in prop::collection::vec(prop::array::uniform3(-2_i8..=2), 0..600),
             wanted in prop::array::uniform3(-2_i8..=2),
         ) {

@@ -22,10 +22,10 @@ use ureq::{
 };
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, MOST_CHARS, ModelId, PhraseMatch, Priority, Text,
+    EmbedError, Embedder, Embedding, Encoder, MAX_CHARS, ModelId, PhraseMatch, Priority, Text,
     Vector, circuit_breaker::CircuitBreaker,
 };
-use crate::{http_client, tokens::RandomSource};
+use crate::{http_client, system::RandomSource};
 
 /// Attempts per batch of background work.
 const ATTEMPTS: u32 = 4;
@@ -210,7 +210,7 @@ impl Remote {
             _ => Ok(Embedding {
                 model: self.model.clone(),
                 encoder: Encoder::Deep,
-                vector: Vector::towards(item.embedding)
+                vector: Vector::normalized(item.embedding)
                     .ok_or_else(|| invalid("a vector is not finite"))?,
             }),
         };
@@ -258,7 +258,7 @@ impl fmt::Debug for Remote {
 
 /// The part of a text that is sent; a space for an empty text, which such endpoints reject.
 fn beginning(text: &str) -> &str {
-    let end = text.char_indices().nth(MOST_CHARS).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
     if end == 0 { " " } else { &text[..end] }
 }
 

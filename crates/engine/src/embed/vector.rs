@@ -9,7 +9,7 @@ pub struct Vector(Arc<[f32]>);
 impl Vector {
     /// The unit vector in the direction of these coordinates; `None` if one of them is NaN or
     /// infinite.
-    pub fn towards(mut numbers: Vec<f32>) -> Option<Self> {
+    pub fn normalized(mut numbers: Vec<f32>) -> Option<Self> {
         // In double precision, so that the squares of large numbers do not overflow.
         let length = numbers.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         if !length.is_finite() {
@@ -74,7 +74,7 @@ impl StoredVector {
     /// The dequantised unit vector.
     pub fn vector(&self) -> Vector {
         let numbers = self.numbers.iter().map(|x| f32::from(*x) * self.scale).collect();
-        Vector::towards(numbers).unwrap_or_else(|| Vector(vec![0.0; self.numbers.len()].into()))
+        Vector::normalized(numbers).unwrap_or_else(|| Vector(vec![0.0; self.numbers.len()].into()))
     }
 
     /// The quantised vector nearest to `scale` times these coordinates; `None` if they are not
@@ -114,8 +114,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_stored_vector_is_the_same_point(numbers in prop::collection::vec(-1e6_f32..1e6, 1..400)) {
-            let vector = Vector::towards(numbers).unwrap();
+        fn quantisation_keeps_the_direction(numbers in prop::collection::vec(-1e6_f32..1e6, 1..400)) {
+            let vector = Vector::normalized(numbers).unwrap();
             let stored = vector.stored();
             prop_assert!(stored.numbers().iter().all(|x| *x >= -127));
             let again = StoredVector::from_bytes(&stored.to_bytes()).unwrap();
@@ -125,7 +125,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn any_bytes_are_decoded_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
             if let Some(stored) = StoredVector::from_bytes(&bytes) {
                 prop_assert!(stored.vector().as_slice().iter().all(|x| x.is_finite()));
             }
@@ -133,11 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn only_numbers_have_a_direction() {
-        assert_eq!(Vector::towards(vec![1.0, f32::NAN]), None);
-        assert_eq!(Vector::towards(vec![1.0, f32::INFINITY]), None);
-        assert!(Vector::towards(vec![0.0; 3]).unwrap().is_zero());
-        let far = Vector::towards(vec![1.5e38, 2e38]).unwrap();
+    fn nan_and_infinity_are_rejected() {
+        assert_eq!(Vector::normalized(vec![1.0, f32::NAN]), None);
+        assert_eq!(Vector::normalized(vec![1.0, f32::INFINITY]), None);
+        assert!(Vector::normalized(vec![0.0; 3]).unwrap().is_zero());
+        let far = Vector::normalized(vec![1.5e38, 2e38]).unwrap();
         assert!((far.as_slice()[0] - 0.6).abs() < 1e-6 && (far.as_slice()[1] - 0.8).abs() < 1e-6);
     }
 }

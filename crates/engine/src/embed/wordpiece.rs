@@ -88,7 +88,7 @@ impl WordPiece {
     }
 
     /// Whether a normalised word is a single piece.
-    pub(super) fn has(&self, word: &str) -> bool {
+    pub(super) fn contains(&self, word: &str) -> bool {
         self.find(word.as_bytes(), 0, hash(FNV_OFFSET, word.as_bytes())).is_some()
     }
 
@@ -98,7 +98,7 @@ impl WordPiece {
     }
 
     /// The pieces that begin and end every text of the deep encoder.
-    pub(super) fn first_and_last(&self) -> (u32, u32) {
+    pub(super) fn special_pieces(&self) -> (u32, u32) {
         (self.first, self.last)
     }
 
@@ -109,59 +109,59 @@ impl WordPiece {
     }
 
     /// Writes the first `limit` pieces of a text into `pieces.numbers`.
-    pub(super) fn read(&self, text: &str, limit: usize, pieces: &mut Pieces) {
+    pub(super) fn tokenize(&self, text: &str, limit: usize, pieces: &mut Pieces) {
         pieces.numbers.clear();
         pieces.clear_word();
         for letter in text.chars() {
             if pieces.numbers.len() >= limit {
                 break;
             }
-            self.take(letter, pieces);
+            self.push_char(letter, pieces);
         }
         self.end_word(pieces);
         pieces.numbers.truncate(limit);
     }
 
-    fn take(&self, letter: char, pieces: &mut Pieces) {
+    fn push_char(&self, letter: char, pieces: &mut Pieces) {
         if letter.is_ascii_alphanumeric() {
             pieces.push(letter.to_ascii_lowercase());
         } else if matches!(letter, ' ' | '\t' | '\n' | '\r') {
             self.end_word(pieces);
         } else if letter.is_ascii_punctuation() {
-            self.stand_alone(letter, pieces);
+            self.push_separate(letter, pieces);
         } else if letter == '\u{fffd}' || letter.is_other() {
             // Control characters are skipped.
         } else if letter.is_whitespace() {
             self.end_word(pieces);
         } else {
-            let chinese = is_chinese(letter);
-            if chinese {
+            let cjk = is_cjk(letter);
+            if cjk {
                 self.end_word(pieces);
             }
             // Marks are dropped here, so their canonical order does not matter.
             decompose_canonical(letter, |part| {
                 if !part.is_mark_nonspacing() {
-                    part.to_lowercase().for_each(|lower| self.take_plain(lower, pieces));
+                    part.to_lowercase().for_each(|lower| self.push_normalised(lower, pieces));
                 }
             });
-            if chinese {
+            if cjk {
                 self.end_word(pieces);
             }
         }
     }
 
     /// Appends a normalised character.
-    fn take_plain(&self, letter: char, pieces: &mut Pieces) {
+    fn push_normalised(&self, letter: char, pieces: &mut Pieces) {
         if letter.is_whitespace() {
             self.end_word(pieces);
         } else if letter.is_ascii_punctuation() || letter.is_punctuation() {
-            self.stand_alone(letter, pieces);
+            self.push_separate(letter, pieces);
         } else {
             pieces.push(letter);
         }
     }
 
-    fn stand_alone(&self, letter: char, pieces: &mut Pieces) {
+    fn push_separate(&self, letter: char, pieces: &mut Pieces) {
         self.end_word(pieces);
         pieces.push(letter);
         self.end_word(pieces);
@@ -282,7 +282,7 @@ fn tag(hashed: u64) -> u32 {
 }
 
 /// The blocks that BERT treats as CJK, including its mistake in the fifth.
-fn is_chinese(letter: char) -> bool {
+fn is_cjk(letter: char) -> bool {
     matches!(u32::from(letter),
         0x4E00..=0x9FFF | 0x3400..=0x4DBF | 0x20000..=0x2A6DF | 0x2A700..=0x2B73F
         | 0x2B740..=0x2B81F | 0x2B920..=0x2CEAF | 0xF900..=0xFAFF | 0x2F800..=0x2FA1F)
@@ -300,7 +300,7 @@ mod tests {
     fn read(text: &str, limit: usize) -> String {
         let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
         let mut pieces = Pieces::default();
-        vocabulary.read(text, limit, &mut pieces);
+        vocabulary.tokenize(text, limit, &mut pieces);
         let spelled: Vec<_> = pieces.numbers.iter().map(|n| vocabulary.piece(*n)).collect();
         spelled.join(" ")
     }
@@ -311,14 +311,14 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_cannot_be_made_of_pieces_is_unknown_as_a_whole() {
+    fn a_word_without_pieces_is_unknown_as_a_whole() {
         assert_eq!(read("sofaz bed", 99), "[UNK] bed");
         assert_eq!(read(&"so".repeat(51), 99), "[UNK]");
         assert_eq!(read(&format!("so{}", "fa".repeat(49)), 3), "sofa ##fa ##fa");
     }
 
     #[test]
-    fn letters_are_brought_to_one_form() {
+    fn characters_are_normalised() {
         assert_eq!(read("sofa-bed", 99), "sofa - bed");
         assert_eq!(read("Naïve", 99), "n ##a ##i ##ve");
         assert_eq!(read("bed茶bed", 99), "bed 茶 bed");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vocabulary_without_its_special_pieces_is_refused() {
+    fn a_vocabulary_without_special_pieces_is_rejected() {
         let refused = WordPiece::new("[UNK]\n[SEP]\n".into()).err();
         assert_eq!(refused, Some(BadVocabulary::Missing("[CLS]")));
         assert_eq!(WordPiece::new("".into()).err(), Some(BadVocabulary::Missing("[UNK]")));
@@ -341,14 +341,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_becomes_pieces_of_the_vocabulary(text in "\\PC*|.*", limit in 0_usize..20) {
+        fn any_text_is_tokenized(text in "\\PC*|.*", limit in 0_usize..20) {
             let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
             let mut pieces = Pieces::default();
-            vocabulary.read(&text, limit, &mut pieces);
+            vocabulary.tokenize(&text, limit, &mut pieces);
             prop_assert!(pieces.numbers.len() <= limit);
             let cut = pieces.numbers.clone();
             prop_assert!(cut.iter().all(|number| (*number as usize) < vocabulary.len()));
-            vocabulary.read(&text, usize::MAX, &mut pieces);
+            vocabulary.tokenize(&text, usize::MAX, &mut pieces);
             prop_assert!(pieces.numbers.starts_with(&cut));
         }
     }

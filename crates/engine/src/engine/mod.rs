@@ -33,8 +33,8 @@ use crate::{
         Availability, CatalogReads, DataFolder, FolderInUse, StoreError,
         postgres_search::PostgresSearch,
     },
-    tokens::RandomSource,
-    writer::{Clock, WriteError, Writer, WriterSettings},
+    system::{Clock, RandomSource},
+    writer::{WriteError, Writer, WriterSettings},
 };
 
 /// Settings of an engine.

@@ -41,7 +41,7 @@ struct Backend {
 impl Engine {
     /// Opens a data folder; creates or migrates its database if needed.
     pub fn open(folder: &Path, settings: Settings) -> Result<Self, OpenError> {
-        let folder = DataFolder::take(folder)?;
+        let folder = DataFolder::lock(folder)?;
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
         let backend = Backend {

@@ -66,7 +66,7 @@ fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>)
 }
 
 fn towards(direction: Direction) -> Vector {
-    Vector::towards(direction.map(f32::from).to_vec()).unwrap()
+    Vector::normalized(direction.map(f32::from).to_vec()).unwrap()
 }
 
 /// Applies changes to index and reference, as writes do.

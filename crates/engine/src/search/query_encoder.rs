@@ -185,7 +185,7 @@ impl QueryEncoder {
 /// The direction of `from + share * toward`.
 fn interpolate(from: &Vector, toward: &Vector, share: f32) -> Option<Vector> {
     let pairs = from.as_slice().iter().zip(toward.as_slice());
-    Vector::towards(pairs.map(|(from, toward)| from + share * toward).collect())
+    Vector::normalized(pairs.map(|(from, toward)| from + share * toward).collect())
 }
 
 fn cache_key(text: Text<'_>) -> String {
@@ -263,7 +263,8 @@ mod tests {
     #[test]
     fn a_query_is_interpolated_toward_the_answer_of_its_phrase() {
         let (query, answer) = (vec![1.0, 0.0], vec![0.0, 1.0]);
-        let (query, answer) = (Vector::towards(query).unwrap(), Vector::towards(answer).unwrap());
+        let (query, answer) =
+            (Vector::normalized(query).unwrap(), Vector::normalized(answer).unwrap());
         assert_eq!(interpolate(&query, &answer, 0.0), Some(query.clone()));
         let half = interpolate(&query, &answer, 1.0).unwrap();
         assert!((half.cosine(&query) - half.cosine(&answer)).abs() < 1e-6);

@@ -25,7 +25,7 @@ pub use postgres::{
     PostgresStore,
 };
 pub use records::{
-    AppliedChange, Committed, FeedResult, Page, Position, PositionChange, ScannedProduct,
+    AppliedChange, Committed, FeedResult, NewToken, Page, Position, PositionChange, ScannedProduct,
     ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded, UnindexedColumns,
     VectorChange, VectorCount, VectorRow,
 };

@@ -8,7 +8,7 @@ use catalog::{
 };
 use jiff::Timestamp;
 
-use crate::embed::{Encoder, ModelId, StoredVector};
+use crate::embed::{Embedding, Encoder, ModelId, StoredVector};
 
 /// One page of a catalog.
 #[derive(Debug)]
@@ -86,6 +86,23 @@ pub struct TokenRow {
     pub revoked_at: Option<Timestamp>,
 }
 
+/// A token to be inserted.
+#[derive(Clone, Copy, Debug)]
+pub struct NewToken<'a> {
+    /// The only shop that the token gives access to.
+    pub shop: ShopId,
+    /// The role of its bearer.
+    pub role: Role,
+    /// A label chosen by the issuer; may be empty.
+    pub name: &'a str,
+    /// SHA-256 of the secret.
+    pub secret_hash: &'a [u8],
+    /// When it was issued.
+    pub created_at: Timestamp,
+    /// The first moment at which it is not accepted; `None` if it does not expire.
+    pub expires_at: Option<Timestamp>,
+}
+
 /// A product whose current text has no vector of the requested quality.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unembedded {
@@ -116,6 +133,14 @@ pub struct VectorRow {
     pub encoder: Encoder,
     /// The vector.
     pub vector: StoredVector,
+}
+
+impl VectorRow {
+    /// The row of an embedding that was made of this version of a product's text.
+    pub fn new(shop: ShopId, product: ProductId, version: Seq, embedding: Embedding) -> Self {
+        let Embedding { model, encoder, vector } = embedding;
+        Self { shop, product, version, model, encoder, vector: vector.stored() }
+    }
 }
 
 /// What a committed transaction did to one product. Indexes and replicas apply it.

@@ -4,14 +4,14 @@
 use std::ops::ControlFlow;
 
 use catalog::{
-    access::{ReadPass, Role},
+    access::ReadPass,
     change::{ChangeKind, Seq},
     product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use super::{
-    FeedResult, Page, Position, PositionChange, ScannedProduct, ShopCounts, StoreError,
+    FeedResult, NewToken, Page, Position, PositionChange, ScannedProduct, ShopCounts, StoreError,
     StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
@@ -234,15 +234,7 @@ pub trait RowWrites {
     ) -> Result<(), StoreError>;
 
     /// Inserts a token and returns its id.
-    fn insert_token(
-        &mut self,
-        shop: ShopId,
-        role: Role,
-        name: &str,
-        secret_hash: &[u8],
-        created_at: Timestamp,
-        expires_at: Option<Timestamp>,
-    ) -> Result<u64, StoreError>;
+    fn insert_token(&mut self, token: &NewToken<'_>) -> Result<u64, StoreError>;
 
     /// Revokes a token of the shop; `false` if it does not exist or was revoked before.
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError>;

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use catalog::{
-    access::Role,
     change::ChangeKind,
     product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use super::{
-    AppliedChange, Committed, RowWrites, StoreError, StoredResponse, VectorChange, VectorRow,
+    AppliedChange, Committed, NewToken, RowWrites, StoreError, StoredResponse, VectorChange,
+    VectorRow,
 };
 use crate::embed::{Embedder, Embedding, Text};
 
@@ -137,16 +137,8 @@ impl<'store> WriteTransaction<'store> {
     }
 
     /// Inserts a token and returns its id.
-    pub fn insert_token(
-        &mut self,
-        shop: ShopId,
-        role: Role,
-        name: &str,
-        secret_hash: &[u8],
-        created_at: Timestamp,
-        expires_at: Option<Timestamp>,
-    ) -> Result<u64, StoreError> {
-        self.rows.insert_token(shop, role, name, secret_hash, created_at, expires_at)
+    pub fn insert_token(&mut self, token: &NewToken<'_>) -> Result<u64, StoreError> {
+        self.rows.insert_token(token)
     }
 
     /// Revokes a token of the shop; `false` if it does not exist or was revoked before.
@@ -177,14 +169,9 @@ impl<'store> WriteTransaction<'store> {
     ) -> Result<VectorChange, StoreError> {
         let (title, description) = (product.title.as_str(), product.description.as_str());
         let encode = || self.embedder?.instant(Text::Product { title, description });
-        let row = embedding.or_else(encode).map(|embedding| VectorRow {
-            shop: product.shop,
-            product: product.id,
-            version: product.version,
-            model: embedding.model,
-            encoder: embedding.encoder,
-            vector: embedding.vector.stored(),
-        });
+        let row = embedding
+            .or_else(encode)
+            .map(|embedding| VectorRow::new(product.shop, product.id, product.version, embedding));
         self.rows.begin_vector(product.shop, product.id, product.version, row.as_ref())?;
         Ok(row.map_or(VectorChange::Pending, |row| VectorChange::Set(row.vector)))
     }

@@ -12,7 +12,7 @@ use std::{
 use tokio::sync::mpsc;
 
 use super::{
-    Clock, WriterSettings,
+    WriterSettings,
     queue::{Acknowledgement, QueuedWrite},
 };
 use crate::{
@@ -20,6 +20,7 @@ use crate::{
     embed::Embedder,
     replication::{Applier, ChangeBatch, VisibilityGuard},
     store::{CatalogStore, Committed, ErrorChain, StoreError, StoreErrorKind},
+    system::Clock,
     writes::TxContext,
 };
 

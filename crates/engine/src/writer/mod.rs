@@ -21,7 +21,7 @@ use std::{
     },
 };
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use thiserror::Error;
 use tokio::sync::mpsc;
 
@@ -34,11 +34,9 @@ use crate::{
     embed::Embedder,
     replication::Applier,
     store::{CatalogStore, StoreError},
+    system::Clock,
     writes::Write,
 };
-
-/// Returns the current time; supplied by the composition root.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// Why a write was not done.
 #[derive(Clone, Debug, Error)]

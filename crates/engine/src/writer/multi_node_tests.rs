@@ -6,6 +6,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, ShopId, Title},
 };
+use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
 
 use super::*;

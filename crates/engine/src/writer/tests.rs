@@ -10,6 +10,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, ProductId, ShopId, Title},
 };
+use jiff::Timestamp;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::sync::oneshot;

@@ -206,7 +206,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
 }
 
 /// The operating system's random numbers.
-pub(crate) fn random_source() -> engine::tokens::RandomSource {
+pub(crate) fn random_source() -> engine::system::RandomSource {
     Arc::new(|bytes| {
         // The system's generator cannot fail once the system is up; a predictable secret would
         // be worse than none.

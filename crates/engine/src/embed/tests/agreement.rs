@@ -27,7 +27,7 @@ fn check(model: &BuiltIn, golden: &Path) {
         assert_eq!(rows, case.rows, "rows of {:?}", case.text);
         let query = Text::Query(&case.text);
         let near = |found: &Vector, expected: &[f32]| {
-            let expected = Vector::towards(expected.to_vec()).unwrap();
+            let expected = Vector::normalized(expected.to_vec()).unwrap();
             if expected.is_zero() && found.is_zero() { 1.0 } else { found.cosine(&expected) }
         };
         let instant = near(&model.instant(query).unwrap().vector, &case.instant);

@@ -334,8 +334,8 @@ mod tests {
         vectors.put(0, &[1, 2, 3]);
         vectors.put(1, &[1, 2]);
         assert_eq!((vectors.get(0), vectors.get(1)), (Some(&[1, 2, 3][..]), None));
-        let other = Vector::towards(vec![1.0, 2.0]).unwrap();
+        let other = Vector::normalized(vec![1.0, 2.0]).unwrap();
         assert_eq!(vectors.estimate_of(0, &QueryVector::of(&other).unwrap(), true).known, 0);
-        assert_eq!(QueryVector::of(&Vector::towards(vec![0.0; 3]).unwrap()), None);
+        assert_eq!(QueryVector::of(&Vector::normalized(vec![0.0; 3]).unwrap()), None);
     }
 }

@@ -73,7 +73,15 @@ fn a_dropped_transaction_is_rolled_back(subject: &impl Subject) {
     let mut transaction = store.begin().unwrap();
     transaction.create(shop(1), draft("Lamp", false), NOW).unwrap();
     transaction.delete(&kept).unwrap();
-    transaction.insert_token(shop(1), Role::Admin, "", &[1], NOW, None).unwrap();
+    let token = NewToken {
+        shop: shop(1),
+        role: Role::Admin,
+        name: "",
+        secret_hash: &[1],
+        created_at: NOW,
+        expires_at: None,
+    };
+    transaction.insert_token(&token).unwrap();
     drop(transaction);
     assert_eq!(readers.counts(shop(1)).unwrap().products, 1);
     assert_eq!(readers.last_change(shop(1)).unwrap(), before);

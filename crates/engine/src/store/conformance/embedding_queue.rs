@@ -55,7 +55,7 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     .0;
     assert_eq!(vectors(&*readers, 2), [rows[2].clone(), row]);
     // The zero vector is valid.
-    let nowhere = Vector::towards(vec![0.0; 64]).unwrap().stored();
+    let nowhere = Vector::normalized(vec![0.0; 64]).unwrap().stored();
     let row = VectorRow { vector: nowhere, ..vector_of(&made, "m", 0) };
     assert!(put(&mut *store, &row));
     assert_eq!(vectors(&*readers, 2)[1], row);

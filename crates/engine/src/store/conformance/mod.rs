@@ -50,7 +50,7 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    AppliedChange, CatalogReads, CatalogStore, Cleanup, FeedResult, Position, Postgres,
+    AppliedChange, CatalogReads, CatalogStore, Cleanup, FeedResult, NewToken, Position, Postgres,
     PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, StoreErrorKind,
     StoredResponse, TxStamp, VectorChange, VectorRow, WriteTransaction,
 };
@@ -213,7 +213,7 @@ fn vector_of(product: &Product, model: &str, seed: u64) -> VectorRow {
         version: product.version,
         model: ModelId::new(model),
         encoder: Encoder::Deep,
-        vector: Vector::towards(numbers).unwrap().stored(),
+        vector: Vector::normalized(numbers).unwrap().stored(),
     }
 }
 

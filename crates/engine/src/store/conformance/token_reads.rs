@@ -11,7 +11,14 @@ fn tokens_are_issued_listed_and_revoked(subject: &impl Subject) {
     let at = |second| Timestamp::from_second(second).unwrap();
     let mut issue = |of, role, expires_at| {
         write(&mut *store, |transaction| {
-            transaction.insert_token(shop(of), role, "über", &[9; 32], at(1), expires_at)
+            transaction.insert_token(&NewToken {
+                shop: shop(of),
+                role,
+                name: "über",
+                secret_hash: &[9; 32],
+                created_at: at(1),
+                expires_at,
+            })
         })
         .0
     };

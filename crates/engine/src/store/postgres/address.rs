@@ -68,7 +68,7 @@ impl FromStr for DatabaseAddress {
             Some("disable") => Encryption::None,
             Some("verify-full" | "require") => Encryption::Verified { roots },
             Some(_) => return Err(BadAddress::SslMode),
-            None if roots.is_none() && config.get_hosts().iter().all(is_here) => Encryption::None,
+            None if roots.is_none() && config.get_hosts().iter().all(is_local) => Encryption::None,
             None => Encryption::Verified { roots },
         };
         config.ssl_mode(match encryption {
@@ -86,7 +86,7 @@ impl FromStr for DatabaseAddress {
 }
 
 /// Whether a host is this machine.
-fn is_here(host: &Host) -> bool {
+fn is_local(host: &Host) -> bool {
     match host {
         Host::Unix(_) => true,
         Host::Tcp(name) => {

@@ -106,18 +106,18 @@ impl Connector {
             return Err(StoreError::unavailable("recent connection attempts failed"));
         }
         let generation = self.availability.generation();
-        let made = self.runtime().block_on(async {
+        let opened = self.runtime().block_on(async {
             let mut lost = self.availability.watch();
             tokio::select! {
                 biased;
-                made = self.make(Box::new(|_| {})) => made,
+                opened = self.open(Box::new(|_| {})) => opened,
                 Ok(_) = lost.wait_for(|is_lost| *is_lost) => {
                     Err(StoreError::unavailable("the heartbeat failed"))
                 }
             }
         });
         let mut failures = self.failures.lock();
-        *failures = match &made {
+        *failures = match &opened {
             Err(error) if error.kind() == StoreErrorKind::Unavailable => {
                 (failures.0.saturating_add(1), Some(Instant::now()))
             }
@@ -125,7 +125,7 @@ impl Connector {
         };
         let handle = self.runtime().handle().clone();
         let limit = self.statement_time + NETWORK_ALLOWANCE;
-        Ok(Session::new(made?, handle, limit, Arc::clone(&self.availability), generation))
+        Ok(Session::new(opened?, handle, limit, Arc::clone(&self.availability), generation))
     }
 
     /// Opens a connection whose notifications go to `on_notification`, and which carries the heartbeat.
@@ -139,7 +139,7 @@ impl Connector {
         let generation = self.availability.generation();
         let listen = format!("LISTEN {channel}");
         let client = self.runtime().block_on(async {
-            let client = self.make(on_notification).await?;
+            let client = self.open(on_notification).await?;
             tokio::time::timeout(self.connect_time, client.batch_execute(&listen))
                 .await
                 .map_err(|_| StoreError::unavailable("the connection timed out"))??;
@@ -150,7 +150,7 @@ impl Connector {
         Ok(self.runtime().spawn(heartbeat::run(client, availability, generation, on_disconnect)))
     }
 
-    async fn make(&self, on_notification: OnNotification) -> Result<Client, StoreError> {
+    async fn open(&self, on_notification: OnNotification) -> Result<Client, StoreError> {
         tokio::time::timeout(self.connect_time, self.handshake(on_notification))
             .await
             .map_err(|_| StoreError::unavailable("connecting timed out"))?
@@ -200,7 +200,7 @@ impl Connector {
     }
 
     fn runtime(&self) -> &Runtime {
-        self.runtime.as_ref().unwrap_or_else(|| unreachable!("it is there until the drop"))
+        self.runtime.as_ref().unwrap_or_else(|| unreachable!("present until dropped"))
     }
 }
 
@@ -215,17 +215,17 @@ impl Drop for Connector {
 
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
-        let trouble = match error.code() {
-            Some(code) => trouble_of(code.code()),
-            None if concerns_our_own_values(&error) => StoreErrorKind::Unexpected,
+        let kind = match error.code() {
+            Some(code) => kind_of(code.code()),
+            None if is_encoding_error(&error) => StoreErrorKind::Unexpected,
             None => StoreErrorKind::Unavailable,
         };
-        Self::new(trouble, error)
+        Self::new(kind, error)
     }
 }
 
 /// Errors of encoding and decoding values, for which a retry is of no use.
-fn concerns_our_own_values(error: &tokio_postgres::Error) -> bool {
+fn is_encoding_error(error: &tokio_postgres::Error) -> bool {
     use std::error::Error;
     !error.is_closed()
         && !error.source().is_some_and(|source| source.is::<io::Error>())
@@ -233,7 +233,7 @@ fn concerns_our_own_values(error: &tokio_postgres::Error) -> bool {
 }
 
 /// Classifies an SQLSTATE.
-fn trouble_of(code: &str) -> StoreErrorKind {
+fn kind_of(code: &str) -> StoreErrorKind {
     match code {
         // Serialization failure, deadlock, lock not available: a retry may succeed.
         "40001" | "40P01" | "55P03" => StoreErrorKind::Conflict,
@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn sqlstates_are_classified() {
-        for (code, trouble) in [
+        for (code, kind) in [
             ("40P01", StoreErrorKind::Conflict),
             ("57P01", StoreErrorKind::Unavailable),
             ("53300", StoreErrorKind::Unavailable),
@@ -266,7 +266,7 @@ mod tests {
             ("57014", StoreErrorKind::Busy),
             ("42703", StoreErrorKind::Unexpected),
         ] {
-            assert_eq!(trouble_of(code), trouble, "{code}");
+            assert_eq!(kind_of(code), kind, "{code}");
         }
     }
 }

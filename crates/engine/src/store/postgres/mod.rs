@@ -67,18 +67,18 @@ pub struct Postgres {
     connector: Arc<Connector>,
     connections: usize,
     /// Where a new shop is searched.
-    born: SearchState,
+    initial_search: SearchState,
 }
 
 impl Postgres {
     /// Prepares to connect; does not open a connection yet.
     pub fn new(settings: &PostgresSettings) -> Result<Self, StoreError> {
         let connector = Arc::new(Connector::new(settings)?);
-        let born = match settings.search_above {
+        let initial_search = match settings.search_above {
             0 => SearchState::InDatabase,
             _ => SearchState::InMemory,
         };
-        Ok(Self { connector, connections: settings.connections, born })
+        Ok(Self { connector, connections: settings.connections, initial_search })
     }
 
     /// Migrates the schema, one node at a time, or rejects a newer one. Returns the versions before
@@ -143,7 +143,11 @@ impl Postgres {
 
     /// The writing side.
     pub fn store(&self) -> PostgresStore {
-        PostgresStore { connector: Arc::clone(&self.connector), session: None, born: self.born }
+        PostgresStore {
+            connector: Arc::clone(&self.connector),
+            session: None,
+            initial_search: self.initial_search,
+        }
     }
 
     /// The reading side, with all connections.
@@ -191,7 +195,7 @@ fn read_notification(payload: &str) -> Option<(ShopId, Seq)> {
 pub struct PostgresStore {
     connector: Arc<Connector>,
     session: Option<Session>,
-    born: SearchState,
+    initial_search: SearchState,
 }
 
 impl CatalogStore for PostgresStore {
@@ -209,6 +213,9 @@ impl CatalogStore for PostgresStore {
             }
         };
         let session = self.session.insert(session);
-        Ok(WriteTransaction::new(Box::new(transaction::PostgresRows::new(session, self.born))))
+        Ok(WriteTransaction::new(Box::new(transaction::PostgresRows::new(
+            session,
+            self.initial_search,
+        ))))
     }
 }

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use catalog::{
-    access::Role,
     change::{ChangeKind, Seq},
     product::{Product, ProductId, ShopId},
 };
@@ -12,8 +11,8 @@ use jiff::Timestamp;
 
 use super::{
     super::{
-        Position, PositionChange, RowWrites, StoreError, StoredResponse, TxStamp, VectorRow,
-        columns,
+        NewToken, Position, PositionChange, RowWrites, StoreError, StoredResponse, TxStamp,
+        VectorRow, columns,
     },
     flush, rows,
     rows::get,
@@ -48,7 +47,7 @@ pub(super) struct ShopState {
 
 impl ShopState {
     /// How the transaction advances the shop; `None` without a change.
-    fn step(&self, shop: ShopId) -> Option<PositionChange> {
+    fn position_change(&self, shop: ShopId) -> Option<PositionChange> {
         let after = Position { seq: Seq(self.last_seq), stamp: TxStamp(Some(self.stamp)) };
         (!self.changes.is_empty()).then_some(PositionChange { shop, before: self.before, after })
     }
@@ -59,14 +58,14 @@ pub(super) struct PostgresRows<'store> {
     session: &'store mut Session,
     shops: BTreeMap<ShopId, ShopState>,
     /// Where a new shop is searched.
-    born: SearchState,
+    initial_search: SearchState,
     is_done: bool,
 }
 
 impl<'store> PostgresRows<'store> {
     /// A transaction that the session has begun.
-    pub(super) fn new(session: &'store mut Session, born: SearchState) -> Self {
-        Self { session, shops: BTreeMap::new(), born, is_done: false }
+    pub(super) fn new(session: &'store mut Session, initial_search: SearchState) -> Self {
+        Self { session, shops: BTreeMap::new(), initial_search, is_done: false }
     }
 
     /// Locks the shop, unless this transaction has locked it already.
@@ -82,7 +81,8 @@ impl<'store> PostgresRows<'store> {
         let number = shop.get().cast_signed();
         let mut found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         if found.is_none() {
-            self.session.execute(statements::INSERT_SHOP, &[&number, &self.born.column()])?;
+            self.session
+                .execute(statements::INSERT_SHOP, &[&number, &self.initial_search.column()])?;
             found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         }
         let row = found.ok_or_else(|| StoreError::unexpected("the row of a shop is missing"))?;
@@ -252,27 +252,19 @@ impl RowWrites for PostgresRows<'_> {
         Ok(())
     }
 
-    fn insert_token(
-        &mut self,
-        shop: ShopId,
-        role: Role,
-        name: &str,
-        secret_hash: &[u8],
-        created_at: Timestamp,
-        expires_at: Option<Timestamp>,
-    ) -> Result<u64, StoreError> {
+    fn insert_token(&mut self, token: &NewToken<'_>) -> Result<u64, StoreError> {
         let row = self.session.query_one(statements::NEXT_TOKEN_ID, &[])?;
         let id: i64 = get(&row, 0)?;
         self.session.execute(
             statements::INSERT_TOKEN,
             &[
                 &id,
-                &shop.get().cast_signed(),
-                &role.as_str(),
-                &name,
-                &secret_hash,
-                &created_at.as_microsecond(),
-                &expires_at.map(Timestamp::as_microsecond),
+                &token.shop.get().cast_signed(),
+                &token.role.as_str(),
+                &token.name,
+                &token.secret_hash,
+                &token.created_at.as_microsecond(),
+                &token.expires_at.map(Timestamp::as_microsecond),
             ],
         )?;
         Ok(id.cast_unsigned())
@@ -299,7 +291,7 @@ impl RowWrites for PostgresRows<'_> {
             self.session.mark_broken();
         }
         committed?;
-        Ok(shops.iter().filter_map(|(shop, state)| state.step(*shop)).collect())
+        Ok(shops.iter().filter_map(|(shop, state)| state.position_change(*shop)).collect())
     }
 }
 

@@ -56,22 +56,22 @@ impl DataFolder {
     }
 
     /// Locks the folder for a server, and creates it if necessary.
-    pub fn take(path: &Path) -> Result<Self, FolderInUse> {
+    pub fn lock(path: &Path) -> Result<Self, FolderInUse> {
         Self::prepare(path)?;
-        warn_if_open_to_others(path);
-        match Self::try_take(path) {
+        warn_if_accessible_to_others(path);
+        match Self::try_lock(path) {
             // A command that migrates the schema locks the folder for a moment, and holds the
             // opening lock meanwhile.
             Err(FolderInUse::ByAnotherServer(_)) => {
                 let _lock = OpeningLock::wait(path).map_err(|source| unusable(path, source))?;
-                Self::try_take(path)
+                Self::try_lock(path)
             }
             taken => taken,
         }
     }
 
     /// Locks an existing folder, unless another process has locked it.
-    pub(super) fn try_take(path: &Path) -> Result<Self, FolderInUse> {
+    pub(super) fn try_lock(path: &Path) -> Result<Self, FolderInUse> {
         let lock = private_file(&path.join(LOCK_NAME)).map_err(|source| unusable(path, source))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
@@ -113,7 +113,7 @@ pub(super) fn make_private_file(path: &Path) -> io::Result<()> {
 }
 
 /// An existing folder keeps its mode, which the operator chose; a permissive one is logged.
-fn warn_if_open_to_others(path: &Path) {
+fn warn_if_accessible_to_others(path: &Path) {
     let Ok(metadata) = fs::metadata(path) else { return };
     let mode = metadata.permissions().mode() & 0o777;
     if mode & OPEN_TO_OTHERS != 0 {
@@ -158,10 +158,10 @@ mod tests {
     fn a_folder_is_locked_by_one_process_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/shop");
-        let taken = DataFolder::take(&path).unwrap();
-        assert!(matches!(DataFolder::take(&path), Err(FolderInUse::ByAnotherServer(_))));
+        let taken = DataFolder::lock(&path).unwrap();
+        assert!(matches!(DataFolder::lock(&path), Err(FolderInUse::ByAnotherServer(_))));
         drop(taken);
-        DataFolder::take(&path).unwrap();
+        DataFolder::lock(&path).unwrap();
     }
 
     #[test]
@@ -169,12 +169,12 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("above/shop");
-        drop(DataFolder::take(&path).unwrap());
+        drop(DataFolder::lock(&path).unwrap());
         assert_eq!(mode(&path), 0o700);
         assert_ne!(mode(&folder.path().join("above")), 0o700);
         assert_eq!(mode(&path.join(LOCK_NAME)), 0o600);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        drop(DataFolder::take(&path).unwrap());
+        drop(DataFolder::lock(&path).unwrap());
         assert_eq!(mode(&path), 0o755);
     }
 
@@ -183,9 +183,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         let lock = OpeningLock::wait(path).unwrap();
-        let held = DataFolder::try_take(path).unwrap();
+        let held = DataFolder::try_lock(path).unwrap();
         std::thread::scope(|scope| {
-            let server = scope.spawn(|| DataFolder::take(path).map(drop));
+            let server = scope.spawn(|| DataFolder::lock(path).map(drop));
             std::thread::sleep(std::time::Duration::from_millis(50));
             assert!(!server.is_finished());
             drop((held, lock));
@@ -199,7 +199,7 @@ mod tests {
         let path = folder.path().join("file");
         fs::write(&path, "not a folder").unwrap();
         for path in [path.clone(), path.join("below")] {
-            assert!(matches!(DataFolder::take(&path), Err(FolderInUse::Unusable { .. })));
+            assert!(matches!(DataFolder::lock(&path), Err(FolderInUse::Unusable { .. })));
         }
     }
 }

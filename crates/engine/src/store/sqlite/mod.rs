@@ -60,7 +60,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the database in `folder`, and creates or migrates it if necessary. The caller has
-    /// [locked](DataFolder::take) the folder: no server of another version uses the schema.
+    /// [locked](DataFolder::lock) the folder: no server of another version uses the schema.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         // Held until the database is open, because SQLite does not wait while the journal mode
         // changes: two processes that create a database at the same time would fail.
@@ -82,7 +82,7 @@ impl SqliteStore {
             if found == schema::KNOWN {
                 return Self::connect(folder);
             }
-            match DataFolder::try_take(folder) {
+            match DataFolder::try_lock(folder) {
                 Ok(_held) => return Self::migrated(folder),
                 Err(FolderInUse::Unusable { source, .. }) => return Err(source.into()),
                 // It may be starting and waiting for the opening lock.
@@ -263,21 +263,21 @@ mod tests {
     #[test]
     fn an_old_schema_is_migrated_only_without_a_server() {
         let folder = old_folder();
-        let server = DataFolder::take(folder.path()).unwrap();
+        let server = DataFolder::lock(folder.path()).unwrap();
         let refused = SqliteStore::open_beside(folder.path()).err().unwrap();
         assert_eq!(refused.kind(), StoreErrorKind::TooOld);
         assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), 1);
         drop(server);
         create(&mut SqliteStore::open_beside(folder.path()).unwrap(), 1, false);
         assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), schema::KNOWN);
-        let _server = DataFolder::take(folder.path()).unwrap();
+        let _server = DataFolder::lock(folder.path()).unwrap();
         create(&mut SqliteStore::open_beside(folder.path()).unwrap(), 1, false);
     }
 
     #[test]
     fn a_command_waits_for_a_starting_server() {
         for folder in [tempfile::tempdir().unwrap(), old_folder()] {
-            let server = DataFolder::take(folder.path()).unwrap();
+            let server = DataFolder::lock(folder.path()).unwrap();
             let lock = OpeningLock::wait(folder.path()).unwrap();
             thread::scope(|scope| {
                 let beside = scope.spawn(|| SqliteStore::open_beside(folder.path()).map(drop));

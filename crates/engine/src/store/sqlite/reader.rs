@@ -52,7 +52,7 @@ impl SqliteReaders {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        self.read_at_once(|connection| {
+        self.read_single(|connection| {
             let transaction = connection.unchecked_transaction()?;
             let result = work(&transaction)?;
             transaction.finish()?;
@@ -61,7 +61,7 @@ impl SqliteReaders {
     }
 
     /// Runs `work`, a single query, which sees one snapshot without a transaction.
-    fn read_at_once<T>(
+    fn read_single<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -306,7 +306,7 @@ impl IndexSource for SqliteReaders {
 impl TokenReads for SqliteReaders {
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(None) };
-        self.read_at_once(|connection| {
+        self.read_single(|connection| {
             let mut statement = connection
                 .prepare_cached(&format!("SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?1"))?;
             let mut rows = statement.query([id])?;

@@ -1,7 +1,6 @@
 //! The rows of a write transaction in SQLite.
 
 use catalog::{
-    access::Role,
     change::{ChangeKind, Seq},
     product::{Product, ProductId, ShopId},
 };
@@ -9,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::{
-    super::{PositionChange, RowWrites, StoreError, StoredResponse, VectorRow, columns},
+    super::{NewToken, PositionChange, RowWrites, StoreError, StoredResponse, VectorRow, columns},
     rows,
 };
 
@@ -207,27 +206,19 @@ impl RowWrites for SqliteRows<'_> {
         Ok(())
     }
 
-    fn insert_token(
-        &mut self,
-        shop: ShopId,
-        role: Role,
-        name: &str,
-        secret_hash: &[u8],
-        created_at: Timestamp,
-        expires_at: Option<Timestamp>,
-    ) -> Result<u64, StoreError> {
+    fn insert_token(&mut self, token: &NewToken<'_>) -> Result<u64, StoreError> {
         self.sql
             .prepare_cached(
                 "INSERT INTO tokens (shop_id, role, name, secret_hash, created_at, expires_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![
-                shop.get(),
-                role.as_str(),
-                name,
-                secret_hash,
-                created_at.as_microsecond(),
-                expires_at.map(Timestamp::as_microsecond),
+                token.shop.get(),
+                token.role.as_str(),
+                token.name,
+                token.secret_hash,
+                token.created_at.as_microsecond(),
+                token.expires_at.map(Timestamp::as_microsecond),
             ])?;
         Ok(self.sql.last_insert_rowid().cast_unsigned())
     }

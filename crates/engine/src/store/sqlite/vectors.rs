@@ -18,7 +18,7 @@ pub(super) fn unembedded(
     limit: usize,
 ) -> Result<Vec<Unembedded>, StoreError> {
     let mut newest: Vec<(i64, i64, i64)> = Vec::new();
-    for state in lesser_states(connection, model, encoder)? {
+    for state in worse_states(connection, model, encoder)? {
         let mut waiting = connection.prepare_cached(
             "SELECT version, product_id, shop_id FROM vectors
              WHERE model IS ?1 AND encoder IS ?2 ORDER BY version DESC LIMIT ?3",
@@ -59,7 +59,7 @@ pub(super) fn unembedded_count(
     let mut count = connection
         .prepare_cached("SELECT count(*) FROM vectors WHERE model IS ?1 AND encoder IS ?2")?;
     let mut total = 0;
-    for state in lesser_states(connection, model, encoder)? {
+    for state in worse_states(connection, model, encoder)? {
         total += count.query_row(params![state.0, state.1], |row| row.get::<_, u32>(0))?;
     }
     Ok(total as usize)
@@ -103,7 +103,7 @@ type State = (Option<String>, Option<String>);
 
 /// The pairs of model and encoder in the table, without those that satisfy the request. There are
 /// few; each step of the recursion jumps to the next pair in the index instead of reading all rows.
-fn lesser_states(
+fn worse_states(
     connection: &Connection,
     model: &str,
     encoder: Encoder,

@@ -83,7 +83,7 @@ impl Random {
         let noise = self.direction(dims);
         let sine = (1.0 - cosine * cosine).sqrt();
         let mixed = centre.iter().zip(noise).map(|(centre, noise)| cosine * centre + sine * noise);
-        Vector::towards(mixed.collect()).unwrap()
+        Vector::normalized(mixed.collect()).unwrap()
     }
 
     fn catalog(&mut self, count: u64, dims: usize) -> Catalog {
