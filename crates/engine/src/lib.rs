@@ -1,4 +1,4 @@
-//! The durable store, the shop indexes in memory, and the reads, writes and searches over them.
+//! The engine: durable stores, shop indexes in memory, and reads, writes and searches over them.
 //!
 //! Follow a write: [`Engine`] → [`writer`] → [`store`] → [`replication`] → [`index`].
 //! Follow a search: [`Engine`] → [`search`] → [`index`] (loaded by [`replication`]) or PostgreSQL

@@ -52,10 +52,10 @@ pub enum MigrationError {
     #[error("the database cannot be used")]
     Target(#[source] StoreError),
     /// The PostgreSQL database has a catalog.
-    #[error("the database holds a catalog already; move into an empty one")]
+    #[error("the database holds a catalog already; migrate into an empty one")]
     NotEmpty,
     /// Source and target differ after the copy.
-    #[error("{what} of shop {shop} differ after the move; nothing was taken from the folder")]
+    #[error("{what} of shop {shop} differ after the copy; the folder is unchanged")]
     Differs {
         /// The shop.
         shop: ShopId,

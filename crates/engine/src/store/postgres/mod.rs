@@ -98,7 +98,9 @@ impl Postgres {
         let mut session = self.connector.connect()?;
         schema::check(&mut session)?;
         match bulk_load::is_incomplete(&mut session)? {
-            true => Err(StoreError::unexpected("a move into it is not finished; run it again")),
+            true => {
+                Err(StoreError::unexpected("a store migration into it is incomplete; run it again"))
+            }
             false => Ok(()),
         }
     }
