@@ -58,12 +58,14 @@ contract-postgres: ## The contract on PostgreSQL, and its searches inside Postgr
 	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --workspace --locked --test contract -- constraints:: explaining:: paging:: searching:: similar:: spelling::
 
 test-hardening: ## The long forms of the hardening suite, on an otherwise idle machine (not part of `make test`)
+	scripts/postgres.sh
 	HARDENING=long cargo test --release --locked -p server --test hardening -- --nocapture --test-threads 1
 
 soak: ## Ten minutes of writes and searches, a SIGKILL every minute (not part of `make test`)
 	SOAK_LIVES=10 SOAK_LIFE_SECONDS=60 cargo test --release --locked -p server --test durability -- --nocapture soak::
 
 test-faults: ## Nodes killed and paused, the database away, many times over (not part of `make test`)
+	scripts/postgres.sh
 	TEST_ROUNDS=10 cargo test --locked -p server --test nodes -- --nocapture --test-threads 1
 
 api-test: ## Random requests by schemathesis against the OpenAPI document
@@ -112,9 +114,11 @@ bench-embed: build-bench ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed
 
 bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part of `make test`)
+	scripts/postgres.sh
 	cargo run --release --locked -p bench --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
 
 bench-cluster: build-bench ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
+	scripts/postgres.sh
 	target/release/bench-cluster --server target/release/shopkeeper $(CLUSTER_FLAGS)
 
 bench-import: build ## Time and memory of imports (not part of `make test`)

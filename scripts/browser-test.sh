@@ -9,14 +9,15 @@ cd "$(dirname "$0")/.."
 
 source scripts/browser.sh
 source scripts/scratch-server.sh
+start_server shop serve
 
-export TARGET_ADDRESS=$address TARGET_DATA=$scratch/data TARGET_BINARY=$PWD/$binary
+export TARGET_ADDRESS=$address TARGET_DATA=$scratch/shop TARGET_BINARY=$PWD/$binary
 [[ $binary = /* ]] && TARGET_BINARY=$binary
 export BROWSER_OUTPUT=$PWD/target/browser
 if [ $# = 0 ]; then set -- tests/browser/*.test.js; fi
 failed=0
 node --test "$@" || failed=$?
 if [ "$failed" != 0 ]; then
-    tail -n 20 "$scratch/log" >&2
+    tail -n 20 "$scratch/shop.log" >&2
 fi
 exit "$failed"

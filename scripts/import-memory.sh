@@ -6,13 +6,7 @@ set -euo pipefail
 binary=$1
 shift
 [[ $# -gt 0 ]] || set -- 10000 100000
-scratch=$(mktemp -d)
-server=
-stop() {
-    [[ -z $server ]] || kill "$server" 2>/dev/null || true
-    rm -rf "$scratch"
-}
-trap stop EXIT
+source "$(dirname "$0")/scratch-server.sh"
 
 catalog() { # COUNT: products with descriptions of about 600 bytes, as CSV
     awk -v count="$1" 'BEGIN {
@@ -44,15 +38,10 @@ measure() { # NAME ARGUMENTS...: what the import of $scratch/catalog.csv takes
 for count in "$@"; do
     catalog "$count" >"$scratch/catalog.csv"
     measure folder --data "$scratch/folder-$count" --shop 1
-    TOKEN=$("$binary" token create --data "$scratch/server-$count" --shop 1 --role EDITOR)
+    TOKEN=$(token_of "server-$count" 1 EDITOR)
     export TOKEN
-    mkfifo "$scratch/out"
-    "$binary" serve --data "$scratch/server-$count" --listen 127.0.0.1:0 >"$scratch/out" 2>/dev/null &
-    server=$!
-    read -r line <"$scratch/out"
-    measure server --server "${line##* }"
-    kill "$server"
-    wait "$server" || true
-    server=
-    rm -rf "$scratch/out" "$scratch/folder-$count" "$scratch/server-$count"
+    start_server "server-$count" serve
+    measure server --server "$address"
+    stop_server
+    rm -rf "$scratch/folder-$count" "$scratch/server-$count"
 done

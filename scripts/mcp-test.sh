@@ -9,15 +9,16 @@ venv=.tools/mcp-venv
 source scripts/python-venv.sh
 python_venv "$venv" tests/mcp/requirements.txt
 source scripts/scratch-server.sh
+EDITOR_TOKEN=$(token_of shop 1 ADMIN)
+start_server shop serve
 
-token_of() { "$binary" token create --data "$scratch/data" --shop "$1" --role "$2"; }
 export PYTHONDONTWRITEBYTECODE=1
-export TARGET=$address/mcp EDITOR_TOKEN=$token
-SHOPPER_TOKEN=$(token_of 1 SHOPPER) STRANGER_TOKEN=$(token_of 2 ADMIN)
+export TARGET=$address/mcp EDITOR_TOKEN
+SHOPPER_TOKEN=$(token_of shop 1 SHOPPER) STRANGER_TOKEN=$(token_of shop 2 ADMIN)
 export SHOPPER_TOKEN STRANGER_TOKEN
 failed=0
 "$venv/bin/python" tests/mcp/client.py || failed=$?
 if [ "$failed" != 0 ]; then
-    tail -n 20 "$scratch/log" >&2
+    tail -n 20 "$scratch/shop.log" >&2
 fi
 exit "$failed"

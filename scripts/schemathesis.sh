@@ -10,6 +10,8 @@ venv=.tools/schemathesis-venv
 source scripts/python-venv.sh
 python_venv "$venv" tests/schemathesis/requirements.txt
 source scripts/scratch-server.sh
+token=$(token_of shop 1 ADMIN)
+start_server shop serve
 
 export PYTHONDONTWRITEBYTECODE=1
 export TARGET_ADDRESS=$address TARGET_TOKEN=$token HOOKS=$PWD/tests/schemathesis/hooks.py
@@ -20,11 +22,11 @@ found=0
 "$venv/bin/schemathesis" --config-file tests/schemathesis/schemathesis.toml \
     run "$scratch/openapi.json" "$@" || found=$?
 if ! kill -0 "$server" 2>/dev/null; then
-    tail -n 50 "$scratch/log" >&2
+    tail -n 50 "$scratch/shop.log" >&2
     echo "schemathesis: the server has died" >&2
     exit 1
 fi
 if [ "$found" != 0 ]; then
-    tail -n 20 "$scratch/log" >&2
+    tail -n 20 "$scratch/shop.log" >&2
 fi
 exit "$found"

@@ -4,8 +4,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 source scripts/browser.sh
-scratch_command=demo
 source scripts/scratch-server.sh
+token=$(token_of demo 1 ADMIN)
+start_server demo demo
 
 mkdir -p docs/images
 TARGET_ADDRESS=$address TARGET_TOKEN=$token node tests/browser/screenshots.js

@@ -1,5 +1,5 @@
-//! How is the service spoken to? HTTP/1.1 over connections that stay open, with as little
-//! around it as possible: the client runs on the same cores as the service it measures.
+//! A minimal HTTP/1.1 client with persistent connections: it runs on the same cores as the service
+//! it measures.
 
 use std::{net::SocketAddr, sync::Arc};
 

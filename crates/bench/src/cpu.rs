@@ -1,4 +1,4 @@
-//! How much processor time did whom? From what the kernel counts of each process.
+//! Processor time per process, as counted by the kernel.
 
 use std::{fs, time::Duration};
 

@@ -1,8 +1,7 @@
-//! How fast is the disk when every write waits for it? The yardstick for group commit.
+//! The latency of synchronous disk writes, as the baseline for group commit.
 //!
-//! A virtual disk may acknowledge a flush long before anything is durable below. To see how the
-//! service does on a disk that takes its time, flushes can be slowed down: a few lines of C, put
-//! between the service and the C library, and the same pause in the loop here.
+//! A virtual disk may acknowledge a flush before the data is durable. To simulate a slower disk,
+//! flushes can be delayed: by a preloaded C library in the service, and by the same pause here.
 
 use std::{
     fs::{self, File},

@@ -1,11 +1,10 @@
-//! How well does the service do, seen from outside? Load, measurements and reports.
+//! Load benchmarks of the service, measured from outside.
 //!
-//! A measurement makes its [`products`] from a [`vocabulary`], starts the release binary as a
-//! [`service`], drives it over [`client`] connections by [`load`], and writes a [`report`] that
-//! names the [`machine`] and its [`disk`]. [`cpu`] tells who took the processor's time.
+//! A benchmark generates [`products`] from a [`vocabulary`], starts the release binary as a
+//! [`service`], drives it over [`client`] connections with [`load`], and writes a [`report`] with the
+//! [`machine`] and its [`disk`]. [`cpu`] measures the processor time of each process.
 //!
-//! Architecture invariant: no other crate depends on this one, and this one depends on none of
-//! them: it knows the service by its binary and its HTTP interface alone.
+//! Architecture invariant: no other crate depends on this one.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 pub mod client;

@@ -1,5 +1,5 @@
-//! How fast does the service answer? Connections that each send the next request as soon as the
-//! last one is answered, and the times it took.
+//! A closed-loop load generator: each connection sends its next request when the last one is
+//! answered. Records latencies.
 
 use std::{
     sync::Arc,

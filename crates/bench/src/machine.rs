@@ -1,4 +1,4 @@
-//! What was it measured on? Cores, processor, kernel, and how busy the machine was.
+//! Describes the machine of a measurement: cores, processor, kernel and load.
 
 use std::{fs, thread, time::Duration};
 

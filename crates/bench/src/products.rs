@@ -1,5 +1,5 @@
-//! Which products are written and searched for? Varied ones made from a seed, or those of a
-//! file, ready as JSON so that making them costs nothing while the clock runs.
+//! The products of a benchmark: generated from a seed or read from a file, serialised to JSON in
+//! advance.
 
 use std::{fmt::Write as _, fs, path::Path};
 

@@ -1,4 +1,4 @@
-//! Which numbers come next? The same ones for the same seed, on every machine.
+//! A pseudo-random generator: the same numbers for the same seed on every machine.
 
 /// A small, fast generator (SplitMix64): good enough to vary texts, never for secrets.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! How are measurements shown? As a table for people, as JSON to compare two runs.
+//! Prints measurements as a table, or as JSON for comparing two runs.
 
 use std::{fmt, time::Duration};
 

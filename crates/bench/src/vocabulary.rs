@@ -1,4 +1,4 @@
-//! Which words do product texts say, and how often? A few words very often, most words rarely.
+//! The words of generated product texts.
 //!
 //! Frequencies follow Zipf's law, as in real catalogs. The most frequent words are listed here;
 //! the long tail (names, parts, foreign words) is made of syllables.

@@ -8,10 +8,23 @@ use std::fs;
 ///
 /// If the process has ended.
 pub fn resident_bytes(pid: u32) -> u64 {
+    status_bytes(pid, "VmRSS:")
+}
+
+/// The largest resident memory that a running process has had, in bytes.
+///
+/// # Panics
+///
+/// If the process has ended.
+pub fn peak_resident_bytes(pid: u32) -> u64 {
+    status_bytes(pid, "VmHWM:")
+}
+
+fn status_bytes(pid: u32, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
-    let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kibibytes = resident.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
-    kibibytes.map(|kibibytes: u64| kibibytes * 1024).expect("the kernel reports VmRSS")
+    let value = status.lines().find_map(|line| line.strip_prefix(name));
+    let kibibytes = value.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
+    kibibytes.map(|kibibytes: u64| kibibytes * 1024).expect("the kernel reports it")
 }
 
 /// How much larger the mean of the last quarter of the samples is than that of the third: 0.02 is
@@ -34,7 +47,8 @@ mod tests {
     }
 
     #[test]
-    fn a_process_resides_in_memory() {
-        assert!(resident_bytes(std::process::id()) > 1 << 16);
+    fn resident_memory_is_at_most_its_peak() {
+        let pid = std::process::id();
+        assert!(resident_bytes(pid) > 1 << 16 && resident_bytes(pid) <= peak_resident_bytes(pid));
     }
 }

@@ -1,4 +1,4 @@
-//! How long does a text take to become a vector? One core, both encoders, a query and a product.
+//! The time to embed a text: one core, both encoders, a query and a product.
 #![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
 use std::{

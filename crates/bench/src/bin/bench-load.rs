@@ -1,5 +1,5 @@
-//! How long does a node take to load a shop from PostgreSQL? Rows, vectors and words, into the
-//! index and the copy beside it, as at the start of a node.
+//! The time to load a shop from PostgreSQL: rows, vectors and terms, into the index and the local
+//! replica, as at the start of a node.
 #![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
 use std::{

@@ -1,5 +1,5 @@
-//! How fast are products found by meaning, and what does looking at sketches first lose? The index
-//! alone, one thread, real vectors of the phrases that the built-in model was taught with.
+//! Speed of vector search in the index alone, and the recall lost by sketches. One thread, with
+//! real vectors of the training phrases of the built-in model.
 #![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
 use std::{convert::Infallible, fs, hint::black_box, path::PathBuf, time::Instant};

@@ -1,11 +1,11 @@
-//! Who may do what? Every route with every role, and no route without an expectation.
+//! Authorisation: every route with every role, and no route without an expectation.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-
-use crate::shop::{
-    Answer, Ask, BULK, Client, PRODUCTS, Role, SEARCH, Server, Shop, TOKENS, plain, product,
+use testkit::{
+    Answer, BULK, Client, PRODUCTS, RequestExt, Role, SEARCH, Shop, TOKENS, TestServer, product,
+    product_named, until,
 };
 
 /// A method and the path it is for, as the route is written.
@@ -13,7 +13,7 @@ type Route = (&'static str, &'static str);
 
 /// Every route of the service, and the weakest role that each is documented to need. The
 /// service cannot have others: its router is made from the same registrations.
-fn documented(server: &Server) -> BTreeMap<(String, String), String> {
+fn documented(server: &TestServer) -> BTreeMap<(String, String), String> {
     let document = server.stranger().get("/openapi.json").expect(200).body;
     let paths = document["paths"].as_object().unwrap();
     paths
@@ -63,10 +63,10 @@ fn script_of(page: &Answer) -> String {
 
 /// A good request for a route, on things that were made for it.
 fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
-    let id = admin.create(plain("Sofa"));
+    let id = admin.create(product_named("Sofa"));
     let body = match (method, path) {
-        ("POST", PRODUCTS) => Some(plain("Stool")),
-        ("POST", BULK) => Some(json!({"products": [plain("Stool")]})),
+        ("POST", PRODUCTS) => Some(product_named("Stool")),
+        ("POST", BULK) => Some(json!({"products": [product_named("Stool")]})),
         ("PUT", BULK) => Some(json!({"products": [{"id": id, "hidden": false}]})),
         ("DELETE", BULK) => Some(json!({"product_ids": [id]})),
         ("PUT", _) => Some(json!({"title": "Couch"})),
@@ -112,12 +112,12 @@ fn every_route_has_an_expectation_and_every_expectation_a_route() {
 }
 
 #[test]
-fn every_route_lets_in_whom_it_should_and_nobody_else() {
+fn every_route_admits_exactly_the_documented_roles() {
     let shop = Shop::open();
     let admin = shop.as_role(Role::Admin);
     let mut callers = vec![("no token", shop.server.stranger())];
     callers.extend(Role::ALL.map(|role| (role.name(), shop.as_role(role))));
-    crate::shop::until("readiness", || admin.get("/health/ready").status == 200);
+    until("readiness", || admin.get("/health/ready").status == 200);
     for (route, statuses) in EXPECTED {
         for ((name, client), status) in callers.iter().zip(statuses) {
             let answer = ask(client, &admin, route);
@@ -135,16 +135,16 @@ fn every_route_lets_in_whom_it_should_and_nobody_else() {
 fn what_was_refused_was_not_done() {
     let shop = Shop::open();
     let admin = shop.as_role(Role::Admin);
-    let id = admin.create(plain("Sofa"));
+    let id = admin.create(product_named("Sofa"));
     let before = admin.get(&product(id)).expect(200).body;
     let tokens = |client: &Client| client.get(TOKENS).expect(200).body.as_array().unwrap().len();
     let viewer = shop.as_role(Role::Viewer);
     let count = tokens(&admin);
     for client in [shop.server.stranger(), viewer] {
-        client.post(PRODUCTS, plain("Stool"));
+        client.post(PRODUCTS, product_named("Stool"));
         client.put(&product(id), json!({"title": "Couch"}));
         client.delete(&product(id));
-        client.post(BULK, json!({"products": [plain("Stool")]}));
+        client.post(BULK, json!({"products": [product_named("Stool")]}));
         client.put(BULK, json!({"products": [{"id": id, "title": "Couch"}]}));
         client.bulk_delete(json!({"product_ids": [id]}));
         client.post(TOKENS, json!({"role": "ADMIN"}));

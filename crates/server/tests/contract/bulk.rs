@@ -1,8 +1,9 @@
 //! Bulk requests: good elements succeed although others fail, and the answer says which.
 
 use serde_json::{Value, json};
+use testkit::{BULK, Client, PRODUCTS, RequestExt, Role, Shop, editor, product, product_named};
 
-use crate::shop::{Ask, BULK, Client, PRODUCTS, Role, Shop, editor, plain, product, snapshot};
+use crate::snapshot::snapshot;
 
 /// The faults of a bulk answer, each as `index field code`.
 fn faults(body: &Value) -> Vec<String> {
@@ -22,7 +23,8 @@ fn titles(client: &Client) -> Vec<String> {
 #[test]
 fn all_good_products_are_created_in_order() {
     let (_shop, editor) = editor();
-    let body = json!({"products": [plain("One"), plain("Two"), plain("Three")]});
+    let body =
+        json!({"products": [product_named("One"), product_named("Two"), product_named("Three")]});
     let answer = editor.post(BULK, body).expect(201);
     snapshot("bulk_create", &answer);
     let listed = editor.get(PRODUCTS);
@@ -34,7 +36,7 @@ fn all_good_products_are_created_in_order() {
 fn good_products_are_created_although_others_fail() {
     let (_shop, editor) = editor();
     let body = json!({"products": [
-        plain("Good"),
+        product_named("Good"),
         {"title": " ", "price": 5, "colour": "red"},
         7,
         {"id": 99, "title": "Also good", "price": "19,99 €", "hidden": true},
@@ -114,7 +116,7 @@ fn good_updates_happen_although_others_fail() {
 #[test]
 fn the_same_product_twice_is_updated_in_order() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Start"));
+    let id = editor.create(product_named("Start"));
     let body = json!({"products": [
         {"id": id, "title": "First", "price": "$1"},
         {"id": id, "title": "Second"},
@@ -145,7 +147,7 @@ fn a_bulk_delete_counts_what_was_there_once() {
 #[test]
 fn one_bad_id_keeps_a_bulk_delete_from_happening() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Kept"));
+    let id = editor.create(product_named("Kept"));
     let body = json!({"product_ids": [id, "2", 0, null, 1.5]});
     editor.bulk_delete(body).faults(&[
         "product_ids[1] wrong_type",
@@ -159,7 +161,7 @@ fn one_bad_id_keeps_a_bulk_delete_from_happening() {
 /// Every bulk endpoint with its array and a good element.
 fn endpoints(id: u64) -> [(&'static str, &'static str, Value); 3] {
     [
-        ("POST", "products", plain("New")),
+        ("POST", "products", product_named("New")),
         ("PUT", "products", json!({"id": id, "title": "New"})),
         ("DELETE", "product_ids", json!(id)),
     ]
@@ -178,7 +180,7 @@ fn a_hundred_elements_are_accepted() {
 #[test]
 fn too_many_none_or_no_array_is_refused_and_nothing_written() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Kept"));
+    let id = editor.create(product_named("Kept"));
     for (method, field, element) in endpoints(id) {
         let check = |body: Value, faults: &[&str]| {
             editor.request(method, BULK).json(&body).answer().faults(faults);
@@ -198,7 +200,7 @@ fn too_many_none_or_no_array_is_refused_and_nothing_written() {
 fn products_of_another_shop_are_neither_updated_nor_deleted() {
     let (_shop, mine) = editor();
     let theirs = Shop::open().as_role(Role::Editor);
-    let id = mine.create(plain("Mine"));
+    let id = mine.create(product_named("Mine"));
     let answer = theirs.put(BULK, json!({"products": [{"id": id, "title": "Yours"}]})).expect(200);
     assert_eq!(answer.body["updated_count"], 0);
     assert_eq!(faults(&answer.body), ["0 - not_found"]);

@@ -3,8 +3,7 @@
 use std::process::Output;
 
 use tempfile::NamedTempFile;
-
-use crate::shop::{printed, run};
+use testkit::{printed, run};
 
 const KEY: &str = "limits.body_bytes";
 const FLAG: [&str; 2] = ["--limits-body-bytes", "1MiB"];

@@ -1,8 +1,11 @@
 //! Conditions written in the query: no result ever breaks one, and the answer says what was read.
 
 use serde_json::{Value, json};
+use testkit::{
+    Answer, Client, NO_IDS, Role, SEARCH, Shop, TestServer, editor, product, product_named,
+};
 
-use crate::shop::{Answer, Client, NONE, Role, SEARCH, Server, Shop, editor, plain, snapshot};
+use crate::snapshot::snapshot;
 
 fn priced(title: &str, price: &str) -> Value {
     json!({"title": title, "price": price})
@@ -53,7 +56,7 @@ fn a_price_is_kept_exactly_and_in_its_currency() {
         assert_eq!(found(&editor, json!({"query": query})), expected, "{query}");
     }
     let edit = json!({"price": "$950"});
-    editor.put(&crate::shop::product(cheap), edit).expect(200);
+    editor.put(&product(cheap), edit).expect(200);
     assert_eq!(found(&editor, json!({"query": "sofa under $900"})), [nearly], "a changed price");
 }
 
@@ -78,7 +81,7 @@ fn what_is_not_wanted_is_neither_returned_nor_counted() {
     let off = json!({"query": "shoe without leather", "understand": {"exclusions": false}});
     assert_eq!(found(&editor, off).len(), 7);
     let edit = json!({"description": "Of cork."});
-    editor.put(&crate::shop::product(sole), edit).expect(200);
+    editor.put(&product(sole), edit).expect(200);
     let without = json!({"query": "shoe without leather"});
     assert_eq!(found(&editor, without), [canvas, denied, sole], "a changed text");
 }
@@ -173,7 +176,7 @@ fn an_order_is_kept_within_what_matches() {
 #[test]
 fn pages_of_a_condition_follow_each_other_without_gap_or_repeat() {
     // Without a model: its better vectors arrive between two pages, as a write might.
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     for round in 0..40 {
         let title = format!("Lamp{}", " of brass".repeat(round % 4));
@@ -190,14 +193,14 @@ fn pages_of_a_condition_follow_each_other_without_gap_or_repeat() {
         assert_eq!(whole.len(), 28);
         let paged: Vec<_> = (0..28).step_by(5).flat_map(|offset| page(5, offset)).collect();
         assert_eq!(paged, whole, "{query}");
-        assert_eq!(page(5, 28), NONE);
+        assert_eq!(page(5, 28), NO_IDS);
     }
 }
 
 #[test]
 fn the_answer_says_how_the_query_was_read() {
     let (_shop, editor) = editor();
-    editor.create(plain("Red shoe"));
+    editor.create(product_named("Red shoe"));
     let query = "I'm looking for the cheapest réd shoes between $4 and $50 without leather";
     let answer = editor.post(SEARCH, json!({"query": query})).expect(200);
     assert_eq!(answer.body["total"], 1);

@@ -1,14 +1,12 @@
 //! Errors: every one is a problem that says what is wrong, for programs and for people.
 
 use serde_json::{Value, json};
-
-use crate::{
-    shop::{
-        Answer, Ask, BULK, Client, NONE, PRODUCTS, Role, SEARCH, Shop, TOKENS, editor, plain,
-        product, snapshot,
-    },
-    socket::Socket,
+use testkit::{
+    Answer, BULK, Client, NO_IDS, PRODUCTS, RequestExt, Role, SEARCH, Shop, Socket, TOKENS, editor,
+    product, product_named,
 };
+
+use crate::snapshot::snapshot;
 
 /// Every endpoint that takes a body.
 fn with_body(id: u64) -> [(&'static str, String); 7] {
@@ -32,7 +30,7 @@ fn send(client: &Client, method: &str, path: &str, body: impl Into<Vec<u8>>) -> 
 fn what_is_not_json_is_malformed() {
     let shop = Shop::open();
     let admin = shop.as_role(Role::Admin);
-    let id = admin.create(plain("Sofa"));
+    let id = admin.create(product_named("Sofa"));
     for (method, path) in with_body(id) {
         for body in [
             &b""[..],
@@ -75,7 +73,7 @@ fn very_deep_json_is_refused() {
 fn a_body_needs_its_content_type() {
     let shop = Shop::open();
     let admin = shop.as_role(Role::Admin);
-    let id = admin.create(plain("Sofa"));
+    let id = admin.create(product_named("Sofa"));
     for (method, path) in with_body(id) {
         for kind in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", "json"]
         {
@@ -87,7 +85,7 @@ fn a_body_needs_its_content_type() {
     }
     for kind in ["application/json; charset=utf-8", "Application/JSON", "application/json ;x=y"] {
         let request = admin.request("POST", PRODUCTS).header("content-type", kind);
-        request.body(plain("Stool").to_string()).answer().expect(201);
+        request.body(product_named("Stool").to_string()).answer().expect(201);
     }
 }
 
@@ -150,8 +148,11 @@ fn a_token_that_is_missing_or_no_good_is_401() {
 fn the_401_the_403_and_the_404_look_like_this() {
     let shop = Shop::open();
     snapshot("missing_token", &shop.server.stranger().get(PRODUCTS));
-    snapshot("invalid_token", &shop.server.bearer("garbage").get(PRODUCTS));
-    snapshot("insufficient_role", &shop.as_role(Role::Viewer).post(PRODUCTS, plain("Sofa")));
+    snapshot("invalid_token", &shop.server.client("garbage").get(PRODUCTS));
+    snapshot(
+        "insufficient_role",
+        &shop.as_role(Role::Viewer).post(PRODUCTS, product_named("Sofa")),
+    );
     snapshot("not_found", &shop.as_role(Role::Viewer).get(&product(999_999_999)));
     snapshot("method_not_allowed", &shop.as_role(Role::Viewer).request("PATCH", SEARCH).answer());
 }
@@ -159,7 +160,7 @@ fn the_401_the_403_and_the_404_look_like_this() {
 #[test]
 fn the_token_is_checked_before_the_role_and_the_role_before_the_body() {
     let shop = Shop::open();
-    let id = shop.as_role(Role::Editor).create(plain("Sofa"));
+    let id = shop.as_role(Role::Editor).create(product_named("Sofa"));
     let (stranger, viewer) = (shop.server.stranger(), shop.as_role(Role::Viewer));
     let malformed = |client: &Client, method: &str, path: &str| {
         client.request(method, path).header("content-type", "text/plain").body("{").answer()
@@ -187,13 +188,13 @@ fn the_token_is_checked_before_the_role_and_the_role_before_the_body() {
 fn a_product_of_another_shop_does_not_exist() {
     let (_mine, mine) = editor();
     let theirs = Shop::open();
-    let id = mine.create(plain("Tambourine"));
+    let id = mine.create(product_named("Tambourine"));
     for role in Role::ALL {
         let client = theirs.as_role(role);
         client.get(&product(id)).refused(404, "not_found");
         assert_eq!(client.get(&format!("{PRODUCTS}?ids={id}")).expect(200).body, json!([]));
         assert_eq!(client.get(PRODUCTS).expect(200).total_count(), 0);
-        assert_eq!(client.find("tambourine"), NONE);
+        assert_eq!(client.find("tambourine"), NO_IDS);
     }
     let editor = theirs.as_role(Role::Editor);
     editor.put(&product(id), json!({"title": "Drum"})).refused(404, "not_found");
@@ -290,13 +291,13 @@ fn a_body_over_the_limit_is_refused_as_it_arrives() {
 #[test]
 fn a_body_of_exactly_the_limit_is_read() {
     let (_shop, editor) = editor();
-    let mut body = plain("Sofa").to_string();
+    let mut body = product_named("Sofa").to_string();
     body.extend(std::iter::repeat_n(' ', 4 * 1024 * 1024 - body.len()));
     send(&editor, "POST", PRODUCTS, body).expect(201);
 }
 
 #[test]
-fn whoever_sends_a_large_body_although_it_is_refused_still_gets_the_answer() {
+fn a_client_that_still_sends_a_refused_body_gets_the_answer() {
     let shop = Shop::open();
     let token = shop.token(Role::Editor);
     let body = " ".repeat(16 * 1024 * 1024);

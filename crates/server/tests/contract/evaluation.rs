@@ -1,10 +1,9 @@
-//! Does `shopkeeper eval` measure what the service finds?
+//! `shopkeeper eval` measures the results of the service.
 
 use std::{fs, path::Path};
 
 use tempfile::TempDir;
-
-use crate::shop::{printed, run};
+use testkit::{printed, run};
 
 const CATALOG: &str = r#"{"product": 10, "title": "Velvet Sofa", "description": "seats three"}
 {"product": 20, "title": "Sofa Cover"}

@@ -1,8 +1,7 @@
-//! Does a search say why it found what it found, over HTTP and in the terminal?
+//! Score explanations, over HTTP and in the terminal.
 
 use serde_json::{Value, json};
-
-use crate::shop::{Role, SEARCH, Server, plain, printed, run};
+use testkit::{Role, SEARCH, TestServer, printed, product_named, run};
 
 const QUERY: &str = "velvet sofa under $900 without leather";
 
@@ -12,10 +11,10 @@ fn number(value: &Value) -> f64 {
 
 #[test]
 fn the_parts_of_each_score_are_told_when_asked_for() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     editor.create(json!({"title": "Velvet sofa", "description": "A sofa", "price": "$5"}));
-    editor.create(plain("Sofa cover"));
+    editor.create(product_named("Sofa cover"));
     let search = |body| editor.post(SEARCH, body).expect(200).body;
     let quiet = search(json!({"query": QUERY}));
     let told = search(json!({"query": QUERY, "explain": true}));
@@ -53,13 +52,13 @@ fn the_parts_of_each_score_are_told_when_asked_for() {
 
 #[test]
 fn the_command_line_shows_what_a_server_answers_whichever_way_it_asks() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let shop = server.shop();
     let editor = shop.as_role(Role::Editor);
-    editor.create(plain("Velvet sofa"));
+    editor.create(product_named("Velvet sofa"));
     editor.create(json!({"title": "Hidden velvet sofa", "price": "$7", "hidden": true}));
     let number = shop.number.to_string();
-    let (address, token) = (format!("http://{}", server.address), shop.token(Role::Viewer));
+    let (address, token) = (format!("http://{}", server.address()), shop.token(Role::Viewer));
     // The time it took is the only difference, and the vectors that came meanwhile.
     let without_time = |page: String| {
         let lines = page.lines().filter(|line| !line.contains(" found in ")).map(str::to_owned);
@@ -72,7 +71,7 @@ fn the_command_line_shows_what_a_server_answers_whichever_way_it_asks() {
         assert!(pages[0].contains("Velvet sofa"), "{}", pages[0]);
         assert!(pages[0].contains("below 900 USD"), "{}", pages[0]);
         assert_eq!(pages[0].contains("Hidden velvet"), !more.is_empty(), "{}", pages[0]);
-        assert!(!pages[0].contains('\u{1b}'), "no colours where nobody sees them");
+        assert!(!pages[0].contains('\u{1b}'), "no colours outside a terminal");
         assert_eq!(without_time(pages[0].clone()), without_time(pages[1].clone()));
     }
     let told = printed(server.command(&["search", QUERY, "--shop", &number, "--explain"]));

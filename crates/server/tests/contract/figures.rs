@@ -1,8 +1,7 @@
-//! The figures of a shop: its own, and nobody else's.
+//! The statistics of a shop contain data of this shop only.
 
 use serde_json::{Value, json};
-
-use crate::shop::{Client, PRODUCTS, Role, Server, plain, product};
+use testkit::{Client, PRODUCTS, Role, TestServer, product, product_named};
 
 const FIGURES: &str = "/api/v1/figures";
 
@@ -12,10 +11,10 @@ fn figures(client: &Client) -> Value {
 
 #[test]
 fn products_searches_and_writes_are_counted() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
-    let sofa = editor.create(plain("Sofa"));
-    editor.create(plain("Stool"));
+    let sofa = editor.create(product_named("Sofa"));
+    editor.create(product_named("Stool"));
     editor.put(&product(sofa), json!({"hidden": true})).expect(200);
     editor.post(PRODUCTS, json!({"title": "no price"})).expect(422);
     editor.find("stool");
@@ -38,17 +37,17 @@ fn products_searches_and_writes_are_counted() {
 
 #[test]
 fn what_waits_for_the_model_is_counted() {
-    let server = Server::start(&["--model-kind", "built-in"]);
+    let server = TestServer::start(&["--model-kind", "built-in"]);
     let editor = server.shop().as_role(Role::Editor);
-    editor.create(plain("Sofa"));
+    editor.create(product_named("Sofa"));
     assert!(figures(&editor)["process"]["vectors_waiting"].as_u64().unwrap() <= 1);
 }
 
 #[test]
 fn another_shop_is_not_told_of() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let busy = server.shop().as_role(Role::Editor);
-    busy.create(plain("Sofa"));
+    busy.create(product_named("Sofa"));
     busy.find("sofa");
     let mut quiet = figures(&server.shop().as_role(Role::Editor));
     quiet["process"] = json!("[process]");
@@ -59,7 +58,7 @@ fn another_shop_is_not_told_of() {
 
 #[test]
 fn the_process_is_for_those_who_may_see_the_metrics() {
-    let server = Server::start(&["--metrics-public", "false"]);
+    let server = TestServer::start(&["--metrics-public", "false"]);
     let shop = server.shop();
     assert_eq!(figures(&shop.as_role(Role::Editor))["process"], json!(null));
     assert!(figures(&shop.as_role(Role::Admin))["process"].is_object());

@@ -1,20 +1,20 @@
-//! Limits: no client can take more than its share, and whoever is turned away is told.
+//! Limits per client, and the answers to requests beyond them.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-
-use crate::{
-    shop::{Ask, PRODUCTS, Role, SEARCH, Server, plain, silent_model, snapshot, until},
-    socket::Socket,
+use testkit::{
+    PRODUCTS, RequestExt, Role, SEARCH, Socket, TestServer, product_named, silent_model, until,
 };
+
+use crate::snapshot::snapshot;
 
 /// A time limit that a test can wait for.
 const SHORT: &str = "300ms";
 
 #[test]
 fn an_address_that_is_too_long_is_refused() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     let path = format!("{PRODUCTS}?ids=");
     let longest = format!("{path}{}", "1".repeat(8 * 1024 - path.len()));
@@ -25,7 +25,7 @@ fn an_address_that_is_too_long_is_refused() {
 
 #[test]
 fn headers_that_are_too_large_are_refused() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     let with_header = |bytes: usize| {
         editor.request("GET", PRODUCTS).header("x-padding", "x".repeat(bytes)).answer()
@@ -37,7 +37,7 @@ fn headers_that_are_too_large_are_refused() {
 
 #[test]
 fn a_head_without_end_is_refused_before_it_ends() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let mut socket = Socket::connect(&server);
     socket.send("GET / HTTP/1.1\r\nHost: shop\r\nX-Padding: ");
     socket.send("x".repeat(80 * 1024));
@@ -47,7 +47,7 @@ fn a_head_without_end_is_refused_before_it_ends() {
 
 #[test]
 fn a_head_that_does_not_come_ends_the_connection() {
-    let server = Server::start(&["--limits-header-read-time", SHORT]);
+    let server = TestServer::start(&["--limits-header-read-time", SHORT]);
     for sent in ["G", "GET", "GET /health/live HTTP/1.1\r\nHost: shop\r\n"] {
         let mut socket = Socket::connect(&server);
         let started = Instant::now();
@@ -63,7 +63,8 @@ fn a_head_that_does_not_come_ends_the_connection() {
 
 #[test]
 fn a_connection_that_is_not_used_ends() {
-    let server = Server::start(&["--limits-idle-time", SHORT, "--limits-header-read-time", "10s"]);
+    let server =
+        TestServer::start(&["--limits-idle-time", SHORT, "--limits-header-read-time", "10s"]);
     let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
     let mut unused = Socket::connect(&server);
     let mut used = Socket::connect(&server);
@@ -74,7 +75,7 @@ fn a_connection_that_is_not_used_ends() {
 
 #[test]
 fn a_slow_head_is_cut_off_on_a_connection_that_was_used_before() {
-    let server = Server::start(&["--limits-header-read-time", SHORT]);
+    let server = TestServer::start(&["--limits-header-read-time", SHORT]);
     let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
     let mut socket = Socket::connect(&server);
     assert_eq!(socket.send(request).answer().status, 200);
@@ -85,7 +86,7 @@ fn a_slow_head_is_cut_off_on_a_connection_that_was_used_before() {
 
 #[test]
 fn a_body_that_does_not_come_is_a_timeout() {
-    let server = Server::start(&["--limits-body-read-time", SHORT]);
+    let server = TestServer::start(&["--limits-body-read-time", SHORT]);
     let token = server.shop().token(Role::Editor);
     let mut socket = Socket::connect(&server);
     socket.head(&format!("POST {PRODUCTS}"), &token, &["Content-Length: 100"]).send("{\"title\"");
@@ -95,7 +96,7 @@ fn a_body_that_does_not_come_is_a_timeout() {
 
 #[test]
 fn a_request_that_takes_too_long_is_unavailable() {
-    let server = Server::start(&["--limits-request-time", SHORT]);
+    let server = TestServer::start(&["--limits-request-time", SHORT]);
     let token = server.shop().token(Role::Editor);
     let mut socket = Socket::connect(&server);
     socket.head(&format!("POST {PRODUCTS}"), &token, &["Content-Length: 100"]).send("{\"title\"");
@@ -107,7 +108,7 @@ fn a_request_that_takes_too_long_is_unavailable() {
 fn one_request_more_than_allowed_is_unavailable() {
     let (model, flags) = silent_model();
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-    let server = Server::start(&[&flags[..], &["--limits-concurrent-requests", "1"]].concat());
+    let server = TestServer::start(&[&flags[..], &["--limits-concurrent-requests", "1"]].concat());
     let shop = server.shop();
     let editor = shop.as_role(Role::Editor);
     let searcher = shop.as_role(Role::Viewer);
@@ -128,10 +129,10 @@ fn one_request_more_than_allowed_is_unavailable() {
 
 #[test]
 fn a_body_on_its_way_is_not_worked_on() {
-    let server = Server::start(&["--limits-concurrent-requests", "1"]);
+    let server = TestServer::start(&["--limits-concurrent-requests", "1"]);
     let editor = server.shop().as_role(Role::Editor);
     let mut socket = Socket::connect(&server);
-    let body = plain("Sofa").to_string();
+    let body = product_named("Sofa").to_string();
     let length = format!("Content-Length: {}", body.len());
     let headers = ["Expect: 100-continue", &length];
     socket.head(&format!("POST {PRODUCTS}"), editor.token.as_ref().unwrap(), &headers);
@@ -145,7 +146,7 @@ fn a_body_on_its_way_is_not_worked_on() {
 
 #[test]
 fn one_connection_more_than_allowed_takes_the_place_of_an_idle_one() {
-    let server = Server::start(&["--limits-connections", "1"]);
+    let server = TestServer::start(&["--limits-connections", "1"]);
     let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
     let mut first = Socket::connect(&server);
     assert_eq!(first.send(request).answer().status, 200);
@@ -157,9 +158,9 @@ fn one_connection_more_than_allowed_takes_the_place_of_an_idle_one() {
 
 #[test]
 fn the_body_limit_can_be_set() {
-    let server = Server::start(&["--limits-body-bytes", "1KiB"]);
+    let server = TestServer::start(&["--limits-body-bytes", "1KiB"]);
     let editor = server.shop().as_role(Role::Editor);
-    editor.post(PRODUCTS, plain("Sofa")).expect(201);
+    editor.post(PRODUCTS, product_named("Sofa")).expect(201);
     let long = json!({"title": "Sofa", "price": "$5", "description": "x".repeat(1024)});
     snapshot("body_too_large", &editor.post(PRODUCTS, long).refused(413, "body_too_large"));
 }
@@ -167,7 +168,7 @@ fn the_body_limit_can_be_set() {
 #[test]
 fn a_token_that_asks_too_often_is_told_to_wait() {
     let server =
-        Server::start(&["--rate-limit-requests-per-second", "1", "--rate-limit-burst", "3"]);
+        TestServer::start(&["--rate-limit-requests-per-second", "1", "--rate-limit-burst", "3"]);
     let shop = server.shop();
     let (eager, calm) = (shop.as_role(Role::Editor), shop.as_role(Role::Viewer));
     let first = eager.get(PRODUCTS).expect(200);
@@ -194,7 +195,7 @@ fn a_token_that_asks_too_often_is_told_to_wait() {
 
 #[test]
 fn no_token_is_limited_by_default() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let viewer = server.shop().as_role(Role::Viewer);
     for _ in 0..200 {
         let answer = viewer.get(PRODUCTS).expect(200);

@@ -1,8 +1,9 @@
 //! Lists: the catalog page by page, and products by their ids.
 
 use serde_json::json;
+use testkit::{NO_IDS, PRODUCTS, Role, Shop, editor, product, product_named};
 
-use crate::shop::{NONE, PRODUCTS, Role, Shop, editor, plain, product, snapshot};
+use crate::snapshot::snapshot;
 
 fn numbered(count: usize) -> impl Iterator<Item = String> {
     (1..=count).map(|n| format!("Product {n}"))
@@ -84,7 +85,7 @@ fn ids_are_listed_as_asked_each_once_without_unknown_ones() {
 #[test]
 fn no_ids_are_no_products_rather_than_all() {
     let (_shop, editor) = editor();
-    editor.create(plain("Sofa"));
+    editor.create(product_named("Sofa"));
     assert_eq!(editor.get(&format!("{PRODUCTS}?ids=")).expect(200).body, json!([]));
 }
 
@@ -101,7 +102,7 @@ fn limit_and_offset_cut_the_list_of_ids() {
     assert_eq!(cut("limit=2"), ids[..2]);
     assert_eq!(cut("offset=4"), ids[4..]);
     assert_eq!(cut("limit=2&offset=3"), ids[3..5]);
-    assert_eq!(cut("offset=6"), NONE);
+    assert_eq!(cut("offset=6"), NO_IDS);
 }
 
 #[test]

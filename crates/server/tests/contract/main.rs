@@ -1,8 +1,7 @@
-//! Does the service keep its contract? Asked from outside: the real binary, over a real socket.
+//! Black-box tests of the API contract: the real binary, over a real socket.
 //!
-//! [`shop`] is the one module that knows how to start a server and ask it; every other module
-//! holds one part of the contract as small tests. Shops do not see each other, so most tests
-//! share a server and take a shop of their own.
+//! Every module tests one part of the contract. Shops are isolated, so most tests share a server and
+//! take a shop of their own (`testkit::Shop`).
 #![allow(clippy::unwrap_used)]
 
 mod access;
@@ -25,10 +24,9 @@ mod provider;
 mod repeating;
 mod retries;
 mod searching;
-mod shop;
 mod signed;
 mod similar;
-mod socket;
+mod snapshot;
 mod spelling;
 mod status;
 mod tokens;

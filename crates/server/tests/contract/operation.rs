@@ -2,20 +2,18 @@
 
 use reqwest::blocking::RequestBuilder;
 use serde_json::Value;
-
-use crate::{
-    shop::{
-        Answer, Ask, Client, PRODUCTS, Role, Server, Shop, plain, printed, product, run, snapshot,
-        until,
-    },
-    socket::Socket,
+use testkit::{
+    Answer, Client, PRODUCTS, RequestExt, Role, Shop, Socket, TestServer, printed, product,
+    product_named, run, until,
 };
+
+use crate::snapshot::snapshot;
 
 const ORIGIN: &str = "https://shop.example.com";
 
 #[test]
 fn health_is_told_without_a_token() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let stranger = server.stranger();
     snapshot("health_live", &stranger.get("/health/live").expect(200));
     until("readiness", || stranger.get("/health/ready").status == 200);
@@ -24,7 +22,7 @@ fn health_is_told_without_a_token() {
 
 #[test]
 fn the_command_line_prints_the_document_that_the_server_hands_out() {
-    let served = Server::start(&[]).stranger().get("/openapi.json").expect(200).body;
+    let served = TestServer::start(&[]).stranger().get("/openapi.json").expect(200).body;
     let printed: Value = serde_json::from_str(&printed(run(&["openapi"], &[]))).unwrap();
     assert_eq!(printed, served);
 }
@@ -37,9 +35,9 @@ fn figure(metrics: &Answer, start: &str) -> Option<f64> {
 
 #[test]
 fn figures_count_requests_by_route_and_status() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     editor.get(&product(id)).expect(200);
     editor.get(&product(id)).expect(200);
     editor.get(&product(999_999)).expect(404);
@@ -74,10 +72,10 @@ fn figures_count_requests_by_route_and_status() {
 
 #[test]
 fn figures_can_be_kept_from_the_public() {
-    let server = Server::start(&["--metrics-public", "false"]);
+    let server = TestServer::start(&["--metrics-public", "false"]);
     let shop = server.shop();
     server.stranger().get("/metrics").refused(401, "missing_token");
-    server.bearer("garbage").get("/metrics").refused(401, "invalid_token");
+    server.client("garbage").get("/metrics").refused(401, "invalid_token");
     shop.as_role(Role::Editor).get("/metrics").refused(403, "insufficient_role");
     let answer = shop.as_role(Role::Admin).get("/metrics").expect(200);
     assert!(answer.text.contains("shopkeeper_http_requests_total"));
@@ -98,7 +96,7 @@ fn allowed_origin(answer: &Answer) -> Option<&str> {
 
 #[test]
 fn pages_of_a_configured_origin_may_call() {
-    let server = Server::start(&["--cors-origins", ORIGIN]);
+    let server = TestServer::start(&["--cors-origins", ORIGIN]);
     let shop = server.shop();
     let answer = preflight(&server.stranger(), ORIGIN, "PUT").answer().expect(200);
     assert_eq!(allowed_origin(&answer), Some(ORIGIN));
@@ -128,7 +126,7 @@ fn pages_of_a_configured_origin_may_call() {
 
 #[test]
 fn pages_of_other_origins_may_not_call() {
-    let server = Server::start(&["--cors-origins", ORIGIN]);
+    let server = TestServer::start(&["--cors-origins", ORIGIN]);
     let viewer = server.shop().as_role(Role::Viewer);
     for origin in ["https://evil.example.com", "http://shop.example.com", "null"] {
         let answer = preflight(&server.stranger(), origin, "GET").answer();
@@ -140,7 +138,7 @@ fn pages_of_other_origins_may_not_call() {
 
 #[test]
 fn every_page_may_call_where_that_is_configured() {
-    let server = Server::start(&["--cors-origins", "*"]);
+    let server = TestServer::start(&["--cors-origins", "*"]);
     let answer = preflight(&server.stranger(), ORIGIN, "POST").answer().expect(200);
     assert_eq!(allowed_origin(&answer), Some("*"));
 }

@@ -1,6 +1,6 @@
 //! The pages for people, as a browser is handed them. What they do is tested in a browser.
 
-use crate::shop::{Answer, Ask, Client, Server, Shop};
+use testkit::{Answer, Client, RequestExt, Shop, TestServer};
 
 const PAGES: [&str; 3] = ["/", "/preview", "/admin"];
 
@@ -71,6 +71,6 @@ fn what_is_no_part_of_a_page_is_not_there() {
 
 #[test]
 fn pictures_of_a_configured_origin_may_be_shown() {
-    let server = Server::start(&["--pages-image-origins", "https://cdn.example.com"]);
+    let server = TestServer::start(&["--pages-image-origins", "https://cdn.example.com"]);
     assert!(policy(&server.stranger()).contains("img-src 'self' https://cdn.example.com;"));
 }

@@ -4,8 +4,7 @@ use std::sync::LazyLock;
 
 use proptest::{collection::vec, prelude::*};
 use serde_json::json;
-
-use crate::shop::{Client, PRODUCTS, Role, SEARCH, Server, Shop, product};
+use testkit::{Client, PRODUCTS, Role, SEARCH, Shop, TestServer, product};
 
 const PRODUCT_COUNT: usize = 60;
 const CASES: u32 = 48;
@@ -21,7 +20,7 @@ struct Catalog {
 
 impl Catalog {
     fn new() -> Self {
-        let shop = Server::start(&[]).shop();
+        let shop = TestServer::start(&[]).shop();
         let (editor, shopper) = (shop.as_role(Role::Editor), shop.as_role(Role::Shopper));
         let all = editor.create_all((0..PRODUCT_COUNT).map(|n| format!("Lamp {}", n % 7)));
         let (hidden, visible): (Vec<u64>, Vec<u64>) = all.iter().partition(|id| *id % 3 == 0);

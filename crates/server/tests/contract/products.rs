@@ -1,10 +1,11 @@
 //! Single products: create, read, update, delete, and what is kept of what was written.
 
 use serde_json::{Value, json};
-
-use crate::shop::{
-    Ask, BULK, Client, PRODUCTS, Role, SEARCH, Shop, editor, plain, product, snapshot,
+use testkit::{
+    BULK, Client, PRODUCTS, RequestExt, Role, SEARCH, Shop, editor, product, product_named,
 };
+
+use crate::snapshot::snapshot;
 
 fn sofa() -> Value {
     json!({
@@ -31,7 +32,7 @@ impl Trial {
     #[track_caller]
     fn keeps(&self, field: &str, value: impl Into<Value>) {
         let (editor, value) = (&self.editor, value.into());
-        let mut body = plain("Keepsake");
+        let mut body = product_named("Keepsake");
         body[field] = value.clone();
         let created = editor.post(PRODUCTS, body.clone()).expect(201);
         let path = product(created.id());
@@ -50,10 +51,10 @@ impl Trial {
     #[track_caller]
     fn refuses(&self, field: &str, value: impl Into<Value>, fault: &str) {
         let (editor, value) = (&self.editor, value.into());
-        let path = product(editor.create(plain("Keepsake")));
+        let path = product(editor.create(product_named("Keepsake")));
         let all = || (editor.get(PRODUCTS).total_count(), editor.get(&path).expect(200).body);
         let before = all();
-        let mut body = plain("Keepsake");
+        let mut body = product_named("Keepsake");
         body[field] = value.clone();
         editor.post(PRODUCTS, body).faults(&[fault]);
         editor.put(&path, json!({field: value})).faults(&[fault]);
@@ -74,7 +75,7 @@ fn a_product_is_created_with_its_address() {
 #[test]
 fn only_title_and_price_are_needed() {
     let (_shop, editor) = editor();
-    let created = editor.post(PRODUCTS, plain("Stool")).expect(201).body;
+    let created = editor.post(PRODUCTS, product_named("Stool")).expect(201).body;
     assert_eq!(created["description"], "");
     assert_eq!(created["hidden"], false);
     assert_eq!(created["media"], json!([]));
@@ -135,7 +136,7 @@ fn a_deleted_product_is_gone_and_its_id_is_not_used_again() {
 #[test]
 fn both_prefixes_serve_the_same_routes() {
     let (_shop, editor) = editor();
-    let created = editor.post("/v1/products", plain("Lamp")).expect(201);
+    let created = editor.post("/v1/products", product_named("Lamp")).expect(201);
     let id = created.id();
     assert_eq!(created.header("location"), Some(product(id).as_str()));
     let short = format!("/v1/products/{id}");
@@ -143,7 +144,7 @@ fn both_prefixes_serve_the_same_routes() {
     editor.put(&short, json!({"title": "Brass lamp"})).expect(200);
     assert_eq!(editor.get("/v1/products").expect(200).ids(), [id]);
     assert_eq!(editor.post("/v1/search", json!({"query": "brass"})).expect(200).ids(), [id]);
-    let bulk = json!({"products": [plain("Chair"), plain("Table")]});
+    let bulk = json!({"products": [product_named("Chair"), product_named("Table")]});
     let more = editor.post("/v1/products/bulk", bulk).expect(201);
     let ids = more.body["created_ids"].clone();
     let edits = json!({"products": [{"id": ids[0], "hidden": true}]});

@@ -14,8 +14,7 @@ use ring::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-use crate::shop::Server;
+use testkit::TestServer;
 
 pub(crate) const ISSUER: &str = "https://id.example.com/";
 pub(crate) const AUDIENCE: &str = "shopkeeper";
@@ -80,9 +79,9 @@ fn encode(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-pub(crate) fn start(algorithms: &str, flags: &[&str]) -> Arc<Server> {
+pub(crate) fn start(algorithms: &str, flags: &[&str]) -> Arc<TestServer> {
     let always = ["--jwt-issuer", ISSUER, "--jwt-audience", AUDIENCE, "--jwt-algorithms"];
-    Server::start(&[&always[..], &[algorithms], flags].concat())
+    TestServer::start(&[&always[..], &[algorithms], flags].concat())
 }
 
 /// A key pair of the provider, by the name its tokens call it.
@@ -177,7 +176,7 @@ impl Provider {
         fs::rename(draft, &self.file).unwrap();
     }
 
-    pub(crate) fn start(&self, algorithms: &str) -> Arc<Server> {
+    pub(crate) fn start(&self, algorithms: &str) -> Arc<TestServer> {
         start(algorithms, &["--jwt-jwks-file", &self.file])
     }
 }

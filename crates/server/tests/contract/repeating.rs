@@ -1,11 +1,10 @@
-//! Is a repeated query answered from memory, and never from a memory that is out of date?
+//! The query cache: repeated queries are answered from it, and never with outdated results.
 
 use serde_json::json;
-
-use crate::shop::{Client, Role, SEARCH, Server, plain, product};
+use testkit::{Client, Role, SEARCH, TestServer, product, product_named};
 
 /// How many searches were answered from memory so far, and how many were not.
-fn kept(server: &Server) -> (u64, u64) {
+fn kept(server: &TestServer) -> (u64, u64) {
     let metrics = server.stranger().get("/metrics").expect(200).text;
     let count = |outcome: &str| {
         let start = format!("shopkeeper_search_cache_total{{outcome=\"{outcome}\"}} ");
@@ -22,10 +21,10 @@ fn found(client: &Client, body: serde_json::Value) -> (Vec<u64>, u64) {
 
 #[test]
 fn a_repeated_query_is_answered_from_memory_until_the_shop_changes() {
-    let server = Server::start(&["--model-kind", "off"]);
+    let server = TestServer::start(&["--model-kind", "off"]);
     let shop = server.shop();
     let editor = shop.as_role(Role::Editor);
-    let first = editor.create(plain("Velvet sofa"));
+    let first = editor.create(product_named("Velvet sofa"));
     assert_eq!(editor.find("sofa"), [first]);
     let (hits, _) = kept(&server);
     for _ in 0..3 {
@@ -34,7 +33,7 @@ fn a_repeated_query_is_answered_from_memory_until_the_shop_changes() {
     assert_eq!(kept(&server).0, hits + 3);
 
     // Every kind of write shows in the very next search.
-    let second = editor.create(plain("Leather sofa"));
+    let second = editor.create(product_named("Leather sofa"));
     assert_eq!(found(&editor, json!({"query": "sofa"})).1, 2);
     editor.put(&product(second), json!({"title": "Leather chair"})).expect(200);
     assert_eq!(editor.find("sofa"), [first]);
@@ -49,11 +48,11 @@ fn a_repeated_query_is_answered_from_memory_until_the_shop_changes() {
 
 #[test]
 fn whatever_makes_a_difference_is_kept_apart() {
-    let server = Server::start(&["--model-kind", "off"]);
+    let server = TestServer::start(&["--model-kind", "off"]);
     let (shop, other) = (server.shop(), server.shop());
     let (editor, stranger) = (shop.as_role(Role::Editor), other.as_role(Role::Editor));
     let shopper = shop.as_role(Role::Shopper);
-    let seen = editor.create(plain("Sofa under 900"));
+    let seen = editor.create(product_named("Sofa under 900"));
     let hidden = editor.create(json!({"title": "Sofa", "price": "$5", "hidden": true}));
     let query = "sofa under $900";
     let all = json!({"query": query, "include_hidden": true});
@@ -76,9 +75,9 @@ fn whatever_makes_a_difference_is_kept_apart() {
 
 #[test]
 fn keeping_answers_can_be_switched_off() {
-    let server = Server::start(&["--model-kind", "off", "--index-answer-bytes", "0"]);
+    let server = TestServer::start(&["--model-kind", "off", "--index-answer-bytes", "0"]);
     let editor = server.shop().as_role(Role::Editor);
-    let id = editor.create(plain("Velvet sofa"));
+    let id = editor.create(product_named("Velvet sofa"));
     for _ in 0..2 {
         assert_eq!(editor.find("sofa"), [id]);
     }

@@ -1,8 +1,11 @@
 //! Search: what was written is found at once, exactly counted, best first.
 
 use serde_json::{Value, json};
+use testkit::{
+    BULK, NO_IDS, PRODUCTS, Role, SEARCH, Shop, TestServer, editor, product, product_named,
+};
 
-use crate::shop::{NONE, PRODUCTS, Role, SEARCH, Server, Shop, editor, plain, product, snapshot};
+use crate::snapshot::snapshot;
 
 #[test]
 fn a_search_answers_with_products_query_and_total() {
@@ -13,7 +16,7 @@ fn a_search_answers_with_products_query_and_total() {
         "price": "$899.00",
         "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
     }));
-    editor.create(plain("Oak table"));
+    editor.create(product_named("Oak table"));
     let answer = editor.post(SEARCH, json!({"query": "  Linen SOFA "})).expect(200);
     snapshot("search", &answer);
     assert_eq!(answer.body["query"], "  Linen SOFA ");
@@ -22,7 +25,7 @@ fn a_search_answers_with_products_query_and_total() {
 #[test]
 fn nothing_relevant_is_nothing_found() {
     let (_shop, editor) = editor();
-    editor.create(plain("Oak table"));
+    editor.create(product_named("Oak table"));
     let answer = editor.post(SEARCH, json!({"query": "xylophone"})).expect(200);
     assert_eq!(answer.body["products"], json!([]));
     assert_eq!(answer.body["total"], 0);
@@ -34,20 +37,20 @@ fn every_write_is_visible_to_the_very_next_search() {
     let (editor, shopper) = (shop.as_role(Role::Editor), shop.as_role(Role::Shopper));
     for round in 0..40 {
         let (before, after) = ("ceramic teapot", "leather football");
-        let id = editor.create(plain(before));
+        let id = editor.create(product_named(before));
         assert_eq!(shopper.find(before), [id]);
         editor.put(&product(id), json!({"title": after})).expect(200);
-        assert_eq!(shopper.find(before), NONE);
+        assert_eq!(shopper.find(before), NO_IDS);
         assert_eq!(shopper.find(after), [id]);
         editor.put(&product(id), json!({"hidden": true})).expect(200);
-        assert_eq!(shopper.find(after), NONE);
+        assert_eq!(shopper.find(after), NO_IDS);
         editor.put(&product(id), json!({"hidden": false})).expect(200);
         assert_eq!(shopper.find(after), [id]);
         match round % 2 {
             0 => drop(editor.delete(&product(id)).expect(204)),
             _ => drop(editor.bulk_delete(json!({"product_ids": [id]})).expect(200)),
         }
-        assert_eq!(shopper.find(after), NONE);
+        assert_eq!(shopper.find(after), NO_IDS);
     }
 }
 
@@ -61,7 +64,7 @@ fn bulk_writes_are_visible_at_once_too() {
     };
     assert_eq!(total("teapot"), 100);
     let edits: Vec<_> = ids.iter().map(|id| json!({"id": id, "title": "football"})).collect();
-    editor.put(crate::shop::BULK, json!({"products": edits})).expect(200);
+    editor.put(BULK, json!({"products": edits})).expect(200);
     assert_eq!((total("teapot"), total("football")), (0, 100));
     editor.bulk_delete(json!({"product_ids": ids[..99]})).expect(200);
     assert_eq!(total("football"), 1);
@@ -83,7 +86,7 @@ fn the_total_is_exact_whatever_the_page() {
 #[test]
 fn pages_follow_each_other_without_gap_or_repeat() {
     // Without a model: its better vectors arrive between two pages, as a write might.
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     // Longer titles match a little less well, so that scores differ within and across pages.
     let ids = editor.create_all((0..47).map(|n| format!("Lamp{}", " of brass".repeat(n % 4))));
@@ -104,7 +107,7 @@ fn pages_follow_each_other_without_gap_or_repeat() {
         }
         assert_eq!(paged, whole, "limit {limit}");
     }
-    assert_eq!(page(10, 1000).ids(), NONE);
+    assert_eq!(page(10, 1000).ids(), NO_IDS);
     assert_eq!(page(10, 1000).body["total"], 47);
 }
 
@@ -112,7 +115,7 @@ fn pages_follow_each_other_without_gap_or_repeat() {
 fn hidden_products_are_found_only_if_asked_for() {
     let shop = Shop::open();
     let editor = shop.as_role(Role::Editor);
-    let shown = editor.create(plain("Red kettle"));
+    let shown = editor.create(product_named("Red kettle"));
     let hidden = editor.create(json!({"title": "Blue kettle", "price": "$5", "hidden": true}));
     let search = |role: Role, include_hidden: Value| {
         let body = json!({"query": "kettle", "include_hidden": include_hidden});
@@ -134,7 +137,7 @@ fn hidden_products_are_found_only_if_asked_for() {
 #[test]
 fn the_best_match_comes_first() {
     // By words alone: what is near in meaning would stand between.
-    let shop = Server::start(&[]).shop();
+    let shop = TestServer::start(&[]).shop();
     let editor = shop.as_role(Role::Editor);
     let create = |title: &str, description: &str| {
         editor.create(json!({"title": title, "description": description, "price": "$5"}))
@@ -155,9 +158,9 @@ fn the_best_match_comes_first() {
 fn a_shop_finds_its_own_products_alone() {
     let (_mine, mine) = editor();
     let (_theirs, theirs) = editor();
-    let id = mine.create(plain("Tambourine"));
+    let id = mine.create(product_named("Tambourine"));
     assert_eq!(mine.find("tambourine"), [id]);
-    assert_eq!(theirs.find("tambourine"), NONE);
+    assert_eq!(theirs.find("tambourine"), NO_IDS);
 }
 
 #[test]
@@ -213,12 +216,12 @@ fn a_search_is_refused_rather_than_guessed() {
 #[test]
 fn odd_queries_find_nothing_and_harm_nothing() {
     let (_shop, editor) = editor();
-    editor.create(plain("Oak table"));
+    editor.create(product_named("Oak table"));
     for query in ["\u{0}", "\"", "' OR 1=1 --", "* AND (", "🛋️", "\u{202e}\u{feff}x", "\\", "%_"]
     {
         let answer = editor.post(SEARCH, json!({"query": query})).expect(200);
         assert_eq!(answer.body["query"], query);
-        assert_eq!(answer.ids(), NONE, "{query:?}");
+        assert_eq!(answer.ids(), NO_IDS, "{query:?}");
     }
     assert_eq!(editor.get(PRODUCTS).total_count(), 1);
 }
@@ -232,7 +235,7 @@ fn many_writers_each_find_what_they_wrote() {
             scope.spawn(move || {
                 for round in 0..15 {
                     let word = format!("writer{writer}round{round}");
-                    let id = editor.create(plain(&word));
+                    let id = editor.create(product_named(&word));
                     assert_eq!(editor.find(&word).first(), Some(&id));
                     assert_eq!(editor.get(&product(id)).expect(200).body["title"], word);
                 }
@@ -245,8 +248,8 @@ fn many_writers_each_find_what_they_wrote() {
 #[test]
 fn products_are_found_by_what_they_mean() {
     let (_shop, editor) = editor();
-    let sofa = editor.create(plain("Grey velvet sofa"));
-    editor.create(plain("Cordless drill"));
+    let sofa = editor.create(product_named("Grey velvet sofa"));
+    editor.create(product_named("Cordless drill"));
     let answer = editor.post(SEARCH, json!({"query": "couch"})).expect(200);
     assert_eq!(answer.ids(), [sofa], "no word of it is in the title");
     assert_eq!((&answer.body["total"], &answer.body["encoder"]), (&json!(1), &json!("deep")));
@@ -260,9 +263,9 @@ fn a_busy_server_reads_queries_by_the_instant_encoder_and_one_without_a_model_by
         (["--model-query-budget", "0"], json!("instant"), 1),
         (["--model-kind", "off"], Value::Null, 0),
     ] {
-        let server = Server::start(&flags);
+        let server = TestServer::start(&flags);
         let editor = server.shop().as_role(Role::Editor);
-        editor.create(plain("Grey velvet sofa"));
+        editor.create(product_named("Grey velvet sofa"));
         let answer = editor.post(SEARCH, json!({"query": "couch"})).expect(200);
         assert_eq!((&answer.body["encoder"], answer.ids().len()), (&encoder, found), "{flags:?}");
         assert_eq!(editor.find("sofa").len(), 1, "by its words in any case");

@@ -8,10 +8,10 @@ use jsonwebtoken::{
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use testkit::{PRODUCTS, Role, TOKENS, TestServer, product_named, until};
 
-use crate::{
-    provider::{AUDIENCE, HOUR, Provider, ProviderKey, SigningKey, claims, now, sign, start},
-    shop::{PRODUCTS, Role, Server, TOKENS, plain, until},
+use crate::provider::{
+    AUDIENCE, HOUR, Provider, ProviderKey, SigningKey, claims, now, sign, start,
 };
 
 const SECRET: &str = "a secret of at least thirty-two bytes";
@@ -30,26 +30,26 @@ fn sign_with_secret(claims: &Value) -> String {
     sign(&Header::default(), claims, &SigningKey::from_secret(SECRET.as_bytes()))
 }
 
-fn start_with_secret(flags: &[&str]) -> Arc<Server> {
+fn start_with_secret(flags: &[&str]) -> Arc<TestServer> {
     start("HS256", &[&["--jwt-secret", SECRET], flags].concat())
 }
 
 #[track_caller]
-fn check(server: &Server, token: &str, status: u16) {
-    assert_eq!(server.bearer(token).get(PRODUCTS).status, status, "{token}");
+fn check(server: &TestServer, token: &str, status: u16) {
+    assert_eq!(server.client(token).get(PRODUCTS).status, status, "{token}");
 }
 
 #[test]
 fn a_signed_token_speaks_for_its_shop_and_role() {
     let server = start_with_secret(&[]);
-    let editor = server.bearer(&sign_with_secret(&claims()));
-    assert_eq!(editor.post(PRODUCTS, plain("Sofa")).expect(201).body["shop_id"], 7);
+    let editor = server.client(&sign_with_secret(&claims()));
+    assert_eq!(editor.post(PRODUCTS, product_named("Sofa")).expect(201).body["shop_id"], 7);
     editor.get(TOKENS).refused(403, "insufficient_role");
-    let other = server.bearer(&sign_with_secret(&claims_but("shop", json!(8))));
+    let other = server.client(&sign_with_secret(&claims_but("shop", json!(8))));
     assert_eq!(other.get(PRODUCTS).expect(200).total_count(), 0);
     for role in Role::ALL {
         let token = sign_with_secret(&claims_but("role", json!(role.name())));
-        let created = server.bearer(&token).post(PRODUCTS, plain("Stool"));
+        let created = server.client(&token).post(PRODUCTS, product_named("Stool"));
         let may_write = matches!(role, Role::Editor | Role::Admin);
         created.expect(if may_write { 201 } else { 403 });
     }
@@ -58,15 +58,15 @@ fn a_signed_token_speaks_for_its_shop_and_role() {
 #[test]
 fn the_services_own_tokens_work_beside_signed_ones() {
     let server = start_with_secret(&[]);
-    server.shop().as_role(Role::Editor).post(PRODUCTS, plain("Sofa")).expect(201);
-    server.bearer("shk_1_x").get(PRODUCTS).refused(401, "invalid_token");
-    server.bearer("not.a.token").get(PRODUCTS).refused(401, "invalid_token");
+    server.shop().as_role(Role::Editor).post(PRODUCTS, product_named("Sofa")).expect(201);
+    server.client("shk_1_x").get(PRODUCTS).refused(401, "invalid_token");
+    server.client("not.a.token").get(PRODUCTS).refused(401, "invalid_token");
 }
 
 #[test]
 fn without_configuration_no_signed_token_is_good() {
-    let server = Server::start(&[]);
-    server.bearer(&sign_with_secret(&claims())).get(PRODUCTS).refused(401, "invalid_token");
+    let server = TestServer::start(&[]);
+    server.client(&sign_with_secret(&claims())).get(PRODUCTS).refused(401, "invalid_token");
 }
 
 #[test]
@@ -104,11 +104,11 @@ fn claims_are_checked() {
         ("sub", json!("someone"), 200),
     ] {
         let token = sign_with_secret(&claims_but(claim, value.clone()));
-        let answer = server.bearer(&token).get(PRODUCTS);
+        let answer = server.client(&token).get(PRODUCTS);
         assert_eq!(answer.status, status, "{claim}: {value}");
     }
     let strongest = sign_with_secret(&claims_but("role", json!(["SHOPPER", "EDITOR", "VIEWER"])));
-    server.bearer(&strongest).post(PRODUCTS, plain("Sofa")).expect(201);
+    server.client(&strongest).post(PRODUCTS, product_named("Sofa")).expect(201);
 }
 
 #[test]
@@ -116,15 +116,15 @@ fn a_token_past_its_time_is_told_so() {
     let server = start_with_secret(&["--jwt-leeway", "10s"]);
     let expired = |seconds_ago: i64| {
         let token = sign_with_secret(&claims_but("exp", json!(now() - seconds_ago)));
-        server.bearer(&token).get(PRODUCTS)
+        server.client(&token).get(PRODUCTS)
     };
     let answer = expired(60).refused(401, "expired_token");
     assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
     expired(2).expect(200);
-    // Whoever forges a token learns nothing about its time.
+    // A forged token reveals nothing about its expiry.
     let forger = SigningKey::from_secret(b"another secret of thirty-two bytes or more");
     let forged = sign(&Header::default(), &claims_but("exp", json!(now() - HOUR)), &forger);
-    server.bearer(&forged).get(PRODUCTS).refused(401, "invalid_token");
+    server.client(&forged).get(PRODUCTS).refused(401, "invalid_token");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn the_claims_can_have_other_names() {
     let mut renamed = claims();
     renamed["https://shop/number"] = json!("9");
     renamed["roles"] = json!(["EDITOR"]);
-    let created = server.bearer(&sign_with_secret(&renamed)).post(PRODUCTS, plain("Sofa"));
+    let created = server.client(&sign_with_secret(&renamed)).post(PRODUCTS, product_named("Sofa"));
     assert_eq!(created.expect(201).body["shop_id"], 9);
 }
 
@@ -180,12 +180,12 @@ const UNSIGNED: [&str; 3] =
     ["eyJhbGciOiJub25lIn0", "eyJhbGciOiJOb25lIn0", "eyJ0eXAiOiJKV1QiLCJhbGciOiJub25lIn0"];
 
 #[track_caller]
-fn check_unsigned_refused(server: &Server) {
+fn check_unsigned_refused(server: &TestServer) {
     let signed = sign_with_secret(&claims());
     let payload = signed.split('.').nth(1).unwrap();
     for header in UNSIGNED {
         for token in [format!("{header}.{payload}."), format!("{header}.{payload}")] {
-            server.bearer(&token).get(PRODUCTS).refused(401, "invalid_token");
+            server.client(&token).get(PRODUCTS).refused(401, "invalid_token");
         }
     }
 }
@@ -200,10 +200,10 @@ fn a_key_set_verifies_each_kind_of_key() {
     let provider = Provider::new();
     let server = provider.start("RS256,ES256,EdDSA");
     for key in &provider.keys {
-        let editor = server.bearer(&key.sign(&claims()));
-        assert_eq!(editor.post(PRODUCTS, plain("Sofa")).expect(201).body["shop_id"], 7);
+        let editor = server.client(&key.sign(&claims()));
+        assert_eq!(editor.post(PRODUCTS, product_named("Sofa")).expect(201).body["shop_id"], 7);
         let expired = key.sign(&claims_but("exp", json!(now() - HOUR)));
-        server.bearer(&expired).get(PRODUCTS).refused(401, "expired_token");
+        server.client(&expired).get(PRODUCTS).refused(401, "expired_token");
         check(&server, &key.sign(&claims_but("aud", json!("other"))), 401);
         let nameless = sign(&Header::new(key.algorithm), &claims(), &key.private);
         check(&server, &nameless, 200);
@@ -233,7 +233,7 @@ fn a_public_key_never_passes_for_a_secret() {
             let mut header = Header::new(Algorithm::HS256);
             header.kid = Some(key.name.to_owned());
             let forged = sign(&header, &claims(), &SigningKey::from_secret(secret));
-            server.bearer(&forged).get(PRODUCTS).refused(401, "invalid_token");
+            server.client(&forged).get(PRODUCTS).refused(401, "invalid_token");
         }
     }
 }
@@ -259,7 +259,7 @@ fn a_key_that_joins_the_set_is_taken_up_while_the_server_runs() {
     let token = newcomer.sign(&claims());
     check(&server, &token, 401);
     provider.publish(&[&newcomer, &provider.keys[2]]);
-    until("the new key", || server.bearer(&token).get(PRODUCTS).status == 200);
+    until("the new key", || server.client(&token).get(PRODUCTS).status == 200);
     check(&server, &provider.keys[2].sign(&claims()), 200);
     // A key that left the set has left with it.
     check(&server, &provider.keys[0].sign(&claims()), 401);

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use testkit::{Client, NO_IDS, Role, TestServer, editor, product, product_named};
 
-use crate::shop::{Client, NONE, Role, Server, editor, plain, product, snapshot};
+use crate::snapshot::snapshot;
 
 /// A server whose products keep the vectors they are written with: nothing moves by itself.
-fn server() -> Arc<Server> {
-    Server::start(&["--model-kind", "built-in", "--model-background", "false"])
+fn server() -> Arc<TestServer> {
+    TestServer::start(&["--model-kind", "built-in", "--model-background", "false"])
 }
 
 fn address(id: u64) -> String {
@@ -34,8 +35,8 @@ fn the_nearest_products_come_first_and_ties_by_id() {
         "price": "$899.00",
         "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
     }));
-    let drill = editor.create(plain("Cordless drill"));
-    assert_eq!(like(&editor, sofa), NONE, "a drill is nothing like a sofa");
+    let drill = editor.create(product_named("Cordless drill"));
+    assert_eq!(like(&editor, sofa), NO_IDS, "a drill is nothing like a sofa");
     let second = editor.create(json!({
         "title": "Green velvet sofa",
         "description": "Three seats, washable covers.",
@@ -49,7 +50,7 @@ fn the_nearest_products_come_first_and_ties_by_id() {
     assert_eq!(like(&editor, sofa), [second, third], "what means the same is in order of id");
     assert_eq!(like(&editor, second), [third, sofa], "what means the same is nearest");
     assert_eq!(like(&editor, third), [second, sofa]);
-    assert_eq!(like(&editor, drill), NONE);
+    assert_eq!(like(&editor, drill), NO_IDS);
 
     let nearest = editor.get(&format!("{}?limit=1", address(third))).expect(200);
     assert_eq!(nearest.ids(), [second]);
@@ -61,7 +62,7 @@ fn the_nearest_products_come_first_and_ties_by_id() {
     snapshot("similar", &editor.get(&address(third)).expect(200));
     assert_eq!(like(&editor, third), [sofa], "a write shows in the very next answer");
     editor.put(&product(sofa), json!({"title": "Cordless drill", "description": ""})).expect(200);
-    assert_eq!(like(&editor, third), NONE);
+    assert_eq!(like(&editor, third), NO_IDS);
     assert_eq!(like(&editor, sofa), [drill]);
     editor.get(&address(second)).refused(404, "not_found");
 }
@@ -75,7 +76,7 @@ fn hidden_and_foreign_products_stay_unseen() {
     let stranger = other.as_role(Role::Admin);
     let ids = editor.create_all(["Velvet sofa".to_owned(), "Velvet sofa".to_owned()]);
     let secret = editor.create(hidden("Velvet sofa"));
-    let foreign = stranger.create(plain("Velvet sofa"));
+    let foreign = stranger.create(product_named("Velvet sofa"));
 
     for client in [&shopper, &viewer, &editor] {
         assert_eq!(like(client, ids[0]), [ids[1]], "without a word, hidden ones are left out");
@@ -91,19 +92,19 @@ fn hidden_and_foreign_products_stay_unseen() {
         shopper.get(&asked).refused(403, "insufficient_role");
     }
 
-    assert_eq!(stranger.get(&all(foreign)).expect(200).ids(), NONE);
+    assert_eq!(stranger.get(&all(foreign)).expect(200).ids(), NO_IDS);
     stranger.get(&all(ids[0])).refused(404, "not_found");
     editor.get(&all(foreign)).refused(404, "not_found");
 
     editor.put(&product(ids[1]), json!({"hidden": true})).expect(200);
-    assert_eq!(like(&shopper, ids[0]), NONE);
+    assert_eq!(like(&shopper, ids[0]), NO_IDS);
     editor.put(&product(secret), json!({"hidden": false})).expect(200);
     assert_eq!(like(&shopper, ids[0]), [secret]);
 }
 
 #[test]
 fn without_a_model_nothing_is_like_anything() {
-    let server = Server::start(&["--model-kind", "off"]);
+    let server = TestServer::start(&["--model-kind", "off"]);
     let editor = server.shop().as_role(Role::Editor);
     let ids = editor.create_all(["Velvet sofa".to_owned(), "Velvet sofa".to_owned()]);
     let answer = editor.get(&address(ids[0])).expect(200);
@@ -114,7 +115,7 @@ fn without_a_model_nothing_is_like_anything() {
 #[test]
 fn what_is_asked_wrongly_is_refused() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     for (parameters, faults) in [
         ("limit=0", &["limit out_of_range"][..]),
         ("limit=51", &["limit out_of_range"]),

@@ -1,8 +1,7 @@
 //! Words that no product says, units in any spelling, and codes.
 
 use serde_json::{Value, json};
-
-use crate::shop::{Client, Role, SEARCH, Server, editor, product};
+use testkit::{Client, Role, SEARCH, TestServer, editor, product};
 
 fn create(client: &Client, title: &str) -> u64 {
     client.create(json!({"title": title, "price": "$10"}))
@@ -37,7 +36,7 @@ fn a_slip_is_corrected_from_the_words_of_the_shop_and_reported() {
 
 #[test]
 fn a_slip_that_is_not_corrected_finds_nothing_by_words() {
-    let shop = Server::start(&[]).shop();
+    let shop = TestServer::start(&[]).shop();
     let editor = shop.as_role(Role::Editor);
     create(&editor, "Running shoes");
     let off = json!({"query": "runing", "understand": {"corrections": false}});

@@ -1,17 +1,16 @@
-//! Does the command line tell how a store is doing, beside the server that uses it?
+//! `shopkeeper status`, while a server is running.
 
 use serde_json::{Value, json};
-
-use crate::shop::{Role, Server, plain, printed, run};
+use testkit::{Role, TestServer, printed, product_named, run};
 
 #[test]
 fn status_tells_what_is_in_a_store() {
-    let server = Server::start(&["--model-kind", "built-in", "--model-background", "false"]);
+    let server = TestServer::start(&["--model-kind", "built-in", "--model-background", "false"]);
     let (large, small) = (server.shop(), server.shop());
     let editor = large.as_role(Role::Editor);
     editor.create_all((0..3).map(|n| format!("Sofa {n}")));
     editor.create(json!({"title": "Secret", "price": "$5", "hidden": true}));
-    small.as_role(Role::Editor).create(plain("Lamp"));
+    small.as_role(Role::Editor).create(product_named("Lamp"));
 
     let told: Value =
         serde_json::from_str(&printed(server.command(&["status", "--json"]))).unwrap();

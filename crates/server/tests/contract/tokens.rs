@@ -1,15 +1,16 @@
 //! Tokens: issued, listed and revoked over HTTP and at the command line.
 
 use serde_json::{Value, json};
+use testkit::{Client, PRODUCTS, Role, Shop, TOKENS, TestServer, printed, product_named, until};
 
-use crate::shop::{Client, PRODUCTS, Role, Server, Shop, TOKENS, plain, printed, snapshot, until};
+use crate::snapshot::snapshot;
 
 fn issue(admin: &Client, body: Value) -> Value {
     admin.post(TOKENS, body).expect(201).body
 }
 
 fn bearer(shop: &Shop, issued: &Value) -> Client {
-    shop.server.bearer(issued["token"].as_str().unwrap())
+    shop.server.client(issued["token"].as_str().unwrap())
 }
 
 fn path(issued: &Value) -> String {
@@ -24,7 +25,7 @@ fn an_admin_issues_tokens_that_work() {
     snapshot("token_issue", &answer);
     assert_eq!(answer.body["shop_id"], shop.number);
     assert!(answer.body["token"].as_str().unwrap().starts_with("shk_"));
-    let product = bearer(&shop, &answer.body).post(PRODUCTS, plain("Sofa")).expect(201);
+    let product = bearer(&shop, &answer.body).post(PRODUCTS, product_named("Sofa")).expect(201);
     assert_eq!(product.body["shop_id"], shop.number);
     bearer(&shop, &answer.body).get(TOKENS).refused(403, "insufficient_role");
 }
@@ -76,7 +77,7 @@ fn a_revoked_token_stops_working_at_once() {
         client.get(PRODUCTS).expect(200);
         admin.delete(&path(&issued)).expect(204);
         client.get(PRODUCTS).refused(401, "invalid_token");
-        client.post(PRODUCTS, plain("Sofa")).refused(401, "invalid_token");
+        client.post(PRODUCTS, product_named("Sofa")).refused(401, "invalid_token");
         admin.delete(&path(&issued)).refused(404, "not_found");
     }
     admin.get(PRODUCTS).expect(200);
@@ -160,22 +161,22 @@ fn a_token_that_is_not_there_cannot_be_revoked() {
 
 #[test]
 fn the_command_line_prints_a_new_token_alone() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let arguments = ["create", "--shop", "7", "--role", "editor", "--name", "ci"];
     let text = printed(server.token_command(&arguments));
     let token = text.strip_suffix('\n').unwrap();
     assert!(token.starts_with("shk_") && !token.contains(char::is_whitespace), "{text:?}");
-    let created = server.bearer(token).post(PRODUCTS, plain("Sofa")).expect(201);
+    let created = server.client(token).post(PRODUCTS, product_named("Sofa")).expect(201);
     assert_eq!(created.body["shop_id"], 7);
 }
 
 #[test]
 fn the_command_line_takes_the_times_that_people_write() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     for (written, hours) in [("90m", 1.5), ("12h", 12.0), ("30d", 720.0)] {
         let arguments = ["create", "--shop", "1", "--role", "ADMIN", "--expires-in", written];
         let token = printed(server.token_command(&arguments));
-        let listed = server.bearer(token.trim_end()).get(TOKENS).expect(200).body;
+        let listed = server.client(token.trim_end()).get(TOKENS).expect(200).body;
         let newest = listed.as_array().unwrap().last().unwrap();
         let end: jiff::Timestamp = newest["expires_at"].as_str().unwrap().parse().unwrap();
         let left = end.duration_since(jiff::Timestamp::now()).as_secs_f64() / 3600.0;
@@ -185,7 +186,7 @@ fn the_command_line_takes_the_times_that_people_write() {
 
 #[test]
 fn the_command_line_lists_tokens_without_their_secrets() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let create = |arguments: &str| {
         let arguments = format!("create {arguments}");
         printed(server.token_command(&arguments.split(' ').collect::<Vec<_>>()))
@@ -233,7 +234,7 @@ fn the_command_line_revokes_at_once_on_a_running_server() {
 
 #[test]
 fn the_command_line_refuses_what_makes_no_sense() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     for arguments in [
         "create --shop 1",
         "create --role EDITOR",
@@ -256,7 +257,7 @@ fn the_command_line_refuses_what_makes_no_sense() {
 
 #[test]
 fn a_name_that_http_refuses_the_command_line_refuses_too() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     for name in ["x".repeat(201), "two\u{1b}[2J".to_owned()] {
         let arguments = ["create", "--shop", "1", "--role", "EDITOR", "--name", &name];
         assert!(!server.token_command(&arguments).status.success(), "{name:?}");

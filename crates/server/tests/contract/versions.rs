@@ -1,10 +1,11 @@
-//! `ETag`, `If-Match`, `If-None-Match`: nobody overwrites what they have not seen.
+//! `ETag`, `If-Match` and `If-None-Match`: optimistic concurrency control.
 
 use std::thread;
 
 use serde_json::{Value, json};
+use testkit::{Answer, Client, RequestExt, editor, product, product_named};
 
-use crate::shop::{Answer, Ask, Client, editor, plain, product};
+use crate::snapshot::snapshot;
 
 fn put_if(client: &Client, id: u64, tags: &[&str], body: Value) -> Answer {
     let mut request = client.request("PUT", &product(id)).json(&body);
@@ -25,7 +26,7 @@ fn get_unless(client: &Client, id: u64, tags: &[&str]) -> Answer {
 #[test]
 fn every_change_gives_a_new_version_and_reading_gives_none() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let first = editor.get(&product(id)).expect(200).etag().to_owned();
     assert!(first.starts_with('"') && first.ends_with('"'), "{first} is a strong tag");
     assert_eq!(editor.get(&product(id)).etag(), first);
@@ -37,7 +38,7 @@ fn every_change_gives_a_new_version_and_reading_gives_none() {
 #[test]
 fn an_update_of_the_version_that_was_read_succeeds() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let tag = editor.get(&product(id)).etag().to_owned();
     let updated = put_if(&editor, id, &[&tag], json!({"title": "Couch"})).expect(200);
     put_if(&editor, id, &[updated.etag()], json!({"title": "Settee"})).expect(200);
@@ -46,18 +47,18 @@ fn an_update_of_the_version_that_was_read_succeeds() {
 #[test]
 fn an_update_of_an_older_version_is_refused() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let old = editor.get(&product(id)).etag().to_owned();
     editor.put(&product(id), json!({"title": "Couch"})).expect(200);
     let refused = put_if(&editor, id, &[&old], json!({"title": "Settee"}));
-    crate::shop::snapshot("precondition_failed", &refused.refused(412, "precondition_failed"));
+    snapshot("precondition_failed", &refused.refused(412, "precondition_failed"));
     assert_eq!(editor.get(&product(id)).body["title"], "Couch");
 }
 
 #[test]
 fn if_match_takes_lists_stars_and_strong_tags_alone() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let check = |tags: fn(&str) -> Vec<String>, status: u16| {
         let current = editor.get(&product(id)).etag().to_owned();
         let tags = tags(&current);
@@ -78,7 +79,7 @@ fn if_match_takes_lists_stars_and_strong_tags_alone() {
 #[test]
 fn a_delete_can_insist_on_a_version_too() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let old = editor.get(&product(id)).etag().to_owned();
     let current = editor.put(&product(id), json!({"title": "Couch"})).etag().to_owned();
     let delete =
@@ -93,7 +94,7 @@ fn a_delete_can_insist_on_a_version_too() {
 #[test]
 fn a_version_that_is_known_is_not_sent_again() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let tag = editor.get(&product(id)).etag().to_owned();
     for tags in [
         &[tag.as_str()][..],
@@ -116,7 +117,7 @@ fn a_version_that_is_known_is_not_sent_again() {
 #[test]
 fn of_many_updates_of_one_version_one_wins() {
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let tag = editor.get(&product(id)).etag().to_owned();
     let statuses: Vec<_> = thread::scope(|scope| {
         let update =
@@ -134,7 +135,7 @@ fn concurrent_updates_of_different_fields_lose_none() {
     /// A field's value in a round.
     type InRound = fn(usize) -> Value;
     let (_shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let fields: [(&str, InRound); 5] = [
         ("title", |n| json!(format!("Title {n}"))),
         ("description", |n| json!(format!("Description {n}"))),

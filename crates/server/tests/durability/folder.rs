@@ -1,56 +1,49 @@
-//! Whose is the data folder? One server's at a time, of a version that can read it.
+//! The data folder is used by one server at a time, of a version that can read it.
 
 use std::{fs::OpenOptions, os::unix::fs::FileExt};
 
-use crate::{
-    client::lamp,
-    server::{Server, issue_token, refused, serve, shopkeeper},
-};
+use testkit::{Installation, Role, product, product_named, refused};
 
-/// Where SQLite keeps the number of the schema in a database file.
-const SCHEMA_VERSION_AT: u64 = 60;
+use crate::NO_MODEL;
+
+/// The offset of `user_version` in an SQLite file.
+const USER_VERSION_OFFSET: u64 = 60;
 
 #[test]
 fn a_second_server_on_a_folder_is_refused_and_the_first_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let token = issue_token(folder.path(), "EDITOR");
-    let first = Server::start(folder.path());
+    let store = Installation::temporary();
+    let token = store.token(1, Role::Editor);
+    let first = store.serve(&NO_MODEL);
     let client = first.client(&token);
-    let id = client.create(&lamp("Lamp")).unwrap().id();
+    let id = client.create(product_named("Lamp"));
 
-    let mut second = shopkeeper();
-    serve(&mut second, folder.path());
-    let (status, said) = refused(&mut second);
+    let (status, errors) = refused(&mut store.serve_command(&NO_MODEL));
     assert_eq!(status.code(), Some(1));
-    assert!(said.contains("another shopkeeper server is running"), "{said}");
-    assert!(said.contains(folder.path().to_str().unwrap()), "{said}");
+    assert!(errors.contains("another shopkeeper server is running"), "{errors}");
+    assert!(errors.contains(store.data().to_str().unwrap()), "{errors}");
 
-    assert_eq!(client.product(id).status, 200);
-    client.create(&lamp("Lamp")).unwrap().id();
+    assert_eq!(client.get(&product(id)).status, 200);
+    client.create(product_named("Lamp"));
     first.kill();
-    let third = Server::start(folder.path());
-    assert_eq!(third.client(&token).list().1, 2);
+    let third = store.serve(&NO_MODEL);
+    assert_eq!(third.client(&token).list_all().1, 2);
 }
 
 #[test]
 fn a_folder_of_a_newer_version_is_refused_and_left_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    issue_token(folder.path(), "EDITOR");
-    let database = folder.path().join("shopkeeper.db");
+    let store = Installation::temporary();
+    store.token(1, Role::Editor);
+    let database = store.data().join("shopkeeper.db");
     let file = OpenOptions::new().read(true).write(true).open(database).unwrap();
     let newer = 1000_u32.to_be_bytes();
-    file.write_all_at(&newer, SCHEMA_VERSION_AT).unwrap();
+    file.write_all_at(&newer, USER_VERSION_OFFSET).unwrap();
 
-    let mut server = shopkeeper();
-    serve(&mut server, folder.path());
-    let mut token = shopkeeper();
-    token.args(["token", "list", "--data"]).arg(folder.path());
-    for command in [&mut server, &mut token] {
-        let (_, said) = refused(command);
-        assert!(said.contains("newer version of shopkeeper"), "{said}");
-        assert!(said.contains(folder.path().to_str().unwrap()), "{said}");
+    for mut command in [store.serve_command(&NO_MODEL), store.command(&["token", "list"])] {
+        let (_, errors) = refused(&mut command);
+        assert!(errors.contains("newer version of shopkeeper"), "{errors}");
+        assert!(errors.contains(store.data().to_str().unwrap()), "{errors}");
     }
     let mut found = [0; 4];
-    file.read_exact_at(&mut found, SCHEMA_VERSION_AT).unwrap();
+    file.read_exact_at(&mut found, USER_VERSION_OFFSET).unwrap();
     assert_eq!(found, newer);
 }

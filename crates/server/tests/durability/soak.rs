@@ -6,17 +6,15 @@
 
 use std::{
     env,
-    path::Path,
     str::FromStr,
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
-use crate::{
-    server::{Server, serve, shopkeeper},
-    workload::Workload,
-};
+use testkit::Server;
+
+use crate::workload::Workload;
 
 const SEARCHERS: usize = 4;
 /// Products of each client; beyond, clients delete, so that the catalog keeps its size.
@@ -26,6 +24,8 @@ const SAMPLE_EVERY: Duration = Duration::from_millis(50);
 const STEADY_LIFE: Duration = Duration::from_secs(30);
 /// Growth of resident memory that is still flat.
 const FLAT: f64 = 0.02;
+/// A query cache that is full long before half of a life is over.
+const SMALL_CACHE: [&str; 2] = ["--index-answer-bytes", "4MiB"];
 
 #[test]
 fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
@@ -33,11 +33,11 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
     let life = Duration::from_secs(setting("SOAK_LIFE_SECONDS", 2));
     let mut workload = Workload::new(MAX_PRODUCTS);
     for number in 1..=lives {
-        let server = start(workload.folder());
+        let server = workload.start_server(&SMALL_CACHE);
         let token = workload.token().to_owned();
         let (mut memory, mut searches) = (Vec::new(), 0);
         let writes = workload.write_until_killed(
-            server,
+            &server,
             |_| (),
             |server| {
                 (memory, searches) = search_beside(server, &token, life);
@@ -51,17 +51,10 @@ fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
         );
         assert!(writes > 0 && searches > 0);
         assert!(life < STEADY_LIFE || growth <= FLAT, "resident bytes: {memory:?}");
-        let server = Server::start(workload.folder());
+        let server = workload.start_server(&[]);
         workload.check(&server);
         server.kill();
     }
-}
-
-/// Starts a server whose query cache is full long before half of a life is over.
-fn start(folder: &Path) -> Server {
-    let mut command = shopkeeper();
-    serve(&mut command, folder);
-    Server::run(command.args(["--index-answer-bytes", "4MiB"]))
 }
 
 /// Searches for the time of one life; returns samples of the server's resident memory and the
@@ -74,7 +67,7 @@ fn search_beside(server: &Server, token: &str, life: Duration) -> (Vec<u64>, usi
                 let client = server.client(token);
                 while !is_over.load(Ordering::Relaxed) {
                     let number = searches.fetch_add(1, Ordering::Relaxed);
-                    client.search(&format!("lamp under ${} not word1", number % 1000));
+                    client.search_all(&format!("lamp under ${} not word1", number % 1000));
                 }
             });
         }

@@ -1,39 +1,38 @@
-//! What becomes of requests in flight when the server is told to stop? They are finished.
+//! Graceful shutdown: requests in flight are completed.
 
 use std::{
     io::{Read, Write},
     net::TcpStream,
     thread,
-    time::Instant,
 };
 
-use crate::{
-    client::lamp,
-    server::{PATIENCE, Server, issue_token},
-};
+use rustix::process::Signal;
+use testkit::{Installation, PRODUCTS, RequestExt, Role, Server, TIMEOUT, product_named, until};
 
-/// Opens a connection and says the first part of a request.
-fn begin(server: &Server, said: &str) -> TcpStream {
+use crate::NO_MODEL;
+
+/// Opens a connection and sends the first part of a request.
+fn begin(server: &Server, part: &str) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(said.as_bytes()).unwrap();
+    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
+    stream.write_all(part.as_bytes()).unwrap();
     stream
 }
 
-/// Says the rest and reads what is answered until the connection ends.
-fn finish(mut stream: TcpStream, said: &str) -> String {
-    stream.write_all(said.as_bytes()).unwrap();
+/// Sends the rest and reads the answer until the connection ends.
+fn finish(mut stream: TcpStream, rest: &str) -> String {
+    stream.write_all(rest.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     answer
 }
 
 #[test]
-fn on_sigterm_what_is_in_flight_is_finished_and_durable() {
-    let folder = tempfile::tempdir().unwrap();
-    let token = issue_token(folder.path(), "EDITOR");
-    let server = Server::start(folder.path());
-    let body = lamp("Finished after the signal").to_string();
+fn on_sigterm_requests_in_flight_are_completed_and_durable() {
+    let store = Installation::temporary();
+    let token = store.token(1, Role::Editor);
+    let server = store.serve(&NO_MODEL);
+    let body = product_named("Finished after the signal").to_string();
     let slow = begin(
         &server,
         &format!(
@@ -45,7 +44,7 @@ fn on_sigterm_what_is_in_flight_is_finished_and_durable() {
     );
     let asking = begin(&server, "GET /health/ready HTTP/1.1\r\nHost: shop\r\n");
 
-    // Others write until the server no longer takes their requests.
+    // Writers run until the server refuses their requests.
     let client = server.client(&token);
     let mut acknowledged: usize = thread::scope(|scope| {
         let (began, begun) = std::sync::mpsc::channel();
@@ -54,7 +53,10 @@ fn on_sigterm_what_is_in_flight_is_finished_and_durable() {
                 let (client, began) = (client.clone(), began.clone());
                 scope.spawn(move || {
                     let mut acknowledged = 0;
-                    while let Ok(answer) = client.create(&lamp("Lamp")) {
+                    let create = || {
+                        client.request("POST", PRODUCTS).json(&product_named("Lamp")).try_answer()
+                    };
+                    while let Ok(answer) = create() {
                         assert_eq!(answer.status, 201, "{answer:?}");
                         acknowledged += 1;
                         let _ = began.send(());
@@ -64,15 +66,11 @@ fn on_sigterm_what_is_in_flight_is_finished_and_durable() {
             })
             .collect();
         begun.iter().take(50).for_each(drop);
-        server.terminate();
+        server.signal(Signal::TERM);
         server.wait_for_log("the server is stopping");
         writers.into_iter().map(|writer| writer.join().unwrap()).sum()
     });
-    let started = Instant::now();
-    while TcpStream::connect(server.address()).is_ok() {
-        assert!(started.elapsed() < PATIENCE, "new connections are still taken");
-        thread::yield_now();
-    }
+    until("the refusal of new connections", || TcpStream::connect(server.address()).is_err());
 
     let readiness = finish(asking, "\r\n");
     assert!(readiness.starts_with("HTTP/1.1 503"), "{readiness}");
@@ -82,21 +80,21 @@ fn on_sigterm_what_is_in_flight_is_finished_and_durable() {
     acknowledged += 1;
     assert_eq!(server.wait().code(), Some(0));
 
-    let server = Server::start(folder.path());
+    let server = store.serve(&NO_MODEL);
     let client = server.client(&token);
-    let (products, total) = client.list();
+    let (products, total) = client.list_all();
     assert_eq!(products.len(), total);
-    // A write whose connection ended before its answer may be there as well.
+    // A write whose connection ended before its answer may have been committed as well.
     assert!((acknowledged..=acknowledged + 8).contains(&total), "{total} of {acknowledged}");
-    assert_eq!(client.search("finished signal").1, 1);
+    assert_eq!(client.search_all("finished signal").1, 1);
 }
 
 #[test]
-fn a_signal_right_after_the_start_is_heard() {
-    let folder = tempfile::tempdir().unwrap();
+fn a_signal_right_after_the_start_is_handled() {
+    let store = Installation::temporary();
     for _ in 0..3 {
-        let server = Server::start(folder.path());
-        server.terminate();
+        let server = store.serve(&NO_MODEL);
+        server.signal(Signal::TERM);
         assert_eq!(server.wait().code(), Some(0));
     }
 }

@@ -4,39 +4,33 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     env,
-    path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
     time::{SystemTime, UNIX_EPOCH},
 };
 
 use fastrand::Rng;
-use reqwest::Method;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::{
-    client::{Answer, Client},
-    server::{Server, issue_token},
-};
+use testkit::{Answer, BULK, Client, Installation, PRODUCTS, RequestExt, Role, Server, product};
+
+use crate::NO_MODEL;
 
 const CLIENTS: usize = 6;
 /// Words of deleted and replaced texts that each client checks: the newest ones.
 const GONE_WORDS: usize = 5_000;
-const PRODUCTS: &str = "/api/v1/products";
-const BULK: &str = "/api/v1/products/bulk";
 
-/// What a client wrote into a product. Every title has a word of its own, and the description
-/// holds one that the product keeps for life.
+/// What a client wrote into a product. Every title has a unique word; the description has a word
+/// that never changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Said {
+struct Content {
     word: String,
     born: String,
     price: String,
     hidden: bool,
 }
 
-impl Said {
+impl Content {
     fn body(&self) -> Value {
         json!({
             "title": format!("Lamp {}", self.word),
@@ -46,7 +40,7 @@ impl Said {
         })
     }
 
-    /// What a product in an answer says; panics if it mixes two writes.
+    /// Parses a product of an answer.
     fn of(product: &Value) -> Self {
         let last_word =
             |field: &str| product[field].as_str().unwrap().rsplit(' ').next().unwrap().to_owned();
@@ -66,38 +60,38 @@ enum Write {
     Create {
         key: Option<String>,
         many: bool,
-        drafts: Vec<Said>,
+        drafts: Vec<Content>,
     },
     /// Products as they become.
-    Update(BTreeMap<u64, Said>),
+    Update(BTreeMap<u64, Content>),
     Delete(Vec<u64>),
 }
 
-/// A client, what it knows to be stored, and what it does not know.
-struct Shopkeeper {
+/// A client that writes, with the state that must be stored.
+struct Writer {
     name: usize,
     random: Rng,
     count: u64,
-    /// Products after the last answered write.
-    known: BTreeMap<u64, Said>,
+    /// Products after the last acknowledged write.
+    known: BTreeMap<u64, Content>,
     /// Words that must no longer be found, the newest last.
     gone: VecDeque<String>,
     /// Products beyond which it deletes instead of creating.
     max_products: usize,
-    /// The write that was not answered.
+    /// The write that was not acknowledged.
     unanswered: Option<Write>,
 }
 
-impl Shopkeeper {
+impl Writer {
     fn some_word(&mut self) -> String {
         self.count += 1;
         format!("word{}x{}q", self.name, self.count)
     }
 
-    fn some_draft(&mut self) -> Said {
+    fn some_draft(&mut self) -> Content {
         let word = self.some_word();
         let born = format!("born{word}");
-        Said { word, born, price: self.some_price(), hidden: self.random.bool() }
+        Content { word, born, price: self.some_price(), hidden: self.random.bool() }
     }
 
     fn some_price(&mut self) -> String {
@@ -134,7 +128,7 @@ impl Shopkeeper {
         let changed = ids.into_iter().map(|id| {
             let (word, price) = (self.some_word(), self.some_price());
             let before = &self.known[&id];
-            (id, Said { word, price, born: before.born.clone(), hidden: !before.hidden })
+            (id, Content { word, price, born: before.born.clone(), hidden: !before.hidden })
         });
         Write::Update(changed.collect())
     }
@@ -158,13 +152,13 @@ impl Shopkeeper {
         match write {
             Write::Create { drafts, .. } => {
                 assert_eq!(ids.len(), drafts.len());
-                for (id, said) in ids.into_iter().zip(drafts) {
-                    assert_eq!(self.known.insert(id, said), None, "the id {id} was used again");
+                for (id, content) in ids.into_iter().zip(drafts) {
+                    assert_eq!(self.known.insert(id, content), None, "the id {id} was used again");
                 }
             }
             Write::Update(changed) => {
-                for (id, said) in changed {
-                    let before = self.known.insert(id, said).unwrap();
+                for (id, content) in changed {
+                    let before = self.known.insert(id, content).unwrap();
                     self.is_gone(before.word);
                 }
             }
@@ -185,14 +179,14 @@ impl Shopkeeper {
     }
 
     /// Finds out whether the unanswered write happened: wholly, or not at all.
-    fn settle(&mut self, client: &Client, stored: &BTreeMap<u64, Said>) {
+    fn settle(&mut self, client: &Client, stored: &BTreeMap<u64, Content>) {
         let Some(write) = self.unanswered.take() else { return };
         match &write {
             Write::Create { key, drafts, .. } => {
                 let ids: Vec<u64> = drafts
                     .iter()
                     .filter_map(|draft| {
-                        stored.iter().find(|(_, said)| *said == draft).map(|(id, _)| *id)
+                        stored.iter().find(|(_, content)| *content == draft).map(|(id, _)| *id)
                     })
                     .collect();
                 assert!(ids.is_empty() || ids.len() == drafts.len(), "a part of {write:?}");
@@ -208,12 +202,13 @@ impl Shopkeeper {
                 }
             }
             Write::Update(changed) => {
-                let done = changed.iter().filter(|(id, said)| stored.get(id) == Some(said)).count();
+                let done =
+                    changed.iter().filter(|(id, content)| stored.get(id) == Some(content)).count();
                 assert!(done == 0 || done == changed.len(), "a part of {write:?}");
                 if done > 0 {
                     self.happened(write, Vec::new());
                 } else {
-                    changed.values().for_each(|said| self.is_gone(said.word.clone()));
+                    changed.values().for_each(|content| self.is_gone(content.word.clone()));
                 }
             }
             Write::Delete(ids) => {
@@ -228,51 +223,59 @@ impl Shopkeeper {
 
     /// Everything known is got and found as it was written, and nothing else is.
     fn check(&self, client: &Client) {
-        for (id, said) in &self.known {
-            let got = client.product(*id);
-            assert_eq!((got.status, &Said::of(&got.body)), (200, said), "the product {id}");
-            let (found, total) = client.search(&said.word);
-            assert_eq!((found.len(), total), (1, 1), "{said:?}");
+        for (id, content) in &self.known {
+            let got = client.get(&product(*id));
+            assert_eq!((got.status, &Content::of(&got.body)), (200, content), "the product {id}");
+            let (found, total) = client.search_all(&content.word);
+            assert_eq!((found.len(), total), (1, 1), "{content:?}");
             assert_eq!(found[0], got.body);
         }
         for word in &self.gone {
-            assert_eq!(client.search(word).1, 0, "{word} is found");
+            assert_eq!(client.search_all(word).1, 0, "{word} is found");
         }
     }
 }
 
 fn send(client: &Client, write: &Write) -> reqwest::Result<Answer> {
+    let put = |path: &str, body: Value| client.request("PUT", path).json(&body).try_answer();
     match write {
         Write::Create { key, many: false, drafts } => {
-            client.send(Method::POST, PRODUCTS, key.as_deref(), Some(&drafts[0].body()))
+            post(client, PRODUCTS, key.as_deref(), &drafts[0].body())
         }
         Write::Create { key, many: true, drafts } => {
-            let mut products: Vec<_> = drafts.iter().map(Said::body).collect();
+            let mut products: Vec<_> = drafts.iter().map(Content::body).collect();
             products.insert(1, json!({"title": "Lamp without a price"}));
-            let body = json!({"products": products});
-            client.send(Method::POST, BULK, key.as_deref(), Some(&body))
+            post(client, BULK, key.as_deref(), &json!({"products": products}))
         }
         Write::Update(changed) if changed.len() == 1 => {
-            let (id, said) = changed.iter().next().unwrap();
-            client.send(Method::PUT, &format!("{PRODUCTS}/{id}"), None, Some(&said.body()))
+            let (id, content) = changed.iter().next().unwrap();
+            put(&product(*id), content.body())
         }
         Write::Update(changed) => {
             let products: Vec<_> = changed
                 .iter()
-                .map(|(id, said)| {
-                    let mut body = said.body();
+                .map(|(id, content)| {
+                    let mut body = content.body();
                     body["id"] = json!(id);
                     body
                 })
                 .collect();
-            client.send(Method::PUT, BULK, None, Some(&json!({"products": products})))
+            put(BULK, json!({"products": products}))
         }
         Write::Delete(ids) if ids.len() == 1 => {
-            client.send(Method::DELETE, &format!("{PRODUCTS}/{}", ids[0]), None, None)
+            client.request("DELETE", &product(ids[0])).try_answer()
         }
         Write::Delete(ids) => {
-            client.send(Method::DELETE, BULK, None, Some(&json!({"product_ids": ids})))
+            client.request("DELETE", BULK).json(&json!({"product_ids": ids})).try_answer()
         }
+    }
+}
+
+fn post(client: &Client, path: &str, key: Option<&str>, body: &Value) -> reqwest::Result<Answer> {
+    let request = client.request("POST", path).json(body);
+    match key {
+        Some(key) => request.header("Idempotency-Key", key).try_answer(),
+        None => request.try_answer(),
     }
 }
 
@@ -280,7 +283,10 @@ fn send(client: &Client, write: &Write) -> reqwest::Result<Answer> {
 fn ids_of(write: &Write, answer: &Answer) -> Vec<u64> {
     let counted = |field: &str| answer.body[field].as_u64().unwrap() as usize;
     match write {
-        Write::Create { many: false, .. } => vec![answer.id()],
+        Write::Create { many: false, .. } => {
+            assert_eq!(answer.status, 201, "{answer:?}");
+            vec![answer.id()]
+        }
         Write::Create { drafts, .. } => {
             assert_eq!((answer.status, counted("created_count")), (201, drafts.len()));
             assert_eq!(answer.body["errors"][0]["index"], 1);
@@ -316,9 +322,9 @@ impl Ids {
 
 /// All clients of one shop on a data folder of its own.
 pub(crate) struct Workload {
-    folder: TempDir,
+    installation: Installation,
     token: String,
-    clients: Vec<Shopkeeper>,
+    clients: Vec<Writer>,
     ids: Ids,
     pub(crate) random: Rng,
 }
@@ -330,9 +336,9 @@ impl Workload {
         let seed = seed();
         eprintln!("TEST_SEED={seed}");
         let mut random = Rng::with_seed(seed);
-        let folder = tempfile::tempdir().unwrap();
-        let token = issue_token(folder.path(), "EDITOR");
-        let client = |name| Shopkeeper {
+        let installation = Installation::temporary();
+        let token = installation.token(1, Role::Editor);
+        let client = |name| Writer {
             name,
             random: random.fork(),
             count: 0,
@@ -342,11 +348,12 @@ impl Workload {
             unanswered: None,
         };
         let clients = (0..CLIENTS).map(client).collect();
-        Self { folder, token, clients, ids: Ids::default(), random }
+        Self { installation, token, clients, ids: Ids::default(), random }
     }
 
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+    /// Starts a server on the workload's data folder.
+    pub(crate) fn start_server(&self, flags: &[&str]) -> Server {
+        self.installation.serve(&[&NO_MODEL[..], flags].concat())
     }
 
     pub(crate) fn token(&self) -> &str {
@@ -362,7 +369,7 @@ impl Workload {
     /// the number of acknowledged writes after each; the last number is returned.
     pub(crate) fn write_until_killed(
         &mut self,
-        server: Server,
+        server: &Server,
         acknowledged: impl Fn(usize) + Sync,
         wait: impl FnOnce(&Server),
     ) -> usize {
@@ -377,7 +384,7 @@ impl Workload {
                     });
                 });
             }
-            wait(&server);
+            wait(server);
             server.kill();
         });
         count.into_inner()
@@ -391,10 +398,10 @@ impl Workload {
         for client in &mut self.clients {
             client.settle(http, &stored);
         }
-        let known: BTreeMap<u64, Said> =
+        let known: BTreeMap<u64, Content> =
             self.clients.iter().flat_map(|client| client.known.clone()).collect();
         assert_eq!(list(http, &mut self.ids), known);
-        assert_eq!(http.search("lamp").1, known.len());
+        assert_eq!(http.search_all("lamp").1, known.len());
         thread::scope(|scope| {
             for client in &self.clients {
                 scope.spawn(|| client.check(http));
@@ -404,16 +411,16 @@ impl Workload {
 }
 
 /// The whole catalog, whose parts agree with each other.
-fn list(client: &Client, ids: &mut Ids) -> BTreeMap<u64, Said> {
-    let (products, total) = client.list();
+fn list(client: &Client, ids: &mut Ids) -> BTreeMap<u64, Content> {
+    let (products, total) = client.list_all();
     assert_eq!(products.len(), total);
-    let listed: BTreeMap<u64, Said> = products
+    let listed: BTreeMap<u64, Content> = products
         .iter()
-        .map(|product| (product["id"].as_u64().unwrap(), Said::of(product)))
+        .map(|product| (product["id"].as_u64().unwrap(), Content::of(product)))
         .collect();
     assert_eq!(listed.len(), total, "an id is listed twice");
-    for (id, said) in &listed {
-        ids.see(*id, &said.born);
+    for (id, content) in &listed {
+        ids.see(*id, &content.born);
     }
     listed
 }

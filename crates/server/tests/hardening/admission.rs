@@ -6,16 +6,15 @@ use std::{
 };
 
 use serde_json::json;
-
-use crate::{
-    shop::{Ask, Client, PRODUCTS, Role, SEARCH, Server, plain, product, silent_model, until},
-    socket::Socket,
+use testkit::{
+    Client, PRODUCTS, RequestExt, Role, SEARCH, Socket, TestServer, product, product_named,
+    silent_model, until,
 };
 
 const LIVE: &str = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
 
 /// Begins a request whose body does not come.
-fn unfinished(server: &Server, token: &str) -> Socket {
+fn unfinished(server: &TestServer, token: &str) -> Socket {
     let mut socket = Socket::connect(server);
     let headers = ["Expect: 100-continue", "Content-Length: 100"];
     socket.head(&format!("POST {PRODUCTS}"), token, &headers);
@@ -26,14 +25,14 @@ fn unfinished(server: &Server, token: &str) -> Socket {
 
 #[test]
 fn bodies_that_do_not_come_keep_no_request_from_work() {
-    let server = Server::start(&["--limits-concurrent-requests", "8"]);
+    let server = TestServer::start(&["--limits-concurrent-requests", "8"]);
     let (slow, other) = (server.shop(), server.shop());
     let (editor, neighbour) = (slow.as_role(Role::Editor), other.as_role(Role::Editor));
     let token = editor.token.clone().unwrap();
     let sockets: Vec<_> = (0..64).map(|_| unfinished(&server, &token)).collect();
     for client in [&neighbour, &editor] {
         client.get(PRODUCTS).expect(200);
-        client.create(plain("Sofa"));
+        client.create(product_named("Sofa"));
     }
     drop(sockets);
 }
@@ -42,7 +41,7 @@ fn bodies_that_do_not_come_keep_no_request_from_work() {
 #[test]
 fn bodies_that_do_not_come_leave_connections_to_others() {
     let limits = ["--limits-connections", "32", "--limits-body-memory", "1MiB"];
-    let server = Server::start(&[&limits[..], &["--limits-body-bytes", "1KiB"]].concat());
+    let server = TestServer::start(&[&limits[..], &["--limits-body-bytes", "1KiB"]].concat());
     let (slow, other) = (server.shop(), server.shop());
     let (token, neighbour) = (slow.token(Role::Editor), other.as_role(Role::Editor));
     let mut sockets: Vec<_> = (0..32)
@@ -57,14 +56,14 @@ fn bodies_that_do_not_come_leave_connections_to_others() {
     let statuses: Vec<_> = sockets.iter_mut().map(|socket| socket.answer().status).collect();
     let waiting = statuses.iter().filter(|status| **status == 100).count();
     assert_eq!(waiting, 8, "{statuses:?}");
-    neighbour.create(plain("Sofa"));
+    neighbour.create(product_named("Sofa"));
     neighbour.get(PRODUCTS).expect(200);
 }
 
 /// Bodies take memory as they arrive: bounded for a shop, and others have room.
 #[test]
 fn the_memory_of_bodies_is_bounded_for_each_shop() {
-    let server = Server::start(&["--limits-body-memory", "8MiB"]);
+    let server = TestServer::start(&["--limits-body-memory", "8MiB"]);
     let (greedy, other) = (server.shop(), server.shop());
     let (editor, neighbour) = (greedy.as_role(Role::Editor), other.as_role(Role::Editor));
     let token = editor.token.clone().unwrap();
@@ -88,7 +87,7 @@ fn the_memory_of_bodies_is_bounded_for_each_shop() {
     let refused = refused.answer().refused(503, "unavailable");
     assert!(refused.headers.contains_key("retry-after"));
     neighbour.create(json!({"title": "Sofa", "price": "$5", "description": "x".repeat(20_000)}));
-    editor.create(plain("Sofa"));
+    editor.create(product_named("Sofa"));
     held.send("}").answer().refused(400, "malformed_json");
 }
 
@@ -109,7 +108,7 @@ fn slow_search(client: Client) -> thread::JoinHandle<u16> {
 fn slow_requests_of_a_shop_leave_slots_to_others() {
     let (model, flags) = silent_model();
     let flags: Vec<_> = flags.iter().map(String::as_str).collect();
-    let server = Server::start(&[&flags[..], &["--limits-concurrent-requests", "8"]].concat());
+    let server = TestServer::start(&[&flags[..], &["--limits-concurrent-requests", "8"]].concat());
     let (slow, other) = (server.shop(), server.shop());
     let [first, second, third] = [(); 3].map(|()| slow.as_role(Role::Viewer));
     let neighbour = other.as_role(Role::Viewer);
@@ -137,9 +136,9 @@ fn slow_requests_of_a_shop_leave_slots_to_others() {
 
 #[test]
 fn a_change_that_cannot_exist_is_refused_at_once() {
-    let server = Server::start(&["--limits-concurrent-requests", "1"]);
+    let server = TestServer::start(&["--limits-concurrent-requests", "1"]);
     let editor = server.shop().as_role(Role::Editor);
-    let sofa = editor.create(plain("Sofa"));
+    let sofa = editor.create(product_named("Sofa"));
     let last = editor.get(&product(sofa)).expect(200);
     let last: u64 = last.header("x-catalog-seq").unwrap().parse().unwrap();
     let started = Instant::now();
@@ -157,7 +156,7 @@ fn a_change_that_cannot_exist_is_refused_at_once() {
 
 #[test]
 fn idle_connections_make_room_for_new_ones() {
-    let server = Server::start(&["--limits-connections", "16"]);
+    let server = TestServer::start(&["--limits-connections", "16"]);
     let mut idle: Vec<_> = (0..16).map(|_| Socket::connect(&server)).collect();
     // Half of them have begun a head.
     for socket in idle.iter_mut().step_by(2) {
@@ -180,9 +179,9 @@ fn idle_connections_make_room_for_new_ones() {
 #[test]
 fn connections_in_use_are_not_closed_and_probes_have_their_own() {
     let flags = ["--limits-connections", "4", "--admin-listen", "127.0.0.1:0"];
-    let server = Server::start(&flags);
+    let server = TestServer::start(&flags);
     let token = server.shop().token(Role::Editor);
-    let body = plain("Sofa").to_string();
+    let body = product_named("Sofa").to_string();
     let mut busy: Vec<_> = (0..4)
         .map(|_| {
             let mut socket = Socket::connect(&server);

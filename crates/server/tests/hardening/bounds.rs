@@ -1,10 +1,9 @@
 //! Nothing unbounded is sent, stored or kept in memory.
 
 use serde_json::{Value, json};
-
-use crate::{
-    shop::{Answer, Ask, BULK, Client, PRODUCTS, Role, SEARCH, Server, editor, plain, until},
-    socket::Socket,
+use testkit::{
+    Answer, BULK, Client, PRODUCTS, RequestExt, Role, SEARCH, Socket, TestServer, editor,
+    product_named, until,
 };
 
 /// More than any error needs to say what was wrong.
@@ -83,7 +82,7 @@ fn bulk_faults_are_bounded_and_name_every_element() {
     let (_shop, editor) = editor();
     let bad: Value = serde_json::from_str(&unknown_fields(90)).unwrap();
     let mut elements = vec![bad; 99];
-    elements.push(plain("Sofa"));
+    elements.push(product_named("Sofa"));
     let body = json!({"products": elements});
     let create = || {
         let request = editor.request("POST", BULK).header("idempotency-key", "bounded");
@@ -143,7 +142,7 @@ fn what_was_sent_is_not_repeated_at_length() {
 /// do not notice.
 #[test]
 fn responses_that_are_not_read_hold_bounded_memory() {
-    let server = Server::start(&["--limits-response-memory", "64MiB"]);
+    let server = TestServer::start(&["--limits-response-memory", "64MiB"]);
     let (greedy, other) = (server.shop(), server.shop());
     let editor = greedy.as_role(Role::Editor);
     // About 50 kB each: a page of 100 is 5 MB, and six of them fit into the shop's half.
@@ -154,7 +153,7 @@ fn responses_that_are_not_read_hold_bounded_memory() {
         assert_eq!(answer.body["created_count"], 10);
     }
     let neighbour = other.as_role(Role::Editor);
-    let lamp = neighbour.create(plain("Lamp"));
+    let lamp = neighbour.create(product_named("Lamp"));
     let page = format!("GET {PRODUCTS}?limit=100");
     let token = editor.token.clone().unwrap();
     let mut sockets = Vec::new();
@@ -169,7 +168,7 @@ fn responses_that_are_not_read_hold_bounded_memory() {
     assert!(refused.header("retry-after").is_some());
     editor.get(&format!("{PRODUCTS}?limit=1")).expect(200);
     neighbour.get(&format!("{PRODUCTS}/{lamp}")).expect(200);
-    neighbour.create(plain("Chair"));
+    neighbour.create(product_named("Chair"));
     let resident = server.resident_bytes();
     assert!(resident < 300 << 20, "{} MiB", resident >> 20);
     drop(sockets);
@@ -230,9 +229,9 @@ fn padding_counts_wherever_a_text_is_trimmed() {
 /// Measurements that no one fetches take no more memory than those that are.
 #[test]
 fn memory_does_not_grow_with_searches_when_metrics_are_not_scraped() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
-    editor.create(plain("Sofa"));
+    editor.create(product_named("Sofa"));
     let token = editor.token.clone().unwrap();
     let searches = if is_long() { 300_000 } else { 3_000 };
     let body = json!({"query": "sofa"}).to_string();

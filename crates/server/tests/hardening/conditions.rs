@@ -1,8 +1,7 @@
 //! Negated comparisons, budgets and `X-free` in queries, over HTTP.
 
 use serde_json::{Value, json};
-
-use crate::shop::{Answer, Client, Role, SEARCH, editor};
+use testkit::{Answer, Client, Role, SEARCH, editor};
 
 fn priced(title: &str, price: &str) -> Value {
     json!({"title": title, "price": price})

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-
-use crate::shop::{BULK, Client, Role, SEARCH, Server};
+use testkit::{BULK, Client, Role, SEARCH, TestServer};
 
 /// Words that deny others in the description of every product: "free", "no", "without".
 const BOILERPLATE: &str =
@@ -47,7 +46,7 @@ fn fastest(client: &Client, query: &str) -> Duration {
 
 #[test]
 fn boilerplate_does_not_make_exclusions_dear() {
-    let shop = Server::start(&[]).shop();
+    let shop = TestServer::start(&[]).shop();
     let editor = shop.as_role(Role::Editor);
     let count = if is_long() { 20_000 } else { 3_000 };
     fill(&editor, count);
@@ -65,7 +64,7 @@ fn boilerplate_does_not_make_exclusions_dear() {
 
 #[test]
 fn where_texts_decide_a_bounded_number_is_read_and_no_condition_is_broken() {
-    let shop = Server::start(&[]).shop();
+    let shop = TestServer::start(&[]).shop();
     let editor = shop.as_role(Role::Editor);
     let count = 1_300;
     for first in (0..count).step_by(100) {

@@ -8,12 +8,8 @@ use std::{
 };
 
 use serde_json::{Value, json};
-
-use testkit::{postgres, until as eventually};
-
-use crate::{
-    node::{Node, token},
-    shop::{self, BULK, Client, Role, SEARCH, Server, plain, until},
+use testkit::{
+    BULK, Client, Node, Role, SEARCH, TestServer, postgres, product, product_named, token, until,
 };
 
 /// More requests than there are threads to search on, whatever the machine.
@@ -38,7 +34,7 @@ fn slowest_get_during(client: &Client, id: u64, busy: impl FnOnce() + Send) -> D
             let mut slowest = Duration::ZERO;
             while !is_over.load(Ordering::Relaxed) {
                 let asked = Instant::now();
-                client.get(&shop::product(id)).expect(200);
+                client.get(&product(id)).expect(200);
                 slowest = slowest.max(asked.elapsed());
             }
             slowest
@@ -51,18 +47,18 @@ fn slowest_get_during(client: &Client, id: u64, busy: impl FnOnce() + Send) -> D
 
 #[test]
 fn a_shop_that_loads_does_not_delay_reads_of_others() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let large = server.shop().as_role(Role::Editor);
     let other = server.shop().as_role(Role::Editor);
     let products: Vec<_> = (0..150)
         .map(|n| json!({"title": "Lamp", "price": "$5", "description": long_text(n)}))
         .collect();
     import(&large, &products);
-    let lamp = other.create(plain("Reading lamp"));
+    let lamp = other.create(product_named("Reading lamp"));
     let (large, other) = (large.token.unwrap(), other.token.unwrap());
     // A new process has no shop in memory.
-    let server = server.restart_with(&["--model-kind", "off"]);
-    let (large, other) = (server.bearer(&large), server.bearer(&other));
+    let server = server.restart(&["--model-kind", "off"]);
+    let (large, other) = (server.client(&large), server.client(&other));
     let started = Instant::now();
     let slowest = slowest_get_during(&other, lamp, || {
         thread::scope(|scope| {
@@ -86,11 +82,12 @@ fn indexed_products(client: &Client) -> usize {
 #[test]
 fn an_import_leaves_its_shop_ready_to_be_searched() {
     const PRODUCTS: usize = 3_000;
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let shop = server.shop();
     let editor = shop.as_role(Role::Editor);
     let started = Instant::now();
-    let products: Vec<_> = (0..PRODUCTS).map(|n| plain(&format!("Lamp number {n}"))).collect();
+    let products: Vec<_> =
+        (0..PRODUCTS).map(|n| product_named(&format!("Lamp number {n}"))).collect();
     import(&editor, &products);
     let importing = started.elapsed();
     // Without a single search.
@@ -107,7 +104,7 @@ fn an_import_leaves_its_shop_ready_to_be_searched() {
 fn searches_in_the_database_leave_connections_to_reads() {
     let url = postgres().database();
     let name = url.rsplit_once('/').unwrap().1.to_owned();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     // Every shop is searched in the database, on few connections.
     let flags = ["--database-connections", "2", "--database-search-above", "0"];
     let node = Node::start_with(&url, &token, &flags);
@@ -118,12 +115,12 @@ fn searches_in_the_database_leave_connections_to_reads() {
         scope.spawn(|| postgres().psql(&name, lock));
         let held = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
                     AND relation = 'search_rows'::regclass";
-        eventually("the lock", || postgres().psql(&name, held) == "1");
+        until("the lock", || postgres().psql(&name, held) == "1");
         let searching: Vec<_> =
             (0..8).map(|_| scope.spawn(|| node.search("lamp").send().unwrap().status())).collect();
         let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted
                        AND relation = 'search_rows'::regclass";
-        eventually("a search that waits", || postgres().psql(&name, waiting) != "0");
+        until("a search that waits", || postgres().psql(&name, waiting) != "0");
         assert_eq!(node.get(id)["title"], "lamp");
         assert_eq!(postgres().psql(&name, held), "1", "the read was answered before the searches");
         for search in searching {

@@ -13,15 +13,6 @@ mod recovery;
 mod visibility;
 mod writes;
 
-#[path = "../nodes/node.rs"]
-#[allow(dead_code)]
-mod node;
 #[path = "../contract/provider.rs"]
 #[allow(dead_code)]
 mod provider;
-#[path = "../contract/shop.rs"]
-#[allow(dead_code)]
-mod shop;
-#[path = "../contract/socket.rs"]
-#[allow(dead_code)]
-mod socket;

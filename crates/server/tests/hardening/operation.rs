@@ -12,11 +12,9 @@ use std::{
 use jsonwebtoken::Header;
 use rustix::process::Signal;
 use tempfile::TempDir;
+use testkit::{PRODUCTS, Role, TestServer, printed, product_named, run, until};
 
-use crate::{
-    provider::{Provider, SigningKey, claims, sign, start},
-    shop::{PRODUCTS, Role, Server, plain, printed, run, until},
-};
+use crate::provider::{Provider, SigningKey, claims, sign, start};
 
 const READY: &str = "/health/ready";
 /// Longer than any test waits.
@@ -24,8 +22,8 @@ const LONG_DRAIN: Duration = Duration::from_secs(600);
 /// Where SQLite keeps the number of the schema in a database file.
 const SCHEMA_VERSION_AT: u64 = 60;
 
-fn status(server: &Server, token: &str) -> u16 {
-    server.bearer(token).get(PRODUCTS).status
+fn status(server: &TestServer, token: &str) -> u16 {
+    server.client(token).get(PRODUCTS).status
 }
 
 #[test]
@@ -86,12 +84,12 @@ fn a_replaced_secret_file_replaces_the_secret() {
     until("the new secret", || tokens.each_ref().map(|token| status(&server, token)) == [401, 200]);
 }
 
-fn is_listening(server: &Server) -> bool {
-    TcpStream::connect(server.address).is_ok()
+fn is_listening(server: &TestServer) -> bool {
+    TcpStream::connect(server.address()).is_ok()
 }
 
-fn start_draining(drain: Duration) -> (Arc<Server>, String) {
-    let server = Server::start(&["--limits-drain-time", &format!("{}s", drain.as_secs())]);
+fn start_draining(drain: Duration) -> (Arc<TestServer>, String) {
+    let server = TestServer::start(&["--limits-drain-time", &format!("{}s", drain.as_secs())]);
     let token = server.shop().token(Role::Editor);
     until("readiness", || server.stranger().get(READY).status == 200);
     (server, token)
@@ -108,8 +106,8 @@ fn a_draining_server_is_unready_and_serves_until_the_period_ends() {
     let answer = server.stranger().get(READY).expect(503);
     assert_eq!(answer.body["status"], "the server is stopping");
     assert_eq!(answer.header("connection"), Some("close"));
-    server.bearer(&token).post(PRODUCTS, plain("Sold while draining")).expect(201);
-    assert_eq!(server.bearer(&token).find("sold draining").len(), 1);
+    server.client(&token).post(PRODUCTS, product_named("Sold while draining")).expect(201);
+    assert_eq!(server.client(&token).find("sold draining").len(), 1);
     until("the listener closes", || !is_listening(&server));
     assert!(signalled.elapsed() >= drain, "{:?}", signalled.elapsed());
     assert_eq!(server.wait().code(), Some(0));
@@ -136,10 +134,10 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn the_data_folder_is_for_its_owner_alone() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let shop = server.shop();
-    shop.as_role(Role::Editor).create(plain("Lamp"));
-    let folder = server.data_folder();
+    shop.as_role(Role::Editor).create(product_named("Lamp"));
+    let folder = server.installation().data().to_owned();
     assert_eq!(mode(&folder), 0o700);
     for entry in fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
@@ -150,8 +148,8 @@ fn the_data_folder_is_for_its_owner_alone() {
     // The mode of a folder that is there already is the operator's business, up to a warning.
     drop(shop);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-    let server = server.restart();
-    assert_eq!(mode(&server.data_folder()), 0o755);
+    let server = server.restart(&[]);
+    assert_eq!(mode(&server.installation().data().to_owned()), 0o755);
     assert!(server.log().contains("other users"), "{}", server.log());
 }
 

@@ -17,11 +17,7 @@ use std::{
 
 use fastrand::Rng;
 use serde_json::{Value, json};
-
-use crate::{
-    shop::{Role, Server, Shop, plain},
-    socket::Socket,
-};
+use testkit::{Role, Shop, Socket, TestServer, product_named};
 
 const SEARCHERS: usize = 64;
 const WRITERS: usize = 16;
@@ -75,15 +71,15 @@ impl Form {
 #[test]
 fn an_overloaded_server_answers_in_time_and_keeps_its_memory() {
     let form = Form::of_environment();
-    let server = Server::start(form.flags);
+    let server = TestServer::start(form.flags);
     let (busy, quiet) = (server.shop(), server.shop());
     fill(&busy, form.products);
-    let probed = quiet.as_role(Role::Editor).create(plain("Reading lamp"));
+    let probed = quiet.as_role(Role::Editor).create(product_named("Reading lamp"));
     let is_over = Arc::new(AtomicBool::new(false));
     let load = Load { server: &server, token: busy.token(Role::Editor), is_over: &is_over };
     let probe = Load { server: &server, token: quiet.token(Role::Shopper), is_over: &is_over };
     let (responses, probes, memory) = thread::scope(|scope| {
-        scope.spawn(|| keep_idle_connections(server.address, &is_over));
+        scope.spawn(|| keep_idle_connections(server.address(), &is_over));
         let searchers = (0..SEARCHERS).map(|seed| (seed, true));
         let workers: Vec<_> = searchers
             .chain((0..WRITERS).map(|seed| (seed, false)))
@@ -128,7 +124,7 @@ struct Response {
 
 /// One kind of client: each of its calls uses one connection until the load is over.
 struct Load<'a> {
-    server: &'a Server,
+    server: &'a TestServer,
     token: String,
     is_over: &'a AtomicBool,
 }
@@ -146,7 +142,8 @@ impl Load<'_> {
         let mut random = Rng::with_seed(seed as u64);
         self.repeat(|connection| {
             let title = format!("writer lamp w{}", random.u32(0..1000));
-            let (created, body) = connection.send("POST", "/api/v1/products", Some(plain(&title)));
+            let (created, body) =
+                connection.send("POST", "/api/v1/products", Some(product_named(&title)));
             let Some(id) = body["id"].as_u64() else { return vec![created] };
             let path = format!("/api/v1/products/{id}");
             let updated = connection.send("PUT", &path, Some(json!({"hidden": true}))).0;
@@ -207,7 +204,7 @@ fn is_open(stream: &mut TcpStream) -> bool {
 }
 
 /// Waits until the time is over and measures resident memory meanwhile.
-fn sample_memory(server: &Server, time: Duration) -> Vec<u64> {
+fn sample_memory(server: &TestServer, time: Duration) -> Vec<u64> {
     let end = Instant::now() + time;
     let mut samples = Vec::new();
     while Instant::now() < end {

@@ -5,9 +5,9 @@ use std::{thread, time::Duration};
 
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use testkit::{Postgres, postgres, until};
-
-use crate::node::{NONE, Node, bearer, binary, ids, seq, token, token_of};
+use testkit::{
+    NO_IDS, Node, Postgres, Role, bearer, ids, postgres, run_on, seq, token, token_of, until,
+};
 
 /// The name of the database that an address ends in.
 fn name(url: &str) -> &str {
@@ -38,7 +38,7 @@ const DAMAGE: [(&str, &str); 5] = [
 #[test]
 fn a_row_that_cannot_be_read_fully_harms_neither_its_shop_nor_others() {
     let url = postgres().database();
-    let (first, other) = (token(&url, "EDITOR"), token_of(&url, 2, "EDITOR"));
+    let (first, other) = (token(&url, Role::Editor), token_of(&url, 2, Role::Editor));
     let before = Node::start(&url, &first);
     let sound = before.create("lamp sound").0;
     let damaged = DAMAGE.map(|(title, _)| before.create(&format!("lamp {title}")).0);
@@ -89,7 +89,7 @@ fn a_row_that_cannot_be_read_fully_harms_neither_its_shop_nor_others() {
 #[test]
 fn a_price_that_cannot_be_parsed_satisfies_no_condition_in_the_database_either() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let node = Node::start_with(&url, &token, &["--database-search-above", "0"]);
     let ids: Vec<u64> = (0..4).map(|n| node.create(&format!("lamp{n} bright")).0).collect();
     let damage = format!("UPDATE products SET price = '9 ZZZ' WHERE id = {}", ids[1]);
@@ -117,7 +117,7 @@ fn a_price_that_cannot_be_parsed_satisfies_no_condition_in_the_database_either()
 #[test]
 fn a_catalog_with_damaged_rows_can_be_exported() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let node = Node::start(&url, &token);
     let ids = DAMAGE.map(|(title, _)| node.create(&format!("lamp {title}")).0);
     for (id, (_, damage)) in ids.iter().zip(DAMAGE) {
@@ -125,7 +125,7 @@ fn a_catalog_with_damaged_rows_can_be_exported() {
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("all.jsonl");
-    let exported = binary(&url).args(["export", "--shop", "1"]).arg(&file).output().unwrap();
+    let exported = run_on(&url, &["export", "--shop", "1", file.to_str().unwrap()]);
     assert!(exported.status.success(), "{}", String::from_utf8_lossy(&exported.stderr));
     assert_eq!(std::fs::read_to_string(file).unwrap().lines().count(), DAMAGE.len());
 }
@@ -133,7 +133,7 @@ fn a_catalog_with_damaged_rows_can_be_exported() {
 #[test]
 fn a_connection_that_is_lost_while_shops_are_loaded_is_made_up_for() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let lamp = Node::start(&url, &token).create("lamp").0;
     let (database, sql) = (name(&url).to_owned(), |sql: &str| postgres().psql(name(&url), sql));
     sql("CREATE TABLE gate ()");
@@ -165,7 +165,7 @@ fn a_connection_that_is_lost_while_shops_are_loaded_is_made_up_for() {
 #[test]
 fn a_shop_that_cannot_be_loaded_keeps_no_other_from_being_served() {
     let url = postgres().database();
-    let tokens = [1, 2].map(|shop| token_of(&url, shop, "EDITOR"));
+    let tokens = [1, 2].map(|shop| token_of(&url, shop, Role::Editor));
     let writer = Node::start(&url, &tokens[0]);
     let lamps: Vec<u64> = (0..3).map(|_| writer.create("lamp").0).collect();
     drop(writer);
@@ -181,7 +181,7 @@ fn a_shop_that_cannot_be_loaded_keeps_no_other_from_being_served() {
     assert_eq!(node.find("rug"), [rug]);
     until("a line of the log", || node.log().contains("22012"));
     sql("DROP VIEW products; ALTER TABLE products_kept RENAME TO products");
-    let both = || node.figure("shopkeeper_index_shops") == Some(2.0);
+    let both = || node.metric("shopkeeper_index_shops") == Some(2.0);
     until("the other shop", both);
     drop(node);
     assert_eq!(Node::start(&url, &tokens[0]).find("lamp").len(), lamps.len());
@@ -191,7 +191,7 @@ fn a_shop_that_cannot_be_loaded_keeps_no_other_from_being_served() {
 #[test]
 fn a_shop_that_cannot_be_followed_keeps_no_other_from_it() {
     let url = postgres().database();
-    let tokens: Vec<String> = (1..=4).map(|shop| token_of(&url, shop, "EDITOR")).collect();
+    let tokens: Vec<String> = (1..=4).map(|shop| token_of(&url, shop, Role::Editor)).collect();
     let node = Node::start(&url, &tokens[3]);
     for token in &tokens {
         let body = json!({"title": "lamp", "price": "$5"});
@@ -226,7 +226,7 @@ fn a_shop_that_cannot_be_followed_keeps_no_other_from_it() {
 #[test]
 fn housekeeping_does_not_touch_writes() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     drop(Node::start(&url, &token));
     let sql = |sql: &str| postgres().psql(name(&url), sql);
     sql("INSERT INTO idempotency_keys
@@ -282,7 +282,7 @@ const TABLES: [&str; 4] = ["shops", "products", "changes", "vectors"];
 #[test]
 fn commits_that_are_lost_are_not_shown_any_more() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     let kept = nodes[0].create("lamp kept").0;
     save(&url);
@@ -306,7 +306,7 @@ fn commits_that_are_lost_are_not_shown_any_more() {
 #[test]
 fn changes_that_reuse_the_numbers_of_lost_ones_are_shown() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     for written_after in [1, 3, 5] {
         let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
         nodes[0].create("lamp kept");
@@ -331,7 +331,7 @@ fn changes_that_reuse_the_numbers_of_lost_ones_are_shown() {
                 came.sort_unstable();
                 came
             };
-            until("what came after", || came() == expected && node.find("gone") == NONE);
+            until("what came after", || came() == expected && node.find("gone") == NO_IDS);
             let asked = node.search(&word).header("x-min-catalog-seq", last).send().unwrap();
             assert_eq!(ids(asked).len(), expected.len());
         }
@@ -349,7 +349,7 @@ fn drop_saved(url: &str) {
 #[test]
 fn a_write_after_lost_commits_is_visible_on_the_node_that_made_it() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let node = Node::start(&url, &token);
     node.create("lamp kept");
     save(&url);
@@ -361,7 +361,7 @@ fn a_write_after_lost_commits_is_visible_on_the_node_that_made_it() {
     for n in 0..8 {
         let (id, _) = node.create(&format!("new{n}"));
         assert_eq!(node.find(&format!("new{n}")), [id], "an answered write is visible");
-        assert_eq!(node.find("lost0"), NONE);
+        assert_eq!(node.find("lost0"), NO_IDS);
     }
 }
 
@@ -373,7 +373,7 @@ fn a_server_that_only_reads_any_more_is_left() {
     let replica = primary.replica();
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", primary.port(), replica.port());
     let url = primary.url_at(&hosts, name(&database)) + "?target_session_attrs=read-write";
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     nodes[0].create("lamp");
     until("the lamp", || nodes[1].find("lamp").len() == 1);
@@ -397,7 +397,7 @@ fn a_server_that_only_reads_any_more_is_left() {
 fn an_outage_does_not_bring_back_what_a_shop_was_before_it_left_memory() {
     let database = Postgres::start();
     let url = database.database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let node = Node::start_with(&url, &token, &["--database-search-above", "20"]);
     let (lamp, _) = node.create("lamp old");
     assert_eq!(node.find("lamp"), [lamp]);
@@ -406,7 +406,7 @@ fn an_outage_does_not_bring_back_what_a_shop_was_before_it_left_memory() {
     }
     until("a shop that is searched in the database", || {
         node.log().contains("a shop can be searched in the database")
-            && node.figure("shopkeeper_index_shops") == Some(0.0)
+            && node.metric("shopkeeper_index_shops") == Some(0.0)
     });
     assert_eq!(node.update(lamp, &json!({"title": "lamp new"})).status(), 200);
     database.stop();
@@ -424,10 +424,10 @@ fn an_outage_does_not_bring_back_what_a_shop_was_before_it_left_memory() {
 fn failures_are_logged_with_their_cause_and_the_database_has_nothing_to_warn_of() {
     let database = Postgres::start();
     let url = database.database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let node = Node::start_with(&url, &token, &["--model-kind", "built-in"]);
     node.create("lamp");
-    until("vectors", || node.figure("shopkeeper_vectors_waiting") == Some(0.0));
+    until("vectors", || node.metric("shopkeeper_vectors_waiting") == Some(0.0));
     database.psql(name(&url), "ALTER TABLE products RENAME COLUMN title TO gone");
     let shown = node.request("GET", "/products/1").send().unwrap();
     assert_eq!(shown.status(), 500);

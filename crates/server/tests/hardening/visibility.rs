@@ -1,10 +1,8 @@
 //! For a SHOPPER, hidden products do not exist: no part of any answer depends on them.
 
 use serde_json::{Value, json};
-
-use crate::{
-    node::{Node, bearer, token},
-    shop::{Answer, Client, PRODUCTS, Role, SEARCH, Server, Shop, product},
+use testkit::{
+    Answer, Client, Node, PRODUCTS, Role, SEARCH, Shop, TestServer, bearer, product, token,
 };
 
 /// Queries whose answers would change if the words, the number or the lengths of hidden products
@@ -104,7 +102,7 @@ fn check_shop(shop: &Shop) {
 
 #[test]
 fn what_a_shopper_is_told_does_not_depend_on_hidden_products() {
-    check_shop(&Server::start(&[]).shop());
+    check_shop(&TestServer::start(&[]).shop());
 }
 
 #[test]
@@ -112,16 +110,16 @@ fn nor_does_it_where_a_model_reads_the_query() {
     // Vectors that the deep encoder makes in the background would change answers meanwhile.
     let model = ["--model-kind", "built-in", "--model-background", "false"];
     let flags = [&model[..], &["--model-query-budget", "1000000"]].concat();
-    check_shop(&Server::start(&flags).shop());
+    check_shop(&TestServer::start(&flags).shop());
 }
 
 #[test]
 fn nor_does_it_where_the_database_searches() {
     let url = testkit::postgres().database();
-    let editor = token(&url, "EDITOR");
+    let editor = token(&url, Role::Editor);
     let flags = ["--database-search-above", "0"];
     let node = Node::start_with(&url, &editor, &flags);
-    let shopper = token(&url, "SHOPPER");
+    let shopper = token(&url, Role::Shopper);
     let search = |query: &str| -> Value {
         let body = json!({"query": query, "explain": true, "limit": 50});
         let answer = node.request("POST", "/search").headers(bearer(&shopper)).json(&body).send();

@@ -7,8 +7,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-
-use crate::shop::{BULK, Client, Role, SEARCH, Server, plain, product};
+use testkit::{BULK, Client, Role, SEARCH, TestServer, product, product_named};
 
 /// One character that is 18 when normalised.
 const EXPANDING: &str = "\u{FDFA}";
@@ -21,7 +20,7 @@ fn slowest_write_during(client: &Client, busy: impl FnOnce() + Send) -> (Duratio
             let mut slowest = Duration::ZERO;
             while !is_over.load(Ordering::Relaxed) {
                 let asked = Instant::now();
-                client.create(plain("Reading lamp"));
+                client.create(product_named("Reading lamp"));
                 slowest = slowest.max(asked.elapsed());
             }
             slowest
@@ -43,12 +42,12 @@ fn expanding_products() -> Vec<Value> {
 
 #[test]
 fn texts_that_expand_do_not_delay_other_shops() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let (heavy, other) = (server.shop(), server.shop());
     let (heavy, other) = (heavy.as_role(Role::Editor), other.as_role(Role::Editor));
     // Both in memory.
     for client in [&heavy, &other] {
-        client.create(plain("Lamp"));
+        client.create(product_named("Lamp"));
         client.find("lamp");
     }
     let body = json!({"products": expanding_products()});
@@ -63,11 +62,11 @@ fn texts_that_expand_do_not_delay_other_shops() {
 
 #[test]
 fn hiding_a_product_does_not_index_its_texts_again() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let (heavy, light) = (server.shop(), server.shop());
     let (heavy, light) = (heavy.as_role(Role::Editor), light.as_role(Role::Editor));
     let long = heavy.create(expanding_products()[0].clone());
-    let short = light.create(plain("Lamp"));
+    let short = light.create(product_named("Lamp"));
     assert_eq!(heavy.find("marker"), [long]);
     assert_eq!(light.find("lamp"), [short]);
     let toggle = |client: &Client, id: u64| {

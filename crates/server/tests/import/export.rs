@@ -1,4 +1,4 @@
-//! Does what goes out come back in as it was?
+//! Exported products can be imported without changes.
 
 use std::{
     collections::BTreeSet,
@@ -7,13 +7,10 @@ use std::{
     process::Stdio,
 };
 
-use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::{Installation, Role, refused};
 
-use crate::{
-    place::{Ended, Place},
-    server::{issue_token, refused},
-};
+use crate::target::{Ended, ImportTarget};
 
 /// Texts that formats are prone to break.
 const ODD: [&str; 14] = [
@@ -48,10 +45,10 @@ fn odd_products() -> Vec<Value> {
 }
 
 /// What can be set of all products.
-fn settable(place: &Place) -> Vec<Value> {
+fn settable(target: &ImportTarget) -> Vec<Value> {
     let fields = ["title", "description", "price", "hidden", "media"];
     let kept = |product: Value| fields.map(|name| (name.to_owned(), product[name].clone()));
-    place
+    target
         .products()
         .into_iter()
         .map(|product| kept(product).into_iter().collect())
@@ -59,19 +56,19 @@ fn settable(place: &Place) -> Vec<Value> {
         .collect()
 }
 
-fn fill(place: &Place, products: &[Value]) {
+fn fill(target: &ImportTarget, products: &[Value]) {
     let lines: String = products.iter().map(|product| format!("{product}\n")).collect();
-    place.import(&place.write("fill.jsonl", lines), &[]).expect(0);
+    target.import(&target.write("fill.jsonl", lines), &[]).expect(0);
 }
 
 #[test]
 fn an_export_imports_to_the_same_products() {
     let products = odd_products();
     for name in ["a.jsonl", "a.json", "a.csv", "a.tsv", "a.csv.gz", "a.jsonl.zst"] {
-        Place::each(|from| {
+        ImportTarget::each(|from| {
             fill(from, &products);
             Ended::of(from.command("export").arg(from.path(name)).output().unwrap()).expect(0);
-            let into = Place::folder();
+            let into = ImportTarget::folder();
             into.import(&from.path(name), &[]).expect(0);
             assert_eq!(settable(&into), products, "{name}");
             assert!(!from.path(&format!("{name}.unfinished")).exists());
@@ -81,30 +78,28 @@ fn an_export_imports_to_the_same_products() {
 
 #[test]
 fn folder_and_server_export_the_same_bytes_also_while_the_server_runs() {
-    let place = Place::server(&[]);
-    fill(&place, &odd_products());
-    let by_server = place.command("export").output().unwrap();
-    let mut command = crate::server::shopkeeper();
-    let by_folder =
-        command.args(["export", "--shop", "1", "--data"]).arg(place.data()).output().unwrap();
+    let target = ImportTarget::server(&[]);
+    fill(&target, &odd_products());
+    let by_server = target.command("export").output().unwrap();
+    let by_folder = target.store.run(&["export", "--shop", "1"]);
     assert!(by_server.status.success() && by_folder.status.success());
     assert_eq!(String::from_utf8(by_server.stdout), String::from_utf8(by_folder.stdout.clone()));
     let lines = String::from_utf8(by_folder.stdout).unwrap();
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
-    assert_eq!(first, place.products()[0]);
+    assert_eq!(first, target.products()[0]);
 }
 
 #[test]
 fn an_export_can_be_edited_and_brought_back_by_id() {
-    Place::each(|place| {
-        fill(place, &odd_products());
-        Ended::of(place.command("export").arg(place.path("a.csv")).output().unwrap()).expect(0);
-        let ids = place.all("id");
-        let text = fs::read_to_string(place.path("a.csv")).unwrap().replace("plain", "changed");
-        let ended = place.import(&place.write("a.csv", text), &["--key", "id"]).expect(0);
+    ImportTarget::each(|target| {
+        fill(target, &odd_products());
+        Ended::of(target.command("export").arg(target.path("a.csv")).output().unwrap()).expect(0);
+        let ids = target.all("id");
+        let text = fs::read_to_string(target.path("a.csv")).unwrap().replace("plain", "changed");
+        let ended = target.import(&target.write("a.csv", text), &["--key", "id"]).expect(0);
         assert!(ended.out.contains("0 created, 14 updated, 0 refused"), "{ended:?}");
-        assert_eq!(place.all("id"), ids);
-        assert_eq!(place.all("title")[0], "changedx");
+        assert_eq!(target.all("id"), ids);
+        assert_eq!(target.all("title")[0], "changedx");
     });
 }
 
@@ -113,20 +108,20 @@ fn an_export_can_be_edited_and_brought_back_by_id() {
 #[test]
 fn products_that_stay_are_exported_once_although_others_are_deleted_meanwhile() {
     const COUNT: usize = 450;
-    let place = Place::server(&[]);
+    let target = ImportTarget::server(&[]);
     let long = "wool ".repeat(3000);
     let products: Vec<_> = (0..COUNT)
         .map(|n| json!({"title": format!("Rug {n}"), "description": long, "price": "$5"}))
         .collect();
-    fill(&place, &products);
-    let ids: Vec<u64> = place.all("id").iter().map(|id| id.parse().unwrap()).collect();
-    let mut export = place.command("export").stdout(Stdio::piped()).spawn().unwrap();
+    fill(&target, &products);
+    let ids: Vec<u64> = target.all("id").iter().map(|id| id.parse().unwrap()).collect();
+    let mut export = target.command("export").stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(export.stdout.take().unwrap());
     let mut first = String::new();
     lines.read_line(&mut first).unwrap();
     let deleted = &ids[20..110];
     let body = json!({ "product_ids": deleted });
-    place.client().send(Method::DELETE, "/api/v1/products/bulk", None, Some(&body)).unwrap();
+    target.client().bulk_delete(body).expect(200);
     let mut rest = String::new();
     lines.read_to_string(&mut rest).unwrap();
     assert!(export.wait().unwrap().success());
@@ -145,19 +140,19 @@ fn products_that_stay_are_exported_once_although_others_are_deleted_meanwhile() 
 
 #[test]
 fn an_export_that_would_lack_hidden_products_is_refused() {
-    let place = Place::server(&[]);
-    let token = issue_token(&place.data(), "SHOPPER");
-    let (_, said) = refused(place.command("export").env("SHOP_TOKEN", token));
+    let target = ImportTarget::server(&[]);
+    let token = target.store.token(1, Role::Shopper);
+    let (_, said) = refused(target.command("export").env("SHOP_TOKEN", token));
     assert!(said.contains("VIEWER"), "{said}");
 }
 
 #[test]
 fn a_folder_without_a_catalog_is_not_given_one() {
-    let place = Place::folder();
-    let nowhere = place.path("nowhere");
-    let mut command = crate::server::shopkeeper();
-    let (_, said) = refused(command.args(["export", "--shop", "1", "--data"]).arg(&nowhere));
+    let target = ImportTarget::folder();
+    let nowhere = target.path("nowhere");
+    let store = Installation::on_folder(&nowhere);
+    let (_, said) = refused(&mut store.command(&["export", "--shop", "1"]));
     assert!(said.contains("no catalog") && !nowhere.exists(), "{said}");
-    let (_, said) = refused(place.command("export").arg(place.path("a.txt")));
+    let (_, said) = refused(target.command("export").arg(target.path("a.txt")));
     assert!(said.contains("does not say its format"), "{said}");
 }

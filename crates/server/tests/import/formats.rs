@@ -1,4 +1,4 @@
-//! Does every format say the same? Two products, written in each.
+//! Every import format yields the same products.
 
 use std::{io::Write, path::Path};
 
@@ -6,7 +6,7 @@ use flate2::{Compression, write::GzEncoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::{Value, json};
 
-use crate::place::Place;
+use crate::target::ImportTarget;
 
 const SHOPIFY: &str = "\
 Handle,Title,Body (HTML),Vendor,Published,Option1 Value,Variant Price,Image Src,Image Position,Status
@@ -50,11 +50,11 @@ fn lamp_and_rug() -> [Value; 2] {
 }
 
 fn check(name: &str, text: impl AsRef<[u8]>, flags: &[&str]) {
-    Place::each(|place| {
-        let file = place.write(name, &text);
-        let ended = place.import(&file, flags).expect(0);
+    ImportTarget::each(|target| {
+        let file = target.write(name, &text);
+        let ended = target.import(&file, flags).expect(0);
         assert!(ended.out.contains("2 created, 0 updated, 0 refused"), "{ended:?}");
-        let found: Vec<_> = place
+        let found: Vec<_> = target
             .products()
             .iter()
             .map(|product| {
@@ -64,7 +64,7 @@ fn check(name: &str, text: impl AsRef<[u8]>, flags: &[&str]) {
             .map(Value::Object)
             .collect();
         assert_eq!(found, lamp_and_rug(), "{name}");
-        assert!(!place.path(&format!("{name}.import")).exists(), "the state of a finished import");
+        assert!(!target.path(&format!("{name}.import")).exists(), "the state of a finished import");
     });
 }
 
@@ -85,9 +85,9 @@ fn tables() {
 #[test]
 fn shopify() {
     check("a.csv", SHOPIFY, &["--currency", "USD"]);
-    let place = Place::folder();
-    place.import(&place.write("a.csv", SHOPIFY), &["--currency", "USD"]).expect(0);
-    assert_eq!(place.all("hidden"), ["false", "true"]);
+    let target = ImportTarget::folder();
+    target.import(&target.write("a.csv", SHOPIFY), &["--currency", "USD"]).expect(0);
+    assert_eq!(target.all("hidden"), ["false", "true"]);
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn packed_files_whatever_their_name() {
 
 #[test]
 fn what_was_guessed_is_said() {
-    let place = Place::folder();
-    let file = place.write("a.csv", TABLE);
-    let ended = place.import(&file, &["--currency", "USD", "--map", "price=Cost"]).expect(0);
+    let target = ImportTarget::folder();
+    let file = target.write("a.csv", TABLE);
+    let ended = target.import(&file, &["--currency", "USD", "--map", "price=Cost"]).expect(0);
     for said in [
         "reading CSV with semicolons",
         "title ← Product Name (guessed)",
@@ -124,22 +124,22 @@ fn what_was_guessed_is_said() {
 
 #[test]
 fn a_table_without_the_columns_it_needs_is_not_begun() {
-    let place = Place::folder();
-    let file = place.write("a.csv", TABLE);
-    let said = |flags: &[&str]| place.import(&file, flags).expect(1).errors;
+    let target = ImportTarget::folder();
+    let file = target.write("a.csv", TABLE);
+    let said = |flags: &[&str]| target.import(&file, flags).expect(1).errors;
     assert!(said(&[]).contains("no column is the price; say which with --map price=COLUMN"));
     assert!(said(&["--map", "price=Prize"]).contains("--map price=Prize: there is no such column"));
     assert!(said(&["--map", "price=Cost", "--key", "SKU"]).contains("--key SKU: there is no such"));
-    assert!(place.products().is_empty());
+    assert!(target.products().is_empty());
 }
 
 #[test]
 fn standard_input_is_a_file_too() {
     let [lamp, rug] = lamp_and_rug();
-    Place::each(|place| {
-        let child = place.import_stream(&[]);
-        crate::place::feed(child, &format!("{lamp}\n{rug}\n")).expect(0);
-        assert_eq!(place.all("title"), ["Lamp", "Rug"]);
+    ImportTarget::each(|target| {
+        let child = target.import_stream(&[]);
+        crate::target::feed(child, &format!("{lamp}\n{rug}\n")).expect(0);
+        assert_eq!(target.all("title"), ["Lamp", "Rug"]);
         assert!(!Path::new("-.import").exists());
     });
 }

@@ -1,35 +1,34 @@
-//! Does a file that comes again update what it brought the first time?
+//! A repeated import with a key updates the products of the first one.
 
-use reqwest::Method;
 use serde_json::json;
 
-use crate::place::Place;
+use crate::target::ImportTarget;
 
 #[test]
 fn a_key_column_updates_what_it_created() {
-    Place::each(|place| {
+    ImportTarget::each(|target| {
         let flags = ["--key", "SKU", "--keys", "keys.jsonl"];
         let import = |text: &str, said: &str| {
-            let ended = place.import(&place.write("a.csv", text), &flags).expect(0);
+            let ended = target.import(&target.write("a.csv", text), &flags).expect(0);
             assert!(ended.out.contains(said), "{ended:?}");
         };
         import("SKU,name,price\na,Lamp,$5\nb,Rug,$6\n", "2 created, 0 updated");
-        let ids = place.all("id");
+        let ids = target.all("id");
         // A new one in between, and one that comes twice in one file.
         import(
             "SKU,name,price\nb,Rug,$7\nc,Sofa,$8\na,Lamp,$9\na,Lamp,$10\n",
             "1 created, 3 updated",
         );
-        assert_eq!(place.all("title"), ["Lamp", "Rug", "Sofa"]);
-        assert_eq!(place.all("price"), ["$10", "$7", "$8"]);
-        assert_eq!(place.all("id")[..2], ids);
+        assert_eq!(target.all("title"), ["Lamp", "Rug", "Sofa"]);
+        assert_eq!(target.all("price"), ["$10", "$7", "$8"]);
+        assert_eq!(target.all("id")[..2], ids);
         // Twice in one file and new.
         import("SKU,name,price\nd,Desk,$1\nd,Desk,$2\n", "1 created, 1 updated");
-        assert_eq!(place.all("price")[3], "$2");
+        assert_eq!(target.all("price")[3], "$2");
         // A column that is not there stays as it is.
         import("SKU,price\na,$3\n", "0 created, 1 updated");
         assert_eq!(
-            (place.all("title")[0].as_str(), place.all("price")[0].as_str()),
+            (target.all("title")[0].as_str(), target.all("price")[0].as_str()),
             ("Lamp", "$3")
         );
     });
@@ -37,35 +36,35 @@ fn a_key_column_updates_what_it_created() {
 
 #[test]
 fn a_product_that_is_gone_is_created_again() {
-    let place = Place::server(&[]);
-    let file = place.write("a.csv", "sku,name,price\na,Lamp,$5\nb,Rug,$6\n");
+    let target = ImportTarget::server(&[]);
+    let file = target.write("a.csv", "sku,name,price\na,Lamp,$5\nb,Rug,$6\n");
     let flags = ["--key", "sku", "--keys", "keys.jsonl"];
-    place.import(&file, &flags).expect(0);
-    let first = place.all("id")[0].clone();
+    target.import(&file, &flags).expect(0);
+    let first = target.all("id")[0].clone();
     let path = format!("/api/v1/products/{first}");
-    place.client().send(Method::DELETE, &path, None, None).unwrap();
-    let ended = place.import(&file, &flags).expect(0);
+    target.client().delete(&path).expect(204);
+    let ended = target.import(&file, &flags).expect(0);
     assert!(ended.out.contains("1 created, 1 updated"), "{ended:?}");
-    let ended = place.import(&file, &flags).expect(0);
+    let ended = target.import(&file, &flags).expect(0);
     assert!(ended.out.contains("0 created, 2 updated"), "{ended:?}");
-    assert_eq!(place.all("title"), ["Rug", "Lamp"]);
+    assert_eq!(target.all("title"), ["Rug", "Lamp"]);
 }
 
 #[test]
 fn the_services_own_id_updates_and_an_unknown_one_is_refused() {
-    Place::each(|place| {
+    ImportTarget::each(|target| {
         let lamps =
             "{\"title\": \"Lamp\", \"price\": \"$5\"}\n{\"title\": \"Rug\", \"price\": \"$6\"}\n";
-        place.import(&place.write("a.jsonl", lamps), &[]).expect(0);
-        let ids = place.all("id");
+        target.import(&target.write("a.jsonl", lamps), &[]).expect(0);
+        let ids = target.all("id");
         let edits =
             format!("id,title,price,hidden\n{},,$7,yes\n999999,,$8,no\n,Desk,$9,\n", ids[0]);
-        let ended = place.import(&place.write("b.csv", edits), &["--key", "id"]).expect(3);
+        let ended = target.import(&target.write("b.csv", edits), &["--key", "id"]).expect(3);
         assert!(ended.out.contains("1 created, 1 updated, 1 refused"), "{ended:?}");
         assert!(ended.errors.contains("line 3: there is no such product"), "{ended:?}");
-        assert_eq!(place.all("title"), ["Lamp", "Rug", "Desk"]);
-        assert_eq!(place.all("price"), ["$7", "$6", "$9"]);
-        assert_eq!(place.all("hidden"), ["true", "false", "false"]);
+        assert_eq!(target.all("title"), ["Lamp", "Rug", "Desk"]);
+        assert_eq!(target.all("price"), ["$7", "$6", "$9"]);
+        assert_eq!(target.all("hidden"), ["true", "false", "false"]);
     });
 }
 
@@ -73,13 +72,13 @@ fn the_services_own_id_updates_and_an_unknown_one_is_refused() {
 fn a_folder_remembers_keys_by_itself_and_a_server_has_to_be_told_where() {
     let text = json!({"id": "x1", "title": "Lamp", "price": "$5"}).to_string();
     let feed = "<rss><item><id>x1</id><title>Lamp</title><price>$5</price></item></rss>";
-    let folder = Place::folder();
+    let folder = ImportTarget::folder();
     for said in ["1 created", "1 updated"] {
         let ended = folder.import(&folder.write("a.xml", feed), &["--key", "id"]).expect(0);
         assert!(ended.out.contains(said), "{ended:?}");
     }
-    assert!(folder.data().join("import-keys/shop-1-id.jsonl").exists());
-    let server = Place::server(&[]);
+    assert!(folder.store.data().join("import-keys/shop-1-id.jsonl").exists());
+    let server = ImportTarget::server(&[]);
     let ended = server.import(&server.write("a.jsonl", text), &["--key", "sku"]).expect(1);
     assert!(ended.errors.contains("--keys FILE"), "{ended:?}");
 }

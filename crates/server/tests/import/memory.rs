@@ -1,17 +1,17 @@
-//! Does an import's memory grow with its file? What it took at the most is read from the system
-//! while it waits for the end of the file.
+//! The memory of an import does not grow with its file. The peak is read from the kernel while the
+//! import waits for the end of the file.
 
-use std::{fs, io::Write};
+use std::io::Write;
 
-use crate::place::{Ended, Place};
+use crate::target::{Ended, ImportTarget};
 
-/// More than the batches under way and the allocator's slack take.
-const ALLOWED_KIB: u64 = 16 << 10;
+/// More than the batches in flight and the slack of the allocator.
+const ALLOWED_BYTES: u64 = 16 << 20;
 
-/// The most memory that the import of so many records has held.
-fn peak_kib(records: usize) -> u64 {
-    let place = Place::folder();
-    let mut import = place.import_stream(&["--dry-run"]);
+/// The peak resident memory of an import, in bytes.
+fn peak_bytes(records: usize) -> u64 {
+    let target = ImportTarget::folder();
+    let mut import = target.import_stream(&["--dry-run"]);
     let mut stdin = import.stdin.take().unwrap();
     let long = "wool ".repeat(200);
     for n in 0..records {
@@ -21,10 +21,8 @@ fn peak_kib(records: usize) -> u64 {
         )
         .unwrap();
     }
-    // All but what fits into the pipe has been read by now.
-    let status = fs::read_to_string(format!("/proc/{}/status", import.id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    let peak = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    // The import has read everything except what fits into the pipe.
+    let peak = testkit::peak_resident_bytes(import.id());
     drop(stdin);
     let ended = Ended::of(import.wait_with_output().unwrap()).expect(0);
     assert!(ended.out.contains(&format!("{records} records")), "{ended:?}");
@@ -33,6 +31,6 @@ fn peak_kib(records: usize) -> u64 {
 
 #[test]
 fn memory_does_not_grow_with_the_file() {
-    let (short, long) = (peak_kib(2_000), peak_kib(40_000));
-    assert!(long < short + ALLOWED_KIB, "{short} KiB for 2,000 records, {long} KiB for 40,000");
+    let (short, long) = (peak_bytes(2_000), peak_bytes(40_000));
+    assert!(long < short + ALLOWED_BYTES, "{short} bytes for 2,000 records, {long} for 40,000");
 }

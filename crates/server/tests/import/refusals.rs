@@ -1,16 +1,12 @@
-//! What becomes of bad records, bad files and bad circumstances? Each gets its reason, and nothing
-//! else suffers.
+//! Invalid records and files are reported with their reason and affect nothing else.
 
 use std::{fs, io::Write};
 
 use flate2::{Compression, write::GzEncoder};
-use reqwest::Method;
 use serde_json::{Value, json};
+use testkit::{PRODUCTS, refused, shopkeeper};
 
-use crate::{
-    place::Place,
-    server::{Server, refused, shopkeeper},
-};
+use crate::target::ImportTarget;
 
 #[test]
 fn every_fault_of_a_record_is_kept_with_its_line_in_the_words_of_the_interface() {
@@ -20,15 +16,15 @@ fn every_fault_of_a_record_is_kept_with_its_line_in_the_words_of_the_interface()
     ];
     let text =
         format!("{}\nnot json\n{{\"title\": \"Good\", \"price\": \"$5\"}}\n{}\n", bad[0], bad[1]);
-    Place::each(|place| {
-        let file = place.write("a.jsonl", &text);
-        let ended = place.import(&file, &["--errors", "errors.jsonl"]).expect(3);
+    ImportTarget::each(|target| {
+        let file = target.write("a.jsonl", &text);
+        let ended = target.import(&file, &["--errors", "errors.jsonl"]).expect(3);
         assert!(
             ended.out.contains("4 records")
                 && ended.out.contains("1 created, 0 updated, 3 refused")
         );
-        assert_eq!(place.all("title"), ["Good"]);
-        let report = fs::read_to_string(place.path("errors.jsonl")).unwrap();
+        assert_eq!(target.all("title"), ["Good"]);
+        let report = fs::read_to_string(target.path("errors.jsonl")).unwrap();
         let lines: Vec<Value> =
             report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let codes: Vec<_> = lines
@@ -51,12 +47,11 @@ fn every_fault_of_a_record_is_kept_with_its_line_in_the_words_of_the_interface()
         assert_eq!(lines[2]["original"], "not json");
     });
     // The very words that the interface uses.
-    let place = Place::server(&[]);
-    let file = place.write("a.jsonl", format!("{}\n", bad[1]));
-    place.import(&file, &["--errors", "errors.jsonl"]).expect(3);
-    let answer =
-        place.client().send(Method::POST, "/api/v1/products", None, Some(&bad[1])).unwrap();
-    let report = fs::read_to_string(place.path("errors.jsonl")).unwrap();
+    let target = ImportTarget::server(&[]);
+    let file = target.write("a.jsonl", format!("{}\n", bad[1]));
+    target.import(&file, &["--errors", "errors.jsonl"]).expect(3);
+    let answer = target.client().post(PRODUCTS, bad[1].clone());
+    let report = fs::read_to_string(target.path("errors.jsonl")).unwrap();
     for (line, fault) in report.lines().zip(answer.body["errors"].as_array().unwrap()) {
         let line: Value = serde_json::from_str(line).unwrap();
         assert_eq!((&line["message"], &line["code"]), (&fault["message"], &fault["code"]));
@@ -65,21 +60,21 @@ fn every_fault_of_a_record_is_kept_with_its_line_in_the_words_of_the_interface()
 
 #[test]
 fn a_dry_run_checks_everything_and_writes_nothing() {
-    Place::each(|place| {
-        let file = place.write("a.csv", "name,price,sku\nLamp,$5,1\nRug,5,2\n");
+    ImportTarget::each(|target| {
+        let file = target.write("a.csv", "name,price,sku\nLamp,$5,1\nRug,5,2\n");
         let ended =
-            place.import(&file, &["--dry-run", "--key", "sku", "--keys", "keys.jsonl"]).expect(3);
+            target.import(&file, &["--dry-run", "--key", "sku", "--keys", "keys.jsonl"]).expect(3);
         assert!(
             ended.out.contains("1 would be created, 0 would be updated, 1 refused"),
             "{ended:?}"
         );
         assert!(ended.errors.contains("line 3: price the price has no currency"), "{ended:?}");
-        assert!(place.products().is_empty());
-        assert!(!place.path("a.csv.import").exists() && !place.path("keys.jsonl").exists());
+        assert!(target.products().is_empty());
+        assert!(!target.path("a.csv.import").exists() && !target.path("keys.jsonl").exists());
     });
-    // It needs no place at all.
-    let place = Place::folder();
-    let file = place.write("b.csv", "name,price\nLamp,$5\n");
+    // It needs no target at all.
+    let target = ImportTarget::folder();
+    let file = target.write("b.csv", "name,price\nLamp,$5\n");
     let mut command = shopkeeper();
     let output = command.args(["import", "--dry-run"]).arg(&file).output().unwrap();
     assert!(output.status.success());
@@ -87,13 +82,13 @@ fn a_dry_run_checks_everything_and_writes_nothing() {
 
 #[test]
 fn a_folder_that_a_server_has_is_imported_into_through_the_server() {
-    let place = Place::folder();
-    let server = Server::start(&place.data());
-    let file = place.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
-    let (_, said) = refused(place.command("import").arg(&file));
+    let target = ImportTarget::folder();
+    let server = target.store.serve(&["--model-kind", "off"]);
+    let file = target.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
+    let (_, said) = refused(target.command("import").arg(&file));
     assert!(said.contains("only one process may write") && said.contains("--server URL"), "{said}");
     drop(server);
-    place.import(&file, &[]).expect(0);
+    target.import(&file, &[]).expect(0);
 }
 
 #[test]
@@ -102,7 +97,7 @@ fn a_damaged_file_stops_the_import_and_says_so() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::none());
     gzip.write_all(lines.as_bytes()).unwrap();
     let packed = gzip.finish().unwrap();
-    let place = Place::folder();
+    let target = ImportTarget::folder();
     for (name, bytes, words) in [
         ("cut.gz", &packed[..packed.len() / 2], "the import stopped"),
         ("cut.json", b"[{\"title\": \"Lamp\", \"price\": \"$5\"},".as_slice(), "truncated"),
@@ -111,47 +106,47 @@ fn a_damaged_file_stops_the_import_and_says_so() {
         ("empty.csv", b"".as_slice(), "the file is empty"),
         ("wide.csv", b"\xff\xfet\0i\0t\0".as_slice(), "UTF-16"),
     ] {
-        let ended = place.import(&place.write(name, bytes), &[]).expect(1);
+        let ended = target.import(&target.write(name, bytes), &[]).expect(1);
         assert!(ended.errors.contains(words), "{name}: {ended:?}");
     }
-    let ended = place.import(&place.path("none.csv"), &[]).expect(1);
+    let ended = target.import(&target.path("none.csv"), &[]).expect(1);
     assert!(ended.errors.contains("none.csv"), "{ended:?}");
 }
 
 #[test]
 fn a_wrong_token_stops_the_import_at_once_and_is_never_shown() {
-    let place = Place::server(&[]);
-    let file = place.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
-    let token = place.write("token", "shk_1_wrong\n");
-    let mut command = place.command("import");
+    let target = ImportTarget::server(&[]);
+    let file = target.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
+    let token = target.write("token", "shk_1_wrong\n");
+    let mut command = target.command("import");
     let (status, said) = refused(command.arg(&file).arg("--token-file").arg(token));
     assert_eq!(status.code(), Some(1));
     assert!(said.contains("401") && !said.contains("shk_1"), "{said}");
-    let mut command = place.command("import");
+    let mut command = target.command("import");
     let (_, said) = refused(command.arg(&file).env_remove("SHOP_TOKEN"));
     assert!(said.contains("SHOP_TOKEN"), "{said}");
 }
 
 #[test]
 fn a_server_that_asks_for_patience_gets_it() {
-    let place =
-        Place::server(&["--rate-limit-requests-per-second", "2", "--rate-limit-burst", "1"]);
+    let target =
+        ImportTarget::server(&["--rate-limit-requests-per-second", "2", "--rate-limit-burst", "1"]);
     let lines: String =
         (0..450).map(|n| format!("{{\"title\": \"Lamp {n}\", \"price\": \"$5\"}}\n")).collect();
-    let ended = place.import(&place.write("a.jsonl", lines), &[]).expect(0);
+    let ended = target.import(&target.write("a.jsonl", lines), &[]).expect(0);
     assert!(ended.out.contains("450 created"), "{ended:?}");
 }
 
 #[test]
 fn a_batch_that_a_server_finds_too_large_is_sent_in_parts() {
-    let place = Place::server(&["--limits-body-bytes", "64KiB"]);
+    let target = ImportTarget::server(&["--limits-body-bytes", "64KiB"]);
     let long = "wool ".repeat(2000);
     let lines: String = (0..30)
         .map(|n| {
             format!("{{\"title\": \"{n}\", \"price\": \"$5\", \"description\": \"{long}\"}}\n")
         })
         .collect();
-    place.import(&place.write("a.jsonl", lines), &[]).expect(0);
+    target.import(&target.write("a.jsonl", lines), &[]).expect(0);
     let titles: Vec<_> = (0..30).map(|n| n.to_string()).collect();
-    assert_eq!(place.all("title"), titles);
+    assert_eq!(target.all("title"), titles);
 }

@@ -1,48 +1,35 @@
-//! Do the operator's commands work on a database as they do on a folder, beside its nodes?
-
-use std::process::Output;
+//! The command line works on a database as on a folder, while nodes are running.
 
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::postgres;
-
-use crate::node::{Node, binary, token};
-
-fn run(url: &str, arguments: &[&str]) -> Output {
-    binary(url).args(arguments).output().unwrap()
-}
-
-fn printed(output: Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
+use testkit::{Node, Role, postgres, printed, run_on, token};
 
 #[test]
 fn import_export_search_and_status_work_on_a_database() {
     let folder = TempDir::new().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let url = postgres().database();
-    let node = Node::start(&url, &token(&url, "EDITOR"));
+    let node = Node::start(&url, &token(&url, Role::Editor));
     let (first, _) = node.create("rug");
     let products: String = (0..250)
         .map(|n| format!("{{\"title\": \"Lamp number{n}\", \"price\": \"${n}\"}}\n"))
         .collect();
     std::fs::write(path("in.jsonl"), &products).unwrap();
     // Beside the node, which shows what was imported.
-    printed(run(&url, &["import", &path("in.jsonl"), "--shop", "1"]));
+    printed(run_on(&url, &["import", &path("in.jsonl"), "--shop", "1"]));
     testkit::until("the imported products", || node.find("number17").len() == 1);
-    printed(run(&url, &["export", &path("out.jsonl"), "--shop", "1"]));
+    printed(run_on(&url, &["export", &path("out.jsonl"), "--shop", "1"]));
     let out = std::fs::read_to_string(path("out.jsonl")).unwrap();
     let out: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(out.len(), 251);
     assert_eq!(out[0]["id"], first);
     assert_eq!(out[18]["title"], "Lamp number17");
-    let found = printed(run(&url, &["search", "number17", "--shop", "1"]));
+    let found = printed(run_on(&url, &["search", "number17", "--shop", "1"]));
     assert!(found.contains("Lamp number17") && !found.contains("number18"), "{found}");
-    let told: Value = serde_json::from_str(&printed(run(&url, &["status", "--json"]))).unwrap();
+    let told: Value = serde_json::from_str(&printed(run_on(&url, &["status", "--json"]))).unwrap();
     assert_eq!(told["shops"][0]["visible"], 251);
     assert!(told["bytes"].as_u64().unwrap() > 4096, "{told}");
-    let said = printed(run(&url, &["status"]));
+    let said = printed(run_on(&url, &["status"]));
     assert!(said.contains("database ") && said.contains("251"), "{said}");
     assert!(!format!("{told} {said}").contains(postgres().password()), "{said}");
 }
@@ -50,9 +37,9 @@ fn import_export_search_and_status_work_on_a_database() {
 #[test]
 fn a_database_without_tables_is_told_of() {
     let url = postgres().database();
-    let said = printed(run(&url, &["status"]));
+    let said = printed(run_on(&url, &["status"]));
     assert!(said.contains("version 0"), "{said}");
-    let refused = run(&url, &["search", "lamp", "--shop", "1"]);
+    let refused = run_on(&url, &["search", "lamp", "--shop", "1"]);
     assert!(!refused.status.success());
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("shopkeeper migrate"), "{said}");

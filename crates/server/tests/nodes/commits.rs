@@ -1,23 +1,21 @@
-//! What is a client told whose write was being committed when the database went away? That nobody
-//! knows, and what to do; and nothing is ever written twice.
+//! A connection lost during a commit: the client is told that the outcome is unknown and how to
+//! retry, and nothing is written twice.
 
 use std::thread;
 
 use reqwest::{StatusCode, blocking::Response};
 use serde_json::{Value, json};
-use testkit::{Cut, Wire, postgres, until};
-
-use crate::node::{Node, token};
+use testkit::{CutAt, Node, Proxy, Role, postgres, token, until};
 
 /// Writes that wait for each other, so that some are committed together.
 const WRITERS: usize = 8;
 
 /// A node whose way to the database can be cut.
-fn node_on_a_wire() -> (Node, Wire) {
+fn node_on_a_wire() -> (Node, Proxy) {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let name = url.rsplit_once('/').unwrap().1;
-    let wire = Wire::to(postgres().port());
+    let wire = Proxy::to(postgres().port());
     let url = postgres().url_at(&format!("127.0.0.1:{}", wire.port()), name);
     let node = Node::start(&url, &token);
     node.create("first");
@@ -50,7 +48,7 @@ fn is_said_to_be_unknown(answer: Response) {
     assert!(detail.contains("Idempotency-Key"), "{detail}");
 }
 
-fn repeated_with_its_key_it_is_written_once(cut: Cut) {
+fn repeated_with_its_key_it_is_written_once(cut: CutAt) {
     let (node, wire) = node_on_a_wire();
     wire.cut_commits(Some(cut));
     is_said_to_be_unknown(create(&node, "lamp", "delivery"));
@@ -61,19 +59,19 @@ fn repeated_with_its_key_it_is_written_once(cut: Cut) {
 
 #[test]
 fn a_commit_that_the_database_never_heard_of() {
-    repeated_with_its_key_it_is_written_once(Cut::BeforeTheCommit);
+    repeated_with_its_key_it_is_written_once(CutAt::BeforeCommit);
 }
 
 #[test]
 fn a_commit_whose_answer_was_lost() {
-    repeated_with_its_key_it_is_written_once(Cut::AfterTheCommit);
+    repeated_with_its_key_it_is_written_once(CutAt::AfterCommit);
 }
 
 /// A node must not try such writes again by itself: it would write them twice.
 #[test]
 fn writes_that_were_committed_together_are_not_repeated() {
     let (node, wire) = node_on_a_wire();
-    wire.cut_commits(Some(Cut::AfterTheCommit));
+    wire.cut_commits(Some(CutAt::AfterCommit));
     thread::scope(|scope| {
         for writer in 0..WRITERS {
             let node = &node;

@@ -1,10 +1,8 @@
-//! Do nodes share the work of embedding? Each product is embedded by one of them, and if that one
-//! dies, by another.
+//! Nodes share the embedding work: each product is embedded by one node, and by another if that
+//! one dies.
 
 use serde_json::json;
-use testkit::{postgres, until};
-
-use crate::node::{Node, token};
+use testkit::{Node, Role, postgres, token, until};
 
 /// Few enough to be embedded soon by an unoptimised build, and too many for one node alone.
 const PRODUCTS: usize = 300;
@@ -12,14 +10,14 @@ const PRODUCTS: usize = 300;
 const BATCH: usize = 16;
 
 fn stored(node: &Node) -> usize {
-    node.figure("shopkeeper_vectors_stored_total").unwrap_or_default() as usize
+    node.metric("shopkeeper_vectors_stored_total").unwrap_or_default() as usize
 }
 
 #[test]
 fn nodes_share_what_waits_for_vectors() {
     let url = postgres().database();
     let name = url.rsplit_once('/').unwrap().1;
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let with_model = ["--model-kind", "built-in", "--model-threads", "1"];
     let mut nodes = vec![(); 3]
         .into_iter()
@@ -27,7 +25,7 @@ fn nodes_share_what_waits_for_vectors() {
         .collect::<Vec<_>>();
     for node in &nodes {
         // From now on it leaves instant vectors out.
-        until("a look", || node.figure("shopkeeper_vectors_waiting").is_some());
+        until("a look", || node.metric("shopkeeper_vectors_waiting").is_some());
     }
     // This one has no model and so leaves all the work to the others.
     let writer = Node::start(&url, &token);

@@ -1,14 +1,13 @@
-//! Whom does a node talk to? Only to a database that proves who it is, unless told otherwise.
+//! A node connects only to a database whose certificate it can verify, unless configured
+//! otherwise.
 
 use std::process::Output;
 
 use tempfile::TempDir;
-use testkit::{Authority, Wire, postgres};
-
-use crate::node::{Node, binary, token};
+use testkit::{Authority, Node, Proxy, Role, postgres, run_on, token};
 
 fn migrate(url: &str) -> Output {
-    binary(url).arg("migrate").output().unwrap()
+    run_on(url, &["migrate"])
 }
 
 fn is_refused(url: &str, reason: &str) {
@@ -26,7 +25,7 @@ fn a_database_must_prove_who_it_is() {
     let (our_file, their_file) = (folder.path().join("ours.pem"), folder.path().join("theirs.pem"));
     ours.write(&our_file);
     theirs.write(&their_file);
-    let wire = Wire::encrypted(postgres().port(), &ours.certify("localhost"));
+    let wire = Proxy::encrypted(postgres().port(), &ours.certify("localhost"));
     let name = postgres().database().rsplit_once('/').unwrap().1.to_owned();
     let at = |host: &str, port: u16, roots: &std::path::Path| {
         let url = postgres().url_at(&format!("{host}:{port}"), &name);
@@ -40,7 +39,7 @@ fn a_database_must_prove_who_it_is() {
     let good = at("localhost", wire.port(), &our_file);
     let migrated = migrate(&good);
     assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
-    let node = Node::start(&good, &token(&good, "EDITOR"));
+    let node = Node::start(&good, &token(&good, Role::Editor));
     let (id, _) = node.create("lamp");
     assert_eq!(node.find("lamp"), [id]);
 }

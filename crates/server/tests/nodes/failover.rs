@@ -1,5 +1,4 @@
-//! What is lost when the database's machine dies and a replica takes its place? Nothing that was
-//! answered, if the primary waited for the replica.
+//! Failover to a synchronous replica loses no acknowledged write.
 
 use std::{
     collections::BTreeSet,
@@ -12,9 +11,7 @@ use std::{
 };
 
 use fastrand::Rng;
-use testkit::{Postgres, until};
-
-use crate::node::{Node, seed, token};
+use testkit::{Node, Postgres, Role, ids, seed, token, until};
 
 #[test]
 fn a_replica_that_takes_over_has_everything_that_was_answered() {
@@ -24,7 +21,7 @@ fn a_replica_that_takes_over_has_everything_that_was_answered() {
     let replica = primary.replica();
     let hosts = format!("127.0.0.1:{},127.0.0.1:{}", primary.port(), replica.port());
     let url = primary.url_at(&hosts, &name) + "?target_session_attrs=read-write";
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     let (answered, done) = (Mutex::new(BTreeSet::new()), AtomicBool::new(false));
     let count = || answered.lock().unwrap().len();
@@ -63,5 +60,5 @@ fn a_replica_that_takes_over_has_everything_that_was_answered() {
     }
     let (id, made) = nodes[0].create("after");
     let found = nodes[1].search("after").header("x-min-catalog-seq", made).send().unwrap();
-    assert_eq!(crate::node::ids(found), [id]);
+    assert_eq!(ids(found), [id]);
 }

@@ -1,4 +1,4 @@
-//! What survives when a node dies or is paused?
+//! Nodes that are killed or paused.
 
 use std::{
     collections::BTreeSet,
@@ -11,18 +11,19 @@ use std::{
 };
 
 use fastrand::Rng;
-use testkit::{postgres, until};
+use rustix::process::Signal;
+use testkit::{Node, Role, ids, postgres, seed, seq, token, until};
 
-use crate::node::{Node, rounds, seed, seq, token};
+use crate::rounds;
 
 #[test]
 fn a_node_that_is_killed_takes_nothing_that_was_answered_with_it() {
     let mut random = Rng::with_seed(seed());
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let survivor = Node::start(&url, &token);
     for round in 0..rounds() {
-        let mut victim = Node::start(&url, &token);
+        let victim = Node::start(&url, &token);
         let answered = Mutex::new(BTreeSet::new());
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -47,7 +48,7 @@ fn a_node_that_is_killed_takes_nothing_that_was_answered_with_it() {
             }
             until("some writes", || answered.lock().unwrap().len() > 20);
             thread::sleep(Duration::from_millis(random.u64(0..200)));
-            victim.end();
+            victim.signal(Signal::KILL);
             done.store(true, Ordering::Release);
         });
         victim.kill();
@@ -59,15 +60,15 @@ fn a_node_that_is_killed_takes_nothing_that_was_answered_with_it() {
         let (id, seq_made) = survivor.create(&format!("after{round}"));
         let asked = survivor.search(&format!("after{round}"));
         let found = asked.header("x-min-catalog-seq", seq_made).send().unwrap();
-        assert_eq!(crate::node::ids(found), [id]);
+        assert_eq!(ids(found), [id]);
     }
 }
 
-/// A node that is stopped in the middle of its work holds nobody up for long, and catches up.
+/// A paused node does not block the others for long, and catches up afterwards.
 #[test]
 fn a_node_that_was_paused_catches_up() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     nodes[0].create("lamp");
     until("the first product", || nodes[1].find("lamp").len() == 1);
@@ -85,7 +86,7 @@ fn a_node_that_was_paused_catches_up() {
                 let status = nodes[0].try_create("lamp").status();
                 assert!(status == 201 || status == 503, "{status}");
                 made += usize::from(status == 201);
-                assert!(paused.elapsed() < Duration::from_secs(60), "nobody else can write");
+                assert!(paused.elapsed() < Duration::from_secs(60), "no other node can write");
             }
             nodes[1].resume();
             for status in busy.join().unwrap() {

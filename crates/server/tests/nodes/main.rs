@@ -1,8 +1,7 @@
-//! Do many nodes on one database behave like one service? Real servers, a real PostgreSQL, and
-//! what can happen to them: a node killed, a node paused, the database gone and back, or silent, or
-//! replaced by its replica.
+//! Several nodes on one PostgreSQL database, under faults: a node killed or paused, the database
+//! stopped, unresponsive, or replaced by its replica.
 //!
-//! `TEST_SEED=<seed>` repeats a run; `TEST_ROUNDS=<number>` makes the faults longer.
+//! `TEST_SEED=<seed>` repeats a run; `TEST_ROUNDS=<number>` injects more faults.
 #![allow(clippy::unwrap_used)]
 
 mod commands;
@@ -12,7 +11,18 @@ mod encryption;
 mod failover;
 mod faults;
 mod moving;
-mod node;
 mod outage;
 mod pool;
 mod visibility;
+
+use std::{env, time::Duration};
+
+/// The number of faults to inject: few in `make test`, many in `make test-faults`.
+fn rounds() -> usize {
+    env::var("TEST_ROUNDS").ok().map_or(2, |rounds| rounds.parse().unwrap())
+}
+
+/// How long the database stays unavailable.
+fn outage() -> Duration {
+    Duration::from_secs(if rounds() > 2 { 10 } else { 5 })
+}

@@ -1,40 +1,23 @@
-//! Does a catalog move from a folder into a database as an operator would move it?
-
-use std::process::{Command, Output};
+//! Migration of a data folder into a database, and of the database schema.
 
 use tempfile::TempDir;
-use testkit::postgres;
-
-use crate::node::Node;
-
-/// Runs the binary on a data folder.
-fn on_folder(folder: &TempDir, arguments: &[&str]) -> Output {
-    let data = folder.path().join("data");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_shopkeeper"));
-    command.args(arguments).current_dir(folder.path()).env("SHOPKEEPER_DATA", data);
-    command.output().unwrap()
-}
-
-fn printed(output: Output) -> String {
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
+use testkit::{Installation, Node, Role, postgres, printed, run, run_on};
 
 #[test]
 fn a_shop_with_its_tokens_moves_into_a_database() {
     let folder = TempDir::new().unwrap();
-    let create = ["token", "create", "--shop", "1", "--role", "EDITOR"];
-    let token = printed(on_folder(&folder, &create)).trim_end().to_owned();
+    let store = Installation::on_folder(&folder.path().join("data"));
+    let token = store.token(1, Role::Editor);
     let products: String = (0..250)
         .map(|n| format!("{{\"title\": \"Lamp number{n}\", \"price\": \"${n}\"}}\n"))
         .collect();
-    std::fs::write(folder.path().join("shop.jsonl"), products).unwrap();
-    printed(on_folder(&folder, &["import", "shop.jsonl", "--shop", "1"]));
+    let file = folder.path().join("shop.jsonl");
+    std::fs::write(&file, products).unwrap();
+    printed(store.run(&["import", file.to_str().unwrap(), "--shop", "1"]));
     let url = postgres().database();
-    let data = folder.path().join("data");
-    let data = data.to_str().unwrap();
-    let moved = on_folder(&folder, &["migrate-store", "--from", data, "--to", &url]);
+    let from = store.data().to_str().unwrap();
+    let migrate = || run(&["migrate-store", "--from", from, "--to", &url], &[]);
+    let moved = migrate();
     let said = format!("{moved:?}");
     assert!(!said.contains(postgres().password()), "{said}");
     let said = printed(moved);
@@ -46,7 +29,7 @@ fn a_shop_with_its_tokens_moves_into_a_database() {
     assert_eq!(node.get(found[0])["price"], "$17");
     let (id, _) = node.create("new");
     assert!(id > 250);
-    let again = on_folder(&folder, &["migrate-store", "--from", data, "--to", &url]);
+    let again = migrate();
     assert!(!again.status.success());
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(said.contains("holds a catalog already"), "{said}");
@@ -55,13 +38,13 @@ fn a_shop_with_its_tokens_moves_into_a_database() {
 #[test]
 fn tables_are_brought_up_to_date_by_command_and_newer_ones_refused() {
     let url = postgres().database();
-    let migrate = || crate::node::binary(&url).arg("migrate").output().unwrap();
-    assert!(printed(migrate()).contains("brought from version 0"));
+    let migrate = || run_on(&url, &["migrate"]);
+    assert!(printed(migrate()).contains("migrated from version 0"));
     assert!(printed(migrate()).contains("up to date"));
     let name = url.rsplit_once('/').unwrap().1;
     postgres().psql(name, "UPDATE schema_version SET version = 1000");
     for arguments in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"]] {
-        let refused = crate::node::binary(&url).args(arguments).output().unwrap();
+        let refused = run_on(&url, arguments);
         assert!(!refused.status.success());
         let said = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert!(said.contains("newer version of shopkeeper"), "{said}");

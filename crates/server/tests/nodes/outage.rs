@@ -1,13 +1,13 @@
-//! What can be done while the database is away? Reading goes on and says how old it is, writing is
-//! refused at once, and all comes back by itself.
+//! A database outage: reads continue and report their age, writes are refused at once, and
+//! everything recovers without intervention.
 
 use std::time::{Duration, Instant};
 
 use reqwest::blocking::Response;
 use serde_json::Value;
-use testkit::{Postgres, Wire, until};
+use testkit::{NO_IDS, Node, Postgres, Proxy, Role, age, bearer, ids, seq, token, until};
 
-use crate::node::{NONE, Node, age, bearer, ids, outage, seq, token};
+use crate::outage;
 
 /// A shop on two nodes that both have it in memory.
 struct Scene {
@@ -18,7 +18,7 @@ struct Scene {
 
 impl Scene {
     fn set(url: &str) -> Self {
-        let token = token(url, "EDITOR");
+        let token = token(url, Role::Editor);
         let nodes = [Node::start(url, &token), Node::start(url, &token)];
         let lamps: Vec<_> = (0..5).map(|n| nodes[n % 2].create(&format!("lamp{n}")).0).collect();
         let hidden = nodes[0].create("lamp hidden").0;
@@ -32,8 +32,8 @@ impl Scene {
         Self { token, nodes, lamps }
     }
 
-    /// Everything that reads, on both nodes, with a query that nobody asked before. Says how old
-    /// the answers are, if they say so.
+    /// Every kind of read, on both nodes, with a query that is not cached. Returns the age of the
+    /// oldest answer, if answers report one.
     fn read(&self, round: usize) -> Option<u64> {
         let mut oldest = None;
         for node in &self.nodes {
@@ -72,7 +72,7 @@ impl Scene {
                 refused(node, node.try_create("lost"));
                 let body = serde_json::json!({"title": "lost"});
                 refused(node, node.update(self.lamps[0], &body));
-                // Nobody can know whether this token is good.
+                // An unknown token cannot be verified now.
                 let stranger = self.token.replace("shk_1_", "shk_2_");
                 let asked = node.request("GET", "/products").headers(bearer(&stranger));
                 assert_ne!(asked.send().unwrap().status(), 200);
@@ -96,7 +96,7 @@ impl Scene {
         for (at, node) in self.nodes.iter().enumerate() {
             let found = node.search("sofa").header("x-min-catalog-seq", newest).send().unwrap();
             assert_eq!(ids(found).len(), 2, "node {at}");
-            assert_eq!(node.find("lost"), NONE);
+            assert_eq!(node.find("lost"), NO_IDS);
             until("an answer that is up to date", || {
                 age(&node.search("lamp").send().unwrap()).is_none()
             });
@@ -123,23 +123,23 @@ fn a_database_that_is_restarted() {
     let scene = Scene::set(&database.database());
     database.stop();
     scene.live_without_a_database();
-    database.resume_service();
+    database.restart();
     scene.comes_back();
     for node in &scene.nodes {
         assert!(!node.log().contains(database.password()), "the log shows the password");
     }
 }
 
-/// Connections hang instead of being refused: nobody is told that there is nobody.
+/// Connections hang instead of being refused.
 #[test]
 fn a_database_that_does_not_answer() {
     let database = Postgres::start();
     let name = database.database().rsplit_once('/').unwrap().1.to_owned();
-    let wire = Wire::to(database.port());
+    let wire = Proxy::to(database.port());
     let scene = Scene::set(&database.url_at(&format!("127.0.0.1:{}", wire.port()), &name));
-    wire.fall_silent();
+    wire.stall();
     scene.live_without_a_database();
-    wire.come_back();
+    wire.resume();
     scene.comes_back();
 }
 
@@ -147,7 +147,7 @@ fn a_database_that_does_not_answer() {
 #[test]
 fn a_revoked_token_is_good_on_no_node() {
     let url = testkit::postgres().database();
-    let admin = token(&url, "ADMIN");
+    let admin = token(&url, Role::Admin);
     let nodes = [Node::start(&url, &admin), Node::start(&url, &admin)];
     for round in 0..4 {
         let body = serde_json::json!({"role": "VIEWER", "name": "short"});

@@ -1,14 +1,10 @@
-//! What happens when more is asked than there are connections? Some wait, for so long and no
-//! longer, and nothing is stuck afterwards.
+//! An exhausted connection pool: requests wait for a bounded time, and the pool recovers.
 
 use std::{
     thread,
     time::{Duration, Instant},
 };
-
-use testkit::{postgres, until};
-
-use crate::node::{Node, token};
+use testkit::{Node, Role, bearer, postgres, token, token_of, until};
 
 /// How many ask at the same time.
 const CLIENTS: usize = 24;
@@ -17,7 +13,7 @@ const CLIENTS: usize = 24;
 fn a_full_pool_turns_away_and_recovers() {
     let url = postgres().database();
     let name = url.rsplit_once('/').unwrap().1.to_owned();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let flags = ["--database-connections", "2", "--database-connect-time", "1s"];
     let node = Node::start_with(&url, &token, &flags);
     let (id, _) = node.create("lamp");
@@ -31,11 +27,11 @@ fn a_full_pool_turns_away_and_recovers() {
             .collect();
         assert!(asking.into_iter().all(|answered| answered.join().unwrap()));
     });
-    // Now nobody gets to read products, so that whoever has a connection keeps it. The list of
-    // another shop is nowhere else.
-    let elsewhere = crate::node::token_of(&url, 2, "VIEWER");
+    // The lock blocks all reads of products, so that requests keep their connections. The list of
+    // another shop is not in memory.
+    let elsewhere = token_of(&url, 2, Role::Viewer);
     let list = || {
-        let asked = node.request("GET", "/products").headers(crate::node::bearer(&elsewhere));
+        let asked = node.request("GET", "/products").headers(bearer(&elsewhere));
         asked.send().unwrap()
     };
     assert_eq!(list().status(), 200);

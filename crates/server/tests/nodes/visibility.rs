@@ -1,11 +1,10 @@
-//! When does a node show what another wrote? At once if it is asked to, and soon if not.
+//! A node shows the writes of another immediately if the request demands it, otherwise within a
+//! second.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::postgres;
-
-use crate::node::{NONE, Node, ids, seq, token};
+use testkit::{NO_IDS, Node, Role, ids, postgres, seq, token};
 
 /// Without the header, another node is behind by at most this.
 const SOON: Duration = Duration::from_secs(1);
@@ -13,7 +12,7 @@ const SOON: Duration = Duration::from_secs(1);
 #[test]
 fn with_the_header_a_client_reads_its_own_writes_through_any_node() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     for round in 0..30 {
         let (writer, reader) = (&nodes[round % 2], &nodes[(round + 1) % 2]);
@@ -26,18 +25,18 @@ fn with_the_header_a_client_reads_its_own_writes_through_any_node() {
         let seq_renamed = seq(&renamed.error_for_status().unwrap());
         assert!(seq_renamed > seq_made);
         let asked = reader.search(&word).header("x-min-catalog-seq", seq_renamed).send().unwrap();
-        assert_eq!(ids(asked), NONE);
+        assert_eq!(ids(asked), NO_IDS);
         let gone = writer.request("DELETE", &format!("/products/{id}")).send().unwrap();
         let seq_gone = seq(&gone.error_for_status().unwrap());
         let asked = reader.search(&format!("rug{round}"));
-        assert_eq!(ids(asked.header("x-min-catalog-seq", seq_gone).send().unwrap()), NONE);
+        assert_eq!(ids(asked.header("x-min-catalog-seq", seq_gone).send().unwrap()), NO_IDS);
     }
 }
 
 #[test]
 fn without_the_header_another_node_is_behind_by_less_than_a_second_as_a_rule() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     nodes[1].find("warm");
     let mut delays: Vec<_> = (0..40)
@@ -53,14 +52,14 @@ fn without_the_header_another_node_is_behind_by_less_than_a_second_as_a_rule() {
         .collect();
     delays.sort_unstable();
     eprintln!("shown by the other node after {:?}, at most {:?}", delays[20], delays[39]);
-    // A busy machine may stop anybody for a second; it does not stop every other.
+    // The median: a busy machine may delay single requests.
     assert!(delays[20] < SOON, "{delays:?}");
 }
 
 #[test]
 fn a_change_that_does_not_exist_is_not_waited_for() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let node = Node::start(&url, &token);
     let (_, seq_made) = node.create("lamp");
     let started = Instant::now();
@@ -76,7 +75,7 @@ fn a_change_that_does_not_exist_is_not_waited_for() {
 #[test]
 fn two_nodes_that_write_one_product_lose_nothing() {
     let url = postgres().database();
-    let token = token(&url, "EDITOR");
+    let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     let (id, _) = nodes[0].create("start");
     for round in 0..15 {

@@ -1,5 +1,5 @@
-//! What does the database do meanwhile? Its processor time, statements, commits and log, counted by
-//! the kernel and by itself.
+//! The load of the database: processor time, statements, commits and WAL, as counted by the kernel
+//! and by PostgreSQL.
 
 use std::time::Duration;
 

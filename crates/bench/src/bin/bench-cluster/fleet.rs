@@ -1,4 +1,4 @@
-//! Who answers? Nodes on one database, each with every shop in memory, asked in turn.
+//! The nodes under measurement: all on one database, each with every shop in memory.
 
 use std::{
     path::Path,
@@ -9,26 +9,26 @@ use std::{
 use anyhow::{Context, bail};
 use bench::{
     client::{Connection, Target},
-    service::{self, Installation, Service},
+    service::{Installation, Service},
 };
 use hyper::{StatusCode, body::Bytes};
 
-/// Between two looks at whether a node is ready.
-const READY_LOOK: Duration = Duration::from_millis(5);
-/// A node that takes longer to be ready is broken.
-const READY_PATIENCE: Duration = Duration::from_secs(180);
-/// Vectors are those made at once: background work would be measured with everything else.
+/// The interval at which readiness is polled.
+const READY_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// A node must be ready within this time.
+const READY_TIMEOUT: Duration = Duration::from_secs(180);
+/// Instant vectors only: background embedding would distort the measurement.
 const SETTINGS: [(&str, &str); 2] =
     [("SHOPKEEPER_MODEL_BACKGROUND", "false"), ("SHOPKEEPER_MODEL_QUERY_BUDGET", "0")];
 
-/// Nodes, and a token for each shop.
+/// The nodes, and a token for each shop.
 pub(crate) struct Fleet {
     services: Vec<Service>,
     tokens: Vec<Arc<str>>,
 }
 
 impl Fleet {
-    /// Starts so many nodes and waits until they are ready.
+    /// Starts the nodes and waits until they are ready.
     pub(crate) async fn start(
         binary: &Path,
         folder: &Path,
@@ -39,16 +39,16 @@ impl Fleet {
     ) -> anyhow::Result<Self> {
         let mut settings = SETTINGS.to_vec();
         settings.extend(search_above.map(|above| ("SHOPKEEPER_DATABASE_SEARCH_ABOVE", above)));
-        let mut services = Vec::with_capacity(nodes);
+        let (mut services, mut tokens) = (Vec::with_capacity(nodes), Vec::new());
         for node in 0..nodes {
             let name = format!("{nodes}-nodes-{node}");
             let mut installation = Installation::on_database(binary, folder, &name, url)?;
             installation.configure(&settings);
             services.push(installation.start()?);
+            if node == 0 {
+                tokens = (1..=shops).map(|shop| installation.token(shop)).collect();
+            }
         }
-        let issue =
-            |shop| service::issue(binary, shop, |command| command.env(service::DATABASE_URL, url));
-        let tokens = (1..=shops).map(issue).collect::<Result<_, _>>()?;
         let fleet = Self { services, tokens };
         for service in &fleet.services {
             ready(&service.target).await?;
@@ -60,25 +60,24 @@ impl Fleet {
         self.services.len()
     }
 
-    /// A shop on a node; both are counted round.
+    /// A shop on a node; both numbers wrap around.
     pub(crate) fn target(&self, node: usize, shop: usize) -> Target {
         let address = self.services[node % self.services.len()].target.address;
         Target { address, token: Arc::clone(&self.tokens[shop % self.tokens.len()]) }
     }
 
-    /// So many connections, dealt to the nodes in turn. Each node gets all shops if it has as many
-    /// connections.
+    /// Targets of this many connections, distributed over the nodes and shops.
     pub(crate) fn targets(&self, connections: usize) -> Vec<Target> {
         let nodes = self.services.len();
         (0..connections).map(|number| self.target(number, number + number / nodes)).collect()
     }
 
-    /// The same, all to one shop.
+    /// Targets of this many connections, all to one shop.
     pub(crate) fn targets_of_one_shop(&self, connections: usize) -> Vec<Target> {
         (0..connections).map(|number| self.target(number, 0)).collect()
     }
 
-    /// Has every node load every shop, by a first search.
+    /// Loads every shop on every node, by a first search.
     pub(crate) async fn warm_up(&self, search: &Bytes) -> anyhow::Result<()> {
         for node in 0..self.services.len() {
             for shop in 0..self.tokens.len() {
@@ -90,8 +89,8 @@ impl Fleet {
         Ok(())
     }
 
-    /// Searches until every node has every shop searched in the database; a node learns of it only
-    /// some time after the database.
+    /// Searches until every node searches every shop inside the database; nodes learn of it with some
+    /// delay.
     pub(crate) async fn search_until_in_database(&self, searches: &[Bytes]) -> anyhow::Result<()> {
         let mut searches = searches.iter().cycle();
         for node in 0..self.services.len() {
@@ -114,12 +113,12 @@ impl Fleet {
         Ok(exact + others)
     }
 
-    /// Processor time of all nodes.
+    /// The processor time of all nodes.
     pub(crate) fn cpu(&self) -> anyhow::Result<Duration> {
         self.services.iter().map(Service::cpu).sum()
     }
 
-    /// A figure that nodes keep of themselves, all together; nought before the first time.
+    /// The sum of a metric over all nodes; 0 before it is first recorded.
     pub(crate) async fn metric(&self, name: &str) -> anyhow::Result<f64> {
         let mut sum = 0.0;
         for service in &self.services {
@@ -137,15 +136,15 @@ impl Fleet {
     }
 }
 
-/// Waits until a node says it is ready.
+/// Waits until a node is ready.
 async fn ready(target: &Target) -> anyhow::Result<()> {
     let mut connection = Connection::open(target).await?;
     let started = Instant::now();
     while connection.get("/health/ready").await?.status != StatusCode::OK {
-        if started.elapsed() > READY_PATIENCE {
-            bail!("a node does not become ready");
+        if started.elapsed() > READY_TIMEOUT {
+            bail!("a node did not become ready");
         }
-        tokio::time::sleep(READY_LOOK).await;
+        tokio::time::sleep(READY_POLL_INTERVAL).await;
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! `bench-cluster`: what do one, two and four nodes do on one database, and what do they ask of it?
+//! `bench-cluster`: throughput of one, two and four nodes on one database, and the load of the
+//! database.
 
 mod database;
 mod fleet;

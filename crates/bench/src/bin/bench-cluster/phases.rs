@@ -1,5 +1,5 @@
-//! What is measured, in which order? The same catalog under one, two and four nodes: searches, writes
-//! to one shop and to many, all together, and how soon writes are found elsewhere.
+//! The phases of the benchmark: the same catalog under one, two and four nodes: searches, writes
+//! to one shop and to many, both together, and the delay until other nodes find a write.
 
 use std::{
     path::PathBuf,
@@ -109,7 +109,7 @@ impl Bench {
         fleet.stop()
     }
 
-    /// Everything with so many nodes.
+    /// All phases with this number of nodes.
     async fn measure(
         &self,
         database: &Database,
@@ -117,92 +117,17 @@ impl Bench {
         nodes: usize,
         products: &Arc<Products>,
     ) -> anyhow::Result<Vec<Figure>> {
-        let mut figures = Vec::new();
         let fleet = self.fleet(database, name, nodes, self.search_above).await?;
-        if self.search_above.is_some() {
-            let started = Instant::now();
-            database.until_all_are_searched_here(name).await;
-            let how = "from the nodes' start until every shop is searched in the database";
-            let seconds = started.elapsed().as_secs_f64();
-            figures.push(Figure::new(format!("{nodes} nodes: getting ready"), seconds, "s", how));
-        }
-        let queries = Arc::new(products.searches(DIFFERENT, self.seed + 1));
-        fleet.warm_up(queries.first().context("there is nothing to search for")?).await?;
-        if self.search_above.is_some() {
-            fleet.search_until_in_database(&queries).await?;
-        }
         let row = Row { database, name, fleet: &fleet, time: self.time };
-        let (search, create, bulk) = (searches(&queries), singles(products), bulks(products));
-
-        let stages_before = stages(&fleet).await?;
-        let measured = row.drive(fleet.targets(1), SEARCH, search.clone()).await?;
-        let how = means(&stages_before, &stages(&fleet).await?);
-        figures.push(
-            Figure::new(row.named("a search alone"), measured.per_second(), "searches/s", how)
-                .with_latency(&measured),
-        );
-
-        let before = row.moment()?;
-        let measured = row.drive(fleet.targets(SEARCHING), SEARCH, search.clone()).await?;
-        let how = format!("{SEARCHING} connections, all different");
-        figures.extend(row.figures("searches", "searches/s", 1, &measured, before, &how)?);
-
-        let before = row.moment()?;
-        let measured = row.drive(fleet.targets(CREATING), CREATE, create.clone()).await?;
-        let how = format!("{CREATING} connections, {} shops", self.shops);
-        figures.extend(row.figures("creates", "products/s", 1, &measured, before, &how)?);
-
-        let before = row.moment()?;
-        let targets = fleet.targets_of_one_shop(CREATING);
-        let measured = row.drive(targets, CREATE, create.clone()).await?;
-        let how = format!("{CREATING} connections, one shop");
-        figures.extend(row.figures(
-            "creates, one shop",
-            "products/s",
-            1,
-            &measured,
-            before,
-            &how,
-        )?);
-
-        let before = row.moment()?;
-        let measured = row.drive(fleet.targets(CREATING_IN_BULK), BULK_CREATE, bulk).await?;
-        let how = format!("{BULK} a request, {CREATING_IN_BULK} connections");
-        figures.extend(row.figures("bulk", "products/s", BULK, &measured, before, &how)?);
-
+        let queries = Arc::new(products.searches(DIFFERENT, self.seed + 1));
+        let mut figures = self.prepare(&row, &queries).await?;
+        let (search, create) = (searches(&queries), singles(products));
+        figures.extend(self.separate_loads(&row, search.clone(), create.clone(), products).await?);
         if nodes > 1 {
             let seen = visibility::measure(&fleet, self.seed, self.time).await?;
             figures.extend(row.visible("found elsewhere, alone", &seen, "nothing else happens"));
         }
-
-        // A search in the middle of writes, and how soon these are found.
-        let before = row.moment()?;
-        let searching = row.drive(fleet.targets(SEARCHING), SEARCH, search);
-        let creating = row.drive(fleet.targets(CREATING_BESIDE), CREATE, create);
-        let looking = async {
-            match nodes > 1 {
-                true => visibility::measure(&fleet, self.seed + 2, self.time).await.map(Some),
-                false => Ok(None),
-            }
-        };
-        let (searched, created, seen) = tokio::try_join!(searching, creating, looking)?;
-        let how = format!(
-            "{SEARCHING} connections, while {CREATING_BESIDE} create {:.0} products/s",
-            created.per_second()
-        );
-        figures.extend(row.figures("mixed", "searches/s", 1, &searched, before, &how)?);
-        figures.push(
-            Figure::new(
-                row.named("creates among searches"),
-                created.per_second(),
-                "products/s",
-                format!("{CREATING_BESIDE} connections"),
-            )
-            .with_latency(&created),
-        );
-        let how = "beside the mixed load";
-        figures
-            .extend(seen.iter().flat_map(|seen| row.visible("found elsewhere, busy", seen, how)));
+        figures.extend(self.mixed_load(&row, search, create).await?);
         let how = "pg_stat_activity at the end, all nodes together";
         let connections = database.connections(name)?;
         figures.push(Figure::new(row.named("database connections"), connections, "", how));
@@ -212,9 +137,96 @@ impl Bench {
         fleet.stop()?;
         Ok(figures)
     }
+
+    /// Loads every shop on every node, or waits until all are searched inside the database.
+    async fn prepare(&self, row: &Row<'_>, queries: &[Bytes]) -> anyhow::Result<Vec<Figure>> {
+        let mut figures = Vec::new();
+        if self.search_above.is_some() {
+            let started = Instant::now();
+            row.database.until_all_are_searched_here(row.name).await;
+            let how = "from the nodes' start until every shop is searched in the database";
+            let seconds = started.elapsed().as_secs_f64();
+            figures.push(Figure::new(row.named("getting ready"), seconds, "s", how));
+        }
+        row.fleet.warm_up(queries.first().context("there is nothing to search for")?).await?;
+        if self.search_above.is_some() {
+            row.fleet.search_until_in_database(queries).await?;
+        }
+        Ok(figures)
+    }
+
+    /// Searches, single creates and bulk creates, one kind at a time.
+    async fn separate_loads(
+        &self,
+        row: &Row<'_>,
+        search: impl Source,
+        create: impl Source,
+        products: &Arc<Products>,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let fleet = row.fleet;
+        let stages_before = stages(fleet).await?;
+        let measured = row.drive(fleet.targets(1), SEARCH, search.clone()).await?;
+        let how = means(&stages_before, &stages(fleet).await?);
+        let alone =
+            Figure::new(row.named("a search alone"), measured.per_second(), "searches/s", how);
+        let mut figures = vec![alone.with_latency(&measured)];
+
+        let how = format!("{SEARCHING} connections, all different");
+        let phase = Phase { what: "searches", unit: "searches/s", each: 1, how };
+        figures.extend(row.measure(phase, fleet.targets(SEARCHING), SEARCH, search).await?);
+
+        let how = format!("{CREATING} connections, {} shops", self.shops);
+        let phase = Phase { what: "creates", unit: "products/s", each: 1, how };
+        figures.extend(row.measure(phase, fleet.targets(CREATING), CREATE, create.clone()).await?);
+
+        let how = format!("{CREATING} connections, one shop");
+        let phase = Phase { what: "creates, one shop", unit: "products/s", each: 1, how };
+        let targets = fleet.targets_of_one_shop(CREATING);
+        figures.extend(row.measure(phase, targets, CREATE, create).await?);
+
+        let how = format!("{BULK} a request, {CREATING_IN_BULK} connections");
+        let phase = Phase { what: "bulk", unit: "products/s", each: BULK, how };
+        let targets = fleet.targets(CREATING_IN_BULK);
+        figures.extend(row.measure(phase, targets, BULK_CREATE, bulks(products)).await?);
+        Ok(figures)
+    }
+
+    /// Searches beside creates, and the delay until other nodes find the created products.
+    async fn mixed_load(
+        &self,
+        row: &Row<'_>,
+        search: impl Source,
+        create: impl Source,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let fleet = row.fleet;
+        let before = row.usage()?;
+        let searching = row.drive(fleet.targets(SEARCHING), SEARCH, search);
+        let creating = row.drive(fleet.targets(CREATING_BESIDE), CREATE, create);
+        let polling = async {
+            match fleet.len() > 1 {
+                true => visibility::measure(fleet, self.seed + 2, self.time).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let (searched, created, seen) = tokio::try_join!(searching, creating, polling)?;
+        let how = format!(
+            "{SEARCHING} connections, while {CREATING_BESIDE} create {:.0} products/s",
+            created.per_second()
+        );
+        let phase = Phase { what: "mixed", unit: "searches/s", each: 1, how };
+        let mut figures = row.figures(&phase, &searched, before)?;
+        let how = format!("{CREATING_BESIDE} connections");
+        let name = row.named("creates among searches");
+        let creates = Figure::new(name, created.per_second(), "products/s", how);
+        figures.push(creates.with_latency(&created));
+        let how = "beside the mixed load";
+        figures
+            .extend(seen.iter().flat_map(|seen| row.visible("found elsewhere, busy", seen, how)));
+        Ok(figures)
+    }
 }
 
-/// What the nodes say of the steps of their searches: seconds and how often, each.
+/// The search stage histograms of all nodes: the sum in seconds and the count of each stage.
 async fn stages(fleet: &Fleet) -> anyhow::Result<Vec<(f64, f64)>> {
     let mut read = Vec::with_capacity(STAGES.len());
     for stage in STAGES {
@@ -224,7 +236,7 @@ async fn stages(fleet: &Fleet) -> anyhow::Result<Vec<(f64, f64)>> {
     Ok(read)
 }
 
-/// What each step took since, on average.
+/// The mean time of each stage since `before`.
 fn means(before: &[(f64, f64)], after: &[(f64, f64)]) -> String {
     let means = STAGES.iter().zip(before).zip(after).filter_map(|((stage, before), after)| {
         let (seconds, count) = (after.0 - before.0, after.1 - before.1);
@@ -233,7 +245,7 @@ fn means(before: &[(f64, f64)], after: &[(f64, f64)]) -> String {
     format!("1 connection; mean ms by stage: {}", means.collect::<Vec<_>>().join(", "))
 }
 
-/// One number of nodes.
+/// The measurements with one number of nodes.
 struct Row<'a> {
     database: &'a Database,
     name: &'a str,
@@ -241,45 +253,67 @@ struct Row<'a> {
     time: Duration,
 }
 
-/// Who had taken how much by then.
+/// Resources used up to a moment.
 #[derive(Clone, Copy)]
-struct Moment {
+struct Usage {
     nodes: Duration,
     client: Duration,
     work: Work,
 }
 
+/// A load whose throughput and cost are measured.
+struct Phase {
+    what: &'static str,
+    unit: &'static str,
+    /// Products or searches per request.
+    each: usize,
+    /// A description of the load.
+    how: String,
+}
+
 impl Row<'_> {
+    /// Drives a load and returns its throughput and cost.
+    async fn measure(
+        &self,
+        phase: Phase,
+        targets: Vec<Target>,
+        kind: Kind,
+        next: impl Source,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let before = self.usage()?;
+        let measured = self.drive(targets, kind, next).await?;
+        self.figures(&phase, &measured, before)
+    }
+
     /// The name of a figure: it is looked for by it in earlier reports.
     fn named(&self, what: &str) -> String {
         format!("{} nodes: {what}", self.fleet.len())
     }
 
-    fn moment(&self) -> anyhow::Result<Moment> {
+    fn usage(&self) -> anyhow::Result<Usage> {
         let work = self.database.work(self.name)?;
-        Ok(Moment { nodes: self.fleet.cpu()?, client: cpu::of_process(std::process::id())?, work })
+        Ok(Usage { nodes: self.fleet.cpu()?, client: cpu::of_process(std::process::id())?, work })
     }
 
     async fn drive(
         &self,
         targets: Vec<Target>,
         kind: Kind,
-        next: impl Fn() -> Option<Bytes> + Send + Sync + 'static,
+        next: impl Source,
     ) -> anyhow::Result<Measured> {
         drive_all(&targets, kind, self.time, next).await
     }
 
-    /// How often it was done in a second, and what each time cost nodes and database.
+    /// The throughput of a phase, and its cost for the nodes and the database.
     fn figures(
         &self,
-        what: &str,
-        unit: &str,
-        each: usize,
+        phase: &Phase,
         measured: &Measured,
-        before: Moment,
-        how: &str,
+        before: Usage,
     ) -> anyhow::Result<Vec<Figure>> {
-        // First the processes, so that asking the database is not counted.
+        let Phase { what, unit, each, how } = phase;
+        let each = *each;
+        // The processes first, so that the queries to the database are not counted.
         let nodes = self.fleet.cpu()?.saturating_sub(before.nodes);
         let client = cpu::of_process(std::process::id())?.saturating_sub(before.client);
         let work = self.database.work(self.name)?.since(before.work);
@@ -290,7 +324,7 @@ impl Row<'_> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         let one = if each == 1 { "request" } else { "product" };
         let mut figures = vec![
-            Figure::new(self.named(what), measured.per_second() * each as f64, unit, how)
+            Figure::new(self.named(what), measured.per_second() * each as f64, *unit, how.as_str())
                 .with_latency(measured),
             cost("nodes' processor time", milliseconds(nodes), "ms", &format!("for each {one}")),
             cost(
@@ -335,11 +369,12 @@ impl Row<'_> {
     }
 }
 
-type Next = Arc<dyn Fn() -> Option<Bytes> + Send + Sync>;
+/// Returns the bodies of requests, shared by all connections; `None` at the end.
+trait Source: Fn() -> Option<Bytes> + Clone + Send + Sync + 'static {}
 
-fn searches(
-    queries: &Arc<Vec<Bytes>>,
-) -> impl Fn() -> Option<Bytes> + Clone + Send + Sync + 'static {
+impl<S: Fn() -> Option<Bytes> + Clone + Send + Sync + 'static> Source for S {}
+
+fn searches(queries: &Arc<Vec<Bytes>>) -> impl Source + use<> {
     let (queries, next) = (Arc::clone(queries), AtomicUsize::new(0));
     shared(move || {
         let at = next.fetch_add(1, Ordering::Relaxed);
@@ -347,20 +382,18 @@ fn searches(
     })
 }
 
-fn singles(products: &Arc<Products>) -> impl Fn() -> Option<Bytes> + Clone + Send + Sync + 'static {
+fn singles(products: &Arc<Products>) -> impl Source + use<> {
     let (products, next) = (Arc::clone(products), AtomicUsize::new(0));
     shared(move || Some(products.single(next.fetch_add(1, Ordering::Relaxed))))
 }
 
-fn bulks(products: &Arc<Products>) -> impl Fn() -> Option<Bytes> + Clone + Send + Sync + 'static {
+fn bulks(products: &Arc<Products>) -> impl Source + use<> {
     let (products, next) = (Arc::clone(products), AtomicUsize::new(0));
     shared(move || Some(products.bulk(next.fetch_add(BULK, Ordering::Relaxed), BULK)))
 }
 
-/// One source for all who take from it.
-fn shared(
-    next: impl Fn() -> Option<Bytes> + Send + Sync + 'static,
-) -> impl Fn() -> Option<Bytes> + Clone + Send + Sync + 'static {
-    let next: Next = Arc::new(next);
+/// A source that can be cloned.
+fn shared(next: impl Fn() -> Option<Bytes> + Send + Sync + 'static) -> impl Source {
+    let next = Arc::new(next);
     move || next()
 }

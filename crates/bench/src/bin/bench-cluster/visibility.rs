@@ -1,4 +1,4 @@
-//! When do other nodes find what one node wrote? They are asked again and again until they do.
+//! The delay until other nodes find the writes of one node, measured by polling.
 
 use std::time::{Duration, Instant};
 

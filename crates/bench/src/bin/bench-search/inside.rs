@@ -1,5 +1,4 @@
-//! How long do searches take inside the server, all of them and step by step? Told by the
-//! service's own histograms, before and after.
+//! Search times inside the server, in total and per stage, from the differences of its histograms.
 
 use bench::report::Figure;
 

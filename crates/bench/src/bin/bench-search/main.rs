@@ -1,4 +1,4 @@
-//! `bench-search`: how fast are searches, and what does a catalog cost while it is searched?
+//! `bench-search`: latency and throughput of searches, and the memory of a catalog.
 
 mod inside;
 mod phases;

@@ -1,5 +1,5 @@
-//! What is measured, in which order? A catalog of one size is written, and searched by each
-//! encoder: alone, at saturation, beside writes, and with the same queries over and over.
+//! The phases of the benchmark: a catalog is written and searched with each encoder: one search at
+//! a time, at saturation, beside writes, and with repeated queries.
 
 use std::{
     path::PathBuf,
@@ -37,9 +37,9 @@ const DIFFERENT: usize = 200_000;
 /// Searches that come over and over.
 const REPEATED: usize = 100;
 /// Between two looks at whether the service is ready.
-const READY_LOOK: Duration = Duration::from_millis(2);
+const READY_POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// A service that takes longer to be ready is broken.
-const READY_PATIENCE: Duration = Duration::from_secs(180);
+const READY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The size of catalog that the aims for memory and restart are set for.
 const AIMED_AT: usize = 1_000_000;
@@ -129,7 +129,7 @@ impl Bench {
     ) -> anyhow::Result<Vec<Figure>> {
         let service = installation.start()?;
         ready(&service.target).await?;
-        let empty = service.resident_bytes()?;
+        let empty = service.resident_bytes();
         let (source, next, last) = (Arc::clone(products), AtomicUsize::new(0), self.count);
         let body = move || {
             let from = next.fetch_add(BULK, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl Bench {
         ready(&service.target).await?;
         let restart = started.elapsed();
         self.one_search(&service.target, products).await?;
-        let resident = service.resident_bytes()?.saturating_sub(empty) as f64;
+        let resident = service.resident_bytes().saturating_sub(empty) as f64;
         let index = metric(&service.target, "shopkeeper_index_bytes").await?;
         let count = self.count as f64;
         let restart = Figure::new(
@@ -192,25 +192,8 @@ impl Bench {
         self.one_search(target, products).await?;
         let queries = Queries::new(products, DIFFERENT, self.seed + 1);
 
-        let before = Inside::read(&figures_page(target).await?);
-        let alone = self.drive(target, 1, &queries).await?;
-        let inside = Inside::read(&figures_page(target).await?).since(&before);
         let name = |what: &str| self.named(&format!("{}, {what}", encoder.name()));
-        let mut figures = vec![
-            Figure::new(
-                name("alone"),
-                milliseconds(alone.percentile(0.5)),
-                "ms p50",
-                format!("1 connection, {} searches, all different", alone.requests),
-            )
-            .with_latency(&alone),
-        ];
-        let all = inside.all(name("alone, inside the server"));
-        figures.push(match self.aim(encoder) {
-            Some(aim) => all.with_aim(Aim::AtMost(aim)),
-            None => all,
-        });
-        figures.extend(inside.stages(name));
+        let mut figures = self.search_alone(target, &queries, encoder, &name).await?;
 
         let together = self.drive(target, SATURATION, &queries).await?;
         figures.push(
@@ -254,7 +237,29 @@ impl Bench {
         Ok(figures)
     }
 
-    /// What we want of the median search inside the server, in milliseconds.
+    /// One search at a time, with the times inside the server.
+    async fn search_alone(
+        &self,
+        target: &Target,
+        queries: &Queries,
+        encoder: Encoder,
+        name: &impl Fn(&str) -> String,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let before = Inside::read(&figures_page(target).await?);
+        let alone = self.drive(target, 1, queries).await?;
+        let inside = Inside::read(&figures_page(target).await?).since(&before);
+        let how = format!("1 connection, {} searches, all different", alone.requests);
+        let median = milliseconds(alone.percentile(0.5));
+        let outside = Figure::new(name("alone"), median, "ms p50", how).with_latency(&alone);
+        let all = inside.all(name("alone, inside the server"));
+        let all = match self.aim(encoder) {
+            Some(aim) => all.with_aim(Aim::AtMost(aim)),
+            None => all,
+        };
+        Ok([outside, all].into_iter().chain(inside.stages(name)).collect())
+    }
+
+    /// The target of the median search inside the server, in milliseconds.
     fn aim(&self, encoder: Encoder) -> Option<f64> {
         match (encoder, self.count) {
             (Encoder::Instant, ..=100_000) => Some(1.0),
@@ -308,21 +313,21 @@ async fn ready(target: &Target) -> anyhow::Result<()> {
     let mut connection = Connection::open(target).await?;
     let started = Instant::now();
     while connection.get("/health/ready").await?.status != StatusCode::OK {
-        if started.elapsed() > READY_PATIENCE {
-            bail!("the service does not become ready");
+        if started.elapsed() > READY_TIMEOUT {
+            bail!("the service did not become ready");
         }
-        tokio::time::sleep(READY_LOOK).await;
+        tokio::time::sleep(READY_POLL_INTERVAL).await;
     }
     Ok(())
 }
 
-/// All figures that the service keeps.
+/// The metrics page.
 async fn figures_page(target: &Target) -> anyhow::Result<String> {
     let page = Connection::open(target).await?.get("/metrics").await?.expect(StatusCode::OK)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-/// One of them.
+/// The value of one metric.
 async fn metric(target: &Target, name: &str) -> anyhow::Result<f64> {
     let page = figures_page(target).await?;
     page.lines()

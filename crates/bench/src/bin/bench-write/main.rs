@@ -1,4 +1,5 @@
-//! `bench-write`: how fast are writes stored, and what do a hundred thousand products cost?
+//! `bench-write`: latency and throughput of writes, and the memory and disk space of 100,000
+//! products.
 
 mod phases;
 

@@ -1,5 +1,5 @@
-//! What is measured, in which order? Writes one by one on one data folder; writes in bulk,
-//! memory, restart and searches on another that they fill.
+//! The phases of the benchmark: single writes on one data folder; bulk writes, memory, restart and
+//! searches on another.
 
 use std::{
     path::PathBuf,
@@ -37,9 +37,9 @@ const SEARCHES: usize = 1000;
 /// How long background work gets to come to rest before memory is read.
 const REST: Duration = Duration::from_secs(2);
 /// Between two looks at whether the service is ready.
-const READY_LOOK: Duration = Duration::from_millis(2);
+const READY_POLL_INTERVAL: Duration = Duration::from_millis(2);
 /// A service that takes longer to be ready is broken.
-const READY_PATIENCE: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 const LEAST_GAIN: f64 = 20.0;
 const LEAST_BULK: f64 = 8_000.0;
@@ -202,7 +202,7 @@ impl Bench {
         service: &Service,
     ) -> anyhow::Result<Vec<Figure>> {
         self.bring_into_memory(&service.target).await?;
-        let empty_bytes = service.resident_bytes()?;
+        let empty_bytes = service.resident_bytes();
         let mut figures = Vec::new();
         let requests = self.products.len().div_ceil(BULK);
         let mut first = 0;
@@ -224,11 +224,23 @@ impl Bench {
         }
 
         tokio::time::sleep(REST).await;
-        let count = (requests * BULK) as f64;
+        figures.extend(self.space(installation, service, empty_bytes, requests * BULK).await?);
+        Ok(figures)
+    }
+
+    /// Memory and disk space per product.
+    async fn space(
+        &self,
+        installation: &Installation,
+        service: &Service,
+        empty_bytes: u64,
+        products: usize,
+    ) -> anyhow::Result<Vec<Figure>> {
+        let count = products as f64;
         let per_product = |bytes: u64| bytes as f64 / count;
-        let resident = service.resident_bytes()?.saturating_sub(empty_bytes);
+        let resident = service.resident_bytes().saturating_sub(empty_bytes);
         let index = metric(&service.target, "shopkeeper_index_bytes").await?;
-        figures.extend([
+        Ok(vec![
             Figure::new(
                 "memory of the empty service",
                 empty_bytes as f64 / (1 << 20) as f64,
@@ -244,7 +256,7 @@ impl Bench {
             .with_aim(Aim::AtMost(MOST_BYTES_PER_PRODUCT)),
             Figure::new(
                 "peak memory during the writes",
-                per_product(service.peak_resident_bytes()?.saturating_sub(empty_bytes)),
+                per_product(service.peak_resident_bytes().saturating_sub(empty_bytes)),
                 "B/product",
                 "VmHWM above the empty service's",
             ),
@@ -255,8 +267,7 @@ impl Bench {
                 "B/product",
                 "size of shopkeeper.db*",
             ),
-        ]);
-        Ok(figures)
+        ])
     }
 
     async fn create_in_bulk(
@@ -299,7 +310,7 @@ impl Bench {
             Ok(started.elapsed())
         };
         let (answered, is_ready) = tokio::try_join!(first_answer, becomes_ready)?;
-        let resident = service.resident_bytes()? as f64 / (1 << 20) as f64;
+        let resident = service.resident_bytes() as f64 / (1 << 20) as f64;
         let figures = vec![
             Figure::new("stop", stopped.as_secs_f64(), "s", "SIGTERM to the end of the process"),
             Figure::new("restart: listens", listening.as_secs_f64(), "s", "from its start"),
@@ -364,10 +375,10 @@ async fn ready(target: &Target) -> anyhow::Result<()> {
     let mut connection = Connection::open(target).await?;
     let started = Instant::now();
     while connection.get("/health/ready").await?.status != StatusCode::OK {
-        if started.elapsed() > READY_PATIENCE {
-            bail!("the service does not become ready");
+        if started.elapsed() > READY_TIMEOUT {
+            bail!("the service did not become ready");
         }
-        tokio::time::sleep(READY_LOOK).await;
+        tokio::time::sleep(READY_POLL_INTERVAL).await;
     }
     Ok(())
 }

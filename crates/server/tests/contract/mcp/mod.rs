@@ -5,8 +5,7 @@ mod tools;
 
 use reqwest::blocking::RequestBuilder;
 use serde_json::{Value, json};
-
-use crate::shop::{Answer, Ask, Client};
+use testkit::{Answer, Client, RequestExt};
 
 /// The address of the protocol.
 const MCP: &str = "/mcp";

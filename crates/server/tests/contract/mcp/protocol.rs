@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{MCP, MODERN, VERSION, ask, done, message, post, result};
-use crate::shop::{Answer, Ask, Client, Role, SEARCH, Server, Shop, TOKENS, snapshot};
+use testkit::{Answer, Client, RequestExt, Role, SEARCH, Shop, TOKENS, TestServer};
+
+use crate::snapshot::snapshot;
 
 const ORIGIN: &str = "https://assistant.example.com";
 
@@ -84,11 +86,11 @@ fn without_a_good_token_nothing_is_answered() {
     let answer = say_hello(&shop.server.stranger()).refused(401, "missing_token");
     assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
     snapshot("mcp_missing_token", &answer);
-    say_hello(&shop.server.bearer("shk_nonsense")).refused(401, "invalid_token");
+    say_hello(&shop.server.client("shk_nonsense")).refused(401, "invalid_token");
 
     let admin = shop.as_role(Role::Admin);
     let token = admin.post(TOKENS, json!({"role": "VIEWER"})).expect(201);
-    let viewer = shop.server.bearer(token.body["token"].as_str().unwrap());
+    let viewer = shop.server.client(token.body["token"].as_str().unwrap());
     result(&viewer, "tools/list", json!({}));
     admin.delete(&format!("{TOKENS}/{}", token.id())).expect(204);
     say_hello(&viewer).refused(401, "invalid_token");
@@ -139,7 +141,7 @@ fn requests_for_what_there_is_not_are_errors_of_the_protocol() {
 
 #[test]
 fn limits_hold_here_too() {
-    let server = Server::start(&[
+    let server = TestServer::start(&[
         "--limits-body-bytes",
         "1KiB",
         "--rate-limit-requests-per-second",
@@ -165,14 +167,14 @@ fn pages_of_other_origins_are_turned_away() {
     };
     let shop = Shop::open();
     let viewer = shop.as_role(Role::Viewer);
-    // Whoever makes a name lead here (DNS rebinding) sends that name as host and as origin.
-    let own = format!("http://{}", shop.server.address);
+    // A DNS rebinding attack sends its own name as host and as origin.
+    let own = format!("http://{}", shop.server.address());
     for origin in [ORIGIN, "null", &own] {
         let answer = from(&viewer, origin).refused(403, "origin_not_allowed");
         snapshot("mcp_origin", &answer);
     }
 
-    let server = Server::start(&["--cors-origins", ORIGIN]);
+    let server = TestServer::start(&["--cors-origins", ORIGIN]);
     let viewer = server.shop().as_role(Role::Viewer);
     let answer = from(&viewer, ORIGIN).expect(200);
     assert_eq!(answer.header("access-control-allow-origin"), Some(ORIGIN));

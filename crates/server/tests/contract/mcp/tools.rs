@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 
 use super::{call, done, message, post, refused, result};
-use crate::shop::{
-    Answer, Ask, Client, PRODUCTS, Role, SEARCH, Server, Shop, editor, plain, product, snapshot,
+use testkit::{
+    Answer, Client, PRODUCTS, RequestExt, Role, SEARCH, Shop, TestServer, editor, product,
+    product_named,
 };
+
+use crate::snapshot::snapshot;
 
 /// The names of the tools that a client is offered.
 fn offered(client: &Client) -> Vec<String> {
@@ -34,12 +37,12 @@ fn each_role_is_offered_what_it_may_use() {
 #[test]
 fn a_tool_that_is_not_offered_refuses_and_does_nothing() {
     let (shop, editor) = editor();
-    let id = editor.create(plain("Sofa"));
+    let id = editor.create(product_named("Sofa"));
     let before = editor.get(&product(id)).expect(200).body;
     for role in [Role::Shopper, Role::Viewer] {
         let client = shop.as_role(role);
         for (tool, arguments) in [
-            ("create_product", plain("Stool")),
+            ("create_product", product_named("Stool")),
             ("update_product", json!({"id": id, "title": "Couch"})),
             ("delete_product", json!({"id": id})),
         ] {
@@ -95,7 +98,7 @@ fn a_product_is_created_read_changed_listed_and_deleted() {
     assert_eq!(read, updated);
     assert_eq!(text, format!("product {id}: Sofa, 19,99 € (hidden)\nSoft."));
 
-    let other = editor.create(plain("Stool"));
+    let other = editor.create(product_named("Stool"));
     let (list, text) = done(&editor, "list_products", json!({"limit": 1, "offset": 1}));
     assert_eq!(list["products"], editor.get(&format!("{PRODUCTS}?offset=1")).expect(200).body);
     assert_eq!(list["total"], 2);
@@ -142,9 +145,9 @@ fn hidden_products_do_not_exist_for_shoppers() {
 
 #[test]
 fn shops_are_apart() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let [ours, theirs] = [(); 2].map(|()| server.shop().as_role(Role::Admin));
-    let id = ours.create(plain("Sofa"));
+    let id = ours.create(product_named("Sofa"));
     let before = ours.get(&product(id)).expect(200).body;
     for (tool, arguments) in [
         ("get_product", json!({"id": id})),
@@ -207,7 +210,7 @@ fn every_fault_of_the_arguments_is_told() {
 #[test]
 fn a_create_with_a_key_happens_once() {
     let (_shop, editor) = editor();
-    let body = plain("Sofa");
+    let body = product_named("Sofa");
     let mut arguments = body.clone();
     arguments["idempotency_key"] = json!("call 17");
     let (first, _) = done(&editor, "create_product", arguments.clone());
@@ -223,9 +226,9 @@ fn a_create_with_a_key_happens_once() {
 
 #[test]
 fn calls_are_counted_like_requests() {
-    let server = Server::start(&[]);
+    let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
-    done(&editor, "create_product", plain("Sofa"));
+    done(&editor, "create_product", product_named("Sofa"));
     call(&editor, "create_product", json!({"title": "no price"}));
     done(&editor, "search_products", json!({"query": "sofa"}));
     done(&editor, "list_products", json!({}));

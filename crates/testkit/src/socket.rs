@@ -1,4 +1,4 @@
-//! How is a server asked what an HTTP library would never send? Byte by byte.
+//! A raw TCP connection, for requests that an HTTP library would not send.
 
 use std::{
     collections::BTreeMap,
@@ -9,39 +9,43 @@ use std::{
 
 use serde_json::Value;
 
-use crate::shop::{PATIENCE, Server};
+use crate::{Server, TIMEOUT};
 
-/// A connection that sends exactly what it is told.
-pub(crate) struct Socket {
+/// A connection that sends exactly the given bytes.
+pub struct Socket {
     stream: TcpStream,
-    /// What was received and not yet handed out.
+    /// Bytes received and not yet consumed.
     received: Vec<u8>,
 }
 
-/// An answer as it came over the wire.
+/// A parsed answer.
 #[derive(Debug)]
-pub(crate) struct RawAnswer {
-    pub(crate) status: u16,
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) body: Value,
+pub struct RawAnswer {
+    /// The status code.
+    pub status: u16,
+    /// The headers, with lower-case names.
+    pub headers: BTreeMap<String, String>,
+    /// The body, or `null` if it is not JSON.
+    pub body: Value,
 }
 
 impl Socket {
-    pub(crate) fn connect(server: &Server) -> Self {
-        let stream = TcpStream::connect(server.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    /// Connects to a server.
+    pub fn connect(server: &Server) -> Self {
+        let stream = TcpStream::connect(server.address()).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, received: Vec::new() }
     }
 
     /// Sends these bytes and nothing else.
-    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+    pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         self.stream.write_all(bytes.as_ref()).unwrap();
         self
     }
 
     /// Sends the head of a request, with the headers that every request has.
-    pub(crate) fn head(&mut self, line: &str, token: &str, headers: &[&str]) -> &mut Self {
+    pub fn head(&mut self, line: &str, token: &str, headers: &[&str]) -> &mut Self {
         let more: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
         self.send(format!(
             "{line} HTTP/1.1\r\nHost: shop\r\nAuthorization: Bearer {token}\r\n\
@@ -49,8 +53,8 @@ impl Socket {
         ))
     }
 
-    /// The next answer, which must have a body of announced length, or none.
-    pub(crate) fn answer(&mut self) -> RawAnswer {
+    /// Reads the next answer, which must have a `Content-Length` or no body.
+    pub fn answer(&mut self) -> RawAnswer {
         let end = loop {
             if let Some(end) = find(&self.received, b"\r\n\r\n") {
                 break end;
@@ -73,14 +77,14 @@ impl Socket {
         RawAnswer { status, headers, body }
     }
 
-    /// Everything up to the end of the connection, which the server must bring about.
-    pub(crate) fn rest(&mut self) -> Vec<u8> {
+    /// Reads until the server closes the connection.
+    pub fn rest(&mut self) -> Vec<u8> {
         while self.receive() > 0 {}
         std::mem::take(&mut self.received)
     }
 
     /// Whether nothing arrives for a while.
-    pub(crate) fn is_silent_for(&mut self, time: Duration) -> bool {
+    pub fn is_silent_for(&mut self, time: Duration) -> bool {
         self.stream.set_read_timeout(Some(time)).unwrap();
         let silent = match self.stream.peek(&mut [0]) {
             Ok(_) => false,
@@ -89,7 +93,7 @@ impl Socket {
                 true
             }
         };
-        self.stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        self.stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         silent
     }
 
@@ -97,7 +101,7 @@ impl Socket {
         let mut buffer = [0; 4096];
         let count = match self.stream.read(&mut buffer) {
             Ok(count) => count,
-            // The other side closed with bytes of ours unread, which is an end too.
+            // The server closed the connection with unread data.
             Err(error) if error.kind() == ErrorKind::ConnectionReset => 0,
             Err(error) => panic!("{error}"),
         };
@@ -109,7 +113,7 @@ impl Socket {
 impl RawAnswer {
     /// The answer, which must be this problem.
     #[track_caller]
-    pub(crate) fn refused(self, status: u16, code: &str) -> Self {
+    pub fn refused(self, status: u16, code: &str) -> Self {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(self.body["code"], code, "{self:?}");
         assert_eq!(self.headers["content-type"], "application/problem+json");

@@ -1,4 +1,4 @@
-//! Whom does a client trust? An authority of the test's own, and what it has signed.
+//! A certificate authority for tests, and the certificates it signs.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -10,35 +10,35 @@ use rustls::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// Somebody who signs certificates.
+/// A certificate authority.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
-/// A key and a certificate for one name.
-pub struct Certified {
+/// A key and a certificate for one host name.
+pub struct Certificate {
     certificate: CertificateDer<'static>,
     key: PrivateKeyDer<'static>,
 }
 
 impl Authority {
-    /// A new one, which nobody trusts yet.
+    /// A new authority.
     pub fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
 
-    /// Writes its certificate for those who are to trust it.
+    /// Writes its certificate, for clients that trust it.
     pub fn write(&self, file: &Path) {
         fs::write(file, self.0.pem()).unwrap();
     }
 
-    /// Certifies a host of this name.
-    pub fn certify(&self, name: &str) -> Certified {
+    /// Issues a certificate for a host name.
+    pub fn certify(&self, name: &str) -> Certificate {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();
         let certificate = params.signed_by(&key, &self.0).unwrap();
         let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-        Certified { certificate: certificate.der().clone(), key }
+        Certificate { certificate: certificate.der().clone(), key }
     }
 }
 
@@ -48,7 +48,7 @@ impl Default for Authority {
     }
 }
 
-impl Certified {
+impl Certificate {
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         let provider = Arc::new(ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)

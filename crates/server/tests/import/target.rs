@@ -1,5 +1,4 @@
-//! Where is imported into? A folder or a server; what holds for one holds for the other, so every
-//! test of an import runs on both.
+//! The targets of imports: a data folder and a running server. Most tests run on both.
 
 use std::{
     fs,
@@ -10,20 +9,18 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
-
-use crate::{
-    client::Client,
-    server::{Server, issue_token, shopkeeper},
-};
+use testkit::{Client, Installation, Role, Server, shopkeeper};
 
 /// A shop without products, and a scratch folder for files.
-pub(crate) struct Place {
+pub(crate) struct ImportTarget {
+    // Declared first: it ends before the folder is removed.
+    server: Option<Server>,
+    pub(crate) store: Installation,
     pub(crate) scratch: TempDir,
     token: String,
-    server: Option<Server>,
 }
 
-/// How an import ended and what it said.
+/// The exit code and the output of an import.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: i32,
@@ -31,32 +28,26 @@ pub(crate) struct Ended {
     pub(crate) errors: String,
 }
 
-impl Place {
+impl ImportTarget {
     /// A folder that no server runs on.
     pub(crate) fn folder() -> Self {
         let scratch = TempDir::new().unwrap();
-        let token = issue_token(&scratch.path().join("data"), "EDITOR");
-        Self { scratch, token, server: None }
+        let store = Installation::on_folder(&scratch.path().join("data"));
+        let token = store.token(1, Role::Editor);
+        Self { server: None, store, scratch, token }
     }
 
     /// A running server, started with these flags.
     pub(crate) fn server(flags: &[&str]) -> Self {
-        let mut place = Self::folder();
-        let mut command = shopkeeper();
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(flags);
-        command.arg("--data").arg(place.data());
-        place.server = Some(Server::run(&mut command));
-        place
+        let mut target = Self::folder();
+        target.server = Some(target.store.serve(flags));
+        target
     }
 
-    /// The same test in both kinds of places.
-    pub(crate) fn each(test: impl Fn(&Place)) {
+    /// Runs a test on both kinds of targets.
+    pub(crate) fn each(test: impl Fn(&ImportTarget)) {
         test(&Self::folder());
         test(&Self::server(&[]));
-    }
-
-    pub(crate) fn data(&self) -> PathBuf {
-        self.scratch.path().join("data")
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -69,7 +60,7 @@ impl Place {
         path
     }
 
-    /// A command that works on this place.
+    /// A command on this target.
     pub(crate) fn command(&self, name: &str) -> Command {
         let mut command = shopkeeper();
         command.arg(name).current_dir(self.scratch.path());
@@ -79,7 +70,7 @@ impl Place {
                 command.args(["--token-env", "SHOP_TOKEN"]).env("SHOP_TOKEN", &self.token);
             }
             None => {
-                command.args(["--shop", "1", "--data"]).arg(self.data());
+                command.args(["--shop", "1", "--data"]).arg(self.store.data());
             }
         }
         command
@@ -98,18 +89,21 @@ impl Place {
         Ended::of(self.command("import").arg(file).args(flags).output().unwrap())
     }
 
-    /// Begins an import from standard input.
+    /// Starts an import from standard input.
     pub(crate) fn import_stream(&self, flags: &[&str]) -> Child {
         let mut command = self.command("import");
         command.arg("-").args(flags).stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// All products, by the interface itself.
+    /// All products, read through the API.
     pub(crate) fn products(&self) -> Vec<Value> {
         match &self.server {
-            Some(server) => server.client(&self.token).list().0,
-            None => Server::start(&self.data()).client(&self.token).list().0,
+            Some(server) => server.client(&self.token).list_all().0,
+            None => {
+                let server = self.store.serve(&["--model-kind", "off"]);
+                server.client(&self.token).list_all().0
+            }
         }
     }
 
@@ -128,16 +122,16 @@ impl Ended {
         Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), errors }
     }
 
-    /// That it ended with this code.
+    /// The result, which must have this exit code.
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{}{}", self.out, self.errors);
         self
     }
 }
 
-/// Hands a text to a child and waits for its end.
+/// Writes a text to a child and waits for its end.
 pub(crate) fn feed(mut child: Child, text: &str) -> Ended {
-    // It may end before it has read all.
+    // The child may end before it has read everything.
     let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
     Ended::of(child.wait_with_output().unwrap())
 }
