@@ -1,31 +1,32 @@
-//! Which database, if any, and how is it reached?
+//! The rules between the settings of the database.
 
 use std::{env, io, path::Path};
 
 use engine::store::{DatabaseAddress, PostgresSettings};
 
-use super::{
-    resolve::Resolver,
-    secret::{Secret, without_final_line_break},
-    settings::DatabaseSettings,
-};
+use super::resolve::Resolver;
+use super::settings::DatabaseSettings;
 
 /// A database in place of the data folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DatabaseConfig {
-    /// How it is reached.
+    /// The connection settings.
     pub settings: PostgresSettings,
-    /// Whether a node brings its tables up to date at the start.
+    /// Whether a node migrates the schema when it starts.
     pub migrate: bool,
 }
 
-/// Checks the rules between the settings; `None` where there is no database or something was refused.
+/// Checks the rules between the settings; `None` if there is no database or a rule is broken.
 pub(super) fn resolve(
     settings: DatabaseSettings,
     resolver: &mut Resolver,
     read_file: impl Fn(&Path) -> io::Result<String>,
 ) -> Option<DatabaseConfig> {
-    let (key, url) = url(&settings, resolver, read_file)?;
+    let (key, url) = resolver.secret_or_file(
+        ("database.url", settings.url.as_ref()),
+        ("database.url_file", settings.url_file.as_deref()),
+        read_file,
+    )??;
     let text = String::from_utf8_lossy(url.expose());
     let address = match text.parse::<DatabaseAddress>() {
         Ok(address) => address,
@@ -46,30 +47,4 @@ pub(super) fn resolve(
         },
         migrate: settings.migrate,
     })
-}
-
-/// The address, and the setting that says it.
-fn url(
-    settings: &DatabaseSettings,
-    resolver: &mut Resolver,
-    read_file: impl Fn(&Path) -> io::Result<String>,
-) -> Option<(&'static str, Secret)> {
-    match (&settings.url, &settings.url_file) {
-        (Some(_), Some(_)) => {
-            resolver.refuse("database.url_file", "set either this or database.url, not both");
-            None
-        }
-        (Some(url), None) => Some(("database.url", url.clone())),
-        (None, Some(file)) => match read_file(file) {
-            Ok(text) => {
-                let url = Secret::new(without_final_line_break(&text).to_owned());
-                Some(("database.url_file", url))
-            }
-            Err(error) => {
-                resolver.refuse("database.url_file", format!("cannot be read: {error}"));
-                None
-            }
-        },
-        (None, None) => None,
-    }
 }

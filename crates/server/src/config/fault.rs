@@ -1,4 +1,4 @@
-//! What is wrong with the configuration, and where was it written?
+//! Configuration errors, with where the value at fault was written.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Where the value of a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody set it.
+    /// The built-in default.
     Default,
     /// A line of the configuration file.
     File {
@@ -32,16 +32,16 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One thing wrong with the configuration.
+/// One configuration error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The key, variable or file at fault.
     pub subject: String,
     /// Where it was written.
     pub origin: Origin,
-    /// What is wrong with it.
+    /// The description of the error.
     pub message: String,
-    /// The known name that was probably meant.
+    /// The known name to suggest.
     pub nearest: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything wrong with the configuration, so that it can be put right in one go.
+/// All errors of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct ConfigErrors(pub Vec<Fault>);
 

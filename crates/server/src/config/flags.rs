@@ -1,4 +1,4 @@
-//! Which flags does the command line take, and which of them were given?
+//! The command-line flags of all settings.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -44,7 +44,7 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
     std::iter::once(config).chain(settings)
 }
 
-/// What stands for the value in the help text.
+/// The placeholder of the value in the help text.
 fn value_name(key: &str) -> &'static str {
     match key.rsplit(['.', '_']).next() {
         Some("data") => "FOLDER",
@@ -57,7 +57,7 @@ fn value_name(key: &str) -> &'static str {
 }
 
 impl Flags {
-    /// The flags found in the matches of a command; a command that lacks some of the arguments is fine.
+    /// The flags in the matches of a command, which need not have all arguments.
     #[must_use]
     pub fn given(matches: &ArgMatches) -> Self {
         let keys =
@@ -70,7 +70,7 @@ impl Flags {
     }
 }
 
-/// Shows which flags were given, and not their values: one of them may be a secret.
+/// Shows the names of the given flags without their values, which may be secret.
 impl fmt::Debug for Flags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Flags").field(&self.config).field(&self.values.keys()).finish()

@@ -1,4 +1,4 @@
-//! Do the settings for signed tokens go together, and what do they amount to?
+//! The rules between the settings of signed tokens (JWT).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,30 +7,18 @@ use std::time::Duration;
 use super::fault::Origin;
 use super::resolve::Resolver;
 use super::secret::{Secret, without_final_line_break};
-use super::settings::JwtSettings;
+use super::settings::{JwtAlgorithm, JwtSettings};
 
 /// The shortest secret that HS256 is safe with: as long as its hash.
 pub const MIN_SECRET_BYTES: usize = 32;
 
-/// A signature algorithm the service can check. There is no `none`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JwtAlgorithm {
-    /// HMAC with SHA-256 and a shared secret.
-    Hs256,
-    /// RSA (PKCS #1 v1.5) with SHA-256.
-    Rs256,
-    /// ECDSA on P-256 with SHA-256.
-    Es256,
-    /// Ed25519.
-    EdDsa,
-}
-
-/// What signatures are checked with. Secrets and public keys never mix, so that a public key can't pass for a secret.
+/// The keys that signatures are checked with. A secret and public keys exclude each other, so that a
+/// public key can never be used as a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JwtKeys {
     /// HS256 with this secret.
     Secret(Secret),
-    /// HS256 with the secret in this file, which held a good one when the settings were read.
+    /// HS256 with the secret in this file, which was valid when the configuration was loaded.
     SecretFile(PathBuf),
     /// A file with a JSON Web Key Set, for these algorithms and no others; never HS256, never empty.
     KeySet {
@@ -60,7 +48,7 @@ pub struct JwtConfig {
     pub file_grace: Duration,
 }
 
-/// Checks the rules between the settings; `None` where signed tokens are off or something was refused.
+/// Checks the rules between the settings; `None` if signed tokens are off or a rule is broken.
 pub(super) fn resolve(
     settings: JwtSettings,
     resolver: &mut Resolver,
@@ -88,7 +76,7 @@ pub(super) fn resolve(
     })
 }
 
-/// Without an issuer nothing else has an effect, which nobody who set it wants; an issuer set to nothing on purpose is fine.
+/// Refuses settings that have no effect without an issuer, unless the issuer was unset explicitly.
 fn refuse_half_configured(settings: &JwtSettings, resolver: &mut Resolver) {
     if resolver.origin("jwt.issuer") != Origin::Default {
         return;
@@ -155,39 +143,23 @@ fn secret(
     resolver: &mut Resolver,
     read_file: impl Fn(&Path) -> io::Result<String>,
 ) -> Option<JwtKeys> {
-    let (key, checked, keys) = match (&settings.secret, &settings.secret_file) {
-        (Some(_), Some(_)) => {
-            resolver
-                .refuse("jwt.secret_file", "does not go with jwt.secret: leave one of them out");
-            return None;
-        }
-        (None, None) => {
-            resolver.refuse("jwt.secret_file", "HS256 requires it, or jwt.secret");
-            return None;
-        }
-        (Some(secret), None) => {
-            ("jwt.secret", check_secret(secret), JwtKeys::Secret(secret.clone()))
-        }
-        (None, Some(path)) => match read_file(path) {
-            Ok(text) => (
-                "jwt.secret_file",
-                secret_in_file(&text).map(drop),
-                JwtKeys::SecretFile(path.clone()),
-            ),
-            Err(error) => {
-                resolver
-                    .refuse("jwt.secret_file", format!("cannot read {}: {error}", path.display()));
-                return None;
-            }
-        },
+    let found = resolver.secret_or_file(
+        ("jwt.secret", settings.secret.as_ref()),
+        ("jwt.secret_file", settings.secret_file.as_deref()),
+        read_file,
+    )?;
+    let Some((key, secret)) = found else {
+        resolver.refuse("jwt.secret_file", "HS256 requires it, or jwt.secret");
+        return None;
     };
-    match checked {
-        Ok(()) => Some(keys),
-        Err(why) => {
-            resolver.refuse(key, why);
-            None
-        }
+    if let Err(message) = check_secret(&secret) {
+        resolver.refuse(key, message);
+        return None;
     }
+    Some(match &settings.secret_file {
+        Some(path) => JwtKeys::SecretFile(path.clone()),
+        None => JwtKeys::Secret(secret),
+    })
 }
 
 /// The shared secret that a file holds.

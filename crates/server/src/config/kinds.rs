@@ -1,6 +1,5 @@
-//! Which kinds of value are there, how is each read, and how is it shown?
+//! The kinds of values: how each is parsed from what was written, and how it is shown.
 
-use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use super::raw::Raw;
 use super::secret::Secret;
 use super::units::{parse_bytes, parse_time, show_bytes, show_time};
 
-/// A kind of value: what it expects, how it is read from what was written, how it is shown.
+/// A kind of value: what it expects, how it is parsed from what was written, how it is shown.
 pub(super) trait Kind {
     /// The type the service works with.
     type Value;
@@ -19,13 +18,13 @@ pub(super) trait Kind {
     /// What belongs here, as it follows "expected" in a message and stands in the reference.
     fn expects(&self) -> String;
 
-    /// Reads what was written, or says why it cannot be this kind of value.
+    /// Parses what was written, or returns the message for a value that is not of this kind.
     fn read(&self, raw: &Raw) -> Result<Self::Value, String>;
 
     /// Shows the value in force.
     fn show(&self, value: &Self::Value) -> Shown;
 
-    /// The message for something that is not this kind of value at all.
+    /// The message for a value that is not of this kind.
     fn mismatch(&self, raw: &Raw) -> String {
         format!("expected {}, found {}", self.expects(), raw.quoted())
     }
@@ -38,12 +37,12 @@ pub enum Shown {
     Literal(String),
     /// Nothing is set.
     Unset,
-    /// Something is set that must not be shown.
+    /// A value is set that must not be shown.
     Hidden,
 }
 
 impl Shown {
-    pub(super) fn string(text: &str) -> Self {
+    fn string(text: &str) -> Self {
         Self::Literal(toml_string(text))
     }
 }
@@ -90,7 +89,7 @@ impl Kind for Bytes {
     }
 }
 
-/// A span of time.
+/// A duration.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Time {
     pub(super) min: Duration,
@@ -148,7 +147,7 @@ where
     }
 }
 
-/// A share from 0 to 1.
+/// A fraction from 0 to 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ratio;
 
@@ -199,69 +198,123 @@ impl Kind for Switch {
     }
 }
 
-/// Text that is not blank.
+/// A value that is parsed from text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Text;
+pub(super) struct Parsed<T> {
+    expects: &'static str,
+    /// What a message about a wrong value adds; may be empty.
+    hint: &'static str,
+    parse: fn(&str) -> Option<T>,
+    show: fn(&T) -> String,
+}
 
-impl Kind for Text {
-    type Value = String;
+impl<T> Kind for Parsed<T> {
+    type Value = T;
 
     fn expects(&self) -> String {
-        "text that is not blank".to_owned()
+        self.expects.to_owned()
     }
 
-    fn read(&self, raw: &Raw) -> Result<String, String> {
-        let text = raw.text().filter(|text| !text.is_empty());
-        text.map(str::to_owned).ok_or_else(|| self.mismatch(raw))
+    fn read(&self, raw: &Raw) -> Result<T, String> {
+        let value = raw.text().and_then(self.parse);
+        value.ok_or_else(|| self.mismatch(raw) + self.hint)
     }
 
-    fn show(&self, value: &String) -> Shown {
-        Shown::string(value)
+    fn show(&self, value: &T) -> Shown {
+        Shown::string(&(self.show)(value))
     }
 }
+
+/// Text that is not blank.
+pub(super) const TEXT: Parsed<String> = Parsed {
+    expects: "text that is not blank",
+    hint: "",
+    parse: |text| (!text.is_empty()).then(|| text.to_owned()),
+    show: String::clone,
+};
 
 /// The path of a file or folder; a relative one starts at the folder the service was started in.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct FilePath;
-
-impl Kind for FilePath {
-    type Value = PathBuf;
-
-    fn expects(&self) -> String {
-        "a path".to_owned()
-    }
-
-    fn read(&self, raw: &Raw) -> Result<PathBuf, String> {
-        let text = raw.text().filter(|text| !text.is_empty());
-        text.map(PathBuf::from).ok_or_else(|| self.mismatch(raw))
-    }
-
-    fn show(&self, value: &PathBuf) -> Shown {
-        Shown::string(&value.to_string_lossy())
-    }
-}
+pub(super) const PATH: Parsed<PathBuf> = Parsed {
+    expects: "a path",
+    hint: "",
+    parse: |text| (!text.is_empty()).then(|| PathBuf::from(text)),
+    show: |path| path.to_string_lossy().into_owned(),
+};
 
 /// An IP address with a port.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Address;
+pub(super) const ADDRESS: Parsed<SocketAddr> = Parsed {
+    expects: "an IP address with a port, such as 127.0.0.1:7700, 0.0.0.0:7700 or [::]:7700",
+    hint: "",
+    parse: |text| text.parse().ok(),
+    show: SocketAddr::to_string,
+};
 
-impl Kind for Address {
-    type Value = SocketAddr;
+/// Log directives of `tracing`: a level, or levels by target.
+pub(super) const DIRECTIVES: Parsed<String> = Parsed {
+    expects: "a level (off, error, warn, info, debug, trace), or several by target such as info,engine=debug",
+    hint: "",
+    parse: |text| {
+        let is_valid = text.split(',').all(|directive| has_level(directive.trim()))
+            && EnvFilter::builder().parse(text).is_ok();
+        is_valid.then(|| text.to_owned())
+    },
+    show: String::clone,
+};
 
-    fn expects(&self) -> String {
-        "an IP address with a port, such as 127.0.0.1:7700, 0.0.0.0:7700 or [::]:7700".to_owned()
-    }
-
-    fn read(&self, raw: &Raw) -> Result<SocketAddr, String> {
-        raw.text().and_then(|text| text.parse().ok()).ok_or_else(|| self.mismatch(raw))
-    }
-
-    fn show(&self, value: &SocketAddr) -> Shown {
-        Shown::string(&value.to_string())
-    }
+/// Whether a directive contains a level. `tracing` takes a word that is no level for a target and
+/// silences everything else.
+fn has_level(directive: &str) -> bool {
+    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+    directive.contains(['=', '['])
+        || LEVELS.iter().any(|level| level.eq_ignore_ascii_case(directive))
 }
 
-/// One name out of a fixed few.
+/// The base URL of an HTTP service, without TLS.
+pub(super) const HTTP_URL: Parsed<String> = Parsed {
+    expects: "an http:// address such as http://127.0.0.1:4318",
+    hint: "; TLS is left to a collector beside the service",
+    parse: |text| service_url(text).filter(|url| url.starts_with("http://")),
+    show: String::clone,
+};
+
+/// The base URL of an HTTP service, with TLS or without.
+pub(super) const SERVICE_URL: Parsed<String> = Parsed {
+    expects: "an address such as https://api.example.com/v1",
+    hint: "",
+    parse: service_url,
+    show: String::clone,
+};
+
+/// A URL with a host and perhaps a path, without its final slashes.
+fn service_url(text: &str) -> Option<String> {
+    let text = text.trim_end_matches('/');
+    let url = url::Url::parse(text).ok()?;
+    let is_base = matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    is_base.then(|| text.to_owned())
+}
+
+/// The origin of a web page, or `*` for any.
+pub(super) const WEB_ORIGIN: Parsed<String> = Parsed {
+    expects: "* or origins such as https://shop.example",
+    hint: "; an origin has a scheme and a host in lower case, no path and no final slash",
+    parse: |text| {
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let is_host = |host: &str| {
+            let authority: Result<axum::http::uri::Authority, _> = host.parse();
+            authority.is_ok_and(|authority| !authority.as_str().contains('@'))
+                && host == host.to_ascii_lowercase()
+        };
+        (text == "*" || host.is_some_and(is_host)).then(|| text.to_owned())
+    },
+    show: String::clone,
+};
+
+/// One of a fixed set of names.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OneOf<T: 'static>(pub(super) &'static [(&'static str, T)]);
 
@@ -285,109 +338,7 @@ impl<T: Copy + PartialEq> Kind for OneOf<T> {
     }
 }
 
-/// Which log lines to write: a level, or levels by target, as `tracing` writes them.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Directives;
-
-impl Directives {
-    const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-
-    /// A lone word that is no level would be taken for a target and silence everything else.
-    fn is_level_or_names_one(directive: &str) -> bool {
-        directive.contains(['=', '['])
-            || Self::LEVELS.iter().any(|level| level.eq_ignore_ascii_case(directive))
-    }
-}
-
-impl Kind for Directives {
-    type Value = String;
-
-    fn expects(&self) -> String {
-        "a level (off, error, warn, info, debug, trace), or several by target such as info,engine=debug".to_owned()
-    }
-
-    fn read(&self, raw: &Raw) -> Result<String, String> {
-        let text = raw
-            .text()
-            .filter(|text| text.split(',').all(|part| Self::is_level_or_names_one(part.trim())));
-        let valid = text.filter(|text| EnvFilter::builder().parse(text).is_ok());
-        valid.map(str::to_owned).ok_or_else(|| self.mismatch(raw))
-    }
-
-    fn show(&self, value: &String) -> Shown {
-        Shown::string(value)
-    }
-}
-
-/// The base address of an HTTP service, without TLS.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct HttpUrl;
-
-impl Kind for HttpUrl {
-    type Value = String;
-
-    fn expects(&self) -> String {
-        "an http:// address such as http://127.0.0.1:4318".to_owned()
-    }
-
-    fn read(&self, raw: &Raw) -> Result<String, String> {
-        let text = raw.text().unwrap_or_default().trim_end_matches('/');
-        if text.starts_with("https://") {
-            return Err(format!(
-                "{text:?} needs TLS, which is left to a collector beside the service; expected {}",
-                self.expects()
-            ));
-        }
-        let uri: Option<axum::http::Uri> = text.parse().ok();
-        let good = |uri: &axum::http::Uri| {
-            uri.scheme_str() == Some("http")
-                && uri.host().is_some_and(|host| !host.is_empty())
-                && uri.authority().is_some_and(|authority| !authority.as_str().contains('@'))
-                && uri.query().is_none()
-        };
-        uri.filter(good).map(|_| text.to_owned()).ok_or_else(|| self.mismatch(raw))
-    }
-
-    fn show(&self, value: &String) -> Shown {
-        Shown::string(value)
-    }
-}
-
-/// The origin of a web page, or `*` for any.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WebOrigin;
-
-impl Kind for WebOrigin {
-    type Value = String;
-
-    fn expects(&self) -> String {
-        "* or origins such as https://shop.example".to_owned()
-    }
-
-    fn read(&self, raw: &Raw) -> Result<String, String> {
-        let text = raw.text().unwrap_or_default();
-        let after_scheme = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-        let is_host = |host: &str| {
-            let uri: Result<axum::http::uri::Authority, _> = host.parse();
-            uri.is_ok_and(|authority| !authority.as_str().contains('@'))
-                && host == host.to_ascii_lowercase()
-        };
-        if text == "*" || after_scheme.is_some_and(is_host) {
-            Ok(text.to_owned())
-        } else {
-            Err(format!(
-                "{}; an origin has a scheme and a host in lower case, no path and no final slash",
-                self.mismatch(raw)
-            ))
-        }
-    }
-
-    fn show(&self, value: &String) -> Shown {
-        Shown::string(value)
-    }
-}
-
-/// Text that must never be shown.
+/// Text that is never shown.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecretText;
 
@@ -412,7 +363,7 @@ impl Kind for SecretText {
     }
 }
 
-/// A value that may be left out; empty text leaves it out too, so that a weaker source can be overruled.
+/// An optional value; empty text unsets it, so that a weaker source can be overridden.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Optional<K>(pub(super) K);
 
@@ -465,182 +416,4 @@ impl<K: Kind> Kind for ListOf<K> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each line: what was written, and what is shown for it or the start of the fault.
-    fn check<K: Kind>(kind: K, cases: &[(Raw, &str)]) {
-        for (raw, expected) in cases {
-            let shown = match kind.read(raw).map(|value| kind.show(&value)) {
-                Ok(Shown::Literal(literal)) => literal,
-                Ok(Shown::Unset) => "unset".to_owned(),
-                Ok(Shown::Hidden) => "hidden".to_owned(),
-                Err(message) => {
-                    assert!(message.contains("expected"), "{message}");
-                    "fault".to_owned()
-                }
-            };
-            assert_eq!(shown, *expected, "{raw:?}");
-        }
-    }
-
-    fn text(text: &str) -> Raw {
-        Raw::Text(text.to_owned())
-    }
-
-    #[test]
-    fn numbers_keep_to_their_range_and_type() {
-        check(
-            Bytes { min: 1024, max: 1 << 30 },
-            &[
-                (text("4MiB"), "\"4MiB\""),
-                (Raw::Integer(2048), "\"2KiB\""),
-                (Raw::Integer(-1), "fault"),
-                (text("1023"), "fault"),
-                (text("2GiB"), "fault"),
-                (Raw::Boolean(true), "fault"),
-                (Raw::Float(4096.0), "fault"),
-            ],
-        );
-        check(
-            Time { min: Duration::from_millis(100), max: Duration::from_secs(60) },
-            &[
-                (text("30s"), "\"30s\""),
-                (Raw::String("1m".to_owned()), "\"1m\""),
-                (Raw::Integer(30), "fault"),
-                (text("30"), "fault"),
-                (text("2m"), "fault"),
-                (text("0"), "fault"),
-            ],
-        );
-        check(
-            Count { min: 1_usize, max: 10 },
-            &[
-                (text("7"), "7"),
-                (Raw::Integer(10), "10"),
-                (Raw::String("7".to_owned()), "fault"),
-                (text("0"), "fault"),
-                (text("11"), "fault"),
-                (text("-3"), "fault"),
-                (text("seven"), "fault"),
-            ],
-        );
-        check(
-            Ratio,
-            &[
-                (text("0.25"), "0.25"),
-                (text("1"), "1.0"),
-                (Raw::Integer(0), "0.0"),
-                (Raw::Float(0.5), "0.5"),
-                (Raw::Float(f64::NAN), "fault"),
-                (text("1.1"), "fault"),
-                (text("NaN"), "fault"),
-            ],
-        );
-    }
-
-    #[test]
-    fn words_are_checked() {
-        check(
-            Switch,
-            &[
-                (text("true"), "true"),
-                (Raw::Boolean(false), "false"),
-                (text("yes"), "fault"),
-                (Raw::Integer(1), "fault"),
-            ],
-        );
-        check(
-            Text,
-            &[
-                (text(" a \"b\" "), r#""a \"b\"""#),
-                (text("  "), "fault"),
-                (Raw::Integer(1), "fault"),
-            ],
-        );
-        check(FilePath, &[(text("/var/lib/shop"), "\"/var/lib/shop\""), (text(""), "fault")]);
-        check(
-            Address,
-            &[
-                (text("127.0.0.1:7700"), "\"127.0.0.1:7700\""),
-                (text("[::1]:80"), "\"[::1]:80\""),
-                (text(":7700"), "fault"),
-                (text("localhost:7700"), "fault"),
-                (Raw::Integer(7700), "fault"),
-            ],
-        );
-        check(
-            OneOf(&[("text", 1), ("json", 2)]),
-            &[(text("json"), "\"json\""), (text("JSON"), "fault"), (text("xml"), "fault")],
-        );
-    }
-
-    #[test]
-    fn log_directives_are_levels_or_name_one() {
-        check(
-            Directives,
-            &[
-                (text("info"), "\"info\""),
-                (text("INFO"), "\"INFO\""),
-                (text("info,engine=debug"), "\"info,engine=debug\""),
-                (text("warn, engine=trace"), "fault"),
-                (text("[request{id=1}]=trace"), "\"[request{id=1}]=trace\""),
-                (text("inof"), "fault"),
-                (text("engine=loud"), "fault"),
-                (text(""), "fault"),
-            ],
-        );
-    }
-
-    #[test]
-    fn addresses_of_others_are_checked() {
-        check(
-            HttpUrl,
-            &[
-                (text("http://127.0.0.1:4318/"), "\"http://127.0.0.1:4318\""),
-                (text("http://collector/otlp"), "\"http://collector/otlp\""),
-                (text("https://collector"), "fault"),
-                (text("collector:4318"), "fault"),
-                (text("http://"), "fault"),
-                (text("http://a?b"), "fault"),
-                (text("http://user:pass@a"), "fault"),
-            ],
-        );
-        check(
-            ListOf(WebOrigin),
-            &[
-                (text(""), "[]"),
-                (text("*"), "[\"*\"]"),
-                (
-                    text("https://a.example, http://localhost:3000"),
-                    "[\"https://a.example\", \"http://localhost:3000\"]",
-                ),
-                (Raw::List(vec!["https://a.example".to_owned()]), "[\"https://a.example\"]"),
-                (text("https://a.example/"), "fault"),
-                (text("https://A.example"), "fault"),
-                (text("https://"), "fault"),
-                (text("a.example"), "fault"),
-                (text("https://a.example,"), "fault"),
-                (Raw::Integer(1), "fault"),
-            ],
-        );
-    }
-
-    #[test]
-    fn what_may_be_left_out_is_left_out_by_empty_text() {
-        check(
-            Optional(Text),
-            &[(text(""), "unset"), (text("x"), "\"x\""), (Raw::Integer(1), "fault")],
-        );
-        check(
-            Optional(SecretText),
-            &[(text(""), "unset"), (text("hunter2"), "hidden"), (Raw::Integer(42), "fault")],
-        );
-    }
-
-    #[test]
-    fn a_secret_is_not_quoted_in_a_fault() {
-        let message = SecretText.read(&Raw::Integer(421)).unwrap_err();
-        assert!(!message.contains("421"), "{message}");
-    }
-}
+mod tests;

@@ -1,8 +1,9 @@
-//! How is the service set up? Flags, then environment, then a TOML file, then defaults, into one typed [`Config`].
+//! Loads the configuration: flags override environment variables, which override a TOML file, which
+//! overrides the defaults.
 //!
-//! `settings` is the table of all settings and the only place that names one; to add a setting, add a line there.
-//! The way of a value: `flags` and `sources` gather what was written, `resolve` reads each by its kind (`kinds`),
-//! [`Config::load`] checks the rules between settings, and `report` and `reference` print.
+//! `settings` is the table of all settings; to add one, add a line there. `flags` and `sources`
+//! collect raw values, `resolve` parses each by its kind (`kinds`), [`Config::load`] checks the rules
+//! between settings and reports all errors at once, `report` and `reference` print.
 
 mod database;
 mod fault;
@@ -33,67 +34,70 @@ use std::path::{Path, PathBuf};
 pub use database::DatabaseConfig;
 pub use fault::{ConfigErrors, Fault, Origin};
 pub use flags::{Flags, arguments};
-pub use jwt::{JwtAlgorithm, JwtConfig, JwtKeys, MIN_SECRET_BYTES, secret_in_file};
+pub use jwt::{JwtConfig, JwtKeys, MIN_SECRET_BYTES, secret_in_file};
 pub use kinds::Shown;
-pub use model::{ModelConfig, ModelKind};
+pub use model::ModelConfig;
 pub use reference::reference_markdown;
 pub use report::Report;
 pub use resolve::InForce;
 pub use secret::Secret;
-pub use settings::{Cors, Index, Limits, Log, LogFormat, Metrics, Pages, Store, Telemetry};
+pub use settings::{
+    Cors, Index, JwtAlgorithm, Limits, Log, LogFormat, Metrics, Pages, Store, Telemetry,
+};
 pub(crate) use units::parse_time;
 
-use resolve::Resolver;
-use settings::{DatabaseSettings, JwtSettings, ModelSettings, Place, RateLimitSettings, sections};
-use sources::Written;
+use resolve::{RawSettings, Resolver};
+use settings::{
+    DatabaseSettings, General, JwtSettings, ModelSettings, RateLimitSettings, sections,
+};
 
 /// The configuration in force, checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
-    /// Folder that holds everything the service stores.
+    /// The folder of the SQLite database.
     pub data: PathBuf,
     /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// Address and port to answer health and metrics on too.
+    /// Address and port of the admin listener: health and metrics only.
     pub admin_listen: Option<SocketAddr>,
-    /// What requests may ask of the service.
+    /// Limits on requests, connections and queues.
     pub limits: Limits,
-    /// How many requests one token may make; `None` sets no limit.
+    /// The rate limit of each token; `None` sets no limit.
     pub rate_limit: Option<RateLimit>,
-    /// Which web pages may call the service.
+    /// Cross-origin requests.
     pub cors: Cors,
-    /// The pages for people.
+    /// The HTML pages.
     pub pages: Pages,
     /// The search indexes held in memory.
     pub index: Index,
     /// How products are stored.
     pub store: Store,
-    /// The database in place of the data folder; `None` means the folder.
+    /// The PostgreSQL database; `None` means SQLite in the data folder.
     pub database: Option<DatabaseConfig>,
-    /// Who turns texts into vectors.
+    /// The embedding model.
     pub model: ModelConfig,
-    /// Searches beyond which a query is read by the instant encoder.
+    /// Concurrent searches above which queries are embedded by the instant encoder.
     pub query_budget: usize,
-    /// Whether products get better vectors in the background.
+    /// Whether products get deep vectors in the background.
     pub embed_in_background: bool,
-    /// What is written to standard error.
+    /// The log on standard error.
     pub log: Log,
-    /// Where traces are sent.
+    /// The export of traces.
     pub telemetry: Telemetry,
-    /// The page of measurements.
+    /// The Prometheus endpoint.
     pub metrics: Metrics,
-    /// How signed tokens are checked; `None` accepts none.
+    /// Signed tokens (JWT); `None` accepts none.
     pub jwt: Option<JwtConfig>,
-    /// Every setting with where it came from.
+    /// Every setting with its origin.
     pub report: Report,
 }
 
-/// How many requests one token may make.
+/// The rate limit of one token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLimit {
-    /// Requests a second on average.
+    /// Average requests per second.
     pub requests_per_second: NonZeroU32,
-    /// Requests at once after a pause.
+    /// Requests in a burst.
     pub burst: NonZeroU32,
 }
 
@@ -111,8 +115,8 @@ impl Config {
         let settings: Vec<_> =
             sections().into_iter().flat_map(|section| section.settings).collect();
         let environment = environment.into_iter().map(|(name, value)| (name.into(), value.into()));
-        let written = Written::gather(&settings, flags, environment, &read_file);
-        let mut resolver = Resolver::new(written);
+        let raw = RawSettings::gather(&settings, flags, environment, &read_file);
+        let mut resolver = Resolver::new(raw);
         let config = Self::resolve(&mut resolver, read_file);
         match config {
             Some(config) if resolver.faults.is_empty() => Ok(config),
@@ -120,12 +124,12 @@ impl Config {
         }
     }
 
-    /// Reads every section before giving up on any, so that all faults are found.
+    /// Resolves all sections before it fails, so that all errors are reported.
     fn resolve(
         resolver: &mut Resolver,
         read_file: impl Fn(&Path) -> io::Result<String>,
     ) -> Option<Self> {
-        let place = Place::resolve(resolver);
+        let general = General::resolve(resolver);
         let limits = Limits::resolve(resolver);
         let rate_limit = RateLimitSettings::resolve(resolver);
         let cors = Cors::resolve(resolver);
@@ -138,7 +142,7 @@ impl Config {
         let telemetry = Telemetry::resolve(resolver);
         let metrics = Metrics::resolve(resolver);
         let jwt = JwtSettings::resolve(resolver);
-        if resolver.incomplete() {
+        if resolver.is_incomplete() {
             return None;
         }
 
@@ -154,7 +158,7 @@ impl Config {
         let model = model.and_then(|settings| model::resolve(settings, resolver, &read_file));
         let jwt = jwt.map(|settings| jwt::resolve(settings, resolver, read_file));
 
-        let Place { data, listen, admin_listen } = place?;
+        let General { data, listen, admin_listen } = general?;
         Some(Self {
             data,
             listen,

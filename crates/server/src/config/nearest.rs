@@ -1,4 +1,4 @@
-//! Which known name did the writer of an unknown one most likely mean?
+//! Suggests a known name for an unknown one.
 
 /// The known name closest to `unknown`, where one is close enough to be worth suggesting.
 ///
@@ -12,42 +12,21 @@ pub(super) fn nearest<'n>(
     let last_part = folded.rsplit('.').next().unwrap_or(&folded).to_owned();
     known
         .clone()
-        .map(|name| (edits(&folded, &fold(name)), name))
+        .map(|name| (strsim::osa_distance(&folded, &fold(name)), name))
         .filter(|(edits, name)| *edits <= worth_suggesting(name))
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, name)| name)
         .or_else(|| known.into_iter().find(|name| name.rsplit('.').next() == Some(&last_part)))
 }
 
-/// How many edits away a name may be: a third of its letters.
+/// The largest edit distance of a suggestion: a third of the name's length.
 fn worth_suggesting(name: &str) -> usize {
     (name.len() / 3).max(1)
 }
 
-/// Case and the choice of dash or underscore are no difference.
+/// Ignores case, and treats dashes as underscores.
 fn fold(name: &str) -> String {
     name.to_ascii_lowercase().replace('-', "_")
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
-fn edits(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    rows[0] = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -55,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_the_name_meant_and_a_stranger_none() {
+    fn a_typo_finds_its_name_and_an_unrelated_word_none() {
         let known = [
             "data",
             "listen",

@@ -1,4 +1,4 @@
-//! What did somebody write for a setting, before it is known what it should mean?
+//! A value as it was written, before it is parsed by the kind of its setting.
 
 use toml::de::{DeInteger, DeValue};
 
@@ -17,12 +17,12 @@ pub(super) enum Raw {
     Boolean(bool),
     /// A TOML array of strings.
     List(Vec<String>),
-    /// A TOML value no setting has a use for, by the name of its type.
+    /// A TOML value that no setting accepts, described.
     Other(&'static str),
 }
 
 impl Raw {
-    /// The text, where this is text.
+    /// The trimmed text; `None` if this is not text.
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::String(text) => Some(text.trim()),
@@ -30,7 +30,7 @@ impl Raw {
         }
     }
 
-    /// The value as a fault message quotes it.
+    /// The value as an error message quotes it.
     pub(super) fn quoted(&self) -> String {
         match self {
             Self::Text(text) | Self::String(text) => format!("{text:?}"),

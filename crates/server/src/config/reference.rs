@@ -1,4 +1,4 @@
-//! What would a user read about every setting? (`docs/configuration.md`)
+//! Generates `docs/configuration.md` from the table of settings.
 
 use std::fmt::Write;
 

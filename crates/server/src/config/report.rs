@@ -1,4 +1,4 @@
-//! What is in force, and where did it come from? (`shopkeeper config`)
+//! The report of `shopkeeper config`: every value in force and its origin.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A line that sets the value, or says what cannot be set again.
+/// A TOML assignment, or a comment where the value is unset or secret.
 fn assignment(setting: &InForce) -> String {
     match &setting.value {
         Shown::Literal(literal) => format!("{} = {literal}", setting.key),

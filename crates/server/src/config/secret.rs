@@ -1,4 +1,4 @@
-//! How is a secret carried without ever being printed?
+//! A secret that is never printed.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use std::fmt;
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes the text into custody.
+    /// Wraps the text.
     #[must_use]
     pub fn new(text: String) -> Self {
         Self(text)
     }
 
-    /// The secret itself, for the one place that needs it.
+    /// The secret itself.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         self.0.as_bytes()
@@ -26,7 +26,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A secret as it stands in a file, which editors end with a line break.
+/// The content of a secret file without its final line break.
 pub(super) fn without_final_line_break(text: &str) -> &str {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.strip_suffix('\r').unwrap_or(text)

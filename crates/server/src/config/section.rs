@@ -1,23 +1,24 @@
-//! What is a setting, and how does one line of the table become a field, a flag, a variable and a key?
+//! A setting, and the macro that derives its field, key, flag and variable from one line of the
+//! table.
 
-/// What the names of all environment variables of the service begin with.
+/// The prefix of all environment variables of the service.
 pub(super) const ENVIRONMENT_PREFIX: &str = "SHOPKEEPER_";
 
-/// One setting, as everything but its typed field sees it.
+/// A setting without its type.
 #[derive(Debug, Clone)]
 pub(super) struct Setting {
     /// Its name in the file, with a dot after the section.
     pub(super) key: &'static str,
-    /// The text it has when nobody sets it; empty where that means none.
+    /// The text of its default; empty means none.
     pub(super) default: &'static str,
-    /// One sentence on what it does.
+    /// One sentence that describes it.
     pub(super) doc: &'static str,
-    /// Which values it takes.
+    /// The values it accepts.
     pub(super) expects: String,
 }
 
 impl Setting {
-    /// Its flag, without the dashes in front.
+    /// Its flag, without leading dashes.
     pub(super) fn flag(&self) -> String {
         self.key.replace(['.', '_'], "-")
     }
@@ -28,18 +29,18 @@ impl Setting {
     }
 }
 
-/// Settings that belong together.
+/// A group of settings.
 #[derive(Debug, Clone)]
 pub(super) struct Section {
     /// Its heading in the reference and the help text.
     pub(super) title: &'static str,
-    /// One sentence on what they are about.
+    /// One sentence that describes them.
     pub(super) about: &'static str,
     /// Its settings, in the order of the table.
     pub(super) settings: Vec<Setting>,
 }
 
-/// Declares a section once: the typed struct, its settings for the table, and how the one is made of the other.
+/// Declares a section: the typed struct, its settings for the table, and the conversion.
 ///
 /// A line reads `/// sentence` and `field: Type = default text, kind of value;`.
 macro_rules! section {
@@ -56,7 +57,7 @@ macro_rules! section {
         }
 
         impl $name {
-            /// The section as the table holds it.
+            /// The settings of the section.
             pub(super) fn section() -> $crate::config::section::Section {
                 $crate::config::section::Section {
                     title: $title,
@@ -70,7 +71,7 @@ macro_rules! section {
                 }
             }
 
-            /// The section with the values in force; `None` where one of them has a fault.
+            /// The section with the values in force; `None` if one of them is invalid.
             pub(super) fn resolve(resolver: &mut $crate::config::resolve::Resolver) -> Option<Self> {
                 $( let $field = resolver.value(concat!($prefix, stringify!($field)), $default, &$kind); )+
                 Some(Self { $( $field: $field? ),+ })

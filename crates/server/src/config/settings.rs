@@ -1,17 +1,16 @@
-//! Which settings are there? The one table: key, type, default, range and a sentence each.
+//! The table of all settings: key, type, default, range and a sentence each.
 //!
-//! Everything else (flags, environment, file, report, reference, typed structs) is made from it.
+//! Flags, environment variables, file keys, the report, the reference and the typed structs are
+//! derived from it.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::jwt::JwtAlgorithm;
 use super::kinds::{
-    Address, Bytes, Count, Directives, FilePath, HttpUrl, ListOf, OneOf, Optional, Ratio,
-    SecretText, Switch, Text, Time, WebOrigin,
+    ADDRESS, Bytes, Count, DIRECTIVES, HTTP_URL, ListOf, OneOf, Optional, PATH, Ratio, SERVICE_URL,
+    SecretText, Switch, TEXT, Time, WEB_ORIGIN,
 };
-use super::model::{ModelKind, ServiceUrl};
 use super::secret::Secret;
 use super::section::{Section, section};
 
@@ -20,22 +19,22 @@ const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
 const TIB: usize = 1 << 40;
 
-/// A whole request head must fit in the buffer it is read into, which cannot be smaller than this.
+/// The smallest buffer that hyper reads a request head into.
 const SMALLEST_HEAD_BYTES: usize = 8 * KIB;
-/// The longest address the HTTP library can hold.
+/// The longest URI that the HTTP library supports.
 const LONGEST_URI_BYTES: usize = 63 * KIB;
-/// One half of it holds the largest page of products.
+/// Half of it holds the largest page of products.
 const SMALLEST_RESPONSE_MEMORY: usize = 64 * MIB;
-/// More of anything that waits or is open at once than one machine could hold.
-const MOST_AT_ONCE: usize = 1_000_000;
+/// An upper bound of concurrent requests, connections and queue entries.
+const MAX_CONCURRENT: usize = 1_000_000;
 /// The longest any part of a request may take.
 const LONGEST_REQUEST: Duration = Duration::from_secs(3600);
 /// The shortest time limit that a healthy client can meet.
 const SHORTEST_REQUEST: Duration = Duration::from_millis(100);
 
 const REQUEST_TIME: Time = Time { min: SHORTEST_REQUEST, max: LONGEST_REQUEST };
-const AT_ONCE: Count<usize> = Count { min: 1, max: MOST_AT_ONCE };
-const AT_ONCE_OR_DEFAULT: Count<usize> = Count { min: 0, max: MOST_AT_ONCE };
+const CONCURRENT: Count<usize> = Count { min: 1, max: MAX_CONCURRENT };
+const CONCURRENT_OR_DEFAULT: Count<usize> = Count { min: 0, max: MAX_CONCURRENT };
 const PER_SECOND: Count<u32> = Count { min: 0, max: 1_000_000 };
 
 /// How log lines are written.
@@ -45,6 +44,30 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line, for machines.
     Json,
+}
+
+/// Where vectors come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ModelKind {
+    /// There are no vectors.
+    Off,
+    /// The model inside the binary.
+    BuiltIn,
+    /// An embedding endpoint, over HTTP.
+    Http,
+}
+
+/// A signature algorithm the service can check. There is no `none`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JwtAlgorithm {
+    /// HMAC with SHA-256 and a shared secret.
+    Hs256,
+    /// RSA (PKCS #1 v1.5) with SHA-256.
+    Rs256,
+    /// ECDSA on P-256 with SHA-256.
+    Es256,
+    /// Ed25519.
+    EdDsa,
 }
 
 const LOG_FORMATS: OneOf<LogFormat> =
@@ -62,13 +85,13 @@ const JWT_ALGORITHMS: OneOf<JwtAlgorithm> = OneOf(&[
 
 section! {
     /// Where the service keeps its data and where it is reached.
-    pub(super) struct Place, title "Place", prefix "" {
+    pub(super) struct General, title "Place", prefix "" {
         /// Folder that holds everything the service stores; made on the first start.
-        data: PathBuf = "shop-data", FilePath;
+        data: PathBuf = "shop-data", PATH;
         /// Address and port to listen on; the default is reached from this machine alone, `0.0.0.0:7700` from others too.
-        listen: SocketAddr = "127.0.0.1:7700", Address;
+        listen: SocketAddr = "127.0.0.1:7700", ADDRESS;
         /// Address and port of a second listener for `/health/live`, `/health/ready` and `/metrics` alone, whose connections no other client can use up; they are answered at `listen` too.
-        admin_listen: Option<SocketAddr> = "", Optional(Address);
+        admin_listen: Option<SocketAddr> = "", Optional(ADDRESS);
     }
 }
 
@@ -92,21 +115,21 @@ section! {
         /// Longest time a search may work once it has begun; a longer one is answered 503 and leaves its processor to others.
         search_time: Duration = "10s", REQUEST_TIME;
         /// Requests worked on at once; one more is answered 503, and a request whose body is still on its way does not count.
-        concurrent_requests: usize = "1024", AT_ONCE;
+        concurrent_requests: usize = "1024", CONCURRENT;
         /// Requests of one shop worked on at once; `0` means half of `limits.concurrent_requests`.
-        concurrent_requests_per_shop: usize = "0", AT_ONCE_OR_DEFAULT;
+        concurrent_requests_per_shop: usize = "0", CONCURRENT_OR_DEFAULT;
         /// Requests with one token worked on at once; `0` means a quarter of `limits.concurrent_requests`.
-        concurrent_requests_per_token: usize = "0", AT_ONCE_OR_DEFAULT;
+        concurrent_requests_per_token: usize = "0", CONCURRENT_OR_DEFAULT;
         /// Memory for the bodies of requests that arrive or are worked on, of which each takes at least 64 KiB and those of one shop at most one half; more is answered 503, and there is always room for two of the largest bodies.
         body_memory: usize = "256MiB", Bytes { min: MIB, max: TIB };
         /// Memory for large responses that clients have not taken yet, one half of it at most for one shop; reads that find no room are answered 503.
         response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };
         /// Connections open at once; one more takes the place of the one that has been idle for longest, or is refused where all are in use.
-        connections: usize = "4096", AT_ONCE;
+        connections: usize = "4096", CONCURRENT;
         /// Writes waiting to be stored; one more is answered 503.
-        write_queue: usize = "2048", AT_ONCE;
+        write_queue: usize = "2048", CONCURRENT;
         /// Searches waiting for a processor; one more is answered 503.
-        search_queue: usize = "256", AT_ONCE;
+        search_queue: usize = "256", CONCURRENT;
         /// Time after SIGTERM for which `/health/ready` answers 503 while requests are still accepted and served, so that load balancers stop sending before the server stops listening; SIGINT or a second signal skips it.
         drain_time: Duration = "0s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
         /// Time that requests in flight get to finish once the server has stopped listening.
@@ -128,7 +151,7 @@ section! {
     /// Which web pages may call the service from a browser.
     pub struct Cors, title "CORS", prefix "cors." {
         /// Origins of those pages; `*`, alone, stands for all, and none are let in by default.
-        origins: Vec<String> = "", ListOf(WebOrigin);
+        origins: Vec<String> = "", ListOf(WEB_ORIGIN);
     }
 }
 
@@ -136,7 +159,7 @@ section! {
     /// The pages for people: `/`, `/preview` and `/admin`.
     pub struct Pages, title "Pages", prefix "pages." {
         /// Origins that the pages may load product pictures from, beside the server itself; `*`, alone, stands for all, and pictures from elsewhere are drawn as placeholders.
-        image_origins: Vec<String> = "", ListOf(WebOrigin);
+        image_origins: Vec<String> = "", ListOf(WEB_ORIGIN);
     }
 }
 
@@ -166,7 +189,7 @@ section! {
         /// Address such as `postgres://user:password@host/name`; others on the machine can see a flag, so rather use the environment or `database.url_file`.
         url: Option<Secret> = "", Optional(SecretText);
         /// File that holds that address; a final line break does not count.
-        url_file: Option<PathBuf> = "", Optional(FilePath);
+        url_file: Option<PathBuf> = "", Optional(PATH);
         /// Connections that read at the same time, half of them single products and pages alone; four more write, listen for changes, look up tokens and embed.
         connections: usize = "16", Count { min: 1, max: 1000 };
         /// Longest time to wait for a new connection, or for a free one.
@@ -176,7 +199,7 @@ section! {
         /// Longest time that a write waits for other nodes that write to the same shop.
         lock_time: Duration = "10s", REQUEST_TIME;
         /// Folder for a copy of the products of the shops in memory, which reads go on from while the database is away; the system's folder for temporary files if left out.
-        scratch: Option<PathBuf> = "", Optional(FilePath);
+        scratch: Option<PathBuf> = "", Optional(PATH);
         /// Products beyond which a shop is searched inside the database instead of in the memory of a node; `0` means every shop.
         search_above: usize = "2000000", Count { min: 0, max: 1_000_000_000 };
         /// Whether a node brings the tables up to date when it starts; with `false`, run `shopkeeper migrate` first.
@@ -190,23 +213,23 @@ section! {
         /// Who tells what texts mean: `built-in`, `http` for an endpoint like OpenAI's, or `off` for a search by words alone.
         kind: ModelKind = "built-in", MODEL_KINDS;
         /// Folder with another model in the format of the built-in one, to use in its place.
-        folder: Option<PathBuf> = "", Optional(FilePath);
+        folder: Option<PathBuf> = "", Optional(PATH);
         /// Threads that may run the built-in model; `0` means half of the cores.
         threads: usize = "0", Count { min: 0, max: 1024 };
         /// Whether products get the deep encoder's vectors in the background; with `false` they keep those made at once.
         background: bool = "true", Switch;
         /// Searches under way or waiting beyond which a query is read by the instant encoder instead of the deep one; `0` means always.
-        query_budget: usize = "8", Count { min: 0, max: MOST_AT_ONCE };
+        query_budget: usize = "8", Count { min: 0, max: MAX_CONCURRENT };
         /// Address of the outside model before `/embeddings`; required with `http`.
-        url: Option<String> = "", Optional(ServiceUrl);
+        url: Option<String> = "", Optional(SERVICE_URL);
         /// Name of the outside model; required with `http`.
-        name: Option<String> = "", Optional(Text);
+        name: Option<String> = "", Optional(TEXT);
         /// Numbers in a vector of the outside model; required with `http`.
         dims: usize = "0", Count { min: 0, max: 4096 };
         /// Key sent to the outside model as a bearer token; others on the machine can see a flag, so rather use `model.api_key_file`.
         api_key: Option<Secret> = "", Optional(SecretText);
         /// File that holds that key; a final line break does not count.
-        api_key_file: Option<PathBuf> = "", Optional(FilePath);
+        api_key_file: Option<PathBuf> = "", Optional(PATH);
         /// Longest time the outside model may take to answer.
         timeout: Duration = "10s", REQUEST_TIME;
         /// Texts sent to the outside model in one request.
@@ -220,7 +243,7 @@ section! {
         /// How a line is written: `text` for people, `json` for machines.
         format: LogFormat = "text", LOG_FORMATS;
         /// Which lines are written: a level, or levels by target.
-        level: String = "info", Directives;
+        level: String = "info", DIRECTIVES;
     }
 }
 
@@ -228,9 +251,9 @@ section! {
     /// Whether traces are sent to an OpenTelemetry collector.
     pub struct Telemetry, title "Telemetry", prefix "telemetry." {
         /// Base address of a collector that speaks OTLP over HTTP; spans go to `/v1/traces` below it, and nowhere by default.
-        otlp_endpoint: Option<String> = "", Optional(HttpUrl);
+        otlp_endpoint: Option<String> = "", Optional(HTTP_URL);
         /// Name of the service in the traces.
-        service_name: String = "shopkeeper", Text;
+        service_name: String = "shopkeeper", TEXT;
         /// Share of traces to send, where the caller has not already decided.
         sample_ratio: f64 = "1.0", Ratio;
     }
@@ -248,23 +271,23 @@ section! {
     /// Signed tokens (JWT) of your own identity provider, accepted beside the service's own once `jwt.issuer` is set.
     pub(super) struct JwtSettings, title "JWT", prefix "jwt." {
         /// The `iss` claim that tokens must carry; setting it switches signed tokens on.
-        issuer: Option<String> = "", Optional(Text);
+        issuer: Option<String> = "", Optional(TEXT);
         /// The `aud` claim that tokens must carry; required with `jwt.issuer`.
-        audience: Option<String> = "", Optional(Text);
+        audience: Option<String> = "", Optional(TEXT);
         /// Algorithms to accept, and no others; required with `jwt.issuer`, `HS256` only alone, `none` never.
         algorithms: Vec<JwtAlgorithm> = "", ListOf(JWT_ALGORITHMS);
         /// Shared secret for HS256, at least 32 bytes; others on the machine can see a flag, so rather use `jwt.secret_file`.
         secret: Option<Secret> = "", Optional(SecretText);
         /// File that holds the shared secret for HS256; a final line break does not count, and the file is read again when it changes.
-        secret_file: Option<PathBuf> = "", Optional(FilePath);
+        secret_file: Option<PathBuf> = "", Optional(PATH);
         /// JSON Web Key Set with the provider's public keys, for RS256, ES256 and EdDSA; the file is read again when it changes.
-        jwks_file: Option<PathBuf> = "", Optional(FilePath);
+        jwks_file: Option<PathBuf> = "", Optional(PATH);
         /// How long the keys read last stay trusted while `jwt.jwks_file` or `jwt.secret_file` cannot be read or understood; after that, signed tokens are refused until it can.
         file_grace: Duration = "5m", Time { min: Duration::ZERO, max: Duration::from_secs(86_400) };
         /// The claim that names the shop.
-        shop_claim: String = "shop", Text;
+        shop_claim: String = "shop", TEXT;
         /// The claim that names the role: SHOPPER, VIEWER, EDITOR or ADMIN.
-        role_claim: String = "role", Text;
+        role_claim: String = "role", TEXT;
         /// How far the provider's clock may be off when `exp` and `nbf` are checked.
         leeway: Duration = "30s", Time { min: Duration::ZERO, max: Duration::from_secs(300) };
     }
@@ -273,7 +296,7 @@ section! {
 /// All sections, in the order of the reference and the report.
 pub(super) fn sections() -> Vec<Section> {
     vec![
-        Place::section(),
+        General::section(),
         Limits::section(),
         RateLimitSettings::section(),
         Cors::section(),
@@ -310,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sentence_is_one() {
+    fn every_description_is_one_sentence() {
         for setting in settings() {
             let inner = setting
                 .doc

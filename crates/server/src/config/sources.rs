@@ -1,4 +1,4 @@
-//! Who wrote what? Gathers the values of file, environment and flags, the stronger over the weaker.
+//! Collects raw values from the file, the environment and the flags; later sources win.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,23 +11,13 @@ use super::fault::{Fault, Origin};
 use super::flags::{CONFIG_FLAG, Flags};
 use super::nearest::nearest;
 use super::raw::Raw;
+use super::resolve::RawSettings;
 use super::section::{ENVIRONMENT_PREFIX, Setting};
 
 /// The environment variable that names the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "SHOPKEEPER_CONFIG";
 
-/// What was written for each setting that somebody set, and what was wrong with the writing.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    /// The strongest value by key.
-    pub(super) values: BTreeMap<&'static str, (Raw, Origin)>,
-    /// Unknown names, and files that cannot be read.
-    pub(super) faults: Vec<Fault>,
-    /// Whether a file was named whose values are not all known.
-    pub(super) file_broken: bool,
-}
-
-impl Written {
+impl RawSettings {
     /// Gathers all sources, weakest first, so that the stronger overwrite.
     pub(super) fn gather(
         settings: &[Setting],
@@ -35,8 +25,8 @@ impl Written {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         read_file: impl Fn(&Path) -> io::Result<String>,
     ) -> Self {
-        let mut written = Self::default();
-        let (variables, config_variable) = written.variables(settings, environment);
+        let mut raw = Self::default();
+        let (variables, config_variable) = raw.variables(settings, environment);
         let named = flags
             .config
             .clone()
@@ -46,26 +36,24 @@ impl Written {
             });
         if let Some((path, origin)) = named {
             match read_file(&path) {
-                Ok(text) => written.file(settings, &path, &text),
+                Ok(text) => raw.file(settings, &path, &text),
                 Err(error) => {
-                    written.file_broken = true;
+                    raw.is_file_broken = true;
                     let message = format!("cannot read the configuration file: {error}");
-                    written.faults.push(Fault::new(path.display().to_string(), origin, message));
+                    raw.faults.push(Fault::new(path.display().to_string(), origin, message));
                 }
             }
         }
-        written.values.extend(variables);
+        raw.values.extend(variables);
         for (key, text) in &flags.values {
             let flag = settings
                 .iter()
                 .find(|setting| setting.key == *key)
                 .map(Setting::flag)
                 .unwrap_or_default();
-            written
-                .values
-                .insert(key, (Raw::Text(text.clone()), Origin::Flag(format!("--{flag}"))));
+            raw.values.insert(key, (Raw::Text(text.clone()), Origin::Flag(format!("--{flag}"))));
         }
-        written
+        raw
     }
 
     /// The values of the environment by key, and the configuration file it names.
@@ -113,7 +101,7 @@ impl Written {
         let at = |start: usize| Origin::File { path: path.to_owned(), line: line_of(text, start) };
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in errors {
-            self.file_broken = true;
+            self.is_file_broken = true;
             let origin = at(error.span().map_or(0, |span| span.start));
             self.faults.push(Fault::new(
                 path.display().to_string(),
@@ -121,7 +109,7 @@ impl Written {
                 format!("not valid TOML: {}", error.message()),
             ));
         }
-        if self.file_broken {
+        if self.is_file_broken {
             return;
         }
         for (key, start, value) in leaves(table.get_ref()) {
@@ -173,7 +161,7 @@ fn nearest_variable<'n>(
 }
 
 /// Kubernetes tells every container of a namespace about each service in it. For a service named `shopkeeper` or
-/// `shopkeeper-…` those variables begin like ours and are nobody's mistake: `…_SERVICE_HOST`,
+/// `shopkeeper-…` those variables begin like ours and are not mistakes: `…_SERVICE_HOST`,
 /// `…_SERVICE_PORT` and `…_SERVICE_PORT_NAME`, `…_PORT=tcp://…`, `…_PORT_7700_TCP…`.
 fn injected_by_kubernetes(name: &str, value: &str) -> bool {
     const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];

@@ -1,4 +1,4 @@
-//! Do the sources, the rules between settings and the report work together?
+//! Tests of the sources, the rules between settings and the report together.
 
 use std::time::Duration;
 

@@ -1,8 +1,8 @@
-//! How are sizes and spans of time written by people, and written back to them?
+//! Parses and formats sizes and durations.
 
 use std::time::Duration;
 
-/// Units of size, largest first; the first that divides a size exactly is the one it is shown in.
+/// Units of size, largest first.
 const BYTE_UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -15,13 +15,15 @@ const BYTE_UNITS: [(&str, u64); 9] = [
     ("B", 1),
 ];
 
-/// Units of time in milliseconds, largest first; the first that divides a span exactly is the one it is shown in.
+/// Units of time in milliseconds, largest first.
 const TIME_UNITS: [(&str, u64); 5] =
     [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Reads `4MiB`, `4 MB` or a plain number of bytes; `None` where the text is neither or does not fit.
+/// Parses `4MiB`, `4 MB` or a plain number of bytes; `None` if the text is neither or too large.
 pub(super) fn parse_bytes(text: &str) -> Option<usize> {
-    let (number, unit) = split(text)?;
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit): (u64, _) = (text[..digits].parse().ok()?, text[digits..].trim_start());
     let factor = if unit.is_empty() {
         1
     } else {
@@ -30,7 +32,7 @@ pub(super) fn parse_bytes(text: &str) -> Option<usize> {
     usize::try_from(number.checked_mul(factor)?).ok()
 }
 
-/// Writes a size in the largest binary unit that divides it exactly, else in bytes.
+/// Formats a size in the largest binary unit that divides it exactly, else in bytes.
 pub(super) fn show_bytes(bytes: usize) -> String {
     let bytes = bytes as u64;
     let binary = BYTE_UNITS.iter().filter(|(name, _)| name.ends_with("iB"));
@@ -40,17 +42,19 @@ pub(super) fn show_bytes(bytes: usize) -> String {
     }
 }
 
-/// Reads `30s`, `250ms`, `2m`, `24h` or `7d`; a unit is required, except after `0`.
+/// Parses a duration such as `30s`, `250ms`, `2m`, `24h` or `7d`, in whole milliseconds; a unit is
+/// required, except after `0`.
 pub(crate) fn parse_time(text: &str) -> Option<Duration> {
-    let (number, unit) = split(text)?;
-    if number == 0 && unit.is_empty() {
+    let text = text.trim();
+    if text == "0" {
         return Some(Duration::ZERO);
     }
-    let factor = TIME_UNITS.iter().find(|(name, _)| *name == unit)?.1;
-    Some(Duration::from_millis(number.checked_mul(factor)?))
+    let time = humantime::parse_duration(text).ok()?;
+    time.subsec_nanos().is_multiple_of(1_000_000).then_some(time)
 }
 
-/// Writes a span of time in the largest unit that divides it exactly; below a millisecond is dropped.
+/// Formats a duration in the largest unit that divides it exactly; fractions of a millisecond are
+/// dropped.
 pub(super) fn show_time(time: Duration) -> String {
     let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     match TIME_UNITS.iter().find(|(_, factor)| millis >= *factor && millis.is_multiple_of(*factor))
@@ -60,19 +64,12 @@ pub(super) fn show_time(time: Duration) -> String {
     }
 }
 
-/// Splits `4 MiB` into its whole number and its unit.
-fn split(text: &str) -> Option<(u64, &str)> {
-    let text = text.trim();
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    Some((text[..digits].parse().ok()?, text[digits..].trim_start()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_with_and_without_a_unit() {
+    fn sizes_are_parsed_with_and_without_a_unit() {
         let check = |text, expected| assert_eq!(parse_bytes(text), expected, "{text:?}");
         check("4096", Some(4096));
         check("4MiB", Some(4 << 20));
@@ -93,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_read_with_a_unit() {
+    fn durations_are_parsed_with_a_unit() {
         let check = |text, expected: Option<u64>| {
             assert_eq!(parse_time(text), expected.map(Duration::from_millis), "{text:?}");
         };
@@ -103,19 +100,21 @@ mod tests {
         check("24h", Some(86_400_000));
         check("1 d", Some(86_400_000));
         check("0", Some(0));
+        check("1.5s", Some(1_500));
+        check("30 seconds", Some(30_000));
+        check("1m 30s", Some(90_000));
         check("30", None);
         check("", None);
         check("s", None);
-        check("1.5s", None);
         check("-1s", None);
-        check("30 seconds", None);
+        check("1us", None);
         check("99999999999999999999s", None);
         check("9999999999999999h", None);
     }
 
     proptest::proptest! {
         #[test]
-        fn what_is_shown_reads_back(bytes in 0_usize..=(1 << 50), millis in 0_u64..=u64::from(u32::MAX)) {
+        fn formatted_values_parse_back(bytes in 0_usize..=(1 << 50), millis in 0_u64..=u64::from(u32::MAX)) {
             let time = Duration::from_millis(millis);
             proptest::prop_assert_eq!(parse_bytes(&show_bytes(bytes)), Some(bytes));
             proptest::prop_assert_eq!(parse_time(&show_time(time)), Some(time));
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn round_values_are_shown_short() {
+    fn round_values_are_formatted_short() {
         let shown = [
             show_bytes(4 << 20),
             show_bytes(1500),
