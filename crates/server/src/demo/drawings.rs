@@ -1,6 +1,6 @@
-//! Which drawings are there? The files of `demo/images`, kept inside the binary.
+//! The drawings of `demo/images`, embedded in the binary.
 
-/// Names with their files, so that a name without a file does not compile.
+/// Embeds the file of each name; a missing file is a compile error.
 macro_rules! drawings {
     ($($name:ident)+) => {
         &[$((stringify!($name), include_str!(concat!(

@@ -1,33 +1,33 @@
-//! What is the demo shop? Products and pictures written for this project (the folder `demo`), kept inside the binary,
-//! that `shopkeeper demo` puts into a shop for people to try.
+//! The demo shop of `shopkeeper demo`: products and pictures from the folder `demo`, embedded in the
+//! binary.
 //!
-//! [`goods`] reads the products, [`pictures`] draws them, [`opening`] fills the shop and issues its tokens, and
-//! [`mod@welcome`] says how to get in.
+//! [`products`] parses the products, [`pictures`] renders their pictures, [`seeding`] writes the
+//! products and issues tokens, and [`mod@welcome`] prints how to use them.
 
+mod colors;
 mod drawings;
-pub(crate) mod goods;
-mod opening;
 pub(crate) mod pictures;
+pub(crate) mod products;
 mod public_url;
-mod tints;
+mod seeding;
 mod welcome;
 
 use catalog::product::ShopId;
 
-pub(crate) use opening::open;
 pub use public_url::PublicUrl;
+pub(crate) use seeding::open;
 pub(crate) use welcome::welcome;
 
-/// The number of the demo shop.
+/// The id of the demo shop.
 const SHOP: u64 = 1;
 
-/// The open demo shop, as its pages need it.
+/// The demo shop, for its pages.
 pub(crate) struct DemoShop {
-    /// Which shop it is.
+    /// The id of the shop.
     pub(crate) shop: ShopId,
-    /// A token of the role SHOPPER, which may ship in a browser.
+    /// A SHOPPER token, which may be sent to browsers.
     pub(crate) shopper_token: String,
-    /// What the addresses of the pictures begin with, as the products have them.
+    /// The URL prefix of the pictures.
     pub(crate) pictures: String,
 }
 

@@ -1,15 +1,15 @@
-//! What do the demo's products look like? A drawing per kind of product, tinted in the colour that the product names.
+//! The pictures of the demo's products: one drawing per kind of product, in the product's colour.
 //!
-//! A drawing is an SVG file whose main colour is [`MAIN`] and whose darker one is [`SHADE`]; a tint replaces both.
+//! A drawing is an SVG file with the colours [`MAIN`] and [`SHADE`], which are replaced.
 
-use super::{drawings::drawing, tints};
+use super::{colors, drawings::drawing};
 
-/// Where the pictures are served.
+/// The path under which pictures are served.
 pub(crate) const FOLDER: &str = "/demo/images/";
 
-/// The colour of a drawing that a tint replaces.
+/// The main colour of every drawing.
 const MAIN: &str = "#7a93ac";
-/// The darker colour of a drawing that a tint replaces.
+/// The darker colour of every drawing.
 const SHADE: &str = "#5b7087";
 
 /// Whether there is a drawing of this name.
@@ -19,13 +19,13 @@ pub(crate) fn exists(name: &str) -> bool {
 
 /// The path of a picture below [`FOLDER`]: the drawing, in the colour of a product with these texts.
 pub(crate) fn path(drawing: &str, title: &str, description: &str) -> String {
-    match tints::tint(drawing, title, description) {
-        Some(tint) => format!("{}/{drawing}.svg", tint.name),
+    match colors::of_product(drawing, title, description) {
+        Some(color) => format!("{}/{drawing}.svg", color.name),
         None => format!("{drawing}.svg"),
     }
 }
 
-/// The path below [`FOLDER`] in the address of one of our pictures, whatever the server's address was.
+/// The path below [`FOLDER`] in the URL of a demo picture, for any server address.
 pub(crate) fn path_in(address: &str) -> Option<&str> {
     let path = &address[address.find(FOLDER)? + FOLDER.len()..];
     picture(path).map(|_| path)
@@ -33,13 +33,13 @@ pub(crate) fn path_in(address: &str) -> Option<&str> {
 
 /// The picture at a path below [`FOLDER`].
 pub(crate) fn picture(path: &str) -> Option<String> {
-    let (tint, file) = match path.split_once('/') {
-        Some((name, file)) => (Some(tints::named(name)?), file),
+    let (color, file) = match path.split_once('/') {
+        Some((name, file)) => (Some(colors::named(name)?), file),
         None => (None, path),
     };
     let drawing = drawing(file.strip_suffix(".svg")?)?;
-    Some(match tint {
-        Some(tint) => drawing.replace(MAIN, tint.main).replace(SHADE, tint.shade),
+    Some(match color {
+        Some(color) => drawing.replace(MAIN, color.main).replace(SHADE, color.shade),
         None => drawing.to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! Under which address do browsers reach the demo? The pictures of its products need it.
+//! The URL under which browsers reach the demo; picture URLs start with it.
 
 use std::{
     fmt,
@@ -8,12 +8,12 @@ use std::{
 
 use url::Url;
 
-/// An `http` or `https` address without a slash at its end.
+/// An `http` or `https` URL without a final slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
 impl PublicUrl {
-    /// The address of a server on this machine: one that listens everywhere is reached here too.
+    /// The URL of a listener on this machine; an unspecified address becomes loopback.
     pub(crate) fn of_listener(address: SocketAddr) -> Self {
         let host = match address.ip() {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listener_on_every_address_is_reached_on_this_machine() {
+    fn an_unspecified_address_becomes_loopback() {
         assert_eq!(of_listener("127.0.0.1:7700"), "http://127.0.0.1:7700");
         assert_eq!(of_listener("192.0.2.7:80"), "http://192.0.2.7:80");
         assert_eq!(of_listener("0.0.0.0:7700"), "http://127.0.0.1:7700");
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_address_is_a_place_on_the_web() {
+    fn a_public_url_is_an_http_url() {
         let read = |raw: &str| raw.parse::<PublicUrl>().map(|url| url.to_string());
         assert_eq!(read("https://demo.example.com/"), Ok("https://demo.example.com".to_owned()));
         assert_eq!(read("http://host:8080/shop"), Ok("http://host:8080/shop".to_owned()));

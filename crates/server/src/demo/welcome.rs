@@ -1,21 +1,21 @@
-//! What is a person told when the demo shop opens?
+//! The text that `shopkeeper demo` prints: the URL and the tokens.
 
 use catalog::access::Role;
 
 use super::{
-    PublicUrl, goods,
-    opening::{Opened, Stocked},
+    PublicUrl, products,
+    seeding::{Opened, Seeded},
 };
 
 /// The text for standard output.
 pub(crate) fn welcome(opened: &Opened, public_url: &PublicUrl) -> String {
     let shop = opened.shop.shop;
-    let stock = match opened.stocked {
-        Stocked::Now(count) => format!(
+    let stock = match opened.seeded {
+        Seeded::Now(count) => format!(
             "Shop {shop} now has the demo's {count} products from {} departments.",
-            goods::department_count()
+            products::department_count()
         ),
-        Stocked::Before(count) => {
+        Seeded::Already(count) => {
             format!(
                 "Shop {shop} has {count} products from before; none were added (--data names another folder)."
             )

@@ -1,5 +1,5 @@
-//! Where do probes and scrapers ask, however busy the service is? At a listener of their own, with
-//! connections that no other client can take.
+//! The admin listener: health and metrics for probes and scrapers, with connections that other
+//! clients cannot exhaust.
 
 use std::{future::Future, net::SocketAddr, time::Duration};
 
@@ -12,7 +12,7 @@ use crate::{
     http::{self, App},
 };
 
-/// Connections open at once: more than probes and scrapers need.
+/// The connection limit: more than probes and scrapers need.
 const CONNECTIONS: usize = 64;
 /// Time that requests in flight get to finish.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
@@ -25,7 +25,7 @@ pub(super) struct AdminListener {
 }
 
 impl AdminListener {
-    /// Listens where the configuration says, if it does.
+    /// Binds the configured address; `None` if there is none.
     pub(super) async fn bind(config: &Config) -> anyhow::Result<Option<Self>> {
         let Some(address) = config.admin_listen else { return Ok(None) };
         let listener = TcpListener::bind(address)
@@ -40,13 +40,13 @@ impl AdminListener {
         Ok(Some(Self { listener, address, limits }))
     }
 
-    /// What to tell people and scripts.
+    /// The line that announces the address on standard output.
     pub(super) fn announcement(&self) -> String {
-        tracing::info!(address = %self.address, "health and metrics are answered here too");
+        tracing::info!(address = %self.address, "the admin listener is listening");
         format!("Health and metrics at http://{}\n", self.address)
     }
 
-    /// Answers until the service has stopped, so that probes see it stop.
+    /// Serves until the service has stopped, so that probes can observe the shutdown.
     pub(super) async fn serve_during(self, app: App, service: impl Future<Output = ()>) {
         let (stopped, stop) = oneshot::channel::<()>();
         let router = http::admin_router(app);

@@ -1,8 +1,7 @@
-//! Which connections are open, and which of them makes room for another?
+//! Limits the number of open connections.
 //!
-//! There is a limit to them. A connection beyond it takes the place of the one that has been idle for
-//! longest: without a request at work and without a response to be taken, whether it is kept open
-//! for later or has not sent its whole head. Connections that are in use are never closed for others.
+//! At the limit, a new connection replaces the one that has been idle longest: without a request in
+//! progress and without pending response data. Connections in use are never closed for others.
 
 use std::{
     collections::HashMap,
@@ -16,18 +15,18 @@ use std::{
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-/// A request is at work, or its response is on its way.
+/// A request is in progress, or its response is being written.
 const BUSY: u64 = 0;
-/// The connection makes room for another; no request begins on it any more.
+/// The connection is being closed for another; no request may begin on it.
 const CLOSING: u64 = u64::MAX;
 
-/// What a connection is doing. All other states than [`BUSY`] and [`CLOSING`] are the time since
-/// when it has been idle, in microseconds after `epoch` and one.
+/// The activity of a connection. A state other than [`BUSY`] and [`CLOSING`] is the time at which it
+/// became idle, in microseconds after `epoch`, plus one.
 #[derive(Debug)]
 pub(super) struct Activity {
     epoch: Instant,
     state: AtomicU64,
-    at_work: AtomicBool,
+    has_request: AtomicBool,
     closing: Notify,
 }
 
@@ -36,43 +35,43 @@ impl Activity {
         let activity = Self {
             epoch,
             state: AtomicU64::new(BUSY),
-            at_work: AtomicBool::new(false),
+            has_request: AtomicBool::new(false),
             closing: Notify::new(),
         };
-        activity.rest();
+        activity.mark_idle();
         Arc::new(activity)
     }
 
-    /// Marks a request as at work until the guard is dropped; `None` if the connection is being
+    /// Marks a request as in progress until the guard is dropped; `None` if the connection is being
     /// closed and the request must not begin.
-    pub(super) fn begin(self: &Arc<Self>) -> Option<AtWorkGuard> {
+    pub(super) fn begin_request(self: &Arc<Self>) -> Option<RequestGuard> {
         let begun = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
             (state != CLOSING).then_some(BUSY)
         });
         begun.ok()?;
-        self.at_work.store(true, Ordering::Release);
-        Some(AtWorkGuard(Arc::clone(self)))
+        self.has_request.store(true, Ordering::Release);
+        Some(RequestGuard(Arc::clone(self)))
     }
 
-    /// Whether a request is at work: then the bytes that arrive are no head.
-    pub(super) fn is_at_work(&self) -> bool {
-        self.at_work.load(Ordering::Acquire)
+    /// Whether a request is in progress: arriving bytes are then no request head.
+    pub(super) fn has_request(&self) -> bool {
+        self.has_request.load(Ordering::Acquire)
     }
 
-    /// Everything was written. Without a request at work, the connection is idle from now on.
-    pub(super) fn rest(&self) {
-        if !self.is_at_work() && self.state.load(Ordering::Acquire) == BUSY {
+    /// Called when everything is written: without a request in progress, the connection is idle.
+    pub(super) fn mark_idle(&self) {
+        if !self.has_request() && self.state.load(Ordering::Acquire) == BUSY {
             let now = self.epoch.elapsed().as_micros() as u64 + 1;
             let _ = self.state.compare_exchange(BUSY, now, Ordering::AcqRel, Ordering::Acquire);
         }
     }
 
-    /// Since when it has been idle, if it is.
+    /// When it became idle; `None` if it is not.
     fn idle_since(&self) -> Option<u64> {
         Some(self.state.load(Ordering::Acquire)).filter(|state| ![BUSY, CLOSING].contains(state))
     }
 
-    /// Closes the connection, if it has been idle all the while since.
+    /// Closes the connection if it has been idle since then.
     fn close(&self, since: u64) -> bool {
         let closed =
             self.state.compare_exchange(since, CLOSING, Ordering::AcqRel, Ordering::Acquire);
@@ -82,18 +81,18 @@ impl Activity {
         closed.is_ok()
     }
 
-    /// Completes when the connection must make room.
+    /// Completes when the connection must close.
     pub(super) async fn closed(&self) {
         self.closing.notified().await;
     }
 }
 
-/// A request at work.
-pub(super) struct AtWorkGuard(Arc<Activity>);
+/// A request in progress.
+pub(super) struct RequestGuard(Arc<Activity>);
 
-impl Drop for AtWorkGuard {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.0.at_work.store(false, Ordering::Release);
+        self.0.has_request.store(false, Ordering::Release);
     }
 }
 
@@ -116,8 +115,8 @@ impl Connections {
         Arc::new(Self { limit, epoch: Instant::now(), open: Mutex::default() })
     }
 
-    /// A place for one more connection; `None` where all are in use.
-    pub(super) fn enter(self: &Arc<Self>) -> Option<Place> {
+    /// A slot for a new connection; `None` if all connections are in use.
+    pub(super) fn acquire(self: &Arc<Self>) -> Option<ConnectionSlot> {
         let mut open = self.open.lock();
         if open.by_number.len() >= self.limit {
             open.close_longest_idle()?;
@@ -128,19 +127,19 @@ impl Connections {
         open.next += 1;
         let activity = Activity::new(self.epoch);
         open.by_number.insert(number, Arc::clone(&activity));
-        Some(Place { connections: Arc::clone(self), number, activity })
+        Some(ConnectionSlot { connections: Arc::clone(self), number, activity })
     }
 }
 
 impl Open {
-    /// Closes the connection that has been idle for longest, and frees its place.
+    /// Closes the connection that has been idle longest, and frees its slot.
     fn close_longest_idle(&mut self) -> Option<()> {
         loop {
             let idle = self.by_number.iter().filter_map(|(number, activity)| {
                 activity.idle_since().map(|since| (since, *number))
             });
             let (since, number) = idle.min()?;
-            // It may have begun a request just now: then another one is chosen.
+            // A request may have begun meanwhile; then another connection is chosen.
             if self.by_number.get(&number).is_some_and(|activity| activity.close(since)) {
                 self.by_number.remove(&number);
                 return Some(());
@@ -149,15 +148,15 @@ impl Open {
     }
 }
 
-/// The place of one connection, free again when this is dropped.
+/// The slot of one connection, released when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     connections: Arc<Connections>,
     number: u64,
     pub(super) activity: Arc<Activity>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.open.lock().by_number.remove(&self.number);
     }
@@ -169,24 +168,27 @@ mod tests {
 
     use super::*;
 
-    /// Times are told apart by microseconds.
+    /// Idle times have a resolution of microseconds.
     fn tick() {
         std::thread::sleep(Duration::from_millis(1));
     }
 
     #[test]
-    fn the_longest_idle_connection_makes_room() {
+    fn the_longest_idle_connection_is_closed() {
         let connections = Connections::new(2);
-        let first = connections.enter().unwrap();
+        let first = connections.acquire().unwrap();
         tick();
-        let second = connections.enter().unwrap();
+        let second = connections.acquire().unwrap();
         tick();
-        // The first is used and rests again: now the second has been idle for longer.
-        drop(first.activity.begin());
-        first.activity.rest();
-        let third = connections.enter().unwrap();
-        assert!(second.activity.begin().is_none(), "no request begins on a closed connection");
-        assert!(first.activity.begin().is_some());
+        // The first is used and idle again: now the second has been idle longer.
+        drop(first.activity.begin_request());
+        first.activity.mark_idle();
+        let third = connections.acquire().unwrap();
+        assert!(
+            second.activity.begin_request().is_none(),
+            "no request begins on a closed connection"
+        );
+        assert!(first.activity.begin_request().is_some());
         drop(second);
         assert_eq!(connections.open.lock().by_number.len(), 2);
         drop((first, third));
@@ -196,23 +198,26 @@ mod tests {
     #[test]
     fn connections_in_use_are_not_closed() {
         let connections = Connections::new(2);
-        let places = [(); 2].map(|()| connections.enter().unwrap());
-        let at_work = places[0].activity.begin().unwrap();
-        let answered = places[1].activity.begin().unwrap();
+        let slots = [(); 2].map(|()| connections.acquire().unwrap());
+        let in_request = slots[0].activity.begin_request().unwrap();
+        let answered = slots[1].activity.begin_request().unwrap();
         drop(answered);
-        assert!(connections.enter().is_none(), "one is at work, one has not sent its response");
-        places[0].activity.rest();
-        assert!(connections.enter().is_none(), "a flush in the middle of a request is no rest");
-        places[1].activity.rest();
-        assert!(connections.enter().is_some());
-        drop(at_work);
+        assert!(
+            connections.acquire().is_none(),
+            "one has a request, one has not written its response"
+        );
+        slots[0].activity.mark_idle();
+        assert!(connections.acquire().is_none(), "a flush within a request is not idle");
+        slots[1].activity.mark_idle();
+        assert!(connections.acquire().is_some());
+        drop(in_request);
     }
 
     #[tokio::test]
-    async fn a_connection_hears_that_it_must_close() {
+    async fn a_connection_is_notified_that_it_must_close() {
         let connections = Connections::new(1);
-        let place = connections.enter().unwrap();
-        let _other = connections.enter().unwrap();
-        place.activity.closed().await;
+        let slot = connections.acquire().unwrap();
+        let _other = connections.acquire().unwrap();
+        slot.activity.closed().await;
     }
 }

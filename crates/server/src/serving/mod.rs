@@ -1,13 +1,13 @@
-//! How does the service run? It opens the folder, listens, warms up, and on SIGTERM finishes
-//! what is in flight.
+//! Runs the service: opens the store, listens, loads the indexes, and on SIGTERM completes the
+//! requests in flight.
 
 mod admin;
 mod connections;
+mod embedder;
 mod listen;
-mod model;
 mod open_files;
-mod patience;
-mod stop;
+mod shutdown;
+mod stall_timeout;
 
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -24,8 +24,8 @@ use ring::rand::{SecureRandom, SystemRandom};
 use tokio::net::TcpListener;
 
 use admin::AdminListener;
-pub(crate) use model::embedder;
-use stop::StopSignals;
+pub(crate) use embedder::embedder;
+use shutdown::ShutdownSignals;
 
 use crate::{
     config::Config,
@@ -34,38 +34,38 @@ use crate::{
     readiness::ReadinessFlag,
 };
 
-/// The pause before shops that could not be loaded are tried again; it doubles each time.
-const FIRST_WARM_UP_PAUSE: Duration = Duration::from_millis(200);
+/// The first pause before shops that failed to load are retried; it doubles each time.
+const MIN_WARM_UP_BACKOFF: Duration = Duration::from_millis(200);
 /// The longest such pause.
-const LONGEST_WARM_UP_PAUSE: Duration = Duration::from_secs(30);
+const MAX_WARM_UP_BACKOFF: Duration = Duration::from_secs(30);
 
-/// How the service runs with a demo shop.
+/// The options of a service with a demo shop.
 #[derive(Clone, Debug)]
 pub struct Demo {
-    /// The address under which browsers reach it, where that is not the one it listens on.
+    /// The URL under which browsers reach it; `None` means the address it listens on.
     pub public_url: Option<PublicUrl>,
 }
 
-/// Runs the service until it is told to stop, with a demo shop if asked for one.
+/// Runs the service until a signal stops it, with a demo shop if `demo` is given.
 pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
-    open_files::make_room(config.limits.connections);
-    let metrics = metrics::install().context("figures cannot be kept")?;
+    open_files::raise_limit(config.limits.connections);
+    let metrics = metrics::install().context("cannot install the metrics recorder")?;
     let embedder = embedder(&config.model)?;
     let engine = open(config, embedder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .context("the runtime cannot be started")?;
+        .context("cannot start the async runtime")?;
     let engine = Arc::new(engine);
     let served = runtime.block_on(run(Arc::clone(&engine), config, demo, metrics));
-    // Detached work first, then the engine: its writer stores what was queued.
+    // Background tasks end before the engine, whose writer then stores what is queued.
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(engine);
     tracing::info!("the server has stopped");
     served
 }
 
-/// The engine on the database or the data folder, for a server: old tables are brought up to date.
+/// Opens the engine of a server on the database or the data folder, and migrates its schema.
 fn open(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<Engine> {
     let settings = engine_settings(config, embedder);
     let Some(database) = &config.database else {
@@ -77,8 +77,8 @@ fn open(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<
     Ok(Engine::open_database(&database.settings, settings)?)
 }
 
-/// The engine without a model, for a command beside nodes that may be running on the database:
-/// only an empty one gets tables. A data folder is taken as a server takes it.
+/// Opens the engine of a command, without a model. Nodes may be running on the database, so that the
+/// schema is created only if there is none. A data folder is locked as by a server.
 pub(crate) fn open_beside(config: &Config) -> anyhow::Result<Engine> {
     let settings = engine_settings(config, None);
     let Some(database) = &config.database else {
@@ -91,7 +91,7 @@ pub(crate) fn open_beside(config: &Config) -> anyhow::Result<Engine> {
     Ok(Engine::open_database(&database.settings, settings)?)
 }
 
-/// Brings a database's tables up to date; says from which version to which.
+/// Migrates the schema of a database; returns the versions before and after.
 pub(crate) fn migrate(database: &PostgresSettings) -> anyhow::Result<(usize, usize)> {
     let migrated = Postgres::new(database).and_then(|postgres| postgres.migrate());
     migrated.with_context(|| format!("the database {}", database.address))
@@ -121,7 +121,7 @@ async fn run(
     let app = Arc::new(state);
     app.watch_keys();
     let router = http::router(Arc::clone(&app), config);
-    let signals = StopSignals::new().context("signals cannot be awaited")?;
+    let signals = ShutdownSignals::new().context("cannot install signal handlers")?;
     let store = match &config.database {
         Some(database) => database.settings.address.to_string(),
         None => config.data.display().to_string(),
@@ -141,7 +141,7 @@ async fn run(
     Ok(())
 }
 
-/// Opens the demo shop, where there is one, and says what to tell people about it.
+/// Opens the demo shop, if there is one; returns it with the text to print.
 async fn open_demo(
     engine: &Engine,
     demo: Option<Demo>,
@@ -154,34 +154,34 @@ async fn open_demo(
     Ok(Some((opened.shop, welcome)))
 }
 
-/// Loads shops in the background; a search that comes before loads its own shop. The server is
-/// ready once every shop was tried; those that cannot be loaded are tried again and again.
+/// Loads shops in the background; an earlier search loads its own shop. The server is ready once
+/// every shop was tried; those that fail are retried with backoff.
 fn warm_up(engine: Arc<Engine>, readiness: Arc<ReadinessFlag>) {
     tokio::spawn(async move {
-        let (mut state, mut pause) = (WarmUp::default(), FIRST_WARM_UP_PAUSE);
+        let (mut state, mut backoff) = (WarmUp::default(), MIN_WARM_UP_BACKOFF);
         while !state.is_done() {
             let engine = Arc::clone(&engine);
             let warmed = tokio::task::spawn_blocking(move || engine.warm_up(state)).await;
-            // A load that panicked was reported by the panic hook; the shops are listed again.
+            // The panic hook has reported a panic; warm-up starts over.
             state = warmed.unwrap_or_default();
             if state.has_tried_all() {
                 readiness.finish_warming_up();
             }
             if !state.is_done() {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_WARM_UP_PAUSE);
+                tokio::time::sleep(backoff).await;
+                backoff = (backoff * 2).min(MAX_WARM_UP_BACKOFF);
             }
         }
     });
 }
 
-/// The address, for people and scripts that wait for it on standard output.
+/// Prints the address for people and scripts that wait for it.
 fn announce(text: &str) {
-    // Nobody may be reading; that is no reason not to serve.
+    // A closed standard output does not stop the service.
     let _ = write!(std::io::stdout(), "{text}");
 }
 
-/// What an engine is told by the configuration.
+/// The engine settings of this configuration.
 pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> Settings {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Settings {
@@ -191,7 +191,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             response_retention: SignedDuration::try_from(config.store.idempotency_time)
                 .unwrap_or(SignedDuration::MAX),
         },
-        // Who waits for a database does not keep a processor busy, nor others from what is in memory.
+        // Threads that wait for the database do not use a core.
         reader_threads: threads
             + config.database.as_ref().map_or(0, |database| database.settings.connections),
         reader_queue: config.limits.search_queue,
@@ -208,9 +208,11 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
 /// The operating system's random numbers.
 pub(crate) fn random_source() -> engine::system::RandomSource {
     Arc::new(|bytes| {
-        // The system's generator cannot fail once the system is up; a predictable secret would
-        // be worse than none.
-        SystemRandom::new().fill(bytes).unwrap_or_else(|_| panic!("no random numbers to be had"));
+        // The system's generator does not fail once the system is up, and a predictable secret
+        // would be worse than a crash.
+        SystemRandom::new()
+            .fill(bytes)
+            .unwrap_or_else(|_| panic!("the system has no random numbers"));
     })
 }
 

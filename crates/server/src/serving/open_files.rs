@@ -8,8 +8,8 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Files beside the clients' connections: the store's, those to a database, the log.
 const OTHER_FILES: u64 = 512;
 
-/// Makes room for this many connections, as far as the system allows it.
-pub(super) fn make_room(connections: usize) {
+/// Raises the limit for this many connections, up to the hard limit.
+pub(super) fn raise_limit(connections: usize) {
     let wanted = connections as u64 + OTHER_FILES;
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     // `None` stands for no limit.
@@ -19,7 +19,7 @@ pub(super) fn make_room(connections: usize) {
     let possible = maximum.map_or(wanted, |maximum| maximum.min(wanted));
     let raised = Rlimit { current: Some(possible), maximum };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!(%error, "the limit of open files cannot be raised");
+        tracing::warn!(%error, "cannot raise the limit of open files");
     }
     if possible < wanted {
         let connections = connections as u64;

@@ -1,4 +1,4 @@
-//! How is a log line written?
+//! The log layer: text or JSON lines, filtered by level.
 
 use tracing::Subscriber;
 use tracing_subscriber::filter::ParseError;
@@ -8,11 +8,10 @@ use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::config::{Log, LogFormat};
 
-/// The SDK of the Model Context Protocol tells of every message, and warns of every wrong one; the
-/// request's own line says as much.
-const QUIET: &str = "rmcp=error";
+/// Silences the MCP SDK, which logs every message; the request log covers them.
+const MCP_FILTER: &str = "rmcp=error";
 
-/// Writes the lines that the configured level lets through; colours only on a terminal.
+/// Writes the lines that pass the configured level; in colour on a terminal only.
 pub(super) fn layer<S, W>(
     log: &Log,
     writer: W,
@@ -22,8 +21,8 @@ where
     S: Subscriber + for<'s> LookupSpan<'s>,
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    // What the configuration says of the same target comes later, and so holds.
-    let filter = EnvFilter::builder().parse(format!("{QUIET},{}", log.level))?;
+    // Later directives win, so the configuration can override the filter.
+    let filter = EnvFilter::builder().parse(format!("{MCP_FILTER},{}", log.level))?;
     let lines = fmt::layer().with_writer(writer);
     Ok(match log.format {
         LogFormat::Text if terminal => lines.with_filter(filter).boxed(),

@@ -1,10 +1,10 @@
-//! How does the service tell what it does? Log lines to standard error, and traces to a collector where one is set.
+//! Logs to standard error, and traces to an OpenTelemetry collector.
 //!
-//! Neither can hold the service up: traces wait in a bounded queue for a thread of their own, and what does not fit
-//! or cannot be delivered is dropped.
+//! Neither blocks the service: traces are exported by a thread of their own from a bounded queue, and
+//! dropped if the queue is full or the collector is unavailable.
 
 mod log;
-mod parent;
+mod trace_context;
 mod traces;
 
 use std::io::{self, IsTerminal};
@@ -18,26 +18,27 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{Log, Telemetry};
 
-pub use parent::continue_trace;
+pub use trace_context::continue_trace;
 pub use traces::FLUSH_TIME;
 
-/// Why logs and traces could not be set up.
+/// Logs and traces could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The log level is not one.
+    /// The log level is invalid.
     #[error("log.level is not a level or a list of them by target")]
     Level(#[source] tracing_subscriber::filter::ParseError),
-    /// The exporter of traces could not be made.
+    /// The exporter of traces could not be built.
     #[error("cannot set up the export of traces")]
     Exporter(#[source] ExporterBuildError),
-    /// Somebody set them up before.
+    /// They are already set up.
     #[error("logs are already set up in this process")]
     AlreadySet(#[source] tracing_subscriber::util::TryInitError),
 }
 
-/// Keeps the export of traces running; dropped, it delivers what is waiting, for at most [`FLUSH_TIME`].
+/// Keeps the export of traces running. When dropped, it exports the queue, for at most
+/// [`FLUSH_TIME`].
 ///
-/// Keep it until the service has stopped, and drop it outside of asynchronous code.
+/// Keep it until the service has stopped, and drop it outside async code.
 #[derive(Debug)]
 #[must_use = "traces stop when it is dropped"]
 pub struct TelemetryGuard {
@@ -49,7 +50,7 @@ impl Drop for TelemetryGuard {
         if let Some(Err(error)) =
             self.traces.take().map(|traces| traces.shutdown_with_timeout(FLUSH_TIME))
         {
-            tracing::warn!(%error, "the last traces were not delivered");
+            tracing::warn!(%error, "the last traces were not exported");
         }
     }
 }
@@ -57,7 +58,7 @@ impl Drop for TelemetryGuard {
 /// Sets up logs and traces for the whole process.
 ///
 /// # Errors
-/// Where the settings cannot be used, or logs are set up already. A collector that does not answer is no error.
+/// The settings are invalid, or logs are already set up. An unavailable collector is no error.
 pub fn init(log: &Log, telemetry: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
     let (subscriber, guard) = subscriber(log, telemetry, io::stderr, io::stderr().is_terminal())?;
     subscriber.try_init().map_err(TelemetryError::AlreadySet)?;
@@ -91,10 +92,10 @@ mod tests {
     use super::*;
     use crate::config::{Config, LogFormat};
 
-    /// Generous to a busy machine, yet far below what waiting for a collector would take.
+    /// Tolerates a busy machine, but is far below the time of waiting for a collector.
     const SLACK: Duration = Duration::from_secs(4);
 
-    /// Runs `work` under the subscriber and gives back what was logged.
+    /// Runs `work` under the subscriber and returns the log.
     fn logged(log: &Log, telemetry: &Telemetry, work: impl FnOnce()) -> String {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let writer = {
@@ -179,7 +180,7 @@ mod tests {
         assert!(matches!(found.map(|_| ()), Err(TelemetryError::Level(_))));
     }
 
-    /// A collector: answers one POST and hands over its head and body.
+    /// A collector that answers one POST and returns its head and body.
     fn collector() -> (SocketAddr, mpsc::Receiver<(String, Vec<u8>)>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_begun_by_the_caller_goes_on() {
+    fn a_trace_of_the_caller_is_continued() {
         let (address, received) = collector();
         let mut headers = axum::http::HeaderMap::new();
         let trace_id = [
@@ -242,7 +243,7 @@ mod tests {
         assert!(body.windows(16).any(|bytes| bytes == trace_id));
     }
 
-    /// Many spans, then the end; gives back how long each took.
+    /// Records many spans, then shuts down; returns the time of each.
     fn time_of_work_and_end(address: SocketAddr) -> (Duration, Duration) {
         let (subscriber, guard) =
             subscriber(&log(LogFormat::Text, "off"), &sending_to(address), io::sink, false)
@@ -255,14 +256,14 @@ mod tests {
     }
 
     #[test]
-    fn a_collector_that_is_not_there_holds_nothing_up() {
+    fn an_unreachable_collector_does_not_block() {
         let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let (work, end) = time_of_work_and_end(closed);
         assert!(work < SLACK && end < FLUSH_TIME + SLACK, "work {work:?}, end {end:?}");
     }
 
     #[test]
-    fn a_collector_that_never_answers_holds_nothing_up() {
+    fn an_unresponsive_collector_does_not_block() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let (work, end) = time_of_work_and_end(silent.local_addr().unwrap());
         assert!(work < SLACK && end < FLUSH_TIME + SLACK, "work {work:?}, end {end:?}");

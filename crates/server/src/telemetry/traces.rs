@@ -1,4 +1,4 @@
-//! How do spans get to a collector without the service waiting for it?
+//! Exports spans to a collector, on a thread of its own.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,26 +23,26 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::config::Telemetry;
 
-/// The longest that the last spans may take to be delivered when the service stops.
+/// The timeout of the last export when the service stops.
 pub const FLUSH_TIME: Duration = Duration::from_secs(3);
-/// The longest that one batch may take, retries included.
+/// The timeout of one batch, with retries.
 const EXPORT_TIME: Duration = Duration::from_secs(5);
-/// Spans that may wait for delivery; more are dropped.
+/// The capacity of the queue; further spans are dropped.
 const QUEUE_SPANS: usize = 8192;
-/// Spans delivered together.
+/// Spans per batch.
 const BATCH_SPANS: usize = 512;
-/// The longest that a span waits for others to be delivered with.
+/// The longest time a span waits for its batch to fill.
 const BATCH_DELAY: Duration = Duration::from_secs(2);
-/// The most that is read of a collector's response.
+/// The limit of a collector's response.
 const MAX_RESPONSE_BYTES: u64 = 64 << 10;
-/// The libraries that carry the spans away, whose own spans would never end.
-const CARRIERS: [&str; 3] = ["h2", "hyper", "opentelemetry"];
-/// The SDK of the Model Context Protocol, whose spans say nothing that the request's does not.
-const TALKATIVE: &str = "rmcp";
-/// The name of the tracer that all spans come from.
+/// The libraries of the exporter: exporting their spans would create new ones without end.
+const EXPORTER_TARGETS: [&str; 3] = ["h2", "hyper", "opentelemetry"];
+/// The MCP SDK, whose spans duplicate those of the requests.
+const MCP_TARGET: &str = "rmcp";
+/// The name of the tracer.
 const TRACER: &str = "shopkeeper";
 
-/// The exporting end, where a collector is set.
+/// The tracer provider; `None` without a collector.
 pub(super) fn provider(
     telemetry: &Telemetry,
 ) -> Result<Option<SdkTracerProvider>, ExporterBuildError> {
@@ -74,19 +74,19 @@ pub(super) fn provider(
     Ok(Some(provider.build()))
 }
 
-/// Sends on the spans of the service from level info up, whatever the log level.
+/// Exports spans of level info and above, independent of the log level.
 pub(super) fn layer<S>(provider: &SdkTracerProvider) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
 {
     let ours = Targets::new()
         .with_default(LevelFilter::INFO)
-        .with_targets(CARRIERS.map(|carrier| (carrier, LevelFilter::OFF)))
-        .with_target(TALKATIVE, LevelFilter::OFF);
+        .with_targets(EXPORTER_TARGETS.map(|target| (target, LevelFilter::OFF)))
+        .with_target(MCP_TARGET, LevelFilter::OFF);
     tracing_opentelemetry::layer().with_tracer(provider.tracer(TRACER)).with_filter(ours).boxed()
 }
 
-/// Delivers batches over HTTP. It blocks: the SDK exports from a thread of its own.
+/// Sends batches over HTTP. It blocks, which is fine: the SDK exports from a thread of its own.
 #[derive(Debug)]
 struct Client(ureq::Agent);
 
@@ -101,7 +101,7 @@ impl HttpClient for Client {
     }
 }
 
-/// An exporter that logs when delivery begins to fail and when it works again, and nothing in between.
+/// An exporter that logs the first failure and the recovery, and nothing in between.
 #[derive(Debug)]
 struct Reporting<E> {
     exporter: E,
@@ -120,9 +120,9 @@ impl<E: SpanExporter> SpanExporter for Reporting<E> {
         let was_failing = self.failing.swap(result.is_err(), Ordering::Relaxed);
         match &result {
             Err(error) if !was_failing => {
-                warn!(%error, "the collector does not take traces; they are dropped until it does");
+                warn!(%error, "trace export failed; traces are dropped until the collector is available");
             }
-            Ok(()) if was_failing => info!("the collector takes traces again"),
+            Ok(()) if was_failing => info!("trace export works again"),
             _ => {}
         }
         result

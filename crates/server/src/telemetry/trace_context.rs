@@ -1,4 +1,4 @@
-//! Is a request part of a trace that its caller has begun?
+//! Continues the trace of the caller (W3C trace context).
 
 use axum::http::HeaderMap;
 use opentelemetry::propagation::{Extractor, TextMapPropagator};
@@ -16,7 +16,7 @@ pub fn continue_trace(span: &Span, headers: &HeaderMap) {
     }
     let context = TraceContextPropagator::new().extract(&Carrier(headers));
     if context.span().span_context().is_valid() {
-        // Refused only where no collector is set or the span has begun: then it keeps its own trace.
+        // Fails without a collector or if the span was entered; the span then keeps its own trace.
         let _ = span.set_parent(context);
     }
 }

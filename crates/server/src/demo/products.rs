@@ -1,4 +1,4 @@
-//! What does the demo shop sell? One table of products per department, read with the catalog's own rules.
+//! The products of the demo shop: one table per department, validated by the catalog's rules.
 
 use catalog::{
     media::{InvalidMediaUrl, Media, MediaKind},
@@ -10,9 +10,9 @@ use thiserror::Error;
 
 use super::pictures;
 
-/// The columns of a table, as its first line has them.
+/// The header of every table.
 const COLUMNS: [&str; 5] = ["title", "price", "image", "description", "hidden"];
-/// What the last column says of a product that search leaves out.
+/// The value of the last column for hidden products.
 const HIDDEN: &str = "hidden";
 
 macro_rules! departments {
@@ -59,7 +59,7 @@ const DEPARTMENTS: &[(&str, &str)] = departments![
 
 /// A product of the demo shop.
 #[derive(Debug)]
-pub(crate) struct Goods {
+pub(crate) struct DemoProduct {
     title: Title,
     price: Price,
     description: Description,
@@ -68,10 +68,10 @@ pub(crate) struct Goods {
     picture: String,
 }
 
-/// What is wrong with a line of a table.
+/// An invalid line of a table.
 #[derive(Debug, Error)]
 #[error("{department}.tsv, line {line}")]
-pub(crate) struct BadGoods {
+pub(crate) struct InvalidProduct {
     department: &'static str,
     line: usize,
     source: Flaw,
@@ -91,32 +91,32 @@ enum Flaw {
     Price(#[from] InvalidPrice),
 }
 
-/// How many departments there are.
+/// The number of departments.
 pub(crate) fn department_count() -> usize {
     DEPARTMENTS.len()
 }
 
-/// Every product of every department. The departments are mixed, each spread over the whole, so that any page of the
-/// catalog shows something of many.
-pub(crate) fn all() -> Result<Vec<Goods>, BadGoods> {
-    let mut all: Vec<(f64, Goods)> = Vec::new();
+/// Every product of every department. Departments are interleaved, so that every page of the
+/// catalog shows products of many.
+pub(crate) fn all() -> Result<Vec<DemoProduct>, InvalidProduct> {
+    let mut all: Vec<(f64, DemoProduct)> = Vec::new();
     for (department, table) in DEPARTMENTS {
         let mut lines = table.lines().zip(1usize..);
-        let bad = |line, source| BadGoods { department, line, source };
+        let bad = |line, source| InvalidProduct { department, line, source };
         if !lines.next().is_some_and(|(first, _)| first.split('\t').eq(COLUMNS)) {
             return Err(bad(1, Flaw::Columns));
         }
         let count = table.lines().count() as f64;
         for (text, line) in lines {
-            all.push((line as f64 / count, goods(text).map_err(|flaw| bad(line, flaw))?));
+            all.push((line as f64 / count, parse_line(text).map_err(|flaw| bad(line, flaw))?));
         }
     }
-    // Stable, so that the order is the same each time.
+    // A stable sort keeps the order deterministic.
     all.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    Ok(all.into_iter().map(|(_, goods)| goods).collect())
+    Ok(all.into_iter().map(|(_, product)| product).collect())
 }
 
-fn goods(line: &str) -> Result<Goods, Flaw> {
+fn parse_line(line: &str) -> Result<DemoProduct, Flaw> {
     let columns: Vec<&str> = line.split('\t').collect();
     let (title, price, image, description, hidden) = match columns[..] {
         [title, price, image, description] => (title, price, image, description, false),
@@ -126,7 +126,7 @@ fn goods(line: &str) -> Result<Goods, Flaw> {
     if !pictures::exists(image) {
         return Err(Flaw::NoPicture(image.to_owned()));
     }
-    Ok(Goods {
+    Ok(DemoProduct {
         title: Title::parse(title)?,
         price: Price::parse(price)?,
         description: Description::parse(description)?,
@@ -135,8 +135,8 @@ fn goods(line: &str) -> Result<Goods, Flaw> {
     })
 }
 
-impl Goods {
-    /// The product with its picture at this address.
+impl DemoProduct {
+    /// The draft of the product, with its picture below this URL.
     pub(crate) fn into_draft(self, pictures: &str) -> Result<Draft, InvalidMediaUrl> {
         let address = format!("{pictures}{}", self.picture);
         Ok(Draft {
@@ -159,7 +159,7 @@ mod tests {
 
     fn drafts() -> Vec<Draft> {
         let all = all().unwrap_or_else(|bad| panic!("{bad}: {}", bad.source));
-        all.into_iter().map(|goods| goods.into_draft(PICTURES).unwrap()).collect()
+        all.into_iter().map(|product| product.into_draft(PICTURES).unwrap()).collect()
     }
 
     #[test]
@@ -236,12 +236,12 @@ mod tests {
 
     #[test]
     fn a_faulty_line_is_refused_with_its_reason() {
-        let refused = |line: &str| goods(line).unwrap_err().to_string();
+        let refused = |line: &str| parse_line(line).unwrap_err().to_string();
         assert!(refused("Scarf\t$1").contains("four columns"));
         assert!(refused("Scarf\t$1\tscarf\tWarm.\tmaybe").contains("four columns"));
         assert_eq!(refused("Scarf\t$1\tyacht\tWarm."), "there is no picture yacht");
         assert_eq!(refused("Scarf\t19\tscarf\tWarm."), "the price");
         assert_eq!(refused(" \t$1\tscarf\tWarm."), "the text");
-        assert!(goods("Scarf\t$1\tscarf\tWarm.\thidden").unwrap().hidden);
+        assert!(parse_line("Scarf\t$1\tscarf\tWarm.\thidden").unwrap().hidden);
     }
 }

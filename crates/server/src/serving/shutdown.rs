@@ -1,5 +1,5 @@
-//! When does the server stop? SIGTERM makes it unready, a drain period lets load balancers notice
-//! while requests are still served, and then the listener closes.
+//! Shutdown: SIGTERM makes the server unready, requests are served for a drain period in which load
+//! balancers notice, then the listener closes.
 
 use std::{io, time::Duration};
 
@@ -7,21 +7,21 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::readiness::{Readiness, ReadinessFlag};
 
-/// The signals that stop the server, heard from the creation on.
-pub(super) struct StopSignals {
+/// The handlers of the signals that stop the server, installed on creation.
+pub(super) struct ShutdownSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum StopSignal {
-    /// A supervisor stops the server.
+enum ShutdownSignal {
+    /// SIGTERM, from a supervisor.
     Terminate,
-    /// A person at a terminal does.
+    /// SIGINT, from a terminal.
     Interrupt,
 }
 
-impl StopSignals {
+impl ShutdownSignals {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
@@ -29,14 +29,14 @@ impl StopSignals {
         })
     }
 
-    /// Completes when the listener is to close: after a SIGTERM and the drain period. A SIGINT or
+    /// Completes when the listener must close: after a SIGTERM and the drain period. A SIGINT or
     /// a second signal skips the rest of the period.
     pub(super) async fn drained(mut self, readiness: &ReadinessFlag, drain: Duration) {
         let first = self.next().await;
         readiness.set(Readiness::Stopping);
-        if first == StopSignal::Terminate && !drain.is_zero() {
+        if first == ShutdownSignal::Terminate && !drain.is_zero() {
             let drain_s = drain.as_secs_f64();
-            tracing::info!(drain_s, "the server is draining: unready, and still serving requests");
+            tracing::info!(drain_s, "the server is draining: unready, still serving requests");
             tokio::select! {
                 () = tokio::time::sleep(drain) => {}
                 _ = self.next() => {}
@@ -45,10 +45,10 @@ impl StopSignals {
         tracing::info!("the server is stopping: requests in flight are being finished");
     }
 
-    async fn next(&mut self) -> StopSignal {
+    async fn next(&mut self) -> ShutdownSignal {
         tokio::select! {
-            _ = self.terminate.recv() => StopSignal::Terminate,
-            _ = self.interrupt.recv() => StopSignal::Interrupt,
+            _ = self.terminate.recv() => ShutdownSignal::Terminate,
+            _ = self.interrupt.recv() => ShutdownSignal::Interrupt,
         }
     }
 }

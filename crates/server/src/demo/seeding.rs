@@ -1,5 +1,5 @@
-//! How does the demo shop open? Its products are written once, its pictures follow the server's address, and every start
-//! has new tokens.
+//! Seeds the demo shop: writes its products once, updates the URLs of their pictures when the address
+//! changes, and issues new tokens at every start.
 
 use anyhow::Context;
 use catalog::{
@@ -14,64 +14,69 @@ use engine::{
 };
 use jiff::SignedDuration;
 
-use super::{DemoShop, PublicUrl, goods, pictures, shop};
+use super::{DemoShop, PublicUrl, pictures, products, shop};
 
-/// What the tokens of the demo are called, to know them again at the next start.
+/// The name of the demo's tokens, by which the next start recognises them.
 const TOKEN_NAME: &str = "shopkeeper demo";
-/// How long tokens work that can do more than a browser should.
+/// The lifetime of all tokens other than the browser's.
 const TOKEN_TIME: SignedDuration = SignedDuration::from_hours(30 * 24);
-/// How many products are looked at together.
+/// Products per page of a scan.
 const PAGE: usize = 1000;
 
-/// What became of the shop's products.
+/// Whether products were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stocked {
-    /// They were written now, this many.
+pub(crate) enum Seeded {
+    /// This many products were written.
     Now(usize),
-    /// The shop had this many and was left as it is.
-    Before(usize),
+    /// The shop already had this many products; none were added.
+    Already(usize),
 }
 
-/// The open shop, and what is told about it once.
+/// The demo shop, with what is printed at the start.
 pub(crate) struct Opened {
     pub(crate) shop: DemoShop,
-    pub(crate) stocked: Stocked,
+    pub(crate) seeded: Seeded,
     pub(crate) tokens: Vec<IssuedToken>,
 }
 
-/// Opens the demo shop for browsers that come to this address.
+/// Opens the demo shop under this URL.
 pub(crate) async fn open(engine: &Engine, public_url: &PublicUrl) -> anyhow::Result<Opened> {
     let pictures = format!("{public_url}{}", pictures::FOLDER);
-    let stocked = stock(engine, &pictures).await.context("the demo shop's products")?;
+    let seeded = seed(engine, &pictures).await.context("the demo shop's products")?;
     let tokens = new_tokens(engine).await.context("the demo shop's tokens")?;
     let shopper_token = tokens
         .iter()
         .find(|issued| issued.role == Role::Shopper)
         .map(|issued| issued.token.clone())
-        .context("there is no token for browsers")?;
+        .context("no SHOPPER token was issued")?;
     let shop = DemoShop { shop: shop(), shopper_token, pictures };
-    Ok(Opened { shop, stocked, tokens })
+    Ok(Opened { shop, seeded, tokens })
 }
 
-/// Writes the products into an empty shop: all of them in one transaction or none, so that no start finds half a shop.
-async fn stock(engine: &Engine, pictures: &str) -> anyhow::Result<Stocked> {
+/// Writes the products into an empty shop, all in one transaction, so that no start finds a part of
+/// them.
+async fn seed(engine: &Engine, pictures: &str) -> anyhow::Result<Seeded> {
     let editor = Caller::new(shop(), Role::Editor);
-    let had = engine.page(editor.may_read(), 1, 0).await?.total;
-    if had > 0 {
-        move_pictures(engine, editor, pictures).await?;
-        return Ok(Stocked::Before(had));
+    let existing = engine.page(editor.may_read(), 1, 0).await?.total;
+    if existing > 0 {
+        update_picture_urls(engine, editor, pictures).await?;
+        return Ok(Seeded::Already(existing));
     }
-    let drafts = goods::all()?
+    let drafts = products::all()?
         .into_iter()
-        .map(|goods| goods.into_draft(pictures))
+        .map(|product| product.into_draft(pictures))
         .collect::<Result<Vec<Draft>, _>>()?;
     let count = drafts.len();
     engine.create(editor.may_write()?, drafts, None).await?;
-    Ok(Stocked::Now(count))
+    Ok(Seeded::Now(count))
 }
 
-/// Lets the products show their pictures under the address of this start, which may be another than the last one's.
-async fn move_pictures(engine: &Engine, editor: Caller, pictures: &str) -> anyhow::Result<()> {
+/// Updates the picture URLs of the products if the address has changed since the last start.
+async fn update_picture_urls(
+    engine: &Engine,
+    editor: Caller,
+    pictures: &str,
+) -> anyhow::Result<()> {
     let mut edits = Vec::new();
     for offset in (0..).step_by(PAGE) {
         let page = engine.page(editor.may_read(), PAGE, offset).await?;
@@ -79,7 +84,7 @@ async fn move_pictures(engine: &Engine, editor: Caller, pictures: &str) -> anyho
             break;
         }
         for product in &page.products {
-            if let Some(media) = moved(product, pictures)? {
+            if let Some(media) = updated_media(product, pictures)? {
                 edits.push(Edit {
                     id: product.id,
                     patch: Patch { media: Some(media), ..Patch::default() },
@@ -94,12 +99,12 @@ async fn move_pictures(engine: &Engine, editor: Caller, pictures: &str) -> anyho
     Ok(())
 }
 
-/// The product's pictures at the new place, where some of ours are elsewhere.
-fn moved(product: &Product, pictures: &str) -> anyhow::Result<Option<Vec<Media>>> {
-    let is_elsewhere = |media: &Media| {
+/// The media of a product with updated picture URLs; `None` if they are current.
+fn updated_media(product: &Product, pictures: &str) -> anyhow::Result<Option<Vec<Media>>> {
+    let is_outdated = |media: &Media| {
         pictures::path_in(media.url()).is_some() && !media.url().starts_with(pictures)
     };
-    if !product.media.iter().any(is_elsewhere) {
+    if !product.media.iter().any(is_outdated) {
         return Ok(None);
     }
     let media = product.media.iter().map(|media| match pictures::path_in(media.url()) {
@@ -109,9 +114,8 @@ fn moved(product: &Product, pictures: &str) -> anyhow::Result<Option<Vec<Media>>
     Ok(Some(media.collect::<Result<_, _>>()?))
 }
 
-/// A token for each role, weakest first; those of earlier starts stop working.
-///
-/// The store keeps hashes, so an old token cannot be shown again.
+/// Issues a token for each role, weakest first, and revokes those of earlier starts: the store keeps
+/// hashes only, so old tokens cannot be printed again.
 async fn new_tokens(engine: &Engine) -> anyhow::Result<Vec<IssuedToken>> {
     let operator = Operator.may_administer(shop());
     for row in engine.tokens(operator).await? {
@@ -122,7 +126,7 @@ async fn new_tokens(engine: &Engine) -> anyhow::Result<Vec<IssuedToken>> {
     let expiry = engine.now().checked_add(TOKEN_TIME)?;
     let mut tokens = Vec::new();
     for role in Role::ALL {
-        // The page must not stop working while the server runs.
+        // The page uses the SHOPPER token for as long as the server runs.
         let expires_at = (role != Role::Shopper).then_some(expiry);
         tokens.push(engine.issue_token(operator, role, TOKEN_NAME.to_owned(), expires_at).await?);
     }

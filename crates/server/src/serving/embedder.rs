@@ -1,5 +1,4 @@
-//! Which model does the configuration ask for? It is made ready here, or the service does not
-//! start.
+//! Loads the configured embedding model; the service does not start without it.
 
 use std::{sync::Arc, time::Instant};
 
@@ -9,8 +8,8 @@ use engine::embed::{BuiltIn, Embedder, Environment, ModelFiles, Remote, RemoteSe
 use super::random_source;
 use crate::config::ModelConfig;
 
-/// Makes the configured model ready, if there is to be one. An outside one is not asked yet: it
-/// may be down just now.
+/// The configured embedder; `None` if the model is off. An embedding endpoint is not contacted yet,
+/// because it may be unavailable at the moment.
 pub(crate) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     let started = Instant::now();
     let embedder: Arc<dyn Embedder> = match config {
@@ -38,7 +37,7 @@ pub(crate) fn embedder(config: &ModelConfig) -> anyhow::Result<Option<Arc<dyn Em
         }
     };
     let elapsed_ms = started.elapsed().as_millis() as u64;
-    tracing::info!(model = %embedder.model(), dims = embedder.dims(), elapsed_ms, "the model is ready");
+    tracing::info!(model = %embedder.model(), dims = embedder.dims(), elapsed_ms, "the model is loaded");
     Ok(Some(embedder))
 }
 

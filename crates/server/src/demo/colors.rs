@@ -1,49 +1,51 @@
-//! In which colour is a product shown? The one it names, that of its material, or what is usual for its kind.
+//! The colour of a product's picture: the one it names, that of its material, or the usual one of its
+//! kind.
 
 /// A colour of pictures.
-pub(super) struct Tint {
-    /// Its name in addresses.
+pub(super) struct Color {
+    /// Its name in URLs.
     pub(super) name: &'static str,
-    /// The words that ask for it.
+    /// Words for the colour, separated by spaces.
     colours: &'static str,
-    /// The materials that have it.
+    /// Materials of this colour, separated by spaces.
     materials: &'static str,
-    /// The drawings that have it where the product says nothing.
+    /// Drawings that have this colour by default, separated by spaces.
     usual: &'static str,
-    /// What takes the place of the main colour.
+    /// The replacement of the main colour.
     pub(super) main: &'static str,
-    /// What takes the place of the shade.
+    /// The replacement of the shade.
     pub(super) shade: &'static str,
 }
 
-/// The colour of this name.
-pub(super) fn named(name: &str) -> Option<&'static Tint> {
-    TINTS.iter().find(|tint| tint.name == name)
+/// The colour with this name.
+pub(super) fn named(name: &str) -> Option<&'static Color> {
+    COLORS.iter().find(|color| color.name == name)
 }
 
-/// The colour of a product with this drawing and these texts; its title tells more than its description, and a colour
-/// more than a material.
-pub(super) fn tint(drawing: &str, title: &str, description: &str) -> Option<&'static Tint> {
-    let colours = |tint: &Tint| tint.colours;
-    let materials = |tint: &Tint| tint.materials;
-    first_said(title, colours)
-        .or_else(|| first_said(title, materials))
-        .or_else(|| first_said(description, colours))
-        .or_else(|| first_said(description, materials))
-        .or_else(|| first_said(drawing, |tint| tint.usual))
+/// The colour of a product with this drawing and these texts. The title takes precedence over the
+/// description, and a colour over a material.
+pub(super) fn of_product(drawing: &str, title: &str, description: &str) -> Option<&'static Color> {
+    let colours = |color: &Color| color.colours;
+    let materials = |color: &Color| color.materials;
+    first_match(title, colours)
+        .or_else(|| first_match(title, materials))
+        .or_else(|| first_match(description, colours))
+        .or_else(|| first_match(description, materials))
+        .or_else(|| first_match(drawing, |color| color.usual))
 }
 
-/// The colour of the first word that some colour has among these.
-fn first_said(text: &str, words: impl Fn(&Tint) -> &'static str) -> Option<&'static Tint> {
+/// The colour of the first word of the text that a colour lists.
+fn first_match(text: &str, words: impl Fn(&Color) -> &'static str) -> Option<&'static Color> {
     text.split(|c: char| !c.is_alphanumeric()).find_map(|word| {
-        let says =
-            |tint: &&Tint| words(tint).split(' ').any(|said| said.eq_ignore_ascii_case(word));
-        TINTS.iter().find(says).filter(|_| !word.is_empty())
+        let lists_word = |color: &&Color| {
+            words(color).split(' ').any(|listed| listed.eq_ignore_ascii_case(word))
+        };
+        COLORS.iter().find(lists_word).filter(|_| !word.is_empty())
     })
 }
 
-const TINTS: [Tint; 20] = [
-    Tint {
+const COLORS: [Color; 20] = [
+    Color {
         name: "black",
         colours: "black ebony onyx jet",
         materials: "",
@@ -51,7 +53,7 @@ const TINTS: [Tint; 20] = [
         main: "#3a3d42",
         shade: "#232529",
     },
-    Tint {
+    Color {
         name: "white",
         colours: "white ivory cream pearl",
         materials: "",
@@ -59,7 +61,7 @@ const TINTS: [Tint; 20] = [
         main: "#f4f1ea",
         shade: "#d9d3c7",
     },
-    Tint {
+    Color {
         name: "grey",
         colours: "grey gray slate ash",
         materials: "steel silver",
@@ -67,7 +69,7 @@ const TINTS: [Tint; 20] = [
         main: "#9aa1a9",
         shade: "#767d86",
     },
-    Tint {
+    Color {
         name: "charcoal",
         colours: "charcoal graphite anthracite",
         materials: "",
@@ -75,7 +77,7 @@ const TINTS: [Tint; 20] = [
         main: "#565c64",
         shade: "#3f444b",
     },
-    Tint {
+    Color {
         name: "red",
         colours: "red scarlet crimson cherry",
         materials: "",
@@ -83,7 +85,7 @@ const TINTS: [Tint; 20] = [
         main: "#cf4a45",
         shade: "#a83530",
     },
-    Tint {
+    Color {
         name: "burgundy",
         colours: "burgundy maroon wine plum",
         materials: "",
@@ -91,7 +93,7 @@ const TINTS: [Tint; 20] = [
         main: "#8a3149",
         shade: "#6b2237",
     },
-    Tint {
+    Color {
         name: "pink",
         colours: "pink rose blush coral",
         materials: "",
@@ -99,7 +101,7 @@ const TINTS: [Tint; 20] = [
         main: "#e795a5",
         shade: "#cf7488",
     },
-    Tint {
+    Color {
         name: "orange",
         colours: "orange rust amber",
         materials: "copper terracotta",
@@ -107,7 +109,7 @@ const TINTS: [Tint; 20] = [
         main: "#dd8545",
         shade: "#bb6829",
     },
-    Tint {
+    Color {
         name: "yellow",
         colours: "yellow lemon",
         materials: "",
@@ -115,7 +117,7 @@ const TINTS: [Tint; 20] = [
         main: "#edc94c",
         shade: "#cfa82e",
     },
-    Tint {
+    Color {
         name: "mustard",
         colours: "mustard ochre honey",
         materials: "brass gold golden",
@@ -123,7 +125,7 @@ const TINTS: [Tint; 20] = [
         main: "#cf9f3e",
         shade: "#ad8029",
     },
-    Tint {
+    Color {
         name: "green",
         colours: "green emerald mint lime forest",
         materials: "",
@@ -131,7 +133,7 @@ const TINTS: [Tint; 20] = [
         main: "#5da36c",
         shade: "#448254",
     },
-    Tint {
+    Color {
         name: "olive",
         colours: "olive sage khaki moss",
         materials: "",
@@ -139,7 +141,7 @@ const TINTS: [Tint; 20] = [
         main: "#8c9560",
         shade: "#6d7547",
     },
-    Tint {
+    Color {
         name: "teal",
         colours: "teal turquoise aqua petrol",
         materials: "",
@@ -147,7 +149,7 @@ const TINTS: [Tint; 20] = [
         main: "#3f9a9a",
         shade: "#2d7a7b",
     },
-    Tint {
+    Color {
         name: "blue",
         colours: "blue sky cobalt denim indigo",
         materials: "",
@@ -155,7 +157,7 @@ const TINTS: [Tint; 20] = [
         main: "#4f86c6",
         shade: "#3a6aa5",
     },
-    Tint {
+    Color {
         name: "navy",
         colours: "navy midnight",
         materials: "",
@@ -163,7 +165,7 @@ const TINTS: [Tint; 20] = [
         main: "#34496f",
         shade: "#233453",
     },
-    Tint {
+    Color {
         name: "purple",
         colours: "purple violet lavender lilac aubergine",
         materials: "",
@@ -171,7 +173,7 @@ const TINTS: [Tint; 20] = [
         main: "#8d70b8",
         shade: "#6f5499",
     },
-    Tint {
+    Color {
         name: "brown",
         colours: "brown cognac mocha espresso",
         materials: "walnut chocolate",
@@ -179,7 +181,7 @@ const TINTS: [Tint; 20] = [
         main: "#8a6246",
         shade: "#6b4a33",
     },
-    Tint {
+    Color {
         name: "tan",
         colours: "tan beige sand camel oatmeal taupe",
         materials: "linen",
@@ -187,7 +189,7 @@ const TINTS: [Tint; 20] = [
         main: "#cdb594",
         shade: "#ae9574",
     },
-    Tint {
+    Color {
         name: "oak",
         colours: "",
         materials: "oak beech birch pine bamboo wooden acacia teak",
@@ -195,7 +197,7 @@ const TINTS: [Tint; 20] = [
         main: "#c99c66",
         shade: "#a67c49",
     },
-    Tint {
+    Color {
         name: "clear",
         colours: "clear transparent",
         materials: "glass crystal",
@@ -210,7 +212,11 @@ mod tests {
     use super::{super::drawings::drawing, *};
 
     fn check(drawing: &str, title: &str, description: &str, expected: Option<&str>) {
-        assert_eq!(tint(drawing, title, description).map(|tint| tint.name), expected, "{title}");
+        assert_eq!(
+            of_product(drawing, title, description).map(|color| color.name),
+            expected,
+            "{title}"
+        );
     }
 
     #[test]
@@ -227,7 +233,7 @@ mod tests {
     #[test]
     fn every_usual_drawing_exists_and_has_one_colour() {
         let mut seen = std::collections::BTreeSet::new();
-        for name in TINTS.iter().flat_map(|tint| tint.usual.split_whitespace()) {
+        for name in COLORS.iter().flat_map(|color| color.usual.split_whitespace()) {
             assert!(drawing(name).is_some(), "{name}");
             assert!(seen.insert(name), "{name} is usual twice");
         }
