@@ -21,34 +21,34 @@ use crate::{
 /// What to evaluate, and what to do with the results.
 #[derive(Args)]
 pub struct EvalOptions {
-    /// Products to search among: a JSON object a line with `title` and, if you like, `product` or `id`, `description`, `price`; may end in .gz
+    /// Products to search: one JSON object per line with `title` and optional `product` or `id`, `description`, `price`; .gz is decompressed
     #[arg(long, value_name = "FILE")]
     catalog: PathBuf,
-    /// Judged queries: tab-separated columns `query`, `product`, `grade`, or `query`, `match`, `exclude` with patterns of the right titles
+    /// Judged queries: tab-separated columns `query`, `product`, `grade`, or `query`, `match`, `exclude` with patterns of relevant titles
     #[arg(long, value_name = "FILE")]
     judgments: PathBuf,
-    /// Leave out the queries that the column `query` or `text` of this tab-separated file has
+    /// Skip the queries in the column `query` or `text` of this tab-separated file
     #[arg(long, value_name = "FILE")]
     without: Option<PathBuf>,
-    /// The grade from which a product counts as relevant for precision and recall
+    /// Lowest grade that counts as relevant for precision and recall
     #[arg(long, value_name = "GRADE", default_value_t = 1.0)]
     relevant_from: f64,
-    /// Which vectors products have: those made at once, the deep ones, or the deep ones for every other product
+    /// Vectors of the products: instant, deep, or deep for every other product
     #[arg(long, value_enum, default_value_t)]
     vectors: Vectors,
-    /// How many of the worst queries to show
+    /// Number of the worst queries to show
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     worst: usize,
-    /// Keep the results in this file, to compare with later
+    /// Save the results to this file, for --compare
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// Compare with the results kept in this file
+    /// Compare with the results saved in this file
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
-    /// Print one row of a Markdown table under this name, and nothing else
+    /// Print only one row of a Markdown table, with this name
     #[arg(long, value_name = "NAME")]
     row: Option<String>,
-    /// Folder for the scratch shop, kept: the next run on the same catalog starts at once. The folder of `--data` is never touched
+    /// Folder to keep the scratch shop in, so that the next run on the same catalog starts at once; `--data` is never used
     #[arg(long, value_name = "FOLDER")]
     scratch: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ impl EvalOptions {
         if let Some(file) = &self.without {
             judged.leave_out(file).with_context(|| in_file(file))?;
         }
-        // Before the work that may take minutes.
+        // Read first: the evaluation may take minutes.
         let before = self.compare.as_deref().map(Results::read).transpose()?;
 
         let shop = ScratchShop::open(engine, &catalog, self.vectors, self.scratch.as_deref())?;

@@ -39,28 +39,28 @@ const RELEVANT_FROM: f64 = 1.0;
 /// What to tune, and on which judged queries.
 #[derive(Args)]
 pub struct TuneOptions {
-    /// Products to search among, as `shopkeeper eval` reads them; once for each file of judgments
+    /// Products to search, as for `shopkeeper eval`; once for each file of judgments
     #[arg(long, value_name = "FILE", required = true)]
     catalog: Vec<PathBuf>,
-    /// Judged queries, as `shopkeeper eval` reads them; graded ones count by NDCG@10, patterns by precision@5
+    /// Judged queries, as for `shopkeeper eval`; measured by NDCG@10 if graded, by precision@5 if given as patterns
     #[arg(long, value_name = "FILE", required = true)]
     judgments: Vec<PathBuf>,
-    /// Which vectors products have while the numbers are chosen
+    /// Vectors of the products
     #[arg(long, value_enum, default_value_t = Vectors::Instant)]
     vectors: Vectors,
-    /// How often every number is moved up and down at the most
+    /// Maximum number of rounds over all parameters
     #[arg(long, value_name = "NUMBER", default_value_t = 8)]
     rounds: usize,
-    /// Let all queries choose: nothing is then left to tell what the numbers are worth
+    /// Tune on all queries, without a held-out half
     #[arg(long)]
     all: bool,
-    /// Only move the numbers whose names contain one of these
+    /// Only tune parameters whose names contain one of these
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Start with another number than the one in force, such as ranking.k1=0.4
+    /// Start from another value than the one in force, such as ranking.k1=0.4
     #[arg(long, value_name = "NAME=NUMBER")]
     start: Vec<Start>,
-    /// Folder for the scratch shops, kept: the next run on the same catalogs starts at once
+    /// Folder to keep the scratch shops in, so that the next run on the same catalogs starts at once
     #[arg(long, value_name = "FOLDER")]
     scratch: Option<PathBuf>,
 }

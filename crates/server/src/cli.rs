@@ -1,4 +1,4 @@
-//! What can the binary do? One subcommand each, with exit codes that scripts can rely on.
+//! The command line: one subcommand per task, with exit codes for scripts.
 
 mod export;
 mod import;
@@ -33,9 +33,14 @@ use crate::{
     telemetry,
 };
 
-/// A product catalog and search service in one binary.
+/// Product catalog and semantic search service for online shops.
+///
+/// Stores the products of many shops and answers free-text queries over HTTP with hybrid lexical and
+/// vector (semantic) ranking. Queries may contain price conditions, exclusions, a sort order and
+/// spelling mistakes. Data is stored in a local folder (SQLite) or in PostgreSQL; the embedding model
+/// is part of the binary. Includes a web UI, an OpenAPI document and an MCP endpoint for agents.
 #[derive(Parser)]
-#[command(name = "shopkeeper", version, about)]
+#[command(name = "shopkeeper", version, about, long_about)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -48,29 +53,29 @@ enum Command {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Run the service with a demo shop to try: loads it once, prints its address and tokens
+    /// Run the service with a demo shop; prints its address and tokens
     Demo {
-        /// Address under which browsers reach it, for the products' pictures; the one it listens on if left out
+        /// URL under which browsers reach the service, for the product pictures [default: the address it listens on]
         #[arg(long, value_name = "URL")]
         public_url: Option<PublicUrl>,
         #[command(flatten)]
         flags: Flags,
     },
-    /// Issue, list and revoke access tokens, whether or not a server runs
+    /// Create, list and revoke access tokens; works while a server is running
     #[command(subcommand)]
     Token(token::TokenCommand),
-    /// Search a shop and show what was understood and why each product was found
+    /// Search a shop; shows how the query was parsed and how each product was scored
     Search(Box<search::SearchCommand>),
-    /// Tell what is in a data folder or database, whether or not a server runs: shops, products, vectors, size
+    /// Show the shops, products, vectors and size of a data folder or database; works while a server is running
     Status(status::StatusCommand),
-    /// Measure search against judged queries: NDCG@10, precision, recall, and the worst queries
+    /// Evaluate search relevance on judged queries: NDCG@10, precision, recall and the worst queries
     Eval {
         #[command(flatten)]
         options: EvalOptions,
         #[command(flatten)]
         flags: Flags,
     },
-    /// Find the numbers of the ranking that answer judged queries best
+    /// Tune the ranking parameters on judged queries
     Tune {
         #[command(flatten)]
         options: TuneOptions,
@@ -79,34 +84,34 @@ enum Command {
     },
     /// Import products from a file into a data folder or a running server
     Import(Box<import::ImportCommand>),
-    /// Export all products of a shop to a file, whether or not a server runs
+    /// Export all products of a shop to a file; works while a server is running
     Export(Box<export::ExportCommand>),
-    /// Move a data folder's catalog into an empty database: numbers, times, vectors, tokens and all
+    /// Copy a data folder into an empty database, with ids, timestamps, vectors, tokens and idempotency keys
     MigrateStore {
-        /// The data folder; no server may run on it
+        /// Data folder to copy; no server may be running on it
         #[arg(long, value_name = "FOLDER")]
         from: PathBuf,
-        /// The database; database.url if left out, which others on the machine do not see
+        /// Database to copy to [default: database.url, which other users of the machine cannot see]
         #[arg(long, value_name = "URL")]
         to: Option<DatabaseAddress>,
         #[command(flatten)]
         flags: Flags,
     },
-    /// Bring the tables of the database up to date; nodes need not stop
+    /// Migrate the schema of the database; nodes may keep running
     Migrate {
         #[command(flatten)]
         flags: Flags,
     },
-    /// Print the OpenAPI document that the server hands out at /openapi.json
+    /// Print the OpenAPI document that the server serves at /openapi.json
     Openapi,
-    /// Print the configuration in force and where each value came from
+    /// Print the configuration in force with the origin of each value
     Config {
         #[command(flatten)]
         flags: Flags,
     },
 }
 
-/// Runs the command line and says how it went.
+/// Runs the command line and returns its exit code.
 pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -119,41 +124,43 @@ pub fn run(
     let load = |flags: &Flags| -> anyhow::Result<Config> {
         Ok(Config::load(flags, environment.clone(), |path| fs::read_to_string(path))?)
     };
-    let well = |()| ExitCode::SUCCESS;
-    let done = match arguments.command {
-        Command::Serve { flags } => load(&flags).and_then(|config| serve(&config, None)).map(well),
+    let success = |()| ExitCode::SUCCESS;
+    let result = match arguments.command {
+        Command::Serve { flags } => {
+            load(&flags).and_then(|config| serve(&config, None)).map(success)
+        }
         Command::Demo { public_url, flags } => {
-            load(&flags).and_then(|config| serve(&config, Some(Demo { public_url }))).map(well)
+            load(&flags).and_then(|config| serve(&config, Some(Demo { public_url }))).map(success)
         }
         Command::Token(command) => {
-            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+            load(command.flags()).and_then(|config| command.run(&config)).map(success)
         }
         Command::Search(command) => command.run(load, &environment),
         Command::Status(command) => {
-            load(command.flags()).and_then(|config| command.run(&config)).map(well)
+            load(command.flags()).and_then(|config| command.run(&config)).map(success)
         }
         Command::Eval { options, flags } => {
-            load(&flags).and_then(|config| options.run(engine_under_test(&config)?)).map(well)
+            load(&flags).and_then(|config| options.run(engine_under_test(&config)?)).map(success)
         }
         Command::Tune { options, flags } => {
-            load(&flags).and_then(|config| options.run(|| engine_under_test(&config))).map(well)
+            load(&flags).and_then(|config| options.run(|| engine_under_test(&config))).map(success)
         }
         Command::Import(command) => command.run(load, &environment),
         Command::Export(command) => command.run(load, &environment),
         Command::MigrateStore { from, to, flags } => {
-            load(&flags).and_then(|config| migrate_store(&from, to, &config)).map(well)
+            load(&flags).and_then(|config| migrate_store(&from, to, &config)).map(success)
         }
-        Command::Migrate { flags } => load(&flags).and_then(|config| migrate(&config)).map(well),
-        Command::Openapi => openapi().map(well),
+        Command::Migrate { flags } => load(&flags).and_then(|config| migrate(&config)).map(success),
+        Command::Openapi => openapi().map(success),
         Command::Config { flags } => load(&flags).and_then(|config| {
             write!(io::stdout().lock(), "{}", config.report)?;
             Ok(ExitCode::SUCCESS)
         }),
     };
-    match done {
+    match result {
         Ok(code) => code,
         Err(error) => {
-            // Standard error may be closed; the exit code still says it.
+            // If standard error is closed, the exit code still reports the failure.
             let _ = writeln!(io::stderr(), "shopkeeper: {}", ErrorChain(error.as_ref()));
             ExitCode::FAILURE
         }
@@ -179,15 +186,16 @@ fn migrate_store(from: &Path, to: Option<DatabaseAddress>, config: &Config) -> a
             statement_time: Duration::from_secs(600),
             lock_time: Duration::from_secs(60),
             scratch: std::env::temp_dir(),
-            // Nobody searches meanwhile; a node gets large shops ready later.
+            // Large shops are prepared for search later, by a node.
             search_above: usize::MAX,
         },
         None => configured.context("--to is missing")?,
     };
     let started = Instant::now();
     let migrated = store_migration::migrate_store(from, &database, &mut |shop, products| {
-        // Nobody may be looking.
-        let _ = writeln!(io::stderr(), "shop {shop} has arrived, {products} products by now");
+        // A closed standard error does not stop the copy.
+        let plural = if products == 1 { "" } else { "s" };
+        let _ = writeln!(io::stderr(), "shop {shop} copied ({products} product{plural} in total)");
     });
     let migrated =
         migrated.with_context(|| format!("from {} to {}", from.display(), database.address))?;
@@ -207,7 +215,7 @@ fn migrate(config: &Config) -> anyhow::Result<()> {
     let address = &database.settings.address;
     match from == to {
         true => writeln!(io::stdout(), "{address} is up to date")?,
-        false => writeln!(io::stdout(), "{address} was brought from version {from} to {to}")?,
+        false => writeln!(io::stdout(), "{address} was migrated from version {from} to {to}")?,
     }
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! How does a command line talk to a running server? Over HTTP with a token, patiently: what is
-//! turned away for now is tried again.
+//! HTTP client for a running server, with retries and backoff for temporary failures.
 
 use std::{
     io::Read,
@@ -21,25 +20,25 @@ use ureq::{
 
 use crate::serving;
 
-/// How long one answer may take.
-const ANSWER_TIME: Duration = Duration::from_secs(120);
-/// How long a server may turn one request away before we give up.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// The first pause; each further one is twice as long, up to the longest.
-const FIRST_PAUSE: Duration = Duration::from_millis(200);
-const LONGEST_PAUSE: Duration = Duration::from_secs(15);
+/// The timeout of one request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
+/// A request is retried for at most this long.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(300);
+/// The first pause between retries; it doubles each time, up to [`MAX_BACKOFF`].
+const MIN_BACKOFF: Duration = Duration::from_millis(200);
+const MAX_BACKOFF: Duration = Duration::from_secs(15);
 
-/// A server and the token it is asked with.
+/// A server and a token for it.
 pub(super) struct Remote {
     http: Agent,
     base: String,
     authorization: HeaderValue,
 }
 
-/// What a server answered, good or bad.
+/// The answer of a server, of any status.
 pub(super) struct Answer {
     pub(super) status: StatusCode,
-    /// The size of the whole list, where the answer is a part of one.
+    /// The total of a list, if the answer is a page of one.
     pub(super) total_count: Option<u64>,
     pub(super) body: Value,
 }
@@ -50,22 +49,22 @@ impl Remote {
         if !matches!(parsed.scheme(), "http" | "https") {
             bail!("--server must be an http or https address, such as http://127.0.0.1:7700");
         }
-        let http = http_client::settings(ANSWER_TIME).build().new_agent();
+        let http = http_client::settings(REQUEST_TIMEOUT).build().new_agent();
         let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
-            .context("the token holds characters that cannot be sent")?;
+            .context("the token contains characters that are not allowed in a header")?;
         authorization.set_sensitive(true);
         Ok(Self { http, base: base.trim_end_matches('/').to_owned(), authorization })
     }
 
-    /// Sends a request that somebody waits for: it is answered at once or not at all.
-    pub(super) fn ask(&self, path: &str, body: &Value) -> anyhow::Result<Answer> {
+    /// Sends a `POST` request without retries.
+    pub(super) fn post_once(&self, path: &str, body: &Value) -> anyhow::Result<Answer> {
         let response = self.request(self.builder(&Method::POST, path), Some(body));
         let response = response.with_context(|| format!("{} cannot be reached", self.base))?;
         Answer::read(response)
     }
 
-    /// Sends a request until it is answered for good. Requests must be safe to repeat: creates by
-    /// their key, all others by what they are.
+    /// Sends a request and retries temporary failures. Requests must be idempotent; a create is made so
+    /// by its key.
     pub(super) fn send(
         &self,
         method: &Method,
@@ -74,7 +73,7 @@ impl Remote {
         body: Option<&Value>,
     ) -> anyhow::Result<Answer> {
         let began = Instant::now();
-        let mut pause = FIRST_PAUSE;
+        let mut backoff = MIN_BACKOFF;
         loop {
             let mut request = self.builder(method, path);
             if let Some(key) = key {
@@ -85,17 +84,17 @@ impl Remote {
                     Ok(answer) => return Ok(answer),
                     Err(error) => (error, None),
                 },
-                Ok(Outcome::NotNow(status, wait)) => {
+                Ok(Outcome::Retry(status, wait)) => {
                     (anyhow::anyhow!("the server answers {status}"), wait)
                 }
                 Err(error) => (error.into(), None),
             };
-            let wait = wait.unwrap_or_else(|| with_jitter(pause));
-            if began.elapsed() + wait > PATIENCE {
-                return Err(why.context(format!("{} was tried for {PATIENCE:?}", self.base)));
+            let wait = wait.unwrap_or_else(|| with_jitter(backoff));
+            if began.elapsed() + wait > RETRY_TIMEOUT {
+                return Err(why.context(format!("{} was retried for {RETRY_TIMEOUT:?}", self.base)));
             }
             thread::sleep(wait);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            backoff = (backoff * 2).min(MAX_BACKOFF);
         }
     }
 
@@ -124,14 +123,14 @@ impl Remote {
 
 enum Outcome {
     Answered(Response<Body>),
-    /// To be tried again, after as long as the server says.
-    NotNow(StatusCode, Option<Duration>),
+    /// A temporary failure, with the `Retry-After` of the server.
+    Retry(StatusCode, Option<Duration>),
 }
 
 impl Outcome {
     fn of(response: Response<Body>) -> Self {
         let status = response.status();
-        let not_now = matches!(
+        let is_temporary = matches!(
             status,
             StatusCode::REQUEST_TIMEOUT
                 | StatusCode::TOO_MANY_REQUESTS
@@ -139,11 +138,11 @@ impl Outcome {
                 | StatusCode::SERVICE_UNAVAILABLE
                 | StatusCode::GATEWAY_TIMEOUT
         );
-        if !not_now {
+        if !is_temporary {
             return Self::Answered(response);
         }
         let seconds = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
-        Self::NotNow(status, seconds.and_then(|wait| wait.parse().ok()).map(Duration::from_secs))
+        Self::Retry(status, seconds.and_then(|wait| wait.parse().ok()).map(Duration::from_secs))
     }
 }
 
@@ -158,19 +157,19 @@ impl Answer {
         Ok(Self { status, total_count, body })
     }
 
-    /// The answer, if it is the one that was hoped for.
+    /// The answer if it has this status, else an error with the detail of the problem.
     pub(super) fn expect(self, status: StatusCode) -> anyhow::Result<Self> {
         if self.status == status {
             return Ok(self);
         }
-        let detail = self.body["detail"].as_str().unwrap_or("it does not say why");
+        let detail = self.body["detail"].as_str().unwrap_or("no detail given");
         bail!("the server answers {}: {detail}", self.status)
     }
 }
 
-/// A pause between half and all of `pause`, so that clients do not all come back at once.
-fn with_jitter(pause: Duration) -> Duration {
+/// A random duration between half of `backoff` and all of it, so that clients do not retry in step.
+fn with_jitter(backoff: Duration) -> Duration {
     let mut byte = [0];
     serving::random_source()(&mut byte);
-    pause.mul_f64(0.5 + f64::from(byte[0]) / 512.0)
+    backoff.mul_f64(0.5 + f64::from(byte[0]) / 512.0)
 }

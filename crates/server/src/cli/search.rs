@@ -1,5 +1,5 @@
-//! `shopkeeper search`: what does a query find, and why? Asked of a running server, or of a data
-//! folder, whether or not a server runs on it.
+//! `shopkeeper search`: searches through a running server, or directly in a data folder or database,
+//! even while a server is running on it.
 
 mod page;
 
@@ -35,18 +35,18 @@ use crate::{
 
 #[derive(Args)]
 pub(super) struct SearchCommand {
-    /// What a shopper would type
+    /// Query, as a shopper would type it
     query: String,
-    /// How many products to show, at most 50
+    /// Number of products to show, at most 50
     #[arg(long, value_name = "NUMBER", default_value_t = query::DEFAULT_LIMIT)]
     limit: usize,
-    /// How many of the first to skip
+    /// Number of products to skip
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     offset: usize,
-    /// Look among hidden products too
+    /// Include hidden products
     #[arg(long)]
     include_hidden: bool,
-    /// Show the parts of each score
+    /// Show the components of each score
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
@@ -66,10 +66,10 @@ impl SearchCommand {
             }
         }
         let (answer, elapsed) = match self.target.remote(environment)? {
-            Some(server) => ask(&server, &body)?,
-            None => self.look(&load(&self.target.flags)?, &body)?,
+            Some(server) => search_server(&server, &body)?,
+            None => self.search_store(&load(&self.target.flags)?, &body)?,
         };
-        let answer: Answer = serde_json::from_value(answer).context("the answer is strange")?;
+        let answer: Answer = serde_json::from_value(answer).context("cannot parse the answer")?;
         let mut out = io::stdout().lock();
         let plain = environment.iter().any(|(name, value)| name == "NO_COLOR" && !value.is_empty());
         let colours = out.is_terminal() && !plain;
@@ -77,8 +77,8 @@ impl SearchCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// The answer that a server on the data folder would give.
-    fn look(&self, config: &Config, body: &Value) -> anyhow::Result<(Value, Duration)> {
+    /// Searches the store directly; the answer is the one that a server on it would give.
+    fn search_store(&self, config: &Config, body: &Value) -> anyhow::Result<(Value, Duration)> {
         let request = SearchRequest::read(body).map_err(|errors| {
             let lines: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
             anyhow::anyhow!("the query {}", lines.join(", "))
@@ -88,7 +88,7 @@ impl SearchCommand {
         let searcher = OfflineSearcher::new(target::readers(config)?, embedder);
         let pass =
             Caller::new(self.target.shop()?, Role::Viewer).may_search(self.include_hidden)?;
-        // Loading the shop is not the query's time.
+        // The first search loads the index; its time is not the query's.
         searcher.search(pass, &request).with_context(in_folder)?;
         let started = Instant::now();
         let found = searcher.search(pass, &request).with_context(in_folder)?;
@@ -97,9 +97,9 @@ impl SearchCommand {
     }
 }
 
-/// What a running server answers.
-fn ask(server: &Remote, body: &Value) -> anyhow::Result<(Value, Duration)> {
+/// Searches through a running server.
+fn search_server(server: &Remote, body: &Value) -> anyhow::Result<(Value, Duration)> {
     let started = Instant::now();
-    let answer = server.ask("/api/v1/search", body)?.expect(StatusCode::OK)?;
+    let answer = server.post_once("/api/v1/search", body)?.expect(StatusCode::OK)?;
     Ok((answer.body, started.elapsed()))
 }

@@ -1,5 +1,4 @@
-//! `shopkeeper status`: how is a store doing? Read beside a running server or without one;
-//! nothing is written.
+//! `shopkeeper status`: describes a store. Reads only; a server may be running on it.
 
 use std::{
     io::{self, Write},
@@ -22,7 +21,7 @@ use crate::{
 
 #[derive(Args)]
 pub(super) struct StatusCommand {
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

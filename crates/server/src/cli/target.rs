@@ -1,5 +1,6 @@
-//! Which catalog does a command work on? A shop in a data folder, or the shop of a token on a
-//! running server. Tokens come from the environment or a file: arguments can be seen by others.
+//! The target of a command: a shop in a data folder or database, or the shop of a token on a running
+//! server. Tokens are read from the environment or a file, because other users of the machine can see
+//! arguments.
 
 use std::{
     ffi::OsString,
@@ -17,41 +18,41 @@ use engine::store::{CatalogReads, Postgres, SqliteReaders, SqliteStore};
 use super::remote::Remote;
 use crate::config::{Config, Flags};
 
-/// Where the products are.
+/// The target options.
 #[derive(Args, Debug)]
 pub(super) struct Target {
-    /// The shop in the data folder; with --server the token says which
+    /// Shop id; with --server, the token determines the shop
     #[arg(long, value_name = "NUMBER")]
     pub(super) shop: Option<ShopId>,
-    /// A running server, such as http://127.0.0.1:7700, instead of a data folder
+    /// URL of a running server, such as http://127.0.0.1:7700, instead of a data folder
     #[arg(long, value_name = "URL", conflicts_with = "shop")]
     pub(super) server: Option<String>,
-    /// The environment variable that holds the token for --server
+    /// Environment variable with the token for --server
     #[arg(long, value_name = "NAME", default_value = "TOKEN")]
     pub(super) token_env: String,
-    /// A file that holds the token for --server, or - for standard input
+    /// File with the token for --server, or - for standard input
     #[arg(long, value_name = "FILE")]
     pub(super) token_file: Option<PathBuf>,
     #[command(flatten)]
     pub(super) flags: Flags,
 }
 
-/// The environment as it was handed in.
+/// The environment variables of the process.
 pub(super) type Environment = [(OsString, OsString)];
 
 impl Target {
-    /// The server, where one is meant.
+    /// The server; `None` if the target is a store.
     pub(super) fn remote(&self, environment: &Environment) -> anyhow::Result<Option<Remote>> {
         let Some(server) = &self.server else { return Ok(None) };
         Ok(Some(Remote::new(server, &self.token(environment)?)?))
     }
 
-    /// The shop, where a folder is meant.
+    /// The shop, for a target that is a store.
     pub(super) fn shop(&self) -> anyhow::Result<ShopId> {
-        self.shop.context("say which shop with --shop NUMBER, or which server with --server URL")
+        self.shop.context("--shop NUMBER or --server URL is required")
     }
 
-    /// Whether standard input is where the token is.
+    /// Whether the token is read from standard input.
     pub(super) fn reads_standard_input(&self) -> bool {
         self.server.is_some() && self.token_file.as_deref() == Some(Path::new("-"))
     }
@@ -69,8 +70,8 @@ impl Target {
                 let found = environment.iter().find(|(name, _)| *name == *self.token_env);
                 let Some((_, token)) = found else {
                     bail!(
-                        "there is no token: put one into the environment variable {}, or name \
-                         another with --token-env, or a file with --token-file",
+                        "no token: set the environment variable {}, or name another with --token-env, \
+                         or a file with --token-file",
                         self.token_env
                     );
                 };
@@ -85,7 +86,7 @@ impl Target {
     }
 }
 
-/// What to call the store that the configuration names.
+/// The configured store, for messages.
 pub(super) fn name_of_store(config: &Config) -> String {
     match &config.database {
         Some(database) => format!("the database {}", database.settings.address),
@@ -93,7 +94,7 @@ pub(super) fn name_of_store(config: &Config) -> String {
     }
 }
 
-/// The store that the configuration names, for reading, whether or not a server runs on it.
+/// Opens the configured store for reading; a server may be running on it.
 pub(super) fn readers(config: &Config) -> anyhow::Result<Arc<dyn CatalogReads>> {
     let in_store = || name_of_store(config);
     if let Some(database) = &config.database {
@@ -104,7 +105,7 @@ pub(super) fn readers(config: &Config) -> anyhow::Result<Arc<dyn CatalogReads>> 
     if !SqliteStore::is_in(&config.data) {
         bail!("there is no catalog in {}", in_store());
     }
-    // Brings old tables up to date where no server uses them.
+    // Migrates an old schema if no server is using it.
     drop(SqliteStore::open_beside(&config.data).with_context(in_store)?);
     Ok(Arc::new(SqliteReaders::new(config.data.clone())))
 }

@@ -1,4 +1,4 @@
-//! `shopkeeper token`: the operator's own hands on the tokens of a data folder.
+//! `shopkeeper token`: creates, lists and revokes tokens of a data folder or database.
 
 use std::{
     io::{self, Write},
@@ -19,34 +19,34 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(super) enum TokenCommand {
-    /// Issue a token and print it alone on standard output; it is not shown again
+    /// Create a token and print it to standard output; it cannot be shown again
     Create {
-        /// The shop it is for
+        /// Shop id
         #[arg(long, value_name = "NUMBER")]
         shop: ShopId,
-        /// What it lets its bearer do: SHOPPER, VIEWER, EDITOR or ADMIN
+        /// Permissions: SHOPPER (search), VIEWER (read), EDITOR (write) or ADMIN (manage tokens)
         #[arg(long)]
         role: Role,
-        /// What you call it, to recognise it in the list
+        /// Name shown in the list
         #[arg(long, default_value = "")]
         name: String,
-        /// How long it works, such as `12h` or `30d`; for ever if left out
+        /// Lifetime, such as `12h` or `30d` [default: unlimited]
         #[arg(long, value_name = "TIME", value_parser = lifetime)]
         expires_in: Option<Duration>,
         #[command(flatten)]
         flags: Flags,
     },
-    /// List tokens, never the secrets themselves
+    /// List tokens without their secrets
     List {
-        /// Only those of this shop
+        /// Only tokens of this shop
         #[arg(long, value_name = "NUMBER")]
         shop: Option<ShopId>,
         #[command(flatten)]
         flags: Flags,
     },
-    /// Revoke a token; a running server refuses it from then on
+    /// Revoke a token; running servers refuse it from then on
     Revoke {
-        /// Its number, as the list shows it
+        /// Token id, as shown in the list
         id: u64,
         #[command(flatten)]
         flags: Flags,
@@ -108,7 +108,7 @@ impl TokenCommand {
     }
 }
 
-/// How long a token works, such as `30d`.
+/// Parses the lifetime of a token, such as `30d`.
 fn lifetime(raw: &str) -> Result<Duration, &'static str> {
     config::parse_time(raw)
         .filter(|time| !time.is_zero())

@@ -1,4 +1,4 @@
-//! Which formats can be written, and how does each begin, go on and end?
+//! The export formats.
 
 use std::{io::Write, path::Path};
 

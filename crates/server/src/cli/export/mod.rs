@@ -1,5 +1,5 @@
-//! `shopkeeper export`: how does a shop's catalog become a file? All of it, hidden products too, in
-//! formats that import reads back exactly.
+//! `shopkeeper export`: writes all products of a shop, hidden ones included, to a file that import
+//! reads back exactly.
 
 mod format;
 mod packing;
@@ -29,13 +29,13 @@ use crate::config::{Config, Flags};
 
 #[derive(Args, Debug)]
 pub(super) struct ExportCommand {
-    /// The file to write, or - for standard output; its name says the format, such as shop.csv.gz
+    /// File to write, or - for standard output; its name determines the format, such as shop.csv.gz
     #[arg(default_value = "-")]
     file: PathBuf,
-    /// The format, where the name does not say it; JSON Lines if nothing does
+    /// Format, if not determined by the name [default: JSON Lines]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// How the file is packed, where the name does not say it
+    /// Compression, if not determined by the name
     #[arg(long, value_enum)]
     pack: Option<Packing>,
     #[command(flatten)]
@@ -110,7 +110,7 @@ impl ExportCommand {
     }
 }
 
-/// Counts products, and shows the count where somebody looks.
+/// Counts products, and shows the count on a terminal.
 struct Tally {
     count: u64,
     bar: Option<ProgressBar>,

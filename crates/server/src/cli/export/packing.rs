@@ -1,4 +1,4 @@
-//! How is an export packed and put in its place? A file appears whole or not at all.
+//! Compression of exports. The file is written under another name and renamed when it is complete.
 
 use std::{
     fs::{self, File},

@@ -1,4 +1,4 @@
-//! How is a running server's catalog read whole, page by page, while others change it?
+//! Reads the catalog of a running server page by page, while others change it.
 //!
 //! The list is in the order of ids and grows at its end alone, but what is deleted moves the rest
 //! forward. So each page is asked for from the last product of the page before: if that is not

@@ -1,4 +1,4 @@
-//! What is exported of a product? Everything that is read of it, in one order, whoever reads it.
+//! The exported fields of a product, in the same order for every source.
 
 use catalog::product::Product;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! How long may one record get? Readers say where each begins; beyond the limit reading fails, so
-//! that a file without an end of line, or with a quote that is never closed, does not fill memory.
+//! Limits the size of a record: reading fails beyond it, so that a file without line ends or with
+//! an unclosed quote does not fill memory.
 
 use std::io::{self, BufRead, Read};
 

@@ -1,5 +1,4 @@
-//! What does one cell say? Cells of tables are text; the rules want truth values, prices with a
-//! currency and lists of pictures.
+//! Parses cells of tables: booleans, prices with a currency, and lists of pictures.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Which column is the title? What `--map` says; else what the column's name is taken to mean.
+//! Maps columns to product fields: by `--map`, otherwise by their names.
 
 use std::{fmt, str::FromStr};
 
@@ -140,7 +140,7 @@ pub(super) fn simplified(name: &str) -> String {
 pub(super) struct Column {
     pub(super) field: Field,
     pub(super) name: String,
-    /// Whether nobody said so.
+    /// Whether it was derived from the name of the column.
     pub(super) guessed: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Which format is this? What the text begins with says so, then the columns of its first row; the
-//! command line can overrule both.
+//! Detects the format of the input by its first bytes and the columns of its first row; the
+//! command line can override it.
 
 use anyhow::bail;
 use clap::ValueEnum;

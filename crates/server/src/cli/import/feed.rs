@@ -1,5 +1,5 @@
-//! A Google Merchant feed in XML, RSS 2.0 or Atom: how does an item become an object? By the names
-//! of the elements in it. Entities that the document declares are never expanded.
+//! Reads Google Merchant feeds in XML (RSS 2.0 or Atom): an item becomes an object by the names of
+//! its elements. Entities that the document declares are never expanded.
 
 use std::io::BufRead;
 

@@ -1,5 +1,5 @@
-//! What does a piece of HTML say, as plain text? Tags go, blocks become lines, references become
-//! characters. Nothing is ever run or fetched.
+//! Converts HTML to plain text: removes tags, turns blocks into lines and decodes character
+//! references. Runs and fetches nothing.
 
 use quick_xml::escape::{resolve_html5_entity, unescape_with};
 

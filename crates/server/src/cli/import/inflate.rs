@@ -1,5 +1,5 @@
-//! Is the file compressed, and how is it read without trusting it? By its first bytes, never by
-//! its name; what grows beyond reason is refused.
+//! Decompresses the input, detected by its first bytes and not by its name; refuses decompression
+//! bombs.
 
 use std::{
     io::{self, BufRead, BufReader, Read},

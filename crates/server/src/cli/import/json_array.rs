@@ -1,5 +1,5 @@
-//! One JSON array of objects: how is it read element by element? A scan for where each ends, with
-//! the strict parser of the HTTP interface for what is between.
+//! Reads a JSON array element by element: scans for the end of each, then parses it with the
+//! strict parser of the HTTP API.
 
 use std::io::BufRead;
 

@@ -1,4 +1,4 @@
-//! One JSON object a line: how is each read, and how is one that is too long passed over?
+//! Reads JSON Lines, and skips lines that are too long.
 
 use std::io::BufRead;
 

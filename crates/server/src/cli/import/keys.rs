@@ -1,5 +1,5 @@
-//! Which product is `SKU-17`? A product has no outside key, so the importer remembers: a file of
-//! JSON Lines with every key and the number of its product, the last line of a key in force.
+//! Maps the keys of an import to product ids, since products have no external key: a file of JSON
+//! Lines in which the last line of a key wins.
 //!
 //! In memory a key is a digest of 16 bytes, whatever its length.
 

@@ -1,5 +1,5 @@
-//! How does a record become the body of a request? Its columns are chosen and its cells read; the
-//! rules themselves are the HTTP interface's.
+//! Maps a record to the body of a request: chooses its columns and parses its cells. The HTTP API
+//! validates the result.
 
 use catalog::media::MAX_ITEMS;
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub(super) struct Mapping {
     pub(super) mapped: Vec<Mapped>,
     pub(super) currency: Option<String>,
     pub(super) key: Key,
-    /// Fields of JSON objects that nobody knows are dropped instead of refused.
+    /// Unknown fields of JSON objects are dropped instead of refused.
     pub(super) ignore_unknown: bool,
     /// The columns of a table; those of a JSON object are looked at each time.
     pub(super) columns: Option<Vec<Column>>,
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_nobody_knows_are_left_to_the_rules_or_dropped() {
+    fn unknown_fields_are_refused_or_dropped() {
         let object = json!({"name": "Lamp", "price": 5, "colour": "red", "id": 7, "hidden": false});
         let strict = Mapping { currency: Some("EUR".to_owned()), ..mapping(Shape::Json) };
         assert_eq!(

@@ -1,8 +1,8 @@
-//! `shopkeeper import`: how does somebody else's file become products?
+//! `shopkeeper import`: reads products from a file.
 //!
-//! Follow a file: [`source`] opens and unpacks it, [`detect`] chooses a reader, [`mapping`] reads
-//! the cells of each record, [`plan`] checks and gathers them, [`run`] brings batches to a [`sink`]
-//! and settles what comes back.
+//! [`source`] opens and decompresses the file, [`detect`] chooses a reader, [`mapping`] parses the
+//! cells of each record, [`plan`] validates them and forms batches, [`run`] sends batches to a
+//! [`sink`] and records the results.
 
 mod bounded;
 mod cells;
@@ -60,44 +60,44 @@ use crate::{
     serving,
 };
 
-/// The exit code of an import that ended well for some records and not for others.
+/// The exit code of an import that refused some records.
 const SOME_REFUSED: u8 = 3;
 
 #[derive(Args, Debug)]
 pub(super) struct ImportCommand {
-    /// The file, or - for standard input; packed with gzip or zstd or not
+    /// File to import, or - for standard input; may be compressed with gzip or zstd
     file: PathBuf,
-    /// The format, where the file does not say it itself
+    /// Format [default: detected from the content]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Which columns to read, such as title=Name,price=Cost
+    /// Columns to read, such as title=Name,price=Cost
     #[arg(long, value_name = "FIELD=COLUMN,…", value_delimiter = ',')]
     map: Vec<Mapped>,
-    /// The currency of prices that are bare numbers, such as EUR
+    /// Currency of prices that are plain numbers, such as EUR
     #[arg(long, value_name = "CODE", value_parser = currency)]
     currency: Option<String>,
-    /// Update products instead of creating them again: `id`, or a column that tells them apart
+    /// Update existing products by key: `id`, or a column with unique values
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
-    /// The file that remembers which product each key stands for
+    /// File that maps keys to products
     #[arg(long, value_name = "FILE", requires = "key")]
     keys: Option<PathBuf>,
-    /// Drop fields of JSON objects that nobody knows, instead of refusing the object
+    /// Drop unknown fields of JSON objects instead of refusing the object
     #[arg(long)]
     ignore_unknown: bool,
-    /// Keep what was wrong with which record in this file, as JSON Lines
+    /// Write errors of refused records to this file, as JSON Lines
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
-    /// Check every record and write nothing
+    /// Validate every record and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Keep how far the import got in this file, instead of FILE.import
+    /// File with the progress of the import [default: FILE.import]
     #[arg(long, value_name = "FILE", visible_alias = "resume")]
     state: Option<PathBuf>,
-    /// Begin anew although an import of this file was begun before
+    /// Start over, ignoring the progress of an earlier import of this file
     #[arg(long)]
     restart: bool,
-    /// Batches under way at once
+    /// Number of concurrent batches
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     parallel: u8,
     #[command(flatten)]
@@ -301,7 +301,7 @@ fn describe(format: &str, mapping: &Mapping, names: Option<&[String]>) -> String
 }
 
 fn say(line: &str) {
-    // Nobody may be reading; that is no reason to stop.
+    // A closed standard error does not stop the import.
     let _ = writeln!(io::stderr(), "{line}");
 }
 

@@ -1,5 +1,5 @@
-//! Where is imported into? A shop in a data folder or database, the shop of a token on a server, or nowhere for
-//! a dry run.
+//! The destination of an import: a shop in a data folder or database, the shop of a token on a
+//! server, or none for a dry run.
 
 use std::{fs, path::PathBuf};
 

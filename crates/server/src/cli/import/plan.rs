@@ -1,5 +1,5 @@
-//! What is to be done with a record, and with which others does it travel? Records are checked by
-//! the rules of the HTTP interface and gathered into batches.
+//! Validates records by the rules of the HTTP API, decides between create and update, and forms
+//! batches.
 //!
 //! Where a batch ends depends on the records alone, never on time: an import that goes on after a
 //! stop makes the same batches again, and their keys keep them from being stored twice.

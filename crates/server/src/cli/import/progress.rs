@@ -1,5 +1,4 @@
-//! How far is it, and how long will it take? A bar where somebody looks, a line now and then where
-//! a log does.
+//! Shows progress: a bar on a terminal, otherwise a line from time to time.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -76,7 +75,7 @@ impl Progress {
     pub(super) fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            // Nobody may be reading; that is no reason to stop.
+            // A closed standard error does not stop the import.
             None => drop(writeln!(io::stderr(), "{line}")),
         }
     }

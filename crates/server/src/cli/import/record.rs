@@ -1,4 +1,5 @@
-//! What does every reader hand on? Records: an object and where it stood, or why it cannot be read.
+//! Records, the output of every reader: an object with its line, or the reason why it cannot be
+//! read.
 
 use std::borrow::Cow;
 

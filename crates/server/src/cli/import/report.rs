@@ -1,5 +1,4 @@
-//! What was wrong with which record? A file of JSON Lines says so, or the first few lines on
-//! standard error.
+//! Reports invalid records: to a file of JSON Lines, or the first few to standard error.
 
 use std::{
     fs::File,
@@ -32,7 +31,7 @@ struct Line<'a> {
 }
 
 impl Report {
-    /// A report that goes on after so many bytes of one begun before.
+    /// A report that continues an earlier one after its first `bytes` bytes.
     pub(super) fn open(path: Option<&Path>, after: u64) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self { file: None, bytes: after, shown: 0 }) };
         let open = || -> std::io::Result<File> {

@@ -1,7 +1,7 @@
-//! How does a file become products? One thread reads, checks and gathers; a few bring batches to
-//! where they belong; what comes back is settled in the order of the file.
+//! Runs an import: one thread reads, validates and forms batches, several threads send them to the
+//! sink, and results are recorded in the order of the file.
 //!
-//! Memory is bounded by the number of batches under way, whatever the length of the file.
+//! Memory is bounded by the number of batches in flight, independent of the size of the file.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -230,7 +230,7 @@ impl<'a, 'i> Pipeline<'a, 'i> {
         let mut batch = std::mem::replace(&mut self.current, next);
         batch.digest = hex(self.digest.clone());
         self.under_way += 1;
-        self.batches.send(batch).context("nobody is there to take a batch")?;
+        self.batches.send(batch).context("all import threads have ended")?;
         while let Ok(answer) = self.answered.try_recv() {
             self.settle(answer)?;
         }

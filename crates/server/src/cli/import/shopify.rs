@@ -1,5 +1,5 @@
-//! Shopify's product CSV: how do several rows become one product? Rows that follow each other
-//! with the same handle are one: the first says what it is, the others add variants and pictures.
+//! Reads Shopify's product CSV: consecutive rows with the same handle are one product; the first
+//! row describes it, the others add variants and pictures.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Where do the products go? Into a data folder or to a running server; both take creates that are
-//! safe to repeat, and answer for every product.
+//! The sink of an import: a data folder or a running server. Both accept idempotent creates and
+//! report a result for every product.
 
 use serde_json::Value;
 

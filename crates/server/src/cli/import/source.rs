@@ -1,5 +1,5 @@
-//! Where does the text come from? A file or standard input, unpacked, without its byte order mark,
-//! with its beginning to look at and a count of what was taken.
+//! The input of an import: a file or standard input, decompressed, without byte order mark, with a
+//! preview for format detection and a count of the bytes read.
 
 use std::{
     fs::File,

@@ -1,5 +1,5 @@
-//! How far did an import get? A small file says so, written now and then and after every stop, so
-//! that the next run goes on from there.
+//! The progress of an import, saved to a small file from time to time and after every stop, so
+//! that the next run resumes there.
 //!
 //! The file names a position that lies at the end of a batch. Batches after it may have been
 //! stored already: they are sent again under the same key, and stored once.

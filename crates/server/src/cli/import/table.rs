@@ -1,4 +1,4 @@
-//! CSV and TSV: how does a row become an object? By the names in the first row.
+//! Reads CSV and TSV: a row becomes an object by the names in the first row.
 
 use std::io::BufRead;
 

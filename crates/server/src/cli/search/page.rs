@@ -1,5 +1,5 @@
-//! How does an answer look in a terminal? What was understood, then the products, each with the
-//! parts of its score where they were asked for.
+//! Formats a search answer for a terminal: the parsed query, then the products, with the
+//! components of their scores on request.
 
 use std::{
     fmt::{self, Display, Formatter},
