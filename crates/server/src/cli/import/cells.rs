@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::record::Trouble;
+use super::record::RecordError;
 
 /// Words for yes and no in tables.
 const YES: [&str; 6] = ["true", "yes", "y", "1", "on", "x"];
@@ -11,9 +11,9 @@ const NO: [&str; 5] = ["false", "no", "n", "0", "off"];
 const NOT_ACTIVE: [&str; 4] = ["draft", "archived", "unlisted", "inactive"];
 
 /// A truth value, from JSON or as tables write it; `None` where the cell is empty.
-pub(super) fn truth(field: &'static str, cell: &Value) -> Result<Option<bool>, Trouble> {
+pub(super) fn truth(field: &'static str, cell: &Value) -> Result<Option<bool>, RecordError> {
     let Value::String(text) = cell else {
-        let wrong = || Trouble::of_field(field, "wrong_type", "must be true or false");
+        let wrong = || RecordError::of_field(field, "wrong_type", "must be true or false");
         return cell.as_bool().map(Some).ok_or_else(wrong);
     };
     match text.trim().to_lowercase().as_str() {
@@ -22,13 +22,13 @@ pub(super) fn truth(field: &'static str, cell: &Value) -> Result<Option<bool>, T
         word if NO.contains(&word) => Ok(Some(false)),
         _ => {
             let message = format!("must be true or false, not {text:?}");
-            Err(Trouble::of_field(field, "wrong_type", message))
+            Err(RecordError::of_field(field, "wrong_type", message))
         }
     }
 }
 
 /// Whether a status means hidden; `None` where the cell is empty.
-pub(super) fn hidden_by_status(cell: &Value) -> Result<Option<bool>, Trouble> {
+pub(super) fn hidden_by_status(cell: &Value) -> Result<Option<bool>, RecordError> {
     let text = cell.as_str().unwrap_or_default().trim().to_lowercase();
     match text.as_str() {
         "" => Ok(None),
@@ -37,7 +37,7 @@ pub(super) fn hidden_by_status(cell: &Value) -> Result<Option<bool>, Trouble> {
         _ => {
             let known = NOT_ACTIVE.join(", ");
             let message = format!("must be active or one of {known}, not {text:?}");
-            Err(Trouble::of_field("status", "wrong_type", message))
+            Err(RecordError::of_field("status", "wrong_type", message))
         }
     }
 }

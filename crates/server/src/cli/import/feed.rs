@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     bounded::Bounded,
-    record::{Object, Record, Trouble},
+    record::{Object, Record, RecordError},
 };
 
 /// The items of a feed.
@@ -28,7 +28,7 @@ pub(super) struct Feed<R: BufRead> {
 struct Item {
     /// Name, whether it has the prefix of the feed's own fields, text.
     elements: Vec<(String, bool, String)>,
-    trouble: Option<Trouble>,
+    error: Option<RecordError>,
 }
 
 impl Item {
@@ -53,8 +53,9 @@ impl Item {
             None => {
                 let message = format!("&{};", &**reference) + " is not a reference that XML knows";
                 let field = self.elements.last().map(|(name, ..)| name.clone());
-                let trouble = Trouble { field, ..Trouble::of_whole("unknown_entity", message) };
-                self.trouble.get_or_insert(trouble);
+                let error =
+                    RecordError { field, ..RecordError::of_whole("unknown_entity", message) };
+                self.error.get_or_insert(error);
             }
         }
     }
@@ -72,10 +73,10 @@ impl Item {
                 Some(first) => *first = Value::Array(vec![first.take(), text]),
             }
         }
-        match self.trouble {
+        match self.error {
             None => Record::read(line, object),
-            Some(trouble) => {
-                Record::unreadable(line, Value::Object(object).to_string().as_bytes(), trouble)
+            Some(error) => {
+                Record::unreadable(line, Value::Object(object).to_string().as_bytes(), error)
             }
         }
     }
@@ -184,7 +185,7 @@ mod tests {
                 }
                 Ok(Record { line, content: Ok(object) }) => said.push(json!([line, object])),
                 Ok(Record { line, content: Err(unreadable) }) => {
-                    said.push(json!([line, unreadable.trouble.code]))
+                    said.push(json!([line, unreadable.error.code]))
                 }
             }
         }

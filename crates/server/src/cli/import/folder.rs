@@ -17,8 +17,8 @@ use ring::digest::{SHA256, digest};
 use serde_json::Value;
 
 use super::{
-    record::Trouble,
-    sink::{Sink, Taken},
+    record::RecordError,
+    sink::{Sink, Stored},
 };
 use crate::{
     config::Config,
@@ -62,7 +62,7 @@ impl FolderSink {
 }
 
 impl Sink for FolderSink {
-    fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
+    fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
         let mut drafts = Vec::with_capacity(products.len());
         for product in products {
             match NewProduct::read(product) {
@@ -88,7 +88,7 @@ impl Sink for FolderSink {
         Ok(ids.into_iter().map(Ok).collect())
     }
 
-    fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
+    fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
         let mut edits = Vec::with_capacity(products.len());
         for product in products {
             match ProductEdit::read(product) {
@@ -104,7 +104,7 @@ impl Sink for FolderSink {
             .map(|outcome| match outcome {
                 Ok(product) => Ok(product.id.get()),
                 Err(Refusal::NotFound | Refusal::Changed) => {
-                    Err(Trouble::of_whole("not_found", "there is no such product"))
+                    Err(RecordError::of_whole("not_found", "there is no such product"))
                 }
             })
             .collect())

@@ -13,11 +13,11 @@ use super::{
 /// The elements of a JSON array.
 pub(super) struct JsonArray<R> {
     text: Bounded<R>,
-    place: Place,
+    position: Position,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Position {
     Before,
     Inside,
     After,
@@ -64,7 +64,7 @@ impl Scan {
 
 impl<R: BufRead> JsonArray<R> {
     pub(super) fn new(text: R) -> Self {
-        Self { text: Bounded::new(text), place: Place::Before }
+        Self { text: Bounded::new(text), position: Position::Before }
     }
 
     fn peek(&mut self) -> anyhow::Result<Option<u8>> {
@@ -82,18 +82,18 @@ impl<R: BufRead> JsonArray<R> {
     }
 
     fn advance(&mut self) -> anyhow::Result<Option<Record>> {
-        if self.place == Place::Before {
+        if self.position == Position::Before {
             if self.skip_spaces()? != Some(b'[') {
                 bail!("the file does not begin with a JSON array");
             }
             self.text.consume(1);
-            self.place = Place::Inside;
+            self.position = Position::Inside;
             if self.skip_spaces()? == Some(b']') {
                 self.text.consume(1);
-                self.place = Place::After;
+                self.position = Position::After;
             }
         }
-        if self.place == Place::After {
+        if self.position == Position::After {
             return match self.skip_spaces()? {
                 None => Ok(None),
                 Some(_) => bail!("line {}: there is more after the array", self.text.line()),
@@ -107,7 +107,7 @@ impl<R: BufRead> JsonArray<R> {
             bail!("line {line}: the array does not end; the file is truncated");
         };
         if after == b']' {
-            self.place = Place::After;
+            self.position = Position::After;
         }
         Ok(Some(match scan.too_long {
             true => Record::too_large(line, &scan.bytes),
@@ -123,10 +123,10 @@ impl<R: BufRead> JsonArray<R> {
             if found.is_empty() {
                 return Ok(None);
             }
-            for (place, byte) in found.iter().enumerate() {
+            for (at, byte) in found.iter().enumerate() {
                 if scan.ends_before(*byte) {
                     let byte = *byte;
-                    self.text.consume(place + 1);
+                    self.text.consume(at + 1);
                     return Ok(Some(byte));
                 }
                 scan.take(*byte);
@@ -162,7 +162,7 @@ mod tests {
                     said.push(format!("{line} {}", object["title"].as_str().unwrap()))
                 }
                 Ok(Record { line, content: Err(unreadable) }) => {
-                    said.push(format!("{line} {}", unreadable.trouble.code))
+                    said.push(format!("{line} {}", unreadable.error.code))
                 }
             }
         }

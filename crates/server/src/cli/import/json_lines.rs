@@ -72,7 +72,7 @@ mod tests {
                 let Record { line, content } = record.unwrap();
                 let said = match content {
                     Ok(object) => object["title"].as_str().unwrap().to_owned(),
-                    Err(unreadable) => unreadable.trouble.code.into_owned(),
+                    Err(unreadable) => unreadable.error.code.into_owned(),
                 };
                 (line, said)
             })

@@ -8,7 +8,7 @@ use super::{
     cells::{self, Cut, Numbers},
     columns::{self, Column, Field, Mapped, simplified},
     html,
-    record::{Object, Trouble},
+    record::{Object, RecordError},
 };
 use crate::http::requests::products::{READ_ONLY, SETTABLE};
 
@@ -51,7 +51,7 @@ pub(super) struct Mapping {
 
 /// A record as a request would say it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct MappedRecord {
     pub(super) fields: Object,
     /// Its key, where there is to be one and the record has it.
     pub(super) key: Option<String>,
@@ -66,7 +66,7 @@ impl Mapping {
     }
 
     /// What a record says, or what is wrong with it.
-    pub(super) fn apply(&self, record: &Object) -> Result<Said, Vec<Trouble>> {
+    pub(super) fn apply(&self, record: &Object) -> Result<MappedRecord, Vec<RecordError>> {
         let chosen;
         let columns = match &self.columns {
             Some(columns) => columns,
@@ -75,7 +75,7 @@ impl Mapping {
                 &chosen
             }
         };
-        let mut reading = Reading { mapping: self, fields: Object::new(), troubles: Vec::new() };
+        let mut reading = Reading { mapping: self, fields: Object::new(), errors: Vec::new() };
         let currency = currency_of(record, columns).or(self.currency.as_deref());
         let mut pictures = None;
         for column in columns {
@@ -94,11 +94,11 @@ impl Mapping {
         if self.shape == Shape::Json {
             reading.take_unknown(record, columns);
         }
-        let Reading { fields, troubles, .. } = reading;
-        if !troubles.is_empty() {
-            return Err(troubles);
+        let Reading { fields, errors, .. } = reading;
+        if !errors.is_empty() {
+            return Err(errors);
         }
-        Ok(Said { fields, key: self.key_of(record), pictures_left_out })
+        Ok(MappedRecord { fields, key: self.key_of(record), pictures_left_out })
     }
 
     fn pictures(&self, column: &Column, cell: &Value) -> Vec<Value> {
@@ -141,7 +141,7 @@ fn currency_of<'a>(record: &'a Object, columns: &[Column]) -> Option<&'a str> {
 struct Reading<'a> {
     mapping: &'a Mapping,
     fields: Object,
-    troubles: Vec<Trouble>,
+    errors: Vec<RecordError>,
 }
 
 impl Reading<'_> {
@@ -189,14 +189,14 @@ impl Reading<'_> {
     }
 
     /// Hidden if any column says so.
-    fn hide(&mut self, said: Result<Option<bool>, Trouble>) {
+    fn hide(&mut self, said: Result<Option<bool>, RecordError>) {
         match said {
             Ok(None) => {}
             Ok(Some(hidden)) => {
                 let before = self.fields.get("hidden").and_then(Value::as_bool).unwrap_or(false);
                 self.put("hidden", (hidden || before).into());
             }
-            Err(trouble) => self.troubles.push(trouble),
+            Err(error) => self.errors.push(error),
         }
     }
 
@@ -255,7 +255,7 @@ mod tests {
     fn fields(mapping: &Mapping, record: Value) -> Value {
         match mapping.apply(record.as_object().unwrap()) {
             Ok(said) => Value::Object(said.fields),
-            Err(troubles) => json!(troubles.iter().map(|t| t.code.clone()).collect::<Vec<_>>()),
+            Err(errors) => json!(errors.iter().map(|t| t.code.clone()).collect::<Vec<_>>()),
         }
     }
 

@@ -7,6 +7,7 @@
 mod bounded;
 mod cells;
 mod columns;
+mod destination;
 mod detect;
 mod feed;
 mod folder;
@@ -16,7 +17,6 @@ mod json_array;
 mod json_lines;
 mod keys;
 mod mapping;
-mod place;
 mod plan;
 mod progress;
 mod record;
@@ -44,10 +44,10 @@ use clap::Args;
 
 use self::{
     columns::{Column, Field, Mapped},
+    destination::Destination,
     detect::{Format, Opened},
     keys::Keys,
     mapping::{Key, Mapping, Shape},
-    place::Place,
     progress::Progress,
     report::Report,
     run::Import,
@@ -124,8 +124,8 @@ impl ImportCommand {
         let mapping = self.mapping(shape, names.as_deref())?;
         say(&describe(description, &mapping, names.as_deref()));
 
-        let place = Place::open(&self.target, self.dry_run, load, environment)?;
-        let options = self.options(shape, &mapping, &place);
+        let destination = Destination::open(&self.target, self.dry_run, load, environment)?;
+        let options = self.options(shape, &mapping, &destination);
         let state_file = self.state_file();
         let state = match &state_file {
             Some(path) if !self.restart => State::load(path, &options)?,
@@ -138,11 +138,11 @@ impl ImportCommand {
         if let Some(path) = &state_file {
             state.save(path)?;
         }
-        let keys = self.open_keys(&mapping, &place, &state)?;
+        let keys = self.open_keys(&mapping, &destination, &state)?;
         let import = Import {
             records,
             mapping: &mapping,
-            sink: place.sink.as_deref(),
+            sink: destination.sink.as_deref(),
             parallel: self.parallel.into(),
             keys,
             report: Report::open(self.errors.as_deref(), state.report_bytes)?,
@@ -206,8 +206,8 @@ impl ImportCommand {
     }
 
     /// Everything that decides what the records become, as the state remembers it.
-    fn options(&self, shape: Shape, mapping: &Mapping, place: &Place) -> String {
-        let mut options = format!("{shape:?} into {}", place.name);
+    fn options(&self, shape: Shape, mapping: &Mapping, destination: &Destination) -> String {
+        let mut options = format!("{shape:?} into {}", destination.name);
         for part in &mapping.mapped {
             let _ = write!(options, " --map {part}");
         }
@@ -234,11 +234,11 @@ impl ImportCommand {
     fn open_keys(
         &self,
         mapping: &Mapping,
-        place: &Place,
+        destination: &Destination,
         state: &State,
     ) -> anyhow::Result<Option<Keys>> {
         let Key::Column(column) = &mapping.key else { return Ok(None) };
-        let path = match (&self.keys, &place.folder) {
+        let path = match (&self.keys, &destination.folder) {
             (Some(path), _) => path.clone(),
             (None, Some((data, shop))) => {
                 let column = columns::simplified(column);

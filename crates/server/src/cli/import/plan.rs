@@ -1,63 +1,63 @@
 //! Validates records by the rules of the HTTP API, decides between create and update, and forms
 //! batches.
 //!
-//! Where a batch ends depends on the records alone, never on time: an import that goes on after a
-//! stop makes the same batches again, and their keys keep them from being stored twice.
+//! The bounds of a batch depend on the records only, not on time: a resumed import forms the same
+//! batches again, and their idempotency keys prevent duplicates.
 
 use serde_json::Value;
 
 use super::{
     keys::Keys,
-    mapping::{Key, Mapping, Said},
-    record::{Object, Record, Trouble, Unreadable},
+    mapping::{Key, MappedRecord, Mapping},
+    record::{Object, Record, RecordError, Unreadable},
 };
 use crate::http::requests::{
     MAX_BULK, ObjectDefinition,
     products::{NewProduct, ProductEdit},
 };
 
-/// Bytes at which a batch is large enough, well below what a server takes in one request.
+/// The size at which a batch is full, well below the limit of a request.
 const MAX_BATCH_BYTES: usize = 1 << 20;
 
-/// What is to be done with a row.
+/// The action of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Create,
     Update,
 }
 
-/// A good record.
+/// A valid record.
 #[derive(Debug)]
 pub(super) struct Row {
     pub(super) line: u64,
     pub(super) action: Action,
-    /// What a request would say.
+    /// The body of the request.
     pub(super) body: Value,
-    /// The key to remember its product by.
+    /// The key of its product.
     pub(super) key: Option<String>,
-    /// Whether it may become a new product if the one to update is gone.
+    /// Whether it may be created if the product to update does not exist.
     pub(super) can_be_created: bool,
     pub(super) pictures_left_out: bool,
     pub(super) original: Value,
 }
 
-/// A bad record.
+/// An invalid record.
 #[derive(Debug)]
 pub(super) struct BadRecord {
     pub(super) line: u64,
-    pub(super) troubles: Vec<Trouble>,
+    pub(super) errors: Vec<RecordError>,
     pub(super) original: Value,
 }
 
-/// Records that travel together.
+/// Records that are sent together.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) number: u64,
     pub(super) rows: Vec<Row>,
     pub(super) bad: Vec<BadRecord>,
-    /// All its records, good and bad.
+    /// The number of records, valid and invalid.
     pub(super) records: u64,
-    /// The digest of everything up to its end.
+    /// The digest of all records up to its end.
     pub(super) digest: String,
     bytes: usize,
 }
@@ -85,10 +85,10 @@ impl Batch {
     }
 }
 
-/// A record whose cells were read.
+/// A record after mapping.
 pub(super) struct Read {
     line: u64,
-    said: Result<Said, Vec<Trouble>>,
+    mapped: Result<MappedRecord, Vec<RecordError>>,
     original: Value,
 }
 
@@ -97,40 +97,44 @@ impl Read {
         let Record { line, content } = record;
         match content {
             Ok(object) => {
-                Self { line, said: mapping.apply(&object), original: Value::Object(object) }
+                Self { line, mapped: mapping.apply(&object), original: Value::Object(object) }
             }
-            Err(Unreadable { trouble, original }) => {
-                Self { line, said: Err(vec![trouble]), original: Value::String(original) }
+            Err(Unreadable { error, original }) => {
+                Self { line, mapped: Err(vec![error]), original: Value::String(original) }
             }
         }
     }
 
-    /// The key to remember the product by.
+    /// The key of its product.
     pub(super) fn key(&self, mapping: &Mapping) -> Option<&str> {
-        match (&mapping.key, &self.said) {
-            (Key::Column(_), Ok(said)) => said.key.as_deref(),
+        match (&mapping.key, &self.mapped) {
+            (Key::Column(_), Ok(mapped)) => mapped.key.as_deref(),
             _ => None,
         }
     }
 
-    /// What is to be done, as far as the keys that are known by now say.
+    /// Decides the action by the keys known so far.
     pub(super) fn plan(self, mapping: &Mapping, keys: Option<&Keys>) -> Result<Row, BadRecord> {
-        let Self { line, said, original } = self;
-        let planned = said.and_then(|said| decide(said, mapping, keys));
+        let Self { line, mapped, original } = self;
+        let planned = mapped.and_then(|mapped| decide(mapped, mapping, keys));
         match planned {
             Ok(plan) => Ok(Row { line, original, ..plan }),
-            Err(troubles) => Err(BadRecord { line, troubles, original }),
+            Err(errors) => Err(BadRecord { line, errors, original }),
         }
     }
 }
 
-fn decide(said: Said, mapping: &Mapping, keys: Option<&Keys>) -> Result<Row, Vec<Trouble>> {
-    let Said { mut fields, key, pictures_left_out } = said;
+fn decide(
+    mapped: MappedRecord,
+    mapping: &Mapping,
+    keys: Option<&Keys>,
+) -> Result<Row, Vec<RecordError>> {
+    let MappedRecord { mut fields, key, pictures_left_out } = mapped;
     let known = match (&mapping.key, &key) {
         (Key::None, _) | (Key::Id, None) => None,
         (Key::Id, Some(id)) => Some(id.parse().map_or(Value::String(id.clone()), number)),
         (Key::Column(column), None) => {
-            return Err(vec![Trouble::of_field(
+            return Err(vec![RecordError::of_field(
                 column,
                 "required",
                 "is the key and must not be empty",
@@ -166,8 +170,10 @@ fn number(id: u64) -> Value {
     id.into()
 }
 
-fn check<T>(checked: Result<T, crate::http::errors::ValidationErrors>) -> Result<(), Vec<Trouble>> {
-    checked.map(drop).map_err(|faults| faults.map(Trouble::from).into_listed())
+fn check<T>(
+    checked: Result<T, crate::http::errors::ValidationErrors>,
+) -> Result<(), Vec<RecordError>> {
+    checked.map(drop).map_err(|faults| faults.map(RecordError::from).into_listed())
 }
 
 #[cfg(test)]
@@ -199,11 +205,9 @@ mod tests {
         match Read::new(record, &mapping).plan(&mapping, Some(&keys)) {
             Ok(row) => format!("{:?} {} {}", row.action, row.can_be_created, row.body),
             Err(bad) => bad
-                .troubles
+                .errors
                 .iter()
-                .map(|trouble| {
-                    format!("{} {}", trouble.field.as_deref().unwrap_or("-"), trouble.code)
-                })
+                .map(|error| format!("{} {}", error.field.as_deref().unwrap_or("-"), error.code))
                 .collect::<Vec<_>>()
                 .join(", "),
         }

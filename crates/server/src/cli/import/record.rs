@@ -31,7 +31,7 @@ pub(super) struct Record {
 /// A record that does not even have fields.
 #[derive(Debug, PartialEq)]
 pub(super) struct Unreadable {
-    pub(super) trouble: Trouble,
+    pub(super) error: RecordError,
     /// As much of it as can be shown.
     pub(super) original: String,
 }
@@ -39,7 +39,7 @@ pub(super) struct Unreadable {
 /// One thing that is wrong with one record. Codes and messages are those of the HTTP interface
 /// wherever it knows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Trouble {
+pub(super) struct RecordError {
     /// What is wrong, for programs.
     pub(super) code: Cow<'static, str>,
     /// The field at fault, where one is.
@@ -49,7 +49,7 @@ pub(super) struct Trouble {
     pub(super) message: String,
 }
 
-impl Trouble {
+impl RecordError {
     pub(super) fn of_whole(code: &'static str, message: impl ToString) -> Self {
         Self { code: code.into(), field: None, message: message.to_string() }
     }
@@ -59,7 +59,7 @@ impl Trouble {
     }
 }
 
-impl From<ValidationError> for Trouble {
+impl From<ValidationError> for RecordError {
     fn from(fault: ValidationError) -> Self {
         Self { code: fault.code.into(), field: fault.field, message: fault.message }
     }
@@ -70,9 +70,9 @@ impl Record {
         Self { line, content: Ok(object) }
     }
 
-    pub(super) fn unreadable(line: u64, original: &[u8], trouble: Trouble) -> Self {
+    pub(super) fn unreadable(line: u64, original: &[u8], error: RecordError) -> Self {
         let original = String::from_utf8_lossy(original).chars().take(MAX_ORIGINAL_CHARS).collect();
-        Self { line, content: Err(Unreadable { trouble, original }) }
+        Self { line, content: Err(Unreadable { error, original }) }
     }
 
     /// A record whose bytes are JSON, or should be.
@@ -80,12 +80,12 @@ impl Record {
         match crate::http::requests::json::parse_record(bytes) {
             Ok(Value::Object(object)) => Self::read(line, object),
             Ok(_) => {
-                let trouble = Trouble::of_whole("wrong_type", "must be a JSON object");
-                Self::unreadable(line, bytes, trouble)
+                let error = RecordError::of_whole("wrong_type", "must be a JSON object");
+                Self::unreadable(line, bytes, error)
             }
             Err(error) => {
                 let message = error.to_string().replacen("the body is", "is", 1);
-                Self::unreadable(line, bytes, Trouble::of_whole("malformed_json", message))
+                Self::unreadable(line, bytes, RecordError::of_whole("malformed_json", message))
             }
         }
     }
@@ -94,6 +94,6 @@ impl Record {
     pub(super) fn too_large(line: u64, beginning: &[u8]) -> Self {
         let message = format!("is longer than {MAX_RECORD_BYTES} bytes");
         let shown = &beginning[..beginning.len().min(200)];
-        Self::unreadable(line, shown, Trouble::of_whole("record_too_large", message))
+        Self::unreadable(line, shown, RecordError::of_whole("record_too_large", message))
     }
 }

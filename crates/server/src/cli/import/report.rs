@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{progress::Progress, record::Trouble};
+use super::{progress::Progress, record::RecordError};
 
 /// Errors that are shown where there is no file for them.
 const SHOWN: u32 = 10;
@@ -26,17 +26,17 @@ pub(super) struct Report {
 struct Line<'a> {
     line: u64,
     #[serde(flatten)]
-    trouble: &'a Trouble,
+    error: &'a RecordError,
     original: &'a Value,
 }
 
 impl Report {
-    /// A report that continues an earlier one after its first `bytes` bytes.
+    /// A report that continues an earlier one after its first `after` bytes.
     pub(super) fn open(path: Option<&Path>, after: u64) -> anyhow::Result<Self> {
         let Some(path) = path else { return Ok(Self { file: None, bytes: after, shown: 0 }) };
         let open = || -> std::io::Result<File> {
             let mut file = File::options().create(true).truncate(false).write(true).open(path)?;
-            // What came after belongs to records that are read again.
+            // Later lines belong to records that are imported again.
             file.set_len(after.min(file.metadata()?.len()))?;
             file.seek(SeekFrom::End(0))?;
             Ok(file)
@@ -48,12 +48,12 @@ impl Report {
     pub(super) fn add(
         &mut self,
         line: u64,
-        trouble: &Trouble,
+        error: &RecordError,
         original: &Value,
         progress: &Progress,
     ) -> anyhow::Result<()> {
         if let Some(file) = &mut self.file {
-            let mut text = serde_json::to_vec(&Line { line, trouble, original })?;
+            let mut text = serde_json::to_vec(&Line { line, error, original })?;
             text.push(b'\n');
             file.write_all(&text)?;
             self.bytes += text.len() as u64;
@@ -61,8 +61,8 @@ impl Report {
         }
         self.shown += 1;
         if self.shown <= SHOWN {
-            let field = trouble.field.as_ref().map(|field| format!("{field} ")).unwrap_or_default();
-            progress.say(&format!("line {line}: {field}{}", trouble.message));
+            let field = error.field.as_ref().map(|field| format!("{field} ")).unwrap_or_default();
+            progress.say(&format!("line {line}: {field}{}", error.message));
         } else if self.shown == SHOWN + 1 {
             progress.say("… further errors are only counted; --errors FILE keeps them all");
         }

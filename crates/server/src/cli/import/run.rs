@@ -25,8 +25,8 @@ use super::{
     state::State,
 };
 
-/// How often the state is written, at the most.
-const SAVE_EVERY: Duration = Duration::from_millis(250);
+/// The state is saved at most this often.
+const SAVE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// An import that is ready to run.
 pub(super) struct Import<'a> {
@@ -34,20 +34,20 @@ pub(super) struct Import<'a> {
     pub(super) mapping: &'a Mapping,
     /// `None` checks the records and writes nothing.
     pub(super) sink: Option<&'a dyn Sink>,
-    /// Batches under way at once.
+    /// Concurrent batches.
     pub(super) parallel: usize,
     pub(super) keys: Option<Keys>,
     pub(super) report: Report,
     pub(super) progress: Progress,
     pub(super) state: State,
-    /// Where the state is kept, if it is.
+    /// The state file, if the state is saved.
     pub(super) state_file: Option<PathBuf>,
 }
 
 impl Import<'_> {
-    /// Imports everything that is left to import.
+    /// Imports all remaining records.
     pub(super) fn run(mut self) -> anyhow::Result<(State, Duration)> {
-        let digest = self.skip_what_is_done()?;
+        let digest = self.skip_imported()?;
         let (batches, waiting) = mpsc::sync_channel::<Batch>(self.parallel);
         let (answers, answered) = mpsc::channel();
         let waiting = Mutex::new(waiting);
@@ -61,7 +61,7 @@ impl Import<'_> {
                     while let Some(batch) = next() {
                         let outcomes = match sink {
                             Some(sink) => deliver(sink, run, &batch),
-                            None => Ok(pretend(&batch)),
+                            None => Ok(dry_run(&batch)),
                         };
                         if answers.send((batch, outcomes)).is_err() {
                             break;
@@ -75,15 +75,15 @@ impl Import<'_> {
             let ended = pipeline.finish();
             fed.and(ended)
         });
-        // However it ended: what was settled is kept.
+        // Recorded results are saved even after an error.
         let saved = self.save();
         let elapsed = self.progress.finish();
         finished.and(saved)?;
         Ok((self.state, elapsed))
     }
 
-    /// Reads over the records that an earlier run has done; they must be the same.
-    fn skip_what_is_done(&mut self) -> anyhow::Result<digest::Context> {
+    /// Skips the records that an earlier run has imported, which must be unchanged.
+    fn skip_imported(&mut self) -> anyhow::Result<digest::Context> {
         let mut digest = digest::Context::new(&SHA256);
         for _ in 0..self.state.counts.records {
             let record = self.records.next().context("the file is shorter than it was")??;
@@ -95,23 +95,23 @@ impl Import<'_> {
         Ok(digest)
     }
 
-    /// Counts, reports and remembers what became of a batch.
-    fn settle(&mut self, batch: &Batch, outcomes: Vec<Outcome>) -> anyhow::Result<()> {
+    /// Records the outcome of a batch: counts, errors and keys.
+    fn record(&mut self, batch: &Batch, outcomes: Vec<Outcome>) -> anyhow::Result<()> {
         let counts = &mut self.state.counts;
         let mut bad = batch.bad.iter().peekable();
         let mut rows = batch.rows.iter().zip(outcomes).peekable();
         loop {
-            // In the order of the file.
+            // Errors are reported in the order of the file.
             let bad_is_next = match (bad.peek(), rows.peek()) {
                 (None, None) => break,
                 (Some(bad), Some((row, _))) => bad.line < row.line,
                 (bad, _) => bad.is_some(),
             };
             if bad_is_next {
-                let Some(BadRecord { line, troubles, original }) = bad.next() else { break };
+                let Some(BadRecord { line, errors, original }) = bad.next() else { break };
                 counts.refused += 1;
-                for trouble in troubles {
-                    self.report.add(*line, trouble, original, &self.progress)?;
+                for error in errors {
+                    self.report.add(*line, error, original, &self.progress)?;
                 }
                 continue;
             }
@@ -125,9 +125,9 @@ impl Import<'_> {
                     counts.updated += 1;
                     id
                 }
-                Outcome::Refused(trouble) => {
+                Outcome::Refused(error) => {
                     counts.refused += 1;
-                    self.report.add(row.line, &trouble, &row.original, &self.progress)?;
+                    self.report.add(row.line, &error, &row.original, &self.progress)?;
                     continue;
                 }
             };
@@ -143,7 +143,7 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// The report and the keys first: the state must not promise what they do not hold.
+    /// Saves the report and the keys before the state, which must not be ahead of them.
     fn save(&mut self) -> anyhow::Result<()> {
         self.state.report_bytes = self.report.sync()?;
         if let Some(keys) = &mut self.keys {
@@ -153,20 +153,20 @@ impl Import<'_> {
     }
 }
 
-/// A batch that is back, and what became of it.
+/// A batch with its outcome.
 type Answered = (Batch, anyhow::Result<Vec<Outcome>>);
 
-/// Batches on their way, and those that are back before their turn.
+/// The batches in flight, and those that were completed out of order.
 struct Pipeline<'a, 'i> {
     import: &'a mut Import<'i>,
     batches: mpsc::SyncSender<Batch>,
     answered: mpsc::Receiver<Answered>,
     digest: digest::Context,
     current: Batch,
-    /// Sent and not settled.
-    under_way: usize,
-    early: BTreeMap<u64, (Batch, Vec<Outcome>)>,
-    /// Keys of rows that are not settled: what they stand for is not known yet.
+    /// Batches sent whose outcome is not recorded.
+    in_flight: usize,
+    completed: BTreeMap<u64, (Batch, Vec<Outcome>)>,
+    /// Keys of rows in flight, whose products are not known yet.
     open_keys: HashSet<String>,
     saved_at: Option<Instant>,
 }
@@ -185,8 +185,8 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             answered,
             digest,
             current,
-            under_way: 0,
-            early: BTreeMap::new(),
+            in_flight: 0,
+            completed: BTreeMap::new(),
             open_keys: HashSet::new(),
             saved_at: None,
         }
@@ -198,12 +198,12 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             let bytes = include(&mut self.digest, &record)?;
             let read = Read::new(record, self.import.mapping);
             if let Some(key) = read.key(self.import.mapping) {
-                // The same key again: the earlier row decides what this one is.
+                // A repeated key: the outcome of the earlier row determines the action of this one.
                 if self.current.has_key(key) {
                     self.send()?;
                 }
                 if self.open_keys.contains(key) {
-                    self.settle_all()?;
+                    self.record_all()?;
                 }
             }
             let planned = read.plan(self.import.mapping, self.import.keys.as_ref());
@@ -218,78 +218,78 @@ impl<'a, 'i> Pipeline<'a, 'i> {
         if self.current.records > 0 {
             self.send()?;
         }
-        self.settle_all()
+        self.record_all()
     }
 
-    /// Sends the current batch on its way and begins another.
+    /// Sends the current batch and starts another.
     fn send(&mut self) -> anyhow::Result<()> {
-        while self.under_way >= 2 * self.import.parallel {
-            self.settle_next()?;
+        while self.in_flight >= 2 * self.import.parallel {
+            self.record_next()?;
         }
         let next = Batch::new(self.current.number + 1);
         let mut batch = std::mem::replace(&mut self.current, next);
         batch.digest = hex(self.digest.clone());
-        self.under_way += 1;
+        self.in_flight += 1;
         self.batches.send(batch).context("all import threads have ended")?;
         while let Ok(answer) = self.answered.try_recv() {
-            self.settle(answer)?;
+            self.record(answer)?;
         }
         Ok(())
     }
 
-    fn settle_all(&mut self) -> anyhow::Result<()> {
-        while self.under_way > 0 {
-            self.settle_next()?;
+    fn record_all(&mut self) -> anyhow::Result<()> {
+        while self.in_flight > 0 {
+            self.record_next()?;
         }
         Ok(())
     }
 
-    /// Waits for an answer and settles whatever has its turn now.
-    fn settle_next(&mut self) -> anyhow::Result<()> {
-        let answer = self.answered.recv().context("a batch was lost")?;
-        self.settle(answer)
+    /// Waits for a batch and records all outcomes that are next in order.
+    fn record_next(&mut self) -> anyhow::Result<()> {
+        let answer = self.answered.recv().context("an import thread has ended early")?;
+        self.record(answer)
     }
 
-    fn settle(&mut self, (batch, outcomes): Answered) -> anyhow::Result<()> {
+    fn record(&mut self, (batch, outcomes): Answered) -> anyhow::Result<()> {
         let outcomes = outcomes.with_context(|| {
             let from = batch.rows.first().map_or(0, |row| row.line);
             format!("the records from line {from} on could not be imported")
         });
-        self.early.insert(batch.number, (batch, outcomes?));
-        let settled_before = self.import.state.batches;
-        while let Some((batch, outcomes)) = self.early.remove(&self.import.state.batches) {
-            self.import.settle(&batch, outcomes)?;
-            self.under_way -= 1;
+        self.completed.insert(batch.number, (batch, outcomes?));
+        let recorded_before = self.import.state.batches;
+        while let Some((batch, outcomes)) = self.completed.remove(&self.import.state.batches) {
+            self.import.record(&batch, outcomes)?;
+            self.in_flight -= 1;
             for key in batch.rows.iter().filter_map(|row| row.key.as_deref()) {
                 self.open_keys.remove(key);
             }
         }
-        let any = self.import.state.batches > settled_before;
-        if any && self.saved_at.is_none_or(|at| at.elapsed() >= SAVE_EVERY) {
+        let any = self.import.state.batches > recorded_before;
+        if any && self.saved_at.is_none_or(|at| at.elapsed() >= SAVE_INTERVAL) {
             self.import.save()?;
             self.saved_at = Some(Instant::now());
         }
         Ok(())
     }
 
-    /// Takes no more, and settles what is still coming back in its turn.
+    /// Sends no more batches, and records the outcomes of those in flight.
     fn finish(self) -> anyhow::Result<()> {
-        let Self { import, batches, answered, mut early, .. } = self;
+        let Self { import, batches, answered, mut completed, .. } = self;
         drop(batches);
         for (batch, outcomes) in answered {
             if let Ok(outcomes) = outcomes {
-                early.insert(batch.number, (batch, outcomes));
+                completed.insert(batch.number, (batch, outcomes));
             }
         }
-        while let Some((batch, outcomes)) = early.remove(&import.state.batches) {
-            import.settle(&batch, outcomes)?;
+        while let Some((batch, outcomes)) = completed.remove(&import.state.batches) {
+            import.record(&batch, outcomes)?;
         }
         Ok(())
     }
 }
 
-/// What would become of a batch that is only checked.
-fn pretend(batch: &Batch) -> Vec<Outcome> {
+/// The outcomes of a batch in a dry run.
+fn dry_run(batch: &Batch) -> Vec<Outcome> {
     use super::plan::Action;
     batch
         .rows
@@ -301,15 +301,15 @@ fn pretend(batch: &Batch) -> Vec<Outcome> {
         .collect()
 }
 
-/// Adds a record to the digest of all of them, and says how large it is.
+/// Adds a record to the digest of all records; returns its size in bytes.
 fn include(digest: &mut digest::Context, record: &Record) -> anyhow::Result<usize> {
-    let said = match &record.content {
+    let content = match &record.content {
         Ok(object) => serde_json::to_vec(object)?,
         Err(unreadable) => unreadable.original.clone().into_bytes(),
     };
-    digest.update(&(said.len() as u64).to_le_bytes());
-    digest.update(&said);
-    Ok(said.len())
+    digest.update(&(content.len() as u64).to_le_bytes());
+    digest.update(&content);
+    Ok(content.len())
 }
 
 fn hex(digest: digest::Context) -> String {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use ureq::http::{Method, StatusCode};
 
 use super::{
-    record::Trouble,
-    sink::{Sink, Taken},
+    record::RecordError,
+    sink::{Sink, Stored},
 };
 use crate::cli::remote::{Answer, Remote};
 
@@ -30,7 +30,7 @@ impl ServerSink {
         products: &[&Value],
         hoped: StatusCode,
         ids: &str,
-    ) -> anyhow::Result<Vec<Taken>> {
+    ) -> anyhow::Result<Vec<Stored>> {
         let body = json!({ "products": products });
         let answer = self.remote.send(method, BULK, key, Some(&body))?;
         match answer.status {
@@ -48,24 +48,24 @@ impl ServerSink {
 }
 
 /// What an answer says of each product: those without an error have the ids, in order.
-fn results(answer: Answer, ids: &str, count: usize) -> anyhow::Result<Vec<Taken>> {
+fn results(answer: Answer, ids: &str, count: usize) -> anyhow::Result<Vec<Stored>> {
     let unexpected = || format!("the server's answer is not understood: {}", answer.body);
-    let mut refused: Vec<Option<Trouble>> = vec![None; count];
+    let mut refused: Vec<Option<RecordError>> = vec![None; count];
     for error in answer.body["errors"].as_array().with_context(unexpected)? {
         let index = error["index"].as_u64().with_context(unexpected)? as usize;
         let text = |name: &str| error[name].as_str().map(str::to_owned);
-        let trouble = Trouble {
+        let error = RecordError {
             code: text("code").with_context(unexpected)?.into(),
             field: text("field"),
             message: text("message").with_context(unexpected)?,
         };
-        refused.get_mut(index).with_context(unexpected)?.get_or_insert(trouble);
+        refused.get_mut(index).with_context(unexpected)?.get_or_insert(error);
     }
     let mut ids = answer.body[ids].as_array().with_context(unexpected)?.iter();
-    let taken: Vec<Taken> = refused
+    let taken: Vec<Stored> = refused
         .into_iter()
         .map(|refused| match refused {
-            Some(trouble) => Ok(Err(trouble)),
+            Some(error) => Ok(Err(error)),
             None => ids.next().and_then(Value::as_u64).with_context(unexpected).map(Ok),
         })
         .collect::<anyhow::Result<_>>()?;
@@ -73,12 +73,12 @@ fn results(answer: Answer, ids: &str, count: usize) -> anyhow::Result<Vec<Taken>
 }
 
 impl Sink for ServerSink {
-    fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
+    fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
         // The id of what is gone is of no consequence to a create: the interface ignores it.
         self.send(&Method::POST, Some(key), products, StatusCode::CREATED, "created_ids")
     }
 
-    fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Taken>> {
+    fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
         self.send(&Method::PUT, None, products, StatusCode::OK, "updated_ids")
     }
 }

@@ -142,7 +142,7 @@ mod tests {
         products(Box::new(table), &names)
             .map(|record| {
                 let Record { line, content } = record.unwrap();
-                (line, content.map_or_else(|bad| json!(bad.trouble.code), Value::Object))
+                (line, content.map_or_else(|bad| json!(bad.error.code), Value::Object))
             })
             .collect()
     }

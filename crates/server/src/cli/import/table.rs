@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     bounded::Bounded,
-    record::{Object, Record, Trouble},
+    record::{Object, Record, RecordError},
 };
 
 /// The rows of a table.
@@ -69,15 +69,15 @@ impl<R: BufRead> Table<R> {
         if row.len() != self.names.len() {
             let (has, named) = (row.len(), self.names.len());
             let message = format!("has {has} columns where the first row has {named}");
-            return self.unreadable(line, row, Trouble::of_whole("ragged_row", message));
+            return self.unreadable(line, row, RecordError::of_whole("ragged_row", message));
         }
         let mut object = Object::new();
         for (name, cell) in self.names.iter().zip(row) {
             // No text of a product ends so: it is half of the row's line break.
             let cell = cell.strip_suffix(b"\r").unwrap_or(cell);
             let Ok(cell) = std::str::from_utf8(cell) else {
-                let trouble = Trouble::of_field(name, "not_utf8", "is not UTF-8 text");
-                return self.unreadable(line, row, trouble);
+                let error = RecordError::of_field(name, "not_utf8", "is not UTF-8 text");
+                return self.unreadable(line, row, error);
             };
             if !name.is_empty() {
                 add(&mut object, name, cell);
@@ -86,9 +86,9 @@ impl<R: BufRead> Table<R> {
         Record::read(line, object)
     }
 
-    fn unreadable(&self, line: u64, row: &ByteRecord, trouble: Trouble) -> Record {
+    fn unreadable(&self, line: u64, row: &ByteRecord, error: RecordError) -> Record {
         let cells: Vec<_> = row.iter().collect();
-        Record::unreadable(line, &cells.join(&self.delimiter), trouble)
+        Record::unreadable(line, &cells.join(&self.delimiter), error)
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
             .map(|record| {
                 let Record { line, content } = record.unwrap();
                 let said = content.map_or_else(
-                    |unreadable| json!([unreadable.trouble.code, unreadable.original]),
+                    |unreadable| json!([unreadable.error.code, unreadable.original]),
                     Value::Object,
                 );
                 (line, said)

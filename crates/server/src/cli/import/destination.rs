@@ -9,17 +9,17 @@ use crate::{
     config::{Config, Flags},
 };
 
-/// Where the products go.
-pub(super) struct Place {
-    /// What takes them; nothing does in a dry run.
+/// The destination of an import.
+pub(super) struct Destination {
+    /// The sink; `None` in a dry run.
     pub(super) sink: Option<Box<dyn Sink>>,
-    /// What the state knows it by.
+    /// Its name in the state file.
     pub(super) name: String,
-    /// The data folder and the shop, where there is one.
+    /// The data folder and the shop; `None` if there is no data folder.
     pub(super) folder: Option<(PathBuf, u64)>,
 }
 
-impl Place {
+impl Destination {
     pub(super) fn open(
         target: &Target,
         dry_run: bool,
