@@ -14,7 +14,7 @@ use hyper::{
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-/// Where a service is and what it is told to let us in.
+/// The address of a service and a token for it.
 #[derive(Clone, Debug)]
 pub struct Target {
     /// Its address.
@@ -30,7 +30,7 @@ pub struct Connection {
     authorization: String,
 }
 
-/// What the service said.
+/// The answer of the service.
 pub struct Answer {
     /// Its status.
     pub status: StatusCode,
@@ -44,7 +44,7 @@ impl Connection {
         let stream = TcpStream::connect(target.address).await?;
         stream.set_nodelay(true)?;
         let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
-        // Ends with the connection; what went wrong, the request that waits is told.
+        // Ends with the connection; the pending request gets its error.
         tokio::spawn(driver);
         Ok(Self {
             sender,
@@ -53,12 +53,12 @@ impl Connection {
         })
     }
 
-    /// Sends a JSON body and waits for the whole answer.
+    /// Sends `POST` with a JSON body and reads the answer.
     pub async fn post(&mut self, path: &str, body: Bytes) -> anyhow::Result<Answer> {
         self.send(Method::POST, path, body).await
     }
 
-    /// Asks for a page and waits for the whole answer.
+    /// Sends `GET` and reads the answer.
     pub async fn get(&mut self, path: &str) -> anyhow::Result<Answer> {
         self.send(Method::GET, path, Bytes::new()).await
     }

@@ -4,10 +4,10 @@ use std::{fs, time::Duration};
 
 use anyhow::Context;
 
-/// What the kernel counts in: hundredths of a second, on every Linux.
+/// Ticks per second of the kernel's counters, on every Linux.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What one process has taken, threads included.
+/// The processor time of one process, threads included.
 pub fn of_process(id: u32) -> anyhow::Result<Duration> {
     let counted = fs::read_to_string(format!("/proc/{id}/stat"))
         .ok()
@@ -16,12 +16,12 @@ pub fn of_process(id: u32) -> anyhow::Result<Duration> {
     Ok(counted.own)
 }
 
-/// What a process and its children have taken, those that have ended included.
+/// The processor time of a process and its children, including ended ones.
 pub fn of_family(id: u32) -> anyhow::Result<Duration> {
     let mut sum = Duration::ZERO;
     for entry in fs::read_dir("/proc")? {
         let path = entry?.path().join("stat");
-        // Most entries are no processes, and some end while we look.
+        // Most entries are no processes, and some processes end meanwhile.
         let Some(counted) = fs::read_to_string(path).ok().and_then(|line| Counted::read(&line))
         else {
             continue;

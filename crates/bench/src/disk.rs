@@ -26,8 +26,8 @@ const LOG_FRAMES: usize = 4000;
 
 const SLOW_FLUSH_SOURCE: &str = include_str!("slow_flush.c");
 
-/// Writes what the commit of one product writes and flushes it, again and again: the rate that
-/// one flush per write could reach at best, were everything else free.
+/// Repeatedly writes and flushes what the commit of one product writes: an upper bound for one flush
+/// per write.
 pub fn flush_per_write(
     folder: &Path,
     time: Duration,
@@ -35,7 +35,7 @@ pub fn flush_per_write(
 ) -> anyhow::Result<Measured> {
     let path = folder.join("flush-per-write");
     let file = File::create_new(&path).context("the data folder cannot be written")?;
-    // As in a log that was used before, the blocks are there already.
+    // The blocks are preallocated, as in a reused log.
     let commit = vec![0x5a; FRAME_BYTES * FRAMES];
     let places = LOG_FRAMES / FRAMES;
     for place in 0..places {
@@ -59,7 +59,7 @@ pub fn flush_per_write(
     Ok(measured)
 }
 
-/// Builds the library that slows flushes down; for `LD_PRELOAD`.
+/// Builds the library that delays flushes, for `LD_PRELOAD`.
 pub fn build_slow_flush(folder: &Path) -> anyhow::Result<PathBuf> {
     let (source, library) = (folder.join("slow_flush.c"), folder.join("slow_flush.so"));
     fs::write(&source, SLOW_FLUSH_SOURCE)?;

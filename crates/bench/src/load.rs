@@ -14,13 +14,13 @@ use crate::client::{Connection, Target};
 /// One kind of request.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// Where it goes.
+    /// The path.
     pub path: &'static str,
-    /// What it must be answered with.
+    /// The expected status.
     pub status: StatusCode,
 }
 
-/// What came of it.
+/// The result of a load.
 #[derive(Clone, Debug)]
 pub struct Measured {
     /// Requests answered.
@@ -36,22 +36,22 @@ impl Measured {
         self.requests as f64 / self.elapsed.as_secs_f64()
     }
 
-    /// The time that this share of the requests stayed within.
+    /// The latency quantile `share` (0 to 1).
     pub fn percentile(&self, share: f64) -> Duration {
         let last = self.latencies.len().saturating_sub(1);
         let at = (self.latencies.len() as f64 * share) as usize;
         self.latencies.get(at.min(last)).copied().unwrap_or_default()
     }
 
-    /// From what was timed elsewhere.
+    /// A result from latencies measured elsewhere.
     pub fn of(mut latencies: Vec<Duration>, elapsed: Duration) -> Self {
         latencies.sort_unstable();
         Self { requests: latencies.len(), elapsed, latencies }
     }
 }
 
-/// Sends what `next` hands out over so many connections, until it hands out nothing or the
-/// time is over. Any answer but the expected one ends the measurement.
+/// Sends the bodies of `next` over this many connections until it returns `None` or the time is over.
+/// An unexpected status ends the measurement with an error.
 pub async fn drive(
     target: &Target,
     kind: Kind,
@@ -62,7 +62,7 @@ pub async fn drive(
     drive_all(&vec![target.clone(); connections], kind, time, next).await
 }
 
-/// The same with a connection to each of the targets, which may be named more than once.
+/// As [`drive`], with one connection to each of the targets, which may repeat.
 pub async fn drive_all(
     targets: &[Target],
     kind: Kind,

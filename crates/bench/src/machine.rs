@@ -4,7 +4,7 @@ use std::{fs, thread, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// A machine, without anything that names it.
+/// A machine, without identifying data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Machine {
     /// Cores this process may use.
@@ -32,13 +32,13 @@ impl Machine {
     }
 }
 
-/// Processes that wanted to run over the last minute, on average.
+/// The load average of the last minute.
 pub fn load_average() -> f64 {
     let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     loads.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// How long this thread has been at work, as of the kernel's last look at it.
+/// The processor time of this thread.
 pub fn thread_time() -> Duration {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let at_work = times.split(' ').next().and_then(|time| time.parse().ok());

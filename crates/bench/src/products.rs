@@ -15,7 +15,7 @@ const DESCRIPTION_WORDS: (usize, usize) = (60, 100);
 const SENTENCE_WORDS: (usize, usize) = (6, 16);
 /// Words of a query, from … to.
 const QUERY_WORDS: (usize, usize) = (2, 3);
-/// One in so many products has no picture.
+/// One in this many products has no picture.
 const WITHOUT_PICTURE: usize = 4;
 
 /// Products as JSON objects.
@@ -25,14 +25,14 @@ pub struct Products {
 }
 
 impl Products {
-    /// So many made-up products.
+    /// Generated products.
     pub fn make(count: usize, seed: u64) -> Self {
         let vocabulary = Vocabulary::new();
         let mut random = Random::new(seed);
         Self::of((0..count).map(|_| product(&vocabulary, &mut random)))
     }
 
-    /// So many products from a file with one JSON object a line, over and over.
+    /// Products from a file with one JSON object per line, repeated up to `count`.
     pub fn read(file: &Path, count: usize) -> anyhow::Result<Self> {
         let text = fs::read_to_string(file)
             .with_context(|| format!("{} cannot be read", file.display()))?;
@@ -65,12 +65,12 @@ impl Products {
         self.bodies.is_empty()
     }
 
-    /// The body that creates one product; after the last comes the first.
+    /// The body that creates one product; the number wraps around.
     pub fn single(&self, number: usize) -> Bytes {
         self.bodies[number % self.len()].clone()
     }
 
-    /// The body that creates `count` products from the one of this number on.
+    /// The body that creates `count` products, starting with this number.
     pub fn bulk(&self, from: usize, count: usize) -> Bytes {
         let mut body = b"{\"products\":[".to_vec();
         for number in from..from + count {
@@ -83,7 +83,7 @@ impl Products {
         body.into()
     }
 
-    /// So many searches, each for some words of a title.
+    /// Bodies of searches, each for some words of a title.
     pub fn searches(&self, count: usize, seed: u64) -> Vec<Bytes> {
         let mut random = Random::new(seed);
         (0..count)

@@ -1,16 +1,16 @@
 //! A pseudo-random generator: the same numbers for the same seed on every machine.
 
-/// A small, fast generator (SplitMix64): good enough to vary texts, never for secrets.
+/// The SplitMix64 generator; not cryptographically secure.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers that follow from a seed.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Any number.
+    /// A uniform 64-bit number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -19,17 +19,17 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is greater than 0.
+    /// A uniform number below `end`, which must be greater than 0.
     pub fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.number()) * end as u128) >> u64::BITS) as usize
     }
 
-    /// A fraction from 0 to just below 1.
+    /// A uniform number in `0.0..1.0`.
     pub fn fraction(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of several.
+    /// A random element.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }

@@ -6,26 +6,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::{load::Measured, machine::Machine};
 
-/// One number.
+/// One measured value.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Figure {
-    /// What was measured; the same in every run.
+    /// Its name, the same in every run.
     pub name: String,
-    /// The number.
+    /// The value.
     pub value: f64,
-    /// What it counts.
+    /// The unit.
     pub unit: String,
-    /// The median time, in milliseconds.
+    /// The median latency, in milliseconds.
     pub p50_ms: Option<f64>,
-    /// The time that 99 of 100 stayed within, in milliseconds.
+    /// The 99th percentile of the latency, in milliseconds.
     pub p99_ms: Option<f64>,
-    /// What we want of it.
+    /// The target.
     pub aim: Option<Aim>,
-    /// What was done to measure it.
+    /// How it was measured.
     pub how: String,
 }
 
-/// What we want of a number.
+/// The target of a value.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aim {
@@ -45,7 +45,7 @@ impl Aim {
 }
 
 impl Figure {
-    /// A number and how it came to be.
+    /// A value and how it was measured.
     pub fn new(name: impl Into<String>, value: f64, unit: &str, how: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -58,7 +58,7 @@ impl Figure {
         }
     }
 
-    /// With the times of single requests.
+    /// Adds the latencies of single requests.
     pub fn with_latency(mut self, measured: &Measured) -> Self {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         self.p50_ms = Some(milliseconds(measured.percentile(0.5)));
@@ -66,26 +66,26 @@ impl Figure {
         self
     }
 
-    /// With what we want of it.
+    /// Adds a target.
     pub fn with_aim(mut self, aim: Aim) -> Self {
         self.aim = Some(aim);
         self
     }
 }
 
-/// All numbers of a run.
+/// All values of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
-    /// Where it ran.
+    /// The machine.
     pub machine: Machine,
     /// The load average before and after, over the last minute.
     pub load_average: (f64, f64),
-    /// What was measured, in order.
+    /// The values, in the order of measurement.
     pub figures: Vec<Figure>,
 }
 
 impl Report {
-    /// The table, with the change since an earlier run where there is one.
+    /// The table, with the change since an earlier run if one is given.
     pub fn table<'a>(&'a self, before: Option<&'a Self>) -> impl fmt::Display + 'a {
         Table { report: self, before }
     }

@@ -45,15 +45,15 @@ const VOWELS: [&str; 6] = ["a", "e", "i", "o", "u", "ea"];
 const CODAS: [&str; 5] = ["", "l", "n", "r", "x"];
 const SYLLABLES: usize = ONSETS.len() * VOWELS.len() * CODAS.len();
 
-/// Different words that descriptions can say.
+/// The number of distinct words in descriptions.
 const WORDS: usize = 40_000;
 /// Different brands, made of the same syllables.
 const BRANDS: usize = 3_000;
 
-/// Words and how often each is said.
+/// Words with their frequencies.
 pub struct Vocabulary {
     words: Vec<String>,
-    /// For each word, the share of all words said that it and those before it have.
+    /// The cumulative frequency of each word, from 0 to 1.
     cumulative: Vec<f64>,
     brands: Vec<String>,
     colours: Vec<&'static str>,
@@ -111,7 +111,7 @@ impl Default for Vocabulary {
     }
 }
 
-/// What a maker prints on the box: `KX-481`, `12V`, `30x40`.
+/// A model number or a size: `KX-481`, `12V`, `30x40`.
 fn model(random: &mut Random) -> String {
     let letter = |random: &mut Random| char::from(b'A' + random.below(26) as u8);
     match random.below(4) {
@@ -122,7 +122,7 @@ fn model(random: &mut Random) -> String {
     }
 }
 
-/// The made-up word of this number; every number has its own.
+/// The generated word with this number; all are distinct.
 fn made_up(number: usize) -> String {
     let mut word = String::new();
     let mut left = number + SYLLABLES;

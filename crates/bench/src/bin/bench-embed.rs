@@ -24,7 +24,7 @@ const DESCRIPTION: &str = "A warm-toned dreadnought with a spruce top, mahogany 
 /// Times both encoders of a model on one core.
 #[derive(Parser)]
 struct Arguments {
-    /// Folder with another model's files; without it, the model inside this program.
+    /// Folder with the files of another model [default: the model inside this program]
     #[arg(long)]
     folder: Option<PathBuf>,
     /// Times each text is embedded.
@@ -46,7 +46,7 @@ fn main() -> anyhow::Result<()> {
     let product = Text::Product { title: TITLE, description: DESCRIPTION };
     for (name, text) in [("query, 8 tokens", Text::Query(QUERY)), ("product, 122 tokens", product)]
     {
-        // A hundred look-ups at a time: one is too short for the clock.
+        // A hundred texts at a time: one is too fast for the clock.
         report(&format!("instant {name}"), arguments.rounds, 100, || {
             black_box(model.instant(black_box(text)));
         });

@@ -21,14 +21,14 @@ use engine::{
 };
 use serde_json::Value;
 
-/// How many of the products like one are compared with those found by float.
+/// The number of similar products that are compared with an exact search.
 const FIRST: usize = 10;
-/// What rounding a vector to bytes may move a cosine by.
+/// The error of a cosine by quantisation to bytes.
 const ROUNDING: f32 = 0.002;
-/// How far the vectors of products with the same title are moved apart, a coordinate.
+/// The noise added to each coordinate of products with the same title.
 const SPREAD: f32 = 0.02;
 
-/// Times the scan of vectors and measures what it loses.
+/// Measures the speed and the recall of vector search.
 #[derive(Parser)]
 struct Arguments {
     /// Phrases by kind: titles of products (T) and what people say (N, S).
@@ -86,7 +86,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// So many phrases of some kinds, evenly from the whole file.
+/// This many phrases of some kinds, sampled evenly from the file.
 fn spread(text: &str, kinds: &[&str], most: usize) -> Vec<String> {
     let all: Vec<_> = text
         .lines()
@@ -113,7 +113,7 @@ fn embed<'a>(
     Ok(made.into_iter().map(|made| made.vector).collect())
 }
 
-/// The share of the products most like one by float that the index finds, over so many of them.
+/// The recall of similar products against an exact search, over this many products.
 fn recall(titles: &[String], held: &[Vector], asked: usize) -> f64 {
     let snapshot = index(held.len(), titles, held, 0.0).snapshot();
     let (mut found, mut wanted) = (0, 0);
@@ -144,7 +144,7 @@ fn print_header() {
     );
 }
 
-/// A query, and what it means.
+/// A query and its vector.
 type Asked = (ParsedQuery, Option<DenseQuery>);
 
 fn time(
@@ -242,7 +242,7 @@ fn report(snapshot: &Snapshot, asked: &[Asked], threads: usize) {
     );
 }
 
-/// A shop of these titles over and over, their vectors moved apart so far.
+/// A shop of these titles, repeated, with noise added to their vectors.
 fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> ShopIndex {
     let mut random = Random::new(7);
     let mut builder = IndexBuilder::new();

@@ -7,8 +7,7 @@ use anyhow::Context;
 use bench::cpu;
 use testkit::Postgres;
 
-/// As an operator would run it: commits are flushed, pages survive a power cut, and statements are
-/// counted.
+/// Production settings: commits are flushed, full page writes are on, and statements are counted.
 const SETTINGS: [&str; 6] = [
     "fsync=on",
     "full_page_writes=on",
@@ -18,7 +17,7 @@ const SETTINGS: [&str; 6] = [
     "shared_preload_libraries=pg_stat_statements",
 ];
 
-/// Our own questions are not counted.
+/// Excludes the queries of the benchmark itself.
 const COUNTS: &str = "SELECT sum(calls), coalesce(sum(calls) FILTER (WHERE query = 'COMMIT'), 0)
      FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
      WHERE datname = current_database() AND query NOT LIKE '%pg_stat_statements%'";
@@ -26,7 +25,7 @@ const WRITTEN: &str = "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn";
 const CONNECTIONS: &str = "SELECT count(*) FROM pg_stat_activity
      WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
-/// Shops that are still searched in memory. They are few, and asking costs little.
+/// Counts the shops that are still searched in memory.
 const IN_MEMORY: &str = "SELECT count(*) FROM shops WHERE search_state < 2";
 const IN_MEMORY_LOOK: Duration = Duration::from_millis(100);
 
@@ -35,7 +34,7 @@ pub(crate) struct Database {
     server: Postgres,
 }
 
-/// What the database has done by some moment.
+/// The counters of the database.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Work {
     pub(crate) cpu: Duration,
@@ -45,7 +44,7 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// What was done since an earlier moment.
+    /// The difference since an earlier reading.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
             cpu: self.cpu.saturating_sub(before.cpu),
@@ -66,7 +65,7 @@ impl Database {
         self.server.psql("postgres", &format!("CREATE DATABASE {name}"));
     }
 
-    /// A copy of a database that nobody uses, with counters of its own.
+    /// A copy of an unused database, with its own counters.
     pub(crate) fn copy(&self, from: &str, name: &str) {
         let copy = format!("CREATE DATABASE {name} TEMPLATE {from} STRATEGY file_copy");
         self.server.psql("postgres", &copy);
@@ -83,7 +82,7 @@ impl Database {
         self.server.url(name)
     }
 
-    /// All that was done by now.
+    /// Reads the counters.
     pub(crate) fn work(&self, name: &str) -> anyhow::Result<Work> {
         let counts = self.server.psql(name, COUNTS);
         let (statements, commits) = counts.split_once('|').context("two counts")?;
@@ -92,7 +91,7 @@ impl Database {
             statements: statements.parse().unwrap_or(0),
             commits: commits.parse().unwrap_or(0),
             log_bytes: self.server.psql(name, WRITTEN).parse()?,
-            // Last, so that the questions above cost nobody anything.
+            // Read last, so that the queries above are not counted.
             cpu: cpu::of_family(process)?,
         })
     }
@@ -109,7 +108,7 @@ impl Database {
         Ok(self.server.psql(name, "SELECT pg_database_size(current_database())").parse()?)
     }
 
-    /// How many are connected.
+    /// The number of connections.
     pub(crate) fn connections(&self, name: &str) -> anyhow::Result<f64> {
         Ok(self.server.psql(name, CONNECTIONS).parse()?)
     }

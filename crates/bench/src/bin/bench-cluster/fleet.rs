@@ -98,7 +98,7 @@ impl Fleet {
                 let mut connection = Connection::open(&self.target(node, shop)).await?;
                 let before = self.database_searches().await?;
                 while self.database_searches().await? == before {
-                    let search = searches.next().context("there is nothing to search for")?;
+                    let search = searches.next().context("there are no queries")?;
                     let answer = connection.post("/api/v1/search", search.clone()).await?;
                     answer.expect(StatusCode::OK)?;
                 }

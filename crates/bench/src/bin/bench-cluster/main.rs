@@ -37,7 +37,7 @@ struct Arguments {
     /// Folder for the nodes' logs and copies; what is written there is removed again
     #[arg(long, value_name = "FOLDER", default_value = "target/bench-cluster")]
     data: PathBuf,
-    /// So many nodes, one after the other, each time on the same products
+    /// Numbers of nodes to measure, each on the same products
     #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
     nodes: Vec<usize>,
     /// Shops that are searched and written to
@@ -49,16 +49,16 @@ struct Arguments {
     /// Seconds for each measurement
     #[arg(long, default_value_t = 5)]
     seconds: u64,
-    /// Where the made-up products begin
+    /// Seed of the generated products
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Search shops of more products than this inside the database
     #[arg(long, value_name = "PRODUCTS")]
     search_above: Option<usize>,
-    /// Write the numbers to this file
+    /// Write the values to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Show beside each number what it was in this file, written by `--json` before
+    /// Compare with the values in this file, written by `--json` before
     #[arg(long, value_name = "FILE")]
     before: Option<PathBuf>,
 }

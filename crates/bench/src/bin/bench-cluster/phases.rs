@@ -32,17 +32,17 @@ const SEARCH: Kind = Kind { path: "/api/v1/search", status: StatusCode::OK };
 
 /// Products in one bulk request: as many as the service takes.
 const BULK: usize = 100;
-/// Connections of each kind of load, dealt to the nodes in turn.
+/// Connections of each kind of load, distributed over the nodes.
 const SEARCHING: usize = 8;
 const CREATING: usize = 16;
 const CREATING_IN_BULK: usize = 4;
 /// The writes among the searches of mixed load.
 const CREATING_BESIDE: usize = 2;
-/// Searches that are all different: more than any measurement gets through.
+/// The number of distinct searches: more than a measurement sends.
 const DIFFERENT: usize = 200_000;
-/// What the service calls the steps of a search, in memory and in the database.
+/// The stages of a search, in memory and in the database, as named in the metrics.
 const STAGES: [&str; 6] = ["understand", "encode", "candidates", "read", "score", "fetch"];
-/// Another node is behind by at most this.
+/// The target of the replication delay.
 const MOST_BEHIND_MS: f64 = 1000.0;
 /// The database that all measurements begin with.
 const FILLED: &str = "filled";
@@ -85,7 +85,7 @@ impl Bench {
         nodes: usize,
         search_above: Option<usize>,
     ) -> anyhow::Result<Fleet> {
-        // A setting lives as long as the program.
+        // Leaked: settings live as long as the program.
         let above = search_above.map(|above| above.to_string().leak() as &'static str);
         let url = database.url(name);
         let folder = self.folder.join(name);
@@ -148,7 +148,7 @@ impl Bench {
             let seconds = started.elapsed().as_secs_f64();
             figures.push(Figure::new(row.named("getting ready"), seconds, "s", how));
         }
-        row.fleet.warm_up(queries.first().context("there is nothing to search for")?).await?;
+        row.fleet.warm_up(queries.first().context("there are no queries")?).await?;
         if self.search_above.is_some() {
             row.fleet.search_until_in_database(queries).await?;
         }
@@ -285,7 +285,7 @@ impl Row<'_> {
         self.figures(&phase, &measured, before)
     }
 
-    /// The name of a figure: it is looked for by it in earlier reports.
+    /// The name of a value, by which earlier reports are compared.
     fn named(&self, what: &str) -> String {
         format!("{} nodes: {what}", self.fleet.len())
     }

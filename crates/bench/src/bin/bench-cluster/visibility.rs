@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::fleet::Fleet;
 
-/// Between two looks: little beside what is measured, and enough to leave the nodes time for others.
+/// The polling interval: short against the delays measured, and a small load for the nodes.
 const LOOK: Duration = Duration::from_millis(2);
-/// A write that is not found for longer is lost.
+/// A write must be found within this time.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Letters of a word that no other product says, nor one that is spelt nearly so.
+/// Letters of a unique word, long enough not to be corrected to another.
 const LETTERS: usize = 14;
 
 /// Creates products, one after the other, on each node in turn, until the time is over, and looks for

@@ -2,7 +2,7 @@
 
 use bench::report::Figure;
 
-/// What the service calls the steps of a search.
+/// The stages of a search, as named in the metrics.
 const STAGES: [&str; 4] = ["understand", "encode", "score", "fetch"];
 
 /// The histograms of searches at one moment, or between two.
@@ -12,7 +12,7 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// What a page of figures says.
+    /// Parses the metrics page.
     pub(crate) fn read(page: &str) -> Self {
         let stage = |stage| format!("stage=\"{stage}\"");
         Self {
@@ -22,7 +22,7 @@ impl Inside {
         }
     }
 
-    /// What came after an earlier moment.
+    /// The difference since an earlier reading.
     pub(crate) fn since(&self, before: &Self) -> Self {
         Self {
             all: self.all.since(&before.all),
@@ -35,7 +35,7 @@ impl Inside {
         self.all.figure(name, "shopkeeper_search_seconds")
     }
 
-    /// The medians of the steps.
+    /// The medians of the stages.
     pub(crate) fn stages(&self, name: impl Fn(&str) -> String) -> Vec<Figure> {
         let figure = |(stage, histogram): (&&str, &Histogram)| {
             histogram.figure(name(&format!("stage {stage}")), "shopkeeper_search_stage_seconds")
@@ -44,17 +44,17 @@ impl Inside {
     }
 }
 
-/// How many took how long.
+/// A histogram of the metrics page.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Histogram {
-    /// For each bucket, its upper end in seconds, and how many are in it or in those before.
+    /// The upper bound of each bucket in seconds, with its cumulative count.
     up_to: Vec<(f64, f64)>,
     sum: f64,
     count: f64,
 }
 
 impl Histogram {
-    /// The histogram of a name and a label. One that never came is empty.
+    /// The histogram with a name and a label; empty if it was never recorded.
     fn read(page: &str, name: &str, label: &str) -> Self {
         let value = |line: &str| line.rsplit(' ').next().and_then(|value| value.parse().ok());
         let mut read = Self::default();
@@ -84,7 +84,7 @@ impl Histogram {
         }
     }
 
-    /// About how many seconds this share stayed within, as if those in a bucket were spread evenly.
+    /// The quantile `share` in seconds, interpolated linearly within its bucket.
     fn percentile(&self, share: f64) -> f64 {
         let wanted = self.count * share;
         let mut before = (0.0, 0.0);
@@ -114,10 +114,10 @@ impl Histogram {
     }
 }
 
-/// The upper end of the bucket that a line is about.
+/// The upper bound of the bucket of a line.
 fn upper_end(line: &str) -> Option<f64> {
     let (_, end) = line.strip_prefix("_bucket{")?.split_once("le=\"")?;
-    // What has no end is written as `+Inf`, which is a number too.
+    // The last bucket is `+Inf`, which parses as a number.
     end.split_once('"')?.0.parse().ok()
 }
 

@@ -34,25 +34,25 @@ struct Arguments {
     /// Folder on the disk to measure; what is written there is removed again
     #[arg(long, value_name = "FOLDER", default_value = "target/bench-search")]
     data: PathBuf,
-    /// Catalogs of so many products, one after the other
+    /// Sizes of catalogs to measure, one after the other
     #[arg(long, value_delimiter = ',', default_value = "10000,100000")]
     products: Vec<u32>,
-    /// Which encoder says what queries mean
+    /// Encoder of the queries
     #[arg(long, value_enum, value_delimiter = ',', default_value = "instant,deep")]
     encoders: Vec<Encoder>,
     /// Seconds for each measurement
     #[arg(long, default_value_t = 5)]
     seconds: u64,
-    /// Where the made-up products begin
+    /// Seed of the generated products
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Take the products from this file, one JSON object a line, instead of making them up
+    /// Read the products from this file, one JSON object per line, instead of generating them
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// Write the numbers to this file
+    /// Write the values to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Show beside each number what it was in this file, written by `--json` before
+    /// Compare with the values in this file, written by `--json` before
     #[arg(long, value_name = "FILE")]
     before: Option<PathBuf>,
 }

@@ -32,28 +32,28 @@ const BULK: usize = 100;
 const FILLING_CONNECTIONS: usize = 4;
 /// Connections that search at once: more than there are cores to answer them.
 const SATURATION: usize = 8;
-/// Searches that are all different: more than any measurement gets through.
+/// The number of distinct searches: more than a measurement sends.
 const DIFFERENT: usize = 200_000;
-/// Searches that come over and over.
+/// The number of repeated searches.
 const REPEATED: usize = 100;
-/// Between two looks at whether the service is ready.
+/// The interval at which readiness is polled.
 const READY_POLL_INTERVAL: Duration = Duration::from_millis(2);
-/// A service that takes longer to be ready is broken.
+/// The service must be ready within this time.
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// The size of catalog that the aims for memory and restart are set for.
+/// The catalog size from which the targets for memory and restart apply.
 const AIMED_AT: usize = 1_000_000;
 const MOST_BYTES_PER_PRODUCT: f64 = 1_600.0;
 const MOST_RESTART_SECONDS: f64 = 15.0;
 
-/// Which encoder says what queries mean.
+/// The encoder of the queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Encoder {
     /// A table look-up
     Instant,
     /// The transformer
     Deep,
-    /// None: words alone
+    /// None: lexical search only
     Off,
 }
 
@@ -66,8 +66,8 @@ impl Encoder {
         }
     }
 
-    /// The settings that make the service use it. Products keep the vectors made at once: the
-    /// deep ones look the same to a search, and making them is `bench-embed`'s matter.
+    /// The settings of the service for this encoder. Products keep their instant vectors: deep ones
+    /// cost a search the same, and `bench-embed` measures their computation.
     fn settings(self) -> Vec<(&'static str, &'static str)> {
         let (kind, budget) = match self {
             Self::Instant => ("built-in", "0"),
@@ -116,12 +116,12 @@ impl Bench {
         Ok(figures)
     }
 
-    /// The name of a figure: it is looked for by it in earlier reports.
+    /// The name of a value, by which earlier reports are compared.
     fn named(&self, what: &str) -> String {
         format!("{} products: {what}", self.count)
     }
 
-    /// Writes the catalog, and starts again on it.
+    /// Writes the catalog and restarts the service on it.
     async fn fill(
         &self,
         installation: &Installation,
@@ -280,13 +280,13 @@ impl Bench {
 
     /// The first search loads the shop.
     async fn one_search(&self, target: &Target, products: &Products) -> anyhow::Result<()> {
-        let search = products.searches(1, 1).pop().context("there is nothing to search for")?;
+        let search = products.searches(1, 1).pop().context("there are no queries")?;
         Connection::open(target).await?.post(SEARCH.path, search).await?.expect(SEARCH.status)?;
         Ok(())
     }
 }
 
-/// Bodies of searches, one after the other, from the first again after the last.
+/// Bodies of searches, repeated in order.
 #[derive(Clone)]
 struct Queries {
     bodies: Arc<Vec<hyper::body::Bytes>>,
@@ -308,7 +308,7 @@ fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
-/// Waits until the service says it is ready.
+/// Waits until the service is ready.
 async fn ready(target: &Target) -> anyhow::Result<()> {
     let mut connection = Connection::open(target).await?;
     let started = Instant::now();

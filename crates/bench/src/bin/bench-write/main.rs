@@ -37,23 +37,23 @@ struct Arguments {
     /// Seconds for each of the measurements of a fixed time
     #[arg(long, default_value_t = 5)]
     seconds: u64,
-    /// Where the made-up products begin
+    /// Seed of the generated products
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Take the products from this file, one JSON object a line, instead of making them up
+    /// Read the products from this file, one JSON object per line, instead of generating them
     #[arg(long, value_name = "FILE")]
     catalog: Option<PathBuf>,
-    /// Create singly once more while every flush takes at least so long, as on a disk without a
-    /// volatile cache; `0` leaves it out
+    /// Measure single creates again with flushes of at least this time, as on a disk without a volatile
+    /// cache; `0` skips it
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 2000)]
     slow_flush_us: u64,
-    /// Measure these alone, instead of all
+    /// Measure these phases only
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Phase>,
-    /// Write the numbers to this file
+    /// Write the values to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Show beside each number what it was in this file, written by `--json` before
+    /// Compare with the values in this file, written by `--json` before
     #[arg(long, value_name = "FILE")]
     before: Option<PathBuf>,
 }
@@ -86,7 +86,7 @@ fn main() -> anyhow::Result<()> {
         Duration::from_secs(arguments.seconds),
         Duration::from_micros(arguments.slow_flush_us),
     );
-    // One thread: the client takes no more than it needs of the cores that the service runs on.
+    // One thread: the client shares the cores with the service.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let figures = runtime.block_on(bench.run(&arguments.only))?;
 

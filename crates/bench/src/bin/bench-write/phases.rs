@@ -34,11 +34,11 @@ const BULK_CONNECTIONS: [usize; 3] = [1, 4, 8];
 const BULK: usize = 100;
 /// Different searches.
 const SEARCHES: usize = 1000;
-/// How long background work gets to come to rest before memory is read.
+/// The wait for background work before memory is read.
 const REST: Duration = Duration::from_secs(2);
-/// Between two looks at whether the service is ready.
+/// The interval at which readiness is polled.
 const READY_POLL_INTERVAL: Duration = Duration::from_millis(2);
-/// A service that takes longer to be ready is broken.
+/// The service must be ready within this time.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 const LEAST_GAIN: f64 = 20.0;
@@ -46,7 +46,7 @@ const LEAST_BULK: f64 = 8_000.0;
 const MOST_BYTES_PER_PRODUCT: f64 = 2_048.0;
 const MOST_RESTART_SECONDS: f64 = 2.0;
 
-/// A part of the measurement that can be asked for alone.
+/// A phase that can be measured alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Phase {
     /// Products created one by one
@@ -59,7 +59,7 @@ pub(crate) enum Phase {
     Search,
 }
 
-/// Everything a measurement needs.
+/// The options of the benchmark.
 pub(crate) struct Bench {
     binary: PathBuf,
     folder: PathBuf,
@@ -79,7 +79,7 @@ impl Bench {
         Self { binary, folder, products: Arc::new(products), time, slow_flush }
     }
 
-    /// Measures the phases asked for, or all.
+    /// Measures the selected phases, or all.
     pub(crate) async fn run(&self, only: &[Phase]) -> anyhow::Result<Vec<Figure>> {
         let wanted = |phase: Phase| only.is_empty() || only.contains(&phase);
         let mut figures = Vec::new();
@@ -91,7 +91,7 @@ impl Bench {
         }
         if [Phase::Bulk, Phase::Restart, Phase::Search].into_iter().any(wanted) {
             let mut installation = self.install("bulk", Duration::ZERO)?;
-            // Searches are measured, not the memory of their answers.
+            // Without the query cache.
             installation.configure(&[("SHOPKEEPER_INDEX_ANSWER_BYTES", "0")]);
             let service = installation.start()?;
             let filled = self.fill(&installation, &service).await?;
@@ -114,16 +114,15 @@ impl Bench {
         Installation::new(&self.binary, &self.folder, name, slow_flush)
     }
 
-    /// Searches once: from then on the shop is in memory, and writes go to its index too.
+    /// Loads the shop by a first search, so that writes update its index, too.
     async fn bring_into_memory(&self, target: &Target) -> anyhow::Result<()> {
         ready(target).await?;
         self.ask(target).await.map(drop)
     }
 
-    /// The answer to a search that is always the same.
+    /// The answer to a fixed search.
     async fn ask(&self, target: &Target) -> anyhow::Result<serde_json::Value> {
-        let search =
-            self.products.searches(1, 1).pop().context("there is nothing to search for")?;
+        let search = self.products.searches(1, 1).pop().context("there are no queries")?;
         Connection::open(target).await?.post(SEARCH.path, search).await?.json(SEARCH.status)
     }
 
@@ -169,10 +168,10 @@ impl Bench {
             );
         }
         if let [alone, .., together] = rates[..] {
-            // Alone, every write waits for a flush of its own.
+            // With one connection, every write waits for its own flush.
             let gain =
                 Figure::new(format!("64 connections : 1{on_disk}"), together / alone, "x", "rates");
-            // A disk whose flushes cost nothing leaves nothing to share.
+            // If flushes are free, group commit gains nothing.
             let gain = match slow_flush {
                 Duration::ZERO => gain,
                 _ => gain.with_aim(Aim::AtLeast(LEAST_GAIN)),
@@ -276,14 +275,14 @@ impl Bench {
         connections: usize,
         requests: std::ops::Range<usize>,
     ) -> anyhow::Result<Measured> {
-        // Made before the clock runs.
+        // Built before the measurement starts.
         let bodies: Vec<_> = requests.map(|at| self.products.bulk(at * BULK, BULK)).collect();
         let next = AtomicUsize::new(0);
         let body = move || bodies.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
         drive(target, BULK_CREATE, connections, Duration::MAX / 4, body).await
     }
 
-    /// Stops the service and starts it again on what it has stored.
+    /// Restarts the service on the same data folder.
     async fn restart(
         &self,
         installation: &Installation,
@@ -301,7 +300,7 @@ impl Bench {
             let found = self.ask(&service.target).await?;
             let elapsed = started.elapsed();
             if found != expected {
-                bail!("the service finds something else after its restart");
+                bail!("the service returns another answer after its restart");
             }
             Ok(elapsed)
         };
@@ -370,7 +369,7 @@ impl Bench {
     }
 }
 
-/// Waits until the service says it is ready.
+/// Waits until the service is ready.
 async fn ready(target: &Target) -> anyhow::Result<()> {
     let mut connection = Connection::open(target).await?;
     let started = Instant::now();
@@ -383,7 +382,7 @@ async fn ready(target: &Target) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the service says of its commits.
+/// The commit metrics of the service.
 #[derive(Clone, Copy)]
 struct Commits {
     groups: f64,
@@ -404,7 +403,7 @@ impl Commits {
     }
 }
 
-/// One figure of the service's own.
+/// The value of one metric.
 async fn metric(target: &Target, name: &str) -> anyhow::Result<f64> {
     let page = Connection::open(target).await?.get("/metrics").await?.expect(StatusCode::OK)?;
     let page = String::from_utf8_lossy(&page);
