@@ -405,7 +405,7 @@ fn an_outage_does_not_bring_back_what_a_shop_was_before_it_left_memory() {
         node.create(&format!("rug{n}"));
     }
     until("a shop that is searched in the database", || {
-        node.log().contains("a shop can be searched in the database")
+        node.log().contains("shop is ready for search in the database")
             && node.metric("shopkeeper_index_shops") == Some(0.0)
     });
     assert_eq!(node.update(lamp, &json!({"title": "lamp new"})).status(), 200);
