@@ -1,13 +1,13 @@
-//! Do all parts of the service agree on which products satisfy a query? The first line is a query,
-//! the rest a product's text, and its price, if it is one.
+//! All evaluations of a condition agree on which products satisfy a query. The first line of the
+//! input is a query, the rest a product's text and, if it parses, its price.
 #![no_main]
 
 use std::collections::BTreeSet;
 
 use catalog::{
-    price::Money,
-    query_parser::{Exclusion, PriceInterval, PriceRange, ParsedQuery, parse},
     analysis::for_each_word,
+    price::Money,
+    query_parser::{Exclusion, ParsedQuery, PriceInterval, PriceRange, parse},
 };
 use libfuzzer_sys::fuzz_target;
 

@@ -1,4 +1,4 @@
-//! Does reading a price ever panic, lose a digit or change the text?
+//! Parsing a price never panics, loses no digit and keeps the text.
 #![no_main]
 
 use catalog::price::{MAX_CHARS, MAX_DECIMALS, Price};

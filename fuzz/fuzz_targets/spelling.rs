@@ -1,13 +1,13 @@
-//! Does correcting a query ever panic, cut a character or change what it does not report? The
-//! words of the first line are those that the shop knows, the rest is the query.
+//! Correcting a query never panics, splits no character and reports every change. The first line of
+//! the input is the vocabulary of the shop, the rest is the query.
 #![no_main]
 
 use std::collections::BTreeMap;
 
 use catalog::{
-    spelling::{Vocabulary, correct},
-    query_parser::ParseOptions,
     analysis::for_each_word,
+    query_parser::ParseOptions,
+    spelling::{Vocabulary, correct},
 };
 use libfuzzer_sys::fuzz_target;
 

@@ -1,4 +1,4 @@
-//! Which prices are read, and as what? Tables, then properties.
+//! Tables of prices with their parse, then properties.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -259,7 +259,7 @@ fn negative_wherever_the_minus_stands() {
 }
 
 #[test]
-fn a_plus_is_refused() {
+fn a_plus_is_rejected() {
     check("+5 €", expect!["refused: Plus"]);
     check("$+5", expect!["refused: Plus"]);
     check("$5+", expect!["refused: Plus"]);
@@ -342,7 +342,7 @@ fn a_number_that_reads_two_ways() {
 }
 
 #[test]
-fn control_characters_are_refused() {
+fn control_characters_are_rejected() {
     check("$5\n", expect!["refused: ControlCharacter"]);
     check("$\t5", expect!["refused: ControlCharacter"]);
     check("\r\n", expect!["refused: ControlCharacter"]);
@@ -352,7 +352,7 @@ fn control_characters_are_refused() {
 }
 
 #[test]
-fn only_ascii_digits_are_read() {
+fn only_ascii_digits_are_accepted() {
     check("٥ USD", expect!["refused: OtherDigits { found: '٥' }"]);
     check("５円", expect!["refused: OtherDigits { found: '５' }"]);
     check("$½", expect!["refused: OtherDigits { found: '½' }"]);
@@ -361,7 +361,7 @@ fn only_ascii_digits_are_read() {
 }
 
 #[test]
-fn a_long_text_is_refused_whatever_it_holds() {
+fn a_long_text_is_rejected_whatever_it_contains() {
     let blanks = " ".repeat(MAX_CHARS - 2);
     check(&format!("{blanks}€5"), expect!["5 EUR"]);
     check(&format!("{blanks} €5"), expect!["refused: TooLong"]);
@@ -420,7 +420,7 @@ fn messages_say_how_to_write_it_instead() {
 }
 
 #[test]
-fn the_ways_out_of_two_readings_are_themselves_read() {
+fn suggestions_for_ambiguous_numbers_are_accepted() {
     for text in ["1.299 KWD", "999,999 TND", "10.000 CLF"] {
         let Err(InvalidPrice::ReadTwoWays { grouped, decimal, currency, .. }) = Price::parse(text)
         else {
@@ -584,7 +584,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in any::<String>()) {
+    fn any_text_is_parsed_or_rejected(text in any::<String>()) {
         reads_or_refuses(&text)?;
     }
 

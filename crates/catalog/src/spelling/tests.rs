@@ -88,7 +88,7 @@ fn check(query: &str, expected: &str) {
 }
 
 #[test]
-fn words_that_the_shop_does_not_know_are_corrected() {
+fn unknown_words_are_corrected() {
     check("runing shoes", "running shoes | runing>running");
     check("cieling fan", "ceiling fan | cieling>ceiling");
     check("Leahter", "leather | Leahter>leather");
@@ -98,7 +98,7 @@ fn words_that_the_shop_does_not_know_are_corrected() {
 }
 
 #[test]
-fn the_words_around_tell_what_is_meant() {
+fn the_context_chooses_the_correction() {
     check("snow thower", "snow thrower | thower>thrower");
     check("storage thower", "storage tower | thower>tower");
 }
@@ -111,13 +111,13 @@ fn words_are_split_and_joined() {
 }
 
 #[test]
-fn a_word_of_the_language_is_meant_as_it_stands() {
+fn a_dictionary_word_is_kept() {
     check("settee", "settee");
     check("setteer", "setter | setteer>setter");
 }
 
 #[test]
-fn the_rest_of_a_word_that_breaks_off_is_found() {
+fn a_prefix_is_completed() {
     check("water bott", "water bottle | bott>bottle");
     check("fluores tube", "fluorescent tube | fluores>fluorescent");
 }
@@ -141,18 +141,18 @@ fn known_words_numbers_sizes_and_codes_stay() {
 }
 
 #[test]
-fn nothing_like_it_stays_as_it_is() {
+fn a_word_without_candidates_is_kept() {
     check("qwertzuiopq", "qwertzuiopq");
     check(&"x".repeat(900), &"x".repeat(900));
 }
 
 #[test]
-fn a_slip_in_a_title_does_not_hide_the_word_that_is_meant() {
+fn a_typo_in_a_title_does_not_prevent_the_correction() {
     check("flourescent tube", "fluorescent tube | flourescent>fluorescent");
 }
 
 #[test]
-fn conditions_are_kept_and_excluded_words_corrected() {
+fn excluded_words_are_corrected() {
     check(
         "runing shoes under $50 without lether",
         "running shoes | runing>running, lether>leather",
@@ -161,7 +161,7 @@ fn conditions_are_kept_and_excluded_words_corrected() {
 }
 
 #[test]
-fn what_is_switched_off_is_not_corrected() {
+fn corrections_can_be_switched_off() {
     let read = ParseOptions { corrections: false, ..ParseOptions::default() };
     assert!(read.parse("runing", &|_| false).corrections.is_empty());
 }

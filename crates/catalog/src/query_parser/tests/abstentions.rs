@@ -1,4 +1,4 @@
-//! Numbers that are no prices and negations that are wanted.
+//! Numbers that are not prices, and negations that belong to what is wanted.
 
 use super::abstains;
 

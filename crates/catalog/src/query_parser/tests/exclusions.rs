@@ -1,4 +1,4 @@
-//! What is not wanted.
+//! Exclusions.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! Claims that products make: "nickel-free", "lactose free", "free of nickel".
+//! Free-from claims: "nickel-free", "lactose free", "free of nickel".
 
 use expect_test::expect;
 
@@ -9,7 +9,7 @@ use crate::{
 };
 
 #[test]
-fn claims_leave_out_and_are_searched_for() {
+fn claims_exclude_and_are_searched_for() {
     check("lactose free milk", expect!["lactose free milk | claims no lactose"]);
     check("lactose-free milk", expect!["lactose-free milk | claims no lactose"]);
     check("lactose free", expect!["lactose free | claims no lactose"]);
@@ -61,14 +61,14 @@ fn lists_of_claims() {
 }
 
 #[test]
-fn a_negated_claim_leaves_out_those_who_make_it() {
+fn a_negated_claim_excludes_products_that_make_it() {
     check("gum not sugar free", expect!["gum | not sugar free"]);
     check("gum not sugar-free", expect!["gum | not sugar free"]);
     abstains(&["earrings not free of nickel"]);
 }
 
 #[test]
-fn names_that_only_look_so_are_left_alone() {
+fn names_that_look_like_claims_are_ignored() {
     abstains(&[
         "duty free bag",
         "duty-free bag",
@@ -142,7 +142,7 @@ fn the_shop_decides_about_unlisted_words() {
 }
 
 #[test]
-fn what_is_switched_off_is_not_read() {
+fn claims_can_be_switched_off() {
     let off = ParseOptions { exclusions: false, ..ParseOptions::default() };
     let read = off.parse("nickel-free earrings", &|_| false);
     assert!(read.exclusions.is_empty());
@@ -150,7 +150,7 @@ fn what_is_switched_off_is_not_read() {
 }
 
 #[test]
-fn a_claim_is_found_in_every_way_products_make_it() {
+fn a_claim_matches_every_form_that_products_use() {
     let ways = |query: &str| {
         let words = parse(query).terms();
         let shown = |way: &Alternative| way.words.join(if way.all { "+" } else { "," });
@@ -167,7 +167,7 @@ fn a_claim_is_found_in_every_way_products_make_it() {
 }
 
 #[test]
-fn products_that_deny_it_are_allowed() {
+fn products_that_negate_the_word_are_allowed() {
     let parsed = parse("nickel-free earrings");
     for text in ["Nickel-free hoops", "Studs", "Hoops free of nickel", "Hoops. No nickel!"] {
         assert!(parsed.allows("Earrings", text), "{text}");

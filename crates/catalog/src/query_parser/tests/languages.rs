@@ -1,4 +1,4 @@
-//! The price grammar and exclusions in other languages.
+//! Price phrases and exclusions in other languages.
 
 use expect_test::expect;
 

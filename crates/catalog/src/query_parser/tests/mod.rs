@@ -1,4 +1,4 @@
-//! Tables of queries and how they are read, and what holds for every text.
+//! Tables of queries with their parse, and properties of every text.
 
 mod abstentions;
 mod exclusions;

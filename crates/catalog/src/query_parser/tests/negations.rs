@@ -1,4 +1,4 @@
-//! Comparisons that are negated, budgets, and negations that say nothing about the price.
+//! Negated comparisons, budgets, and negations that do not concern the price.
 
 use expect_test::expect;
 
@@ -90,7 +90,7 @@ fn several_negated_comparisons() {
 }
 
 #[test]
-fn negations_of_something_else_do_not_turn_a_comparison() {
+fn other_negations_do_not_invert_a_comparison() {
     check("shoes not black over 80", expect!["shoes | price > 80; not black"]);
     check("shoes without leather over $80", expect!["shoes | price > 80 USD; not leather"]);
     check("no laces, over 80", expect![" | price > 80; not lace"]);
@@ -135,7 +135,7 @@ fn budgets_are_inclusive_ceilings() {
 }
 
 #[test]
-fn what_holds_no_condition() {
+fn phrases_without_a_definite_condition() {
     abstains(&[
         "speed limit 25 sign",
         "speed limit is 80",
@@ -184,7 +184,7 @@ fn what_holds_no_condition() {
 }
 
 #[test]
-fn words_about_an_unlimited_budget_are_set_aside() {
+fn phrases_for_an_unlimited_budget_are_stop_words() {
     check("tv money is no object", expect!["tv |"]);
     check("tv no budget limit", expect!["tv |"]);
     check("not the cheapest sofa", expect!["sofa |"]);

@@ -1,11 +1,11 @@
-//! Prices that are said, in English.
+//! Price phrases in English.
 
 use expect_test::expect;
 
 use super::check;
 
 #[test]
-fn below_leaves_the_amount_out() {
+fn below_excludes_the_amount() {
     check("red shoes under $50", expect!["red shoes | price < 50 USD"]);
     check("shoes below 50 dollars", expect!["shoes | price < 50 USD"]);
     check("headphones less than $100", expect!["headphones | price < 100 USD"]);
@@ -46,7 +46,7 @@ fn below_leaves_the_amount_out() {
 }
 
 #[test]
-fn at_most_lets_the_amount_in() {
+fn at_most_includes_the_amount() {
     check("shoes up to $50", expect!["shoes | price <= 50 USD"]);
     check("shoes up to 50", expect!["shoes | price <= 50"]);
     check("shoes at most 50 dollars", expect!["shoes | price <= 50 USD"]);

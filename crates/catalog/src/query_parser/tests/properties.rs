@@ -1,4 +1,4 @@
-//! What holds for every text.
+//! Properties of the parse of every text.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -69,17 +69,17 @@ fn check_all(text: &str) {
 
 proptest! {
     #[test]
-    fn any_text_is_read_and_nothing_is_lost(text in "\\PC{0,80}") {
+    fn any_text_is_parsed_without_loss(text in "\\PC{0,80}") {
         check_all(&text);
     }
 
     #[test]
-    fn any_phrase_is_read_and_nothing_is_lost(text in texts()) {
+    fn any_phrase_is_parsed_without_loss(text in texts()) {
         check_all(&text);
     }
 
     #[test]
-    fn what_is_switched_off_is_not_read(text in texts()) {
+    fn options_switch_rules_off(text in texts()) {
         let read = |options: ParseOptions| options.parse(&text, &|_| false);
         let all = ParseOptions::default();
         assert!(read(ParseOptions { price: false, ..all }).constraints.is_empty());
@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn conditions_admit_what_a_naive_check_admits(
+    fn conditions_agree_with_a_naive_check(
         (cue, kind) in select(&[
             ("under", PriceKind::Below), ("up to", PriceKind::AtMost), ("over", PriceKind::Above),
             ("at least", PriceKind::AtLeast), ("about", PriceKind::About),
@@ -123,7 +123,7 @@ proptest! {
 }
 
 #[test]
-fn hostile_text_takes_no_longer_than_its_length() {
+fn hostile_text_is_parsed_in_linear_time() {
     for piece in
         ["-", "under ", "$", "1 ", "1 000 ", "twenty ", "a hundred and ", "no ", "or ", "price "]
             .iter()

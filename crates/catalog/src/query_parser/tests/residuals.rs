@@ -1,4 +1,4 @@
-//! Sort hints, chit-chat, and what is left to search for.
+//! Sort orders, stop words, and the residual text.
 
 use expect_test::expect;
 
@@ -22,7 +22,7 @@ fn sort_hints() {
 }
 
 #[test]
-fn chit_chat_is_set_aside() {
+fn conversational_phrases_are_removed() {
     check("i am looking for a red sofa", expect!["red sofa |"]);
     check("I'm looking for something to sit on", expect!["sit |"]);
     check("do you have umbrellas", expect!["umbrellas |"]);

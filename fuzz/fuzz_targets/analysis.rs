@@ -1,4 +1,4 @@
-//! Does reading the words of a text ever panic, or does a query not find its own text?
+//! Analysing a text never panics, and a query matches its own text.
 #![no_main]
 
 use std::collections::BTreeSet;
