@@ -232,54 +232,68 @@ impl Speller<'_> {
             return None;
         }
         *looked_up += 1;
-        let mut candidates = self.candidates(at, &word);
-        if products > 0 {
-            let more = |candidate: &Candidate| (self.vocabulary.doc_freq)(&candidate.word);
-            candidates.retain(|candidate| {
-                let is_typo = distance(&word, &candidate.word, EDIT).is_some();
-                is_typo && more(candidate) >= products * POSSIBLE_TYPO_RATIO
-            });
-            let best = candidates.into_iter().next()?;
-            if more(&best) < products * CERTAIN_TYPO_RATIO {
-                variants.push(SpellingVariant {
-                    of: (&*word).into(),
-                    word: best.word.into(),
-                    weight: VARIANT_WEIGHT,
-                });
-                return None;
-            }
-            let of = (&*best.word).into();
-            variants.push(SpellingVariant { of, word: (&*word).into(), weight: 1.0 });
-            return Some(Fix { to: best.word, tokens: 1 });
+        let candidates = self.candidates(at, &word);
+        match products {
+            0 => self.fix_unknown(at, &word, candidates, variants),
+            _ => self.fix_rare(&word, products, candidates, variants),
         }
-        let split = self.split(&word);
+    }
+
+    /// Corrects a known but rare word if a similar term is far more frequent. The word itself stays
+    /// a variant; where the ratio is not conclusive, the term becomes a variant instead.
+    fn fix_rare(
+        &self,
+        word: &str,
+        products: u64,
+        mut candidates: Vec<Candidate>,
+        variants: &mut Vec<SpellingVariant>,
+    ) -> Option<Fix> {
+        let doc_freq = |candidate: &Candidate| (self.vocabulary.doc_freq)(&candidate.word);
+        candidates.retain(|candidate| {
+            let is_typo = distance(word, &candidate.word, EDIT).is_some();
+            is_typo && doc_freq(candidate) >= products * POSSIBLE_TYPO_RATIO
+        });
+        let best = candidates.into_iter().next()?;
+        if doc_freq(&best) < products * CERTAIN_TYPO_RATIO {
+            let (of, other) = (word.into(), best.word.into());
+            variants.push(SpellingVariant { of, word: other, weight: VARIANT_WEIGHT });
+            return None;
+        }
+        let of = (&*best.word).into();
+        variants.push(SpellingVariant { of, word: word.into(), weight: 1.0 });
+        Some(Fix { to: best.word, tokens: 1 })
+    }
+
+    /// Corrects an unknown word: splits it, replaces it by the best candidate, or keeps a dictionary
+    /// word. Further candidates become variants.
+    fn fix_unknown(
+        &self,
+        at: usize,
+        word: &str,
+        candidates: Vec<Candidate>,
+        variants: &mut Vec<SpellingVariant>,
+    ) -> Option<Fix> {
         let best = candidates.first().map(|candidate| candidate.score);
-        if let Some((to, score)) = split
+        if let Some((to, score)) = self.split(word)
             && best.is_none_or(|best| score > best)
         {
             return Some(Fix { to, tokens: 1 });
         }
-        let best = candidates.first()?.score;
-        if (self.vocabulary.is_dictionary_word)(self.words[at])
-            || (self.vocabulary.is_dictionary_word)(&word)
-        {
-            variants.extend(candidates.into_iter().take(MAX_VARIANTS).map(|other| {
-                SpellingVariant {
-                    of: (&*word).into(),
-                    word: other.word.into(),
-                    weight: VARIANT_WEIGHT * (other.score - best).exp(),
-                }
-            }));
-            return None;
-        }
+        let best = best?;
         let mut candidates = candidates.into_iter();
-        let best = candidates.next()?;
+        let is_dictionary_word = (self.vocabulary.is_dictionary_word)(self.words[at])
+            || (self.vocabulary.is_dictionary_word)(word);
+        let replacement = match is_dictionary_word {
+            true => None,
+            false => candidates.next().map(|best| best.word),
+        };
+        let of: Box<str> = replacement.as_deref().unwrap_or(word).into();
         variants.extend(candidates.take(MAX_VARIANTS).map(|other| SpellingVariant {
-            of: (&*best.word).into(),
+            of: of.clone(),
             word: other.word.into(),
-            weight: VARIANT_WEIGHT * (other.score - best.score).exp(),
+            weight: VARIANT_WEIGHT * (other.score - best).exp(),
         }));
-        Some(Fix { to: best.word, tokens: 1 })
+        replacement.map(|to| Fix { to, tokens: 1 })
     }
 
     /// Terms that the word may be a typo of, best first.
