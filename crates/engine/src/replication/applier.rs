@@ -1,9 +1,9 @@
 //! Applies committed changes without delaying the writer's next commit.
 //!
-//! The writer applies small batches itself, which is cheaper than handing them over. Larger batches,
-//! and those of a shop whose earlier batches are still queued, go to a pool of threads. At most one
-//! thread works on a shop, so its changes are applied in order, and a shop with much to index does
-//! not delay the writes of others.
+//! The writer applies small batches itself, which is cheaper than handing them over. Larger
+//! batches, and those of a shop whose earlier batches are still queued, go to a pool of threads. At
+//! most one thread works on a shop, so its changes are applied in order, and a shop with much to
+//! index does not delay the writes of others.
 
 use std::{
     collections::{HashMap, VecDeque},

@@ -11,9 +11,7 @@ use catalog::{
 };
 
 use super::{
-    change_batch::ChangeBatch,
-    eviction::EvictionReason,
-    registry::{ShopRegistry, ShopState},
+    change_batch::ChangeBatch, eviction::EvictionReason, registry::ShopRegistry, table::ShopState,
 };
 use crate::{
     index::{Entry, EntryVector, IndexChange, ShopIndex},
@@ -105,9 +103,9 @@ impl ShopRegistry {
         self.progress.send_replace(());
     }
 
-    /// Applies a batch of a store that other nodes write to. Their changes may lie between the index
-    /// and the batch, and an earlier catch-up may have included the batch. Only a batch that starts
-    /// at the position of the index is applied without a query.
+    /// Applies a batch of a store that other nodes write to. Their changes may lie between the
+    /// index and the batch, and an earlier catch-up may have included the batch. Only a batch that
+    /// starts at the position of the index is applied without a query.
     fn apply_in_sequence(&self, index: &Arc<ShopIndex>, batch: &ChangeBatch) {
         let shop = batch.shop;
         let state = self.table.lock().current(shop, index).map(|r| (r.position(), r.confirmed_at));

@@ -4,10 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use catalog::{change::Seq, product::ShopId};
 
-use super::{
-    eviction::EvictionReason,
-    registry::{ShopRegistry, ShopState},
-};
+use super::{eviction::EvictionReason, registry::ShopRegistry, table::ShopState};
 use crate::{
     index::ShopIndex,
     store::{FeedResult, Position, StoreError, StoreErrorKind},

@@ -4,7 +4,7 @@ use std::{fmt, mem, sync::Arc};
 
 use catalog::{change::Seq, product::ShopId};
 
-use super::registry::{ShopState, ShopTable};
+use super::table::{ShopState, ShopTable};
 use crate::{
     index::ShopIndex,
     store::{ErrorChain, StoreError, TxStamp},

@@ -60,7 +60,7 @@ impl FailoverReaders {
     }
 
     /// Reads the local replica; `None` if it cannot serve the read.
-    fn from_replica<T>(
+    fn read_replica<T>(
         &self,
         read: impl FnOnce(&LocalReplica) -> Result<Option<T>, StoreError>,
     ) -> Option<T> {
@@ -122,7 +122,7 @@ impl StoreInfo for FailoverReaders {
     fn counts(&self, shop: ShopId) -> Result<ShopCounts, StoreError> {
         self.with_fallback(
             |database| database.counts(shop),
-            || self.from_replica(|replica| replica.counts(shop)),
+            || self.read_replica(|replica| replica.counts(shop)),
         )
     }
 }
@@ -131,14 +131,14 @@ impl ProductReads for FailoverReaders {
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
         self.with_fallback(
             |database| database.products(pass, ids),
-            || self.from_replica(|replica| replica.products(pass, ids)),
+            || self.read_replica(|replica| replica.products(pass, ids)),
         )
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
         self.with_fallback(
             |database| database.page(pass, limit, offset),
-            || self.from_replica(|replica| replica.page(pass, limit, offset)),
+            || self.read_replica(|replica| replica.page(pass, limit, offset)),
         )
     }
 }
@@ -163,7 +163,7 @@ impl FullScan for FailoverReaders {
 
 impl SearchReads for FailoverReaders {
     fn hits(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError> {
-        match self.from_replica(|replica| replica.products(pass, ids)) {
+        match self.read_replica(|replica| replica.products(pass, ids)) {
             Some(products) => Ok(products),
             None => self.database.products(pass, ids),
         }
@@ -175,7 +175,7 @@ impl SearchReads for FailoverReaders {
         ids: &[ProductId],
         allowed: &dyn Fn(&str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError> {
-        match self.from_replica(|replica| replica.rejected_by_text(shop, ids, allowed)) {
+        match self.read_replica(|replica| replica.rejected_by_text(shop, ids, allowed)) {
             Some(rejected) => Ok(rejected),
             None => self.database.rejected_by_text(shop, ids, allowed),
         }

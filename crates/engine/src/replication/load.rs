@@ -8,12 +8,41 @@ use super::{
     change_batch::ChangeBatch,
     eviction::EvictionReason,
     pending::PendingChanges,
-    registry::{LoadReason, ShopRegistry, ShopState, ShopTable},
+    registry::ShopRegistry,
+    table::{LoadReason, ShopState, ShopTable},
 };
 use crate::{
     index::{Entry, EntryVector, IndexBuilder, ShopIndex},
     store::{FeedResult, Position, ScannedProduct, StoreError, TxStamp},
 };
+
+impl ShopRegistry {
+    /// The shop's index. Loads it if it is absent, and blocks while it loads.
+    pub(crate) fn index(&self, shop: ShopId) -> Result<Arc<ShopIndex>, StoreError> {
+        self.get_or_load(shop, LoadReason::Search)
+    }
+
+    pub(super) fn get_or_load(
+        &self,
+        shop: ShopId,
+        reason: LoadReason,
+    ) -> Result<Arc<ShopIndex>, StoreError> {
+        let mut table = self.table.lock();
+        let mut load = loop {
+            if let Some(index) = table.get(shop, reason) {
+                return Ok(index);
+            }
+            if !table.states.contains_key(&shop) {
+                break ShopLoad::begin(self, &mut table, shop, reason);
+            }
+            // Another thread loads it.
+            self.load_ended.wait(&mut table);
+        };
+        drop(table);
+        let index = load.scan()?;
+        load.finish(index)
+    }
+}
 
 /// A load in progress. It owns the shop's `Loading` state: no other thread removes that. Dropping
 /// the load before it finished evicts the shop; threads that wait for it are woken in any case.

@@ -14,7 +14,7 @@ use parking_lot::{Condvar, Mutex};
 use thiserror::Error;
 use tokio::{sync::watch, time::timeout};
 
-use super::registry::{LoadReason, ShopRegistry};
+use super::{registry::ShopRegistry, table::LoadReason};
 use crate::{
     background::WorkerThread,
     index::ShopIndex,

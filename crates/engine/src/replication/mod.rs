@@ -20,39 +20,41 @@
 //! - **Ready.** The writer and the [`applier`] threads apply this node's commits ([`apply`]); the
 //!   [`change_feed`] learns of the commits of other nodes, which [`catch_up`] reads and applies. A
 //!   change reaches the replica before the index, so that a row that a search finds can be read.
-//! - **Evicted.** One function takes a shop out of memory, whatever the reason
-//!   ([`eviction::EvictionReason`]): memory limit, panic in an update, lost commits, a move into the
+//! - **Evicted.** One function, `ShopTable::evict`, takes a shop out of memory, whatever the
+//!   [reason](EvictionReason): memory limit, panic in an update, lost commits, a move into the
 //!   database, a failed load. It drops the index, the pending changes and the replica's copy
 //!   together. The query cache needs no eviction: its keys contain the id of a snapshot, and ids
 //!   are never reused.
 //!
 //! # Locks
 //!
-//! | lock | protects | held during |
-//! |---|---|---|
-//! | update lock of a [`ShopIndex`](crate::index::ShopIndex) | the order of updates to one index and its copy | catching up and applying, including queries |
-//! | `ShopRegistry::table` | state, size and last use of every shop | map operations only |
-//! | `LocalReplica::writer` | the connection that writes the copies | one SQLite transaction |
-//! | `LocalReplica::copies`, `retired` | which copies exist | map operations only |
+//! 1. The **update lock** of a [`ShopIndex`](crate::index::ShopIndex) serialises the updates of one
+//!    index and its copy. It is held while changes are read and applied.
+//! 2. [`ShopRegistry`]`::table` protects the state, size and last use of every shop. It is held for
+//!    map operations only.
+//! 3. [`LocalReplica`]`::writer` protects the connection that writes the copies. It is held for one
+//!    SQLite transaction, never together with the table.
+//! 4. [`LocalReplica`]`::copies` and `retired` protect the lists of copies. They are held for map
+//!    operations only, one at a time.
 //!
-//! A thread takes them in this order and may skip some; the queues of `applier` and `loader` have
-//! locks of their own, during which no other is taken. Only one update lock is held at a time. After
-//! waiting for one, the holder checks that the index is still its shop's: the shop may have been
-//! evicted and loaded again.
+//! A thread takes them in this order and may skip some. It holds only one update lock at a time,
+//! and after waiting for one checks that the index is still its shop's: the shop may have been
+//! evicted and loaded again. The queues of [`applier`] and [`loader`] have locks of their own, and
+//! no other lock is taken while they are held.
 //!
 //! **Readers never wait for writers.** A search takes the table lock to look up the index, and then
-//! works on an immutable snapshot behind an atomic pointer. No thread builds or changes an index, or
-//! does I/O, while it holds the table lock.
+//! works on an immutable snapshot behind an atomic pointer. No thread builds or changes an index,
+//! or does I/O, while it holds the table lock.
 //!
 //! # Positions and lost commits
 //!
 //! The changes of a shop are numbered without gaps and become visible in order. A database that
-//! lost its last commits, by a failover to a replica that did not have them or by a restore, assigns
-//! their numbers again. So a [`Position`](crate::store::Position) is the number of the last change
-//! and the random stamp of the transaction that made it. An index at a position that the store's
-//! history does not contain shows lost commits, and its shop is evicted. A transaction is applied
-//! without a query only if it started at exactly the position of the index; otherwise the index
-//! reads from the store what it misses.
+//! lost its last commits, by a failover to a replica that did not have them or by a restore,
+//! assigns their numbers again. So a [`Position`](crate::store::Position) is the number of the last
+//! change and the random stamp of the transaction that made it. An index at a position that the
+//! store's history does not contain shows lost commits, and its shop is evicted. A transaction is
+//! applied without a query only if it started at exactly the position of the index; otherwise the
+//! changes that the index misses are read from the store.
 //!
 //! # Outages
 //!
@@ -71,7 +73,10 @@ mod load;
 mod loader;
 mod local_replica;
 mod pending;
+#[cfg(test)]
+mod postgres_tests;
 mod registry;
+mod table;
 #[cfg(test)]
 mod tests;
 mod token_cache;

@@ -47,9 +47,9 @@ impl PendingChanges {
         self.last_seq
     }
 
-    /// Takes the changes so far. While they are applied, later ones are collected: the first time as
-    /// before, then with their guards. Writes wait from then on, so that the load comes to an end
-    /// however fast the writer is.
+    /// Takes the changes so far. While they are applied, later ones are collected: the first time
+    /// as before, then with their guards. Writes wait from then on, so that the load comes to an
+    /// end however fast the writer is.
     pub(super) fn take(&mut self, is_first: bool, is_shared: bool) -> Self {
         let next = if is_first { Self::new(is_shared) } else { Self::holding_guards() };
         mem::replace(self, next)

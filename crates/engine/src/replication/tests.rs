@@ -22,7 +22,8 @@ use tempfile::TempDir;
 
 use super::{
     load::ShopLoad,
-    registry::{BYTES_PER_PRODUCT, LoadReason, ShopState},
+    registry::BYTES_PER_PRODUCT,
+    table::{LoadReason, ShopState},
     *,
 };
 use crate::store::{
