@@ -84,53 +84,53 @@ const JWT_ALGORITHMS: OneOf<JwtAlgorithm> = OneOf(&[
 ]);
 
 section! {
-    /// Where the service keeps its data and where it is reached.
-    pub(super) struct General, title "Place", prefix "" {
-        /// Folder that holds everything the service stores; made on the first start.
+    /// The data folder and the addresses of the service.
+    pub(super) struct General, title "General", prefix "" {
+        /// Folder with everything the service stores; created on the first start.
         data: PathBuf = "shop-data", PATH;
-        /// Address and port to listen on; the default is reached from this machine alone, `0.0.0.0:7700` from others too.
+        /// Address and port to listen on; the default accepts connections from this machine only, `0.0.0.0:7700` also from others.
         listen: SocketAddr = "127.0.0.1:7700", ADDRESS;
-        /// Address and port of a second listener for `/health/live`, `/health/ready` and `/metrics` alone, whose connections no other client can use up; they are answered at `listen` too.
+        /// Address and port of a second listener that serves only `/health/live`, `/health/ready` and `/metrics` and whose connections no other client can exhaust; `listen` serves them too.
         admin_listen: Option<SocketAddr> = "", Optional(ADDRESS);
     }
 }
 
 section! {
-    /// What one request, and all of them together, may ask of the service.
+    /// Limits of a single request and of all requests together.
     pub struct Limits, title "Limits", prefix "limits." {
-        /// Largest request body; a larger one is answered 413 without being read whole.
+        /// Largest request body; a larger one gets 413 without being read completely.
         body_bytes: usize = "4MiB", Bytes { min: KIB, max: GIB };
         /// Largest request head: request line and headers together.
         header_bytes: usize = "16KiB", Bytes { min: SMALLEST_HEAD_BYTES, max: MIB };
-        /// Longest address (path and query) of a request; at most `limits.header_bytes`.
+        /// Longest URI (path and query) of a request; at most `limits.header_bytes`.
         uri_bytes: usize = "8KiB", Bytes { min: 256, max: LONGEST_URI_BYTES };
-        /// Longest time a connection may stay open between two requests; let it be longer than that of a proxy in front.
+        /// Longest time a connection may stay idle between two requests; should exceed that of a proxy in front.
         idle_time: Duration = "75s", REQUEST_TIME;
         /// Longest time a client may take to send a request's head before its connection is closed.
         header_read_time: Duration = "10s", REQUEST_TIME;
-        /// Longest time a client may take to send a request's body, or to take the next part of an answer.
+        /// Longest time a client may take to send a request's body, or to read the next part of a response.
         body_read_time: Duration = "30s", REQUEST_TIME;
-        /// Longest time from a request's head to its answer.
+        /// Longest time from a request's head to its response.
         request_time: Duration = "1m", REQUEST_TIME;
-        /// Longest time a search may work once it has begun; a longer one is answered 503 and leaves its processor to others.
+        /// Longest time a search may run once it has started; a longer one is ended and gets 503.
         search_time: Duration = "10s", REQUEST_TIME;
-        /// Requests worked on at once; one more is answered 503, and a request whose body is still on its way does not count.
+        /// Concurrent requests; beyond that a request gets 503; a request whose body is still arriving does not count.
         concurrent_requests: usize = "1024", CONCURRENT;
-        /// Requests of one shop worked on at once; `0` means half of `limits.concurrent_requests`.
+        /// Concurrent requests of one shop; `0` means half of `limits.concurrent_requests`.
         concurrent_requests_per_shop: usize = "0", CONCURRENT_OR_DEFAULT;
-        /// Requests with one token worked on at once; `0` means a quarter of `limits.concurrent_requests`.
+        /// Concurrent requests with one token; `0` means a quarter of `limits.concurrent_requests`.
         concurrent_requests_per_token: usize = "0", CONCURRENT_OR_DEFAULT;
-        /// Memory for the bodies of requests that arrive or are worked on, of which each takes at least 64 KiB and those of one shop at most one half; more is answered 503, and there is always room for two of the largest bodies.
+        /// Memory for request bodies that are arriving or being processed; each counts at least 64 KiB, and one shop gets at most half; beyond that a request gets 503; two bodies of the largest size always fit.
         body_memory: usize = "256MiB", Bytes { min: MIB, max: TIB };
-        /// Memory for large responses that clients have not taken yet, one half of it at most for one shop; reads that find no room are answered 503.
+        /// Memory for large responses that clients have not read yet; one shop gets at most half; beyond that a read gets 503.
         response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };
-        /// Connections open at once; one more takes the place of the one that has been idle for longest, or is refused where all are in use.
+        /// Open connections; a further one replaces the one that has been idle for longest, or is refused if all are in use.
         connections: usize = "4096", CONCURRENT;
-        /// Writes waiting to be stored; one more is answered 503.
+        /// Queued writes; beyond that a write gets 503.
         write_queue: usize = "2048", CONCURRENT;
-        /// Searches waiting for a processor; one more is answered 503.
+        /// Queued searches; beyond that a search gets 503.
         search_queue: usize = "256", CONCURRENT;
-        /// Time after SIGTERM for which `/health/ready` answers 503 while requests are still accepted and served, so that load balancers stop sending before the server stops listening; SIGINT or a second signal skips it.
+        /// Time after SIGTERM during which `/health/ready` responds with 503 while requests are still served, so that load balancers stop sending before the server stops listening; SIGINT or a second signal skips it.
         drain_time: Duration = "0s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
         /// Time that requests in flight get to finish once the server has stopped listening.
         shutdown_time: Duration = "30s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
@@ -138,11 +138,11 @@ section! {
 }
 
 section! {
-    /// How many requests one token may make.
+    /// Rate limit per token.
     pub(super) struct RateLimitSettings, title "Rate limit", prefix "rate_limit." {
-        /// Requests a second that each token may make on average; `0` sets no limit.
+        /// Average number of requests per second that each token may make; `0` means no limit.
         requests_per_second: u32 = "0", PER_SECOND;
-        /// Requests a token may make at once after a pause; `0` means as many as `rate_limit.requests_per_second`.
+        /// Burst size: requests a token may make at once after a pause; `0` means `rate_limit.requests_per_second`.
         burst: u32 = "0", PER_SECOND;
     }
 }
@@ -150,7 +150,7 @@ section! {
 section! {
     /// Which web pages may call the service from a browser.
     pub struct Cors, title "CORS", prefix "cors." {
-        /// Origins of those pages; `*`, alone, stands for all, and none are let in by default.
+        /// Allowed origins; `*`, alone, allows all; none are allowed by default.
         origins: Vec<String> = "", ListOf(WEB_ORIGIN);
     }
 }
@@ -158,7 +158,7 @@ section! {
 section! {
     /// The pages for people: `/`, `/preview` and `/admin`.
     pub struct Pages, title "Pages", prefix "pages." {
-        /// Origins that the pages may load product pictures from, beside the server itself; `*`, alone, stands for all, and pictures from elsewhere are drawn as placeholders.
+        /// Origins from which the pages may load product pictures, besides the server itself; `*`, alone, allows all; other pictures are shown as placeholders.
         image_origins: Vec<String> = "", ListOf(WEB_ORIGIN);
     }
 }
@@ -166,9 +166,9 @@ section! {
 section! {
     /// The search indexes held in memory.
     pub struct Index, title "Index", prefix "index." {
-        /// Memory that the indexes of all shops may take; those used least recently leave first.
+        /// Memory for the indexes of all shops; the least recently used ones are evicted first.
         memory_bytes: usize = "4GiB", Bytes { min: 16 * MIB, max: 64 * TIB };
-        /// Memory that answers to repeated queries may take, until the shop changes; `0` keeps none.
+        /// Memory for the query cache, whose entries are valid until the shop changes; `0` disables it.
         answer_bytes: usize = "64MiB", Bytes { min: 0, max: TIB };
     }
 }
@@ -176,21 +176,21 @@ section! {
 section! {
     /// How products are stored.
     pub struct Store, title "Store", prefix "store." {
-        /// Most products that one transaction stores for all the writes waiting together.
+        /// Most products that one transaction (group commit) stores.
         group_max_products: usize = "4096", Count { min: 100, max: 100_000 };
-        /// How long the answer to an `Idempotency-Key` is kept to be given again.
+        /// How long the response to an `Idempotency-Key` is kept for retries.
         idempotency_time: Duration = "1d", Time { min: Duration::from_secs(60), max: Duration::from_secs(30 * 86_400) };
     }
 }
 
 section! {
-    /// A PostgreSQL database that keeps everything in place of the data folder, for any number of nodes.
+    /// A PostgreSQL database that stores everything in place of the data folder, for any number of nodes.
     pub(super) struct DatabaseSettings, title "Database", prefix "database." {
-        /// Address such as `postgres://user:password@host/name`; others on the machine can see a flag, so rather use the environment or `database.url_file`.
+        /// Connection URL such as `postgres://user:password@host/name`; flags are visible to other users of the machine, so prefer the environment or `database.url_file`.
         url: Option<Secret> = "", Optional(SecretText);
-        /// File that holds that address; a final line break does not count.
+        /// File that contains that URL; a final line break is ignored.
         url_file: Option<PathBuf> = "", Optional(PATH);
-        /// Connections that read at the same time, half of them single products and pages alone; four more write, listen for changes, look up tokens and embed.
+        /// Connections for reads, half of them reserved for single products and pages; four more are used for writes, change notifications, tokens and embedding.
         connections: usize = "16", Count { min: 1, max: 1000 };
         /// Longest time to wait for a new connection, or for a free one.
         connect_time: Duration = "5s", REQUEST_TIME;
@@ -198,71 +198,71 @@ section! {
         statement_time: Duration = "30s", REQUEST_TIME;
         /// Longest time that a write waits for other nodes that write to the same shop.
         lock_time: Duration = "10s", REQUEST_TIME;
-        /// Folder for a copy of the products of the shops in memory, which reads go on from while the database is away; the system's folder for temporary files if left out.
+        /// Folder for the local replica of the shops in memory, which serves reads while the database is unavailable; defaults to the system's temporary folder.
         scratch: Option<PathBuf> = "", Optional(PATH);
-        /// Products beyond which a shop is searched inside the database instead of in the memory of a node; `0` means every shop.
+        /// Number of products above which a shop is searched inside the database instead of in the memory of a node; `0` means every shop.
         search_above: usize = "2000000", Count { min: 0, max: 1_000_000_000 };
-        /// Whether a node brings the tables up to date when it starts; with `false`, run `shopkeeper migrate` first.
+        /// Whether a node migrates the tables when it starts; with `false`, run `shopkeeper migrate` first.
         migrate: bool = "true", Switch;
     }
 }
 
 section! {
-    /// The model that tells what texts mean: the one inside the program, or somebody else's.
+    /// The embedding model: the built-in one, or an external endpoint.
     pub(super) struct ModelSettings, title "Model", prefix "model." {
-        /// Who tells what texts mean: `built-in`, `http` for an endpoint like OpenAI's, or `off` for a search by words alone.
+        /// Source of vectors: `built-in`, `http` for an OpenAI-compatible endpoint, or `off` for lexical search only.
         kind: ModelKind = "built-in", MODEL_KINDS;
-        /// Folder with another model in the format of the built-in one, to use in its place.
+        /// Folder with another model in the format of the built-in one, which replaces it.
         folder: Option<PathBuf> = "", Optional(PATH);
         /// Threads that may run the built-in model; `0` means half of the cores.
         threads: usize = "0", Count { min: 0, max: 1024 };
-        /// Whether products get the deep encoder's vectors in the background; with `false` they keep those made at once.
+        /// Whether products get deep vectors in the background; with `false` they keep their instant vectors.
         background: bool = "true", Switch;
-        /// Searches under way or waiting beyond which a query is read by the instant encoder instead of the deep one; `0` means always.
+        /// Number of running and queued searches above which queries use the instant encoder instead of the deep one; `0` means always.
         query_budget: usize = "8", Count { min: 0, max: MAX_CONCURRENT };
-        /// Address of the outside model before `/embeddings`; required with `http`.
+        /// Base URL of the embedding endpoint, without `/embeddings`; required with `http`.
         url: Option<String> = "", Optional(SERVICE_URL);
-        /// Name of the outside model; required with `http`.
+        /// Name of the external model; required with `http`.
         name: Option<String> = "", Optional(TEXT);
-        /// Numbers in a vector of the outside model; required with `http`.
+        /// Dimensions of the external model's vectors; required with `http`.
         dims: usize = "0", Count { min: 0, max: 4096 };
-        /// Key sent to the outside model as a bearer token; others on the machine can see a flag, so rather use `model.api_key_file`.
+        /// API key for the embedding endpoint, sent as a bearer token; flags are visible to other users of the machine, so prefer `model.api_key_file`.
         api_key: Option<Secret> = "", Optional(SecretText);
-        /// File that holds that key; a final line break does not count.
+        /// File that contains that key; a final line break is ignored.
         api_key_file: Option<PathBuf> = "", Optional(PATH);
-        /// Longest time the outside model may take to answer.
+        /// Longest time the embedding endpoint may take to respond.
         timeout: Duration = "10s", REQUEST_TIME;
-        /// Texts sent to the outside model in one request.
+        /// Texts per request to the embedding endpoint.
         batch: usize = "32", Count { min: 1, max: 2048 };
     }
 }
 
 section! {
-    /// What is written to standard error.
+    /// Log output on standard error.
     pub struct Log, title "Log", prefix "log." {
-        /// How a line is written: `text` for people, `json` for machines.
+        /// Format of a line: `text` for people, `json` for machines.
         format: LogFormat = "text", LOG_FORMATS;
-        /// Which lines are written: a level, or levels by target.
+        /// Which lines are written: a level, or levels per target.
         level: String = "info", DIRECTIVES;
     }
 }
 
 section! {
-    /// Whether traces are sent to an OpenTelemetry collector.
+    /// Traces for an OpenTelemetry collector.
     pub struct Telemetry, title "Telemetry", prefix "telemetry." {
-        /// Base address of a collector that speaks OTLP over HTTP; spans go to `/v1/traces` below it, and nowhere by default.
+        /// Base URL of a collector that accepts OTLP over HTTP; spans are sent to `/v1/traces` below it; none by default.
         otlp_endpoint: Option<String> = "", Optional(HTTP_URL);
         /// Name of the service in the traces.
         service_name: String = "shopkeeper", TEXT;
-        /// Share of traces to send, where the caller has not already decided.
+        /// Share of traces to send, unless the caller has already decided.
         sample_ratio: f64 = "1.0", Ratio;
     }
 }
 
 section! {
-    /// The page of measurements for Prometheus.
+    /// The endpoint for Prometheus.
     pub struct Metrics, title "Metrics", prefix "metrics." {
-        /// Whether `/metrics` answers without a token, as scrapers expect; with `false` it wants an `ADMIN` token.
+        /// Whether `/metrics` is public, as scrapers expect; with `false` it requires an `ADMIN` token.
         public: bool = "true", Switch;
     }
 }
@@ -274,15 +274,15 @@ section! {
         issuer: Option<String> = "", Optional(TEXT);
         /// The `aud` claim that tokens must carry; required with `jwt.issuer`.
         audience: Option<String> = "", Optional(TEXT);
-        /// Algorithms to accept, and no others; required with `jwt.issuer`, `HS256` only alone, `none` never.
+        /// Accepted algorithms; required with `jwt.issuer`; `HS256` cannot be combined with others, and `none` is never accepted.
         algorithms: Vec<JwtAlgorithm> = "", ListOf(JWT_ALGORITHMS);
-        /// Shared secret for HS256, at least 32 bytes; others on the machine can see a flag, so rather use `jwt.secret_file`.
+        /// Shared secret for HS256, at least 32 bytes; flags are visible to other users of the machine, so prefer `jwt.secret_file`.
         secret: Option<Secret> = "", Optional(SecretText);
-        /// File that holds the shared secret for HS256; a final line break does not count, and the file is read again when it changes.
+        /// File that contains the shared secret for HS256; a final line break is ignored, and the file is reloaded when it changes.
         secret_file: Option<PathBuf> = "", Optional(PATH);
-        /// JSON Web Key Set with the provider's public keys, for RS256, ES256 and EdDSA; the file is read again when it changes.
+        /// JSON Web Key Set with the provider's public keys, for RS256, ES256 and EdDSA; the file is reloaded when it changes.
         jwks_file: Option<PathBuf> = "", Optional(PATH);
-        /// How long the keys read last stay trusted while `jwt.jwks_file` or `jwt.secret_file` cannot be read or understood; after that, signed tokens are refused until it can.
+        /// How long the last keys stay trusted while `jwt.jwks_file` or `jwt.secret_file` cannot be read or parsed; after that, signed tokens are rejected until it can.
         file_grace: Duration = "5m", Time { min: Duration::ZERO, max: Duration::from_secs(86_400) };
         /// The claim that names the shop.
         shop_claim: String = "shop", TEXT;
