@@ -24,9 +24,9 @@ use crate::http::{
     },
 };
 
-/// Declares a type that stands for a group of statuses in the attributes of an operation.
+/// Declares types that stand for groups of statuses in the attributes of operations.
 macro_rules! problems {
-    ($(#[$doc:meta])* $name:ident: $($status:ident),+) => {
+    ($($(#[$doc:meta])* $name:ident: $($status:ident),+;)+) => {$(
         $(#[$doc])*
         pub(crate) struct $name;
 
@@ -35,50 +35,32 @@ macro_rules! problems {
                 [$(StatusCode::$status),+].into_iter().map(response_reference).collect()
             }
         }
-    };
+    )+};
 }
 
 problems! {
     /// Errors of any path.
-    AnyProblems: INTERNAL_SERVER_ERROR, SERVICE_UNAVAILABLE
-}
-problems! {
+    AnyProblems: INTERNAL_SERVER_ERROR, SERVICE_UNAVAILABLE;
     /// Errors of any path of the API.
     ApiProblems: UNAUTHORIZED, URI_TOO_LONG, TOO_MANY_REQUESTS, REQUEST_HEADER_FIELDS_TOO_LARGE,
-        INTERNAL_SERVER_ERROR, SERVICE_UNAVAILABLE
-}
-problems! {
+        INTERNAL_SERVER_ERROR, SERVICE_UNAVAILABLE;
     /// Errors of operations that need a role.
-    RoleProblems: FORBIDDEN
-}
-problems! {
+    RoleProblems: FORBIDDEN;
     /// Errors of operations that need a token only where so configured.
-    TokenProblems: UNAUTHORIZED, FORBIDDEN
-}
-problems! {
+    TokenProblems: UNAUTHORIZED, FORBIDDEN;
     /// Errors of operations with a request body.
     BodyProblems: BAD_REQUEST, REQUEST_TIMEOUT, PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE,
-        UNPROCESSABLE_ENTITY
-}
-problems! {
+        UNPROCESSABLE_ENTITY;
     /// Errors of operations with query parameters.
-    ParameterProblems: UNPROCESSABLE_ENTITY
-}
-problems! {
+    ParameterProblems: UNPROCESSABLE_ENTITY;
     /// Errors of operations with an id in the path.
-    IdProblems: NOT_FOUND, UNPROCESSABLE_ENTITY
-}
-problems! {
+    IdProblems: NOT_FOUND, UNPROCESSABLE_ENTITY;
     /// Errors of operations on something that may not exist.
-    MissingProblems: NOT_FOUND
-}
-problems! {
+    MissingProblems: NOT_FOUND;
     /// Errors of operations with `If-Match`.
-    VersionProblems: PRECONDITION_FAILED
-}
-problems! {
+    VersionProblems: PRECONDITION_FAILED;
     /// Errors of operations with `Idempotency-Key`.
-    KeyProblems: CONFLICT
+    KeyProblems: CONFLICT;
 }
 
 fn response_reference(status: StatusCode) -> (String, RefOr<Response>) {

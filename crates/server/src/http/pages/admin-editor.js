@@ -16,7 +16,7 @@ export class Editor {
   }
 
   create() {
-    // A key makes the create safe to repeat: after a lost answer, too.
+    // The idempotency key makes the create safe to repeat after a lost response.
     this.#open({ id: undefined, key: crypto.getRandomValues(new Uint32Array(4)).join("-"), fields: { ...EMPTY } });
   }
 

@@ -1,4 +1,4 @@
-// How is a product shown among others? A card that leads to it, in a grid that arrows walk through.
+// Product cards in a grid with arrow-key navigation.
 
 import { h } from "./dom.js";
 import { picture } from "./pictures.js";
@@ -23,7 +23,7 @@ function firstWords(text) {
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Home: [-Infinity, 0], End: [Infinity, 0] };
 
-/// Lets arrows walk through a grid of cards; `leave` is called upwards from the first row.
+/// Moves the focus through a grid of cards with the arrow keys; `leave` is called above the first row.
 export function walkWithArrows(grid, leave) {
   grid.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];

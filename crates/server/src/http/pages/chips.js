@@ -1,5 +1,5 @@
-// What was understood of a query, and what is left when a part of it is taken back? Pure functions.
-// The service counts characters as Unicode scalar values, and so does everything here.
+// The interpreted parts of a query as removable chips. Pure functions. Spans count Unicode scalar
+// values, as the API does.
 
 import { amount } from "./words.js";
 
@@ -9,8 +9,8 @@ const ORDERS = {
   newest: "newest first",
 };
 
-/// The parts that can be taken back: `{ kind, label, without }`, where `without` is the request
-/// that the search is made with instead.
+/// The parts that can be removed: `{ kind, label, without }`, where `without` is the request without
+/// the part.
 export function chipsOf(query, understood, understand = {}) {
   const chips = [];
   for (const correction of understood.corrections) {
@@ -37,7 +37,7 @@ export function chipsOf(query, understood, understand = {}) {
   return chips;
 }
 
-/// The condition on the price in a few words.
+/// A short label of a price condition.
 export function priceLabel({ operation, value, min, max, currency }) {
   switch (operation) {
     case "below": return `under ${amount(value, currency)}`;
@@ -50,14 +50,14 @@ export function priceLabel({ operation, value, min, max, currency }) {
   }
 }
 
-/// The words of an exclusion as they were written: `words` has them as the index does.
+/// The words of an exclusion as they were written; `words` has their index form.
 function spoken({ words, text }) {
   const count = words.split(" ").length;
   const written = text.split(/[\s-]+/u).filter((word) => word !== "").slice(-count);
   return written.join(" ") || words;
 }
 
-/// The query without its pieces at these places.
+/// The query without the pieces at these spans.
 export function cut(query, spans) {
   const characters = [...query];
   const kept = characters.map((character, place) =>
@@ -65,8 +65,8 @@ export function cut(query, spans) {
   return tidy(kept.join(""));
 }
 
-/// One exclusion may lean on the one before it ("without leather or fur"): those that are left
-/// are said again in full.
+/// An exclusion may continue the one before it ("without leather or fur"): the remaining ones are
+/// written out in full.
 function withoutExclusion(query, exclusions, place) {
   const group = groupOf(query, exclusions, place);
   if (group.length === 1) return cut(query, [exclusions[place].span]);
@@ -74,7 +74,7 @@ function withoutExclusion(query, exclusions, place) {
   return tidy(`${cut(query, group.map((other) => exclusions[other].span))} ${rest.join(" ")}`);
 }
 
-/// The places of the exclusions that stand together with this one, nothing but space between.
+/// The indexes of the exclusions that are adjacent to this one.
 function groupOf(query, exclusions, place) {
   const characters = [...query];
   const touch = (a, b) => {
@@ -87,7 +87,7 @@ function groupOf(query, exclusions, place) {
   return group;
 }
 
-/// Single spaces, and no mark or joining word left hanging at an end.
+/// Collapses spaces, and drops punctuation and conjunctions at both ends.
 function tidy(query) {
   return query
     .replace(/\s+/gu, " ")

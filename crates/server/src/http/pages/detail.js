@@ -1,4 +1,4 @@
-// What is there to see of one product? Its pictures, all it says, and what is like it.
+// The dialog of one product: pictures, description and similar products.
 
 import { h, fill, icon } from "./dom.js";
 import { Problem, told, wasAborted } from "./api.js";
@@ -7,8 +7,8 @@ import { picture } from "./pictures.js";
 
 const SIMILAR = 4;
 
-/// The dialog with one product. `linkTo(id)` is the address of a product's view; `onClose` is called
-/// when a person closes it.
+/// The dialog with one product. `linkTo(id)` is the URL of a product's view; `onClose` is called
+/// when the user closes it.
 export class Detail {
   #dialog;
   #underway;
@@ -27,7 +27,7 @@ export class Detail {
     document.body.append(this.#dialog);
   }
 
-  /// Shows the product with this id; `known` is what a list already said of it.
+  /// Shows the product with this id; `known` is the product where a list already has it.
   async open(id, known) {
     this.#underway?.abort();
     this.#underway = new AbortController();
@@ -86,7 +86,7 @@ export class Detail {
     try {
       found = await this.api.get(`/products/${product.id}/similar?limit=${SIMILAR}`, { signal });
     } catch (error) {
-      // What is like it is an extra: the product is there without it.
+      // Similar products are optional: the dialog works without them.
       if (wasAborted(error)) throw error;
       return;
     }

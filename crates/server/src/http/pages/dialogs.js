@@ -1,8 +1,8 @@
-// How is a person asked or told something beside the page's own content?
+// Dialogs and toast messages.
 
 import { byId, h, icon } from "./dom.js";
 
-/// Opens a dialog around this content; it is gone once closed. Returns its element.
+/// Opens a dialog with this content and removes it when it is closed. Returns its element.
 export function openDialog({ title, content, wide = false, onClose }) {
   const id = `dialog-${Math.random().toString(36).slice(2)}`;
   const close = h("button", {
@@ -23,7 +23,7 @@ export function openDialog({ title, content, wide = false, onClose }) {
   return dialog;
 }
 
-/// Asks whether to go on; the answer is `false` unless a person said yes.
+/// Asks for confirmation; resolves to `true` only if the user confirms.
 export function confirmed({ title, text, action }) {
   return new Promise((resolve) => {
     let answer = false;
@@ -45,7 +45,7 @@ export function confirmed({ title, text, action }) {
 
 const STAYS_MS = 6000;
 
-/// Says something in the corner of the page; bad news stays until it is closed.
+/// Shows a toast message; errors stay until they are closed.
 export function say(text, kind = "good") {
   const close = h("button", { class: "button button-quiet button-round button-small", type: "button", "aria-label": "Close", on: { click: () => note.remove() } }, icon("close"));
   const note = h("div", { class: `toast notice-${kind}` }, icon(kind === "good" ? "done" : "warning"), h("p", {}, text), close);

@@ -190,7 +190,7 @@ impl<'a> Fields<'a> {
         let is_present =
             |name: &&str| self.reading.is_some_and(|object| object.contains_key(*name));
         let names = self.at_least_one_of;
-        if !names.is_empty() && !has_unknown && !names.iter().any(|name| is_present(name)) {
+        if !names.is_empty() && !has_unknown && !names.iter().any(is_present) {
             let message = format!("names no field to change; expected one of {}", names.join(", "));
             self.errors.push(ValidationError::of_whole("no_change", message));
         }
