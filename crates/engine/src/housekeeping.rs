@@ -1,7 +1,8 @@
 //! Removes expired responses to idempotency keys and old change records, in the background.
 //!
 //! Each batch is a small transaction of its own, apart from those that write products, so writes
-//! never wait for it. A batch that fails is retried; one that timed out is retried at half the size.
+//! never wait for it. A batch that fails is retried; one that timed out is retried at half the
+//! size.
 
 use std::{
     io,

@@ -1,4 +1,5 @@
-//! Administration of tokens by the operator, directly on a store, whether or not a server runs on it.
+//! Administration of tokens by the operator, directly on a store, whether or not a server runs on
+//! it.
 
 use std::{path::Path, sync::Arc, thread};
 

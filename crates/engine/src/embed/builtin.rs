@@ -140,24 +140,24 @@ pub struct BuiltIn {
 
 impl BuiltIn {
     /// Loads a model, to run on at most `threads` threads.
-    pub fn new(weights: ModelFiles, threads: usize) -> Result<Self, BrokenModel> {
-        let manifest = Manifest::read(&weights.manifest)?;
+    pub fn new(files: ModelFiles, threads: usize) -> Result<Self, BrokenModel> {
+        let manifest = Manifest::read(&files.manifest)?;
         let broken_vocabulary = |problem: String| BrokenModel::new(&manifest.vocab, problem);
-        let vocabulary = match weights.vocabulary {
+        let vocabulary = match files.vocabulary {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed).ok(),
             Cow::Owned(bytes) => String::from_utf8(bytes).map(Cow::Owned).ok(),
         };
         let vocabulary = vocabulary.ok_or_else(|| broken_vocabulary("is not UTF-8".to_owned()))?;
         let vocabulary =
             WordPiece::new(vocabulary).map_err(|error| broken_vocabulary(error.to_string()))?;
-        let words = std::str::from_utf8(&weights.words)
+        let words = std::str::from_utf8(&files.words)
             .map_err(|_| BrokenModel::new(WORDS, "is not UTF-8"))?
             .lines()
             .map(Box::from)
             .collect();
         let broken_table = |problem: String| BrokenModel::new(&manifest.instant.file, problem);
         let instant =
-            Instant::new(weights.instant).map_err(|error| broken_table(error.to_string()))?;
+            Instant::new(files.instant).map_err(|error| broken_table(error.to_string()))?;
         if instant.dims() != manifest.dims {
             let problem = format!("has {} dimensions instead of {}", instant.dims(), manifest.dims);
             return Err(broken_table(problem));
@@ -167,17 +167,17 @@ impl BuiltIn {
                 format!("is for {} pieces instead of {}", instant.pieces(), vocabulary.len());
             return Err(broken_table(problem));
         }
-        let broken_book = |problem: &str| BrokenModel::new(PHRASES, problem);
-        let phrases = PhraseIndex::new(weights.phrases).map_err(broken_book)?;
+        let broken_phrases = |problem: &str| BrokenModel::new(PHRASES, problem);
+        let phrases = PhraseIndex::new(files.phrases).map_err(broken_phrases)?;
         if phrases.dims() != manifest.dims {
-            return Err(broken_book(&format!(
+            return Err(broken_phrases(&format!(
                 "has {} dimensions instead of {}",
                 phrases.dims(),
                 manifest.dims
             )));
         }
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
-        let transformer = Deep::new(weights.deep, threads).map_err(broken_graph)?;
+        let transformer = Deep::new(files.deep, threads).map_err(broken_graph)?;
         let made = Self {
             model: ModelId::new(&manifest.model),
             max_pieces: manifest.max_tokens - 2,

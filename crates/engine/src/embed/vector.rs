@@ -114,7 +114,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quantisation_keeps_the_direction(numbers in prop::collection::vec(-1e6_f32..1e6, 1..400)) {
+        fn quantisation_keeps_direction(numbers in prop::collection::vec(-1e6_f32..1e6, 1..400)) {
             let vector = Vector::normalized(numbers).unwrap();
             let stored = vector.stored();
             prop_assert!(stored.numbers().iter().all(|x| *x >= -127));

@@ -103,7 +103,8 @@ impl<'store> WriteTransaction<'store> {
         Ok(())
     }
 
-    /// Replaces the vector of a product; `false` if the product was deleted or has another text now.
+    /// Replaces the vector of a product; `false` if the product was deleted or has another text
+    /// now.
     pub fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
         if !self.rows.put_vector(row)? {
             return Ok(false);

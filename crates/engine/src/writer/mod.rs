@@ -2,7 +2,8 @@
 //!
 //! A write is acknowledged only after its group is durable and the index of its shop shows it. The
 //! longer a commit takes, the more writes wait for the next one, so that one `fsync` is shared by
-//! all of them. Large updates of an index run beside the next commits ([`crate::replication::Applier`]).
+//! all of them. Large updates of an index run beside the next commits
+//! ([`crate::replication::Applier`]).
 //!
 //! [`queue`] has the queued writes and their acknowledgement, [`group_commit`] the thread.
 

@@ -128,8 +128,8 @@ impl Connector {
         Ok(Session::new(opened?, handle, limit, Arc::clone(&self.availability), generation))
     }
 
-    /// Opens a connection whose notifications go to `on_notification`, and which carries the heartbeat.
-    /// Blocks.
+    /// Opens a connection whose notifications go to `on_notification`, and which carries the
+    /// heartbeat. Blocks.
     pub(super) fn connect_and_listen(
         &self,
         channel: &str,

@@ -105,8 +105,8 @@ impl Postgres {
         }
     }
 
-    /// Calls `on_change` for every change of any shop by any node, until the listener is dropped, the
-    /// connection is lost or the server becomes read-only.
+    /// Calls `on_change` for every change of any shop by any node, until the listener is dropped,
+    /// the connection is lost or the server becomes read-only.
     pub(crate) fn listen(
         &self,
         mut on_change: impl FnMut(ShopId, Seq) + Send + 'static,

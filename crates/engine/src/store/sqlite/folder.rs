@@ -118,7 +118,10 @@ fn warn_if_accessible_to_others(path: &Path) {
     let mode = metadata.permissions().mode() & 0o777;
     if mode & OPEN_TO_OTHERS != 0 {
         let (folder, mode) = (path.display(), format!("{mode:o}"));
-        tracing::warn!(%folder, mode, "other users of this machine may read the data folder; set its mode to 700");
+        tracing::warn!(
+            %folder, mode,
+            "other users of this machine may read the data folder; set its mode to 700"
+        );
     }
 }
 
