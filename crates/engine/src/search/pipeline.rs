@@ -1,6 +1,10 @@
 //! The steps of a search, the same for every source.
 
-use catalog::product::ProductId;
+use catalog::{
+    product::{Product, ProductId},
+    query_parser::ParsedQuery,
+    ranking::Hit,
+};
 
 use super::{SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer};
 use crate::{
@@ -15,15 +19,7 @@ pub(crate) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
     let mut timer = StageTimer::start(request.time_limit);
-
-    // Parse the query with the shop's vocabulary, and plan.
-    let query = request.query.as_str();
-    source.prefetch_text(query);
-    let contains = |word: &str| source.contains_word(word);
-    let mut parsed = request.parse_options.parse(query, &contains);
-    if request.parse_options.corrections {
-        source.correct(query, &|word| context.recognises(word), &mut parsed);
-    }
+    let parsed = parse(source, context, request);
     let mut plan = Plan::of(&parsed, source.visibility(), request.offset, request.limit);
     (plan.explain, plan.tuning) = (request.explain, request.tuning);
     (plan.threads, plan.deadline) = (context.threads(), timer.deadline);
@@ -32,8 +28,9 @@ pub(crate) fn search(
     }
     timer.end_stage("understand")?;
 
-    // Encode. A query of punctuation or pictures has no words and gets no vector.
+    // A query of punctuation or pictures has no words and gets no vector.
     let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
+    let contains = |word: &str| source.contains_word(word);
     let encoded = match has_words {
         true => context.encode(&parsed, &contains, &plan.tuning.fusion),
         false => None,
@@ -42,7 +39,6 @@ pub(crate) fn search(
     let encoder = encoded.filter(|_| plan.dense.is_some()).map(|encoded| encoded.encoder);
     timer.end_stage("encode")?;
 
-    // Score.
     let scored = source.score(&plan, &parsed, &mut timer)?;
     let Matches { hits, total, explanations, timed_out, .. } = scored.matches;
     if timed_out {
@@ -50,15 +46,8 @@ pub(crate) fn search(
     }
     timer.end_stage("score")?;
 
-    // Fetch. A write that committed after the source's state may have hidden a product, or changed
-    // it so that it breaks a condition; such a product is neither returned nor counted.
-    let ids: Vec<ProductId> = hits.iter().map(|hit| hit.product).collect();
-    let mut products = source.products(&ids)?;
-    products.retain(|product| {
-        parsed.admits(&product.price)
-            && parsed.allows(product.title.as_str(), product.description.as_str())
-    });
-    let total = total - (ids.len() - products.len());
+    let products = fetch(source, &parsed, &hits)?;
+    let total = total - (hits.len() - products.len());
     timer.finish("fetch");
     Ok(SearchResults {
         products,
@@ -69,4 +58,35 @@ pub(crate) fn search(
         encoder,
         parsed,
     })
+}
+
+/// Parses the query and corrects its spelling, both with the vocabulary of the source.
+fn parse(
+    source: &dyn SearchSource,
+    context: &SearchContext<'_>,
+    request: &SearchRequest,
+) -> ParsedQuery {
+    let query = request.query.as_str();
+    source.prefetch_text(query);
+    let mut parsed = request.parse_options.parse(query, &|word| source.contains_word(word));
+    if request.parse_options.corrections {
+        source.correct(query, &|word| context.recognises(word), &mut parsed);
+    }
+    parsed
+}
+
+/// The rows of the hits. A write that committed after the source's state may have hidden a product,
+/// or changed it so that it breaks a condition; such a product is omitted.
+fn fetch(
+    source: &dyn SearchSource,
+    parsed: &ParsedQuery,
+    hits: &[Hit],
+) -> Result<Vec<Product>, StoreError> {
+    let ids: Vec<ProductId> = hits.iter().map(|hit| hit.product).collect();
+    let mut products = source.products(&ids)?;
+    products.retain(|product| {
+        parsed.admits(&product.price)
+            && parsed.allows(product.title.as_str(), product.description.as_str())
+    });
+    Ok(products)
 }

@@ -58,19 +58,15 @@ pub(in super::super) fn statements_for(
     deleted: &[i64],
 ) -> Vec<(Sql, Vec<OwnedValue>)> {
     let documents: Vec<Document> = kept.iter().map(|product| Document::of(product)).collect();
-    let kept_ids = || kept.iter().map(|product| product.id.get().cast_signed());
-    let touched: Vec<i64> = kept_ids().chain(deleted.iter().copied()).collect();
+    let ids: Vec<i64> = kept.iter().map(|product| product.id.get().cast_signed()).collect();
+    let touched: Vec<i64> = ids.iter().chain(deleted).copied().collect();
     let vectors: Vec<String> = documents.iter().map(Document::tsvector).collect();
-    let hidden: Vec<bool> = kept.iter().map(|product| product.hidden).collect();
-    // Over all kept products, and over the hidden ones among them.
-    let sums = |length: fn(&Document) -> i32| {
-        let each = || documents.iter().map(|one| i64::from(length(one))).zip(&hidden);
-        let sum = each().map(|(words, _)| words).sum::<i64>();
-        let hidden = each().filter(|(_, hidden)| **hidden).map(|(words, _)| words).sum::<i64>();
-        (sum, hidden)
-    };
-    let (title, hidden_title) = sums(|document| document.title_words);
-    let (description, hidden_description) = sums(|document| document.description_words);
+    let hidden: Vec<bool> = documents.iter().map(|document| document.hidden).collect();
+    let titles: Vec<i32> = documents.iter().map(|document| document.title_words).collect();
+    let descriptions: Vec<i32> =
+        documents.iter().map(|document| document.description_words).collect();
+    let (title_sum, hidden_title_sum) = sums(&titles, &hidden);
+    let (description_sum, hidden_description_sum) = sums(&descriptions, &hidden);
     let mut all: Vec<(Sql, Vec<OwnedValue>)> = vec![
         // The statistics first: they subtract what the old rows contributed.
         (
@@ -87,37 +83,41 @@ pub(in super::super) fn statements_for(
             vec![
                 Box::new(shop),
                 Box::new(touched),
-                Box::new(title),
-                Box::new(description),
-                Box::new(hidden_title),
-                Box::new(hidden_description),
+                Box::new(title_sum),
+                Box::new(description_sum),
+                Box::new(hidden_title_sum),
+                Box::new(hidden_description_sum),
             ],
         ),
     ];
     if !kept.is_empty() {
-        let lengths =
-            |length: fn(&Document) -> i32| documents.iter().map(length).collect::<Vec<_>>();
-        all.push((
-            statements::UPSERT_SEARCH_ROWS,
-            vec![
-                Box::new(shop),
-                Box::new(kept_ids().collect::<Vec<_>>()),
-                Box::new(hidden),
-                Box::new(kept.iter().map(|product| amount(&product.price)).collect::<Vec<_>>()),
-                Box::new(kept.iter().map(|product| currency(&product.price)).collect::<Vec<_>>()),
-                Box::new(lengths(|document| document.title_words)),
-                Box::new(lengths(|document| document.description_words)),
-                Box::new(vectors),
-            ],
-        ));
+        let amounts: Vec<String> = kept.iter().map(|product| amount(&product.price)).collect();
+        let currencies: Vec<String> = kept.iter().map(|product| currency(&product.price)).collect();
+        let values: Vec<OwnedValue> = vec![
+            Box::new(shop),
+            Box::new(ids),
+            Box::new(hidden),
+            Box::new(amounts),
+            Box::new(currencies),
+            Box::new(titles),
+            Box::new(descriptions),
+            Box::new(vectors),
+        ];
+        all.push((statements::UPSERT_SEARCH_ROWS, values));
     }
     if !deleted.is_empty() {
-        all.push((
-            statements::DELETE_SEARCH_ROWS,
-            vec![Box::new(shop), Box::new(deleted.to_vec())],
-        ));
+        let values: Vec<OwnedValue> = vec![Box::new(shop), Box::new(deleted.to_vec())];
+        all.push((statements::DELETE_SEARCH_ROWS, values));
     }
     all
+}
+
+/// The sum of field lengths over all products, and over the hidden ones among them.
+fn sums(lengths: &[i32], hidden: &[bool]) -> (i64, i64) {
+    let each = || lengths.iter().map(|length| i64::from(*length)).zip(hidden);
+    let sum = each().map(|(length, _)| length).sum();
+    let hidden = each().filter(|(_, hidden)| **hidden).map(|(length, _)| length).sum();
+    (sum, hidden)
 }
 
 /// The amount that price conditions and orders compare.
@@ -137,11 +137,13 @@ struct Document {
     /// Field lengths, rounded as the ranking rounds them.
     title_words: i32,
     description_words: i32,
+    hidden: bool,
 }
 
 impl Document {
     fn of(product: &Product) -> Self {
-        let mut document = Self { words: BTreeMap::new(), title_words: 0, description_words: 0 };
+        let (words, hidden) = (BTreeMap::new(), product.hidden);
+        let mut document = Self { words, title_words: 0, description_words: 0, hidden };
         let title = document.add(product.title.as_str(), 0, true);
         let description = document.add(product.description.as_str(), title + FIELD_GAP, false);
         let length = |words: usize| FieldLength::of(words).words().cast_signed();
