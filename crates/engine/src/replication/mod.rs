@@ -31,7 +31,7 @@
 //! 1. The **update lock** of a [`ShopIndex`](crate::index::ShopIndex) serialises the updates of one
 //!    index and its copy. It is held while changes are read and applied.
 //! 2. [`ShopRegistry`]`::table` protects the state, size and last use of every shop. It is held for
-//!    map operations only.
+//!    map operations, and while the memory of an evicted index is freed.
 //! 3. [`LocalReplica`]`::writer` protects the connection that writes the copies. It is held for one
 //!    SQLite transaction, never together with the table.
 //! 4. [`LocalReplica`]`::copies` and `retired` protect the lists of copies. They are held for map

@@ -10,8 +10,8 @@ use crate::{
     store::{Position, TxStamp},
 };
 
-/// The states of all shops that are not absent, and their memory accounting. Locked for map
-/// operations only.
+/// The states of all shops that are not absent, and their memory accounting. Never locked during
+/// I/O or while an index is built or updated.
 #[derive(Default)]
 pub(super) struct ShopTable {
     pub(super) states: HashMap<ShopId, ShopState>,
