@@ -356,8 +356,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The desk
-         * @description The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+         * The admin page
+         * @description The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
          *     or ADMIN.
          */
         get: operations["get_desk"];

@@ -65,9 +65,9 @@ def sync_detailed(
     client: AuthenticatedClient,
     if_none_match: str | Unset = UNSET,
 ) -> Response[Any | Problem | str]:
-    """The desk
+    """The admin page
 
-     The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+     The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
     or ADMIN.
 
     Args:
@@ -97,9 +97,9 @@ def sync(
     client: AuthenticatedClient,
     if_none_match: str | Unset = UNSET,
 ) -> Any | Problem | str | None:
-    """The desk
+    """The admin page
 
-     The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+     The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
     or ADMIN.
 
     Args:
@@ -124,9 +124,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     if_none_match: str | Unset = UNSET,
 ) -> Response[Any | Problem | str]:
-    """The desk
+    """The admin page
 
-     The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+     The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
     or ADMIN.
 
     Args:
@@ -154,9 +154,9 @@ async def asyncio(
     client: AuthenticatedClient,
     if_none_match: str | Unset = UNSET,
 ) -> Any | Problem | str | None:
-    """The desk
+    """The admin page
 
-     The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+     The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
     or ADMIN.
 
     Args:

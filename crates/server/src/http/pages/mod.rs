@@ -64,9 +64,9 @@ pub(crate) async fn preview(State(app): State<App>, headers: HeaderMap) -> Respo
     page(&app, &assets::SHOP, &headers)
 }
 
-/// The desk
+/// The admin page
 ///
-/// The shop's products, imports, figures and tokens: the page asks for a token with the role EDITOR
+/// The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
 /// or ADMIN.
 #[utoipa::path(
     get,
