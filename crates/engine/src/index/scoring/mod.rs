@@ -40,7 +40,7 @@
 //! 6. [`rescore`], after the last segment: the coverage, with it `w` and the absolute cut-off, and
 //!    a lower bound of the best score. It drops candidates whose upper bound is below the cut-off
 //!    that follows, and computes the exact cosine of all others.
-//! 7. [`search`]: exact scores, exact best score, final cut-off, count and top hits.
+//! 7. [`search`](mod@search): exact scores, exact best score, final cut-off, count and top hits.
 //!
 //! # Why the bounds hold
 //!

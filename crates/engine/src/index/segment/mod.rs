@@ -2,8 +2,8 @@
 //!
 //! A [`Segment`] holds postings by term and columns by product. What changes without a change of
 //! texts lies beside it in a [`LiveSegment`]: tombstones, the mutable [`columns`] and the vectors.
-//! [`builder`] makes a segment from products, [`merge`] one from several, and [`merge_policy`]
-//! decides which.
+//! [`builder`] makes a segment from products, [`merge`](mod@merge) one from several, and
+//! [`merge_policy`] decides which.
 //!
 //! The products of a segment are in ascending order of id and numbered from 0. There are at most
 //! [`MAX_PRODUCTS`], so that a posting takes three bytes and the scores of a segment fit into the
