@@ -50,7 +50,7 @@ test-tools: ## Install what the tests need: PostgreSQL, packages of Debian, PyPI
 
 unit: ## Unit, property, contract, durability and model tests
 	scripts/postgres.sh
-	cargo test --workspace --all-targets --locked
+	cargo test --workspace --locked
 
 contract-postgres: ## The contract on PostgreSQL, and its searches inside PostgreSQL
 	scripts/postgres.sh
