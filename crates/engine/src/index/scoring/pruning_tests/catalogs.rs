@@ -70,11 +70,9 @@ impl Catalog {
 pub(super) fn plan<'a>(
     parsed: &'a ParsedQuery,
     vector: &Vector,
-    phrase_similarity: f32,
+    profile: QueryProfile,
     visibility: Visibility,
 ) -> Plan<'a> {
-    let profile =
-        QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL };
     let dense = DenseQuery { vector: QueryVector::of(vector).unwrap(), profile };
     Plan { dense: Some(dense), explain: true, ..Plan::of(parsed, visibility, 0, 20) }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use catalog::{access::Visibility, price::Price, query_parser::parse};
+use catalog::{access::Visibility, fusion::QueryProfile, price::Price, query_parser::parse};
 use proptest::prelude::*;
 
 use super::{
@@ -71,6 +71,10 @@ fn catalog(numbers: &[usize]) -> Catalog {
     catalog
 }
 
+fn profile(phrase_similarity: f32) -> QueryProfile {
+    QueryProfile { phrase_similarity: Some(phrase_similarity), ..QueryProfile::NEUTRAL }
+}
+
 fn ids(numbers: &[usize]) -> Vec<u64> {
     numbers.iter().map(|number| *number as u64 + 1).collect()
 }
@@ -84,7 +88,7 @@ fn every_query_finds_what_the_formula_says() {
     let similarities = [0.4, 0.6, 0.75, 0.85, 0.95].into_iter().cycle();
     for ((query, vector), phrase_similarity) in embedded().queries.iter().zip(similarities) {
         let parsed = parse(query);
-        let plan = plan(&parsed, vector, phrase_similarity, Visibility::VisibleOnly);
+        let plan = plan(&parsed, vector, profile(phrase_similarity), Visibility::VisibleOnly);
         let expected = expected(&catalog, &plan, &parsed);
         for (exact, threads) in [(true, 1), (false, 1), (false, 3)] {
             let effort = Effort { exact, threads };
@@ -112,7 +116,7 @@ proptest! {
         let catalog = catalog(&numbers);
         let snapshot = catalog.index(&ids(&numbers), group).snapshot();
         let parsed = parse(query);
-        let plan = plan(&parsed, vector, phrase_similarity, Visibility::VisibleOnly);
+        let plan = plan(&parsed, vector, profile(phrase_similarity), Visibility::VisibleOnly);
         check(&catalog, &snapshot, &plan, &parsed, threads);
     }
 }
