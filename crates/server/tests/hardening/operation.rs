@@ -149,7 +149,7 @@ fn the_data_folder_is_for_its_owner_alone() {
     drop(shop);
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     let server = server.restart(&[]);
-    assert_eq!(mode(&server.installation().data().to_owned()), 0o755);
+    assert_eq!(mode(server.installation().data()), 0o755);
     assert!(server.log().contains("other users"), "{}", server.log());
 }
 
