@@ -53,13 +53,27 @@ impl Socket {
         ))
     }
 
+    /// Sends a request and reads its answer; `None` if the server closes the connection instead.
+    pub fn exchange(&mut self, request: &str) -> Option<RawAnswer> {
+        self.stream.write_all(request.as_bytes()).ok()?;
+        self.try_answer()
+    }
+
     /// Reads the next answer, which must have a `Content-Length` or no body.
+    #[track_caller]
     pub fn answer(&mut self) -> RawAnswer {
+        let answer = self.try_answer();
+        answer.unwrap_or_else(|| panic!("closed without an answer: {:?}", self.received))
+    }
+
+    fn try_answer(&mut self) -> Option<RawAnswer> {
         let end = loop {
             if let Some(end) = find(&self.received, b"\r\n\r\n") {
                 break end;
             }
-            assert!(self.receive() > 0, "closed without an answer: {:?}", self.received);
+            if self.receive() == 0 {
+                return None;
+            }
         };
         let head = String::from_utf8(self.received.drain(..end + 4).collect()).unwrap();
         let mut lines = head.trim_end().split("\r\n");
@@ -74,7 +88,7 @@ impl Socket {
         }
         let body: Vec<u8> = self.received.drain(..length).collect();
         let body = serde_json::from_slice(&body).unwrap_or_default();
-        RawAnswer { status, headers, body }
+        Some(RawAnswer { status, headers, body })
     }
 
     /// Reads until the server closes the connection.
