@@ -132,7 +132,7 @@ fn every_route_admits_exactly_the_documented_roles() {
 }
 
 #[test]
-fn what_was_refused_was_not_done() {
+fn a_refused_request_has_no_effect() {
     let shop = Shop::open();
     let admin = shop.as_role(Role::Admin);
     let id = admin.create(product_named("Sofa"));

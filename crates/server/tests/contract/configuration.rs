@@ -50,7 +50,7 @@ fn the_stronger_source_wins_and_is_named() {
 }
 
 #[test]
-fn the_defaults_are_these() {
+fn the_defaults_match_their_snapshot() {
     let report = printed(run(&["config"], &[]));
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
@@ -102,7 +102,7 @@ fn an_unknown_name_is_an_error_in_every_source() {
 }
 
 #[test]
-fn every_mistake_is_told_at_once() {
+fn all_mistakes_are_reported_at_once() {
     let file = file("[limits]\nbody_bytes = \"much\"\n[log]\nformat = \"xml\"\n");
     let arguments = ["serve", "--config", file.path().to_str().unwrap(), "--listen", "nowhere"];
     let said = complaint(&run(&arguments, &[("SHOPKEEPER_METRICS_PUBLIC", "perhaps")]));
@@ -143,7 +143,7 @@ fn signed_tokens_are_configured_whole_or_not_at_all() {
 }
 
 #[test]
-fn nothing_asked_is_explained() {
+fn without_a_command_the_usage_is_printed() {
     let output = run(&[], &[]);
     assert!(!output.status.success());
     assert!(String::from_utf8(output.stderr).unwrap().contains("Usage"));

@@ -61,7 +61,7 @@ fn a_price_is_kept_exactly_and_in_its_currency() {
 }
 
 #[test]
-fn what_is_not_wanted_is_neither_returned_nor_counted() {
+fn excluded_products_are_neither_returned_nor_counted() {
     let (_shop, editor) = editor();
     let create = |title: &str, text: &str| editor.create(described(title, text));
     let leather = create("Brown shoe", "Made of leather.");
@@ -87,7 +87,7 @@ fn what_is_not_wanted_is_neither_returned_nor_counted() {
 }
 
 #[test]
-fn names_are_no_conditions() {
+fn product_names_are_not_parsed_as_conditions() {
     let (_shop, editor) = editor();
     let shoes = editor.create(priced("Under Armour running shoes", "$120"));
     let socks = editor.create(priced("No show socks", "$9"));
@@ -103,7 +103,7 @@ fn names_are_no_conditions() {
 }
 
 #[test]
-fn a_reading_can_be_switched_off() {
+fn each_kind_of_condition_can_be_switched_off() {
     let (_shop, editor) = editor();
     let cheap = editor.create(priced("Sofa", "$20"));
     let dear = editor.create(priced("Sofa under 900", "$2000"));
@@ -123,7 +123,7 @@ fn a_reading_can_be_switched_off() {
 }
 
 #[test]
-fn only_a_condition_finds_what_satisfies_it_newest_first() {
+fn a_query_of_conditions_only_lists_matches_newest_first() {
     let shop = Shop::open();
     let editor = shop.as_role(Role::Editor);
     let lamp = editor.create(priced("Lamp", "$5"));
@@ -198,7 +198,7 @@ fn pages_of_a_condition_follow_each_other_without_gap_or_repeat() {
 }
 
 #[test]
-fn the_answer_says_how_the_query_was_read() {
+fn the_answer_reports_how_the_query_was_parsed() {
     let (_shop, editor) = editor();
     editor.create(product_named("Red shoe"));
     let query = "I'm looking for the cheapest réd shoes between $4 and $50 without leather";

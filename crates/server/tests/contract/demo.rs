@@ -76,7 +76,7 @@ fn written() -> usize {
 }
 
 #[test]
-fn a_start_that_was_cut_off_leaves_no_half_shop() {
+fn an_interrupted_start_leaves_no_partial_shop() {
     let (server, printed) = TestServer::start_demo_after_a_crash();
     assert_eq!(count(&bearer(&server, &printed, Role::Viewer)), written());
 }

@@ -145,7 +145,7 @@ fn a_token_that_is_missing_or_no_good_is_401() {
 }
 
 #[test]
-fn the_401_the_403_and_the_404_look_like_this() {
+fn the_401_403_and_404_match_their_snapshots() {
     let shop = Shop::open();
     snapshot("missing_token", &shop.server.stranger().get(PRODUCTS));
     snapshot("invalid_token", &shop.server.client("garbage").get(PRODUCTS));
@@ -236,7 +236,7 @@ fn a_known_path_says_which_methods_it_takes() {
 }
 
 #[test]
-fn a_sane_request_id_is_kept_and_another_replaced() {
+fn a_valid_request_id_is_kept_and_an_invalid_one_replaced() {
     let (_shop, editor) = editor();
     let with_id = |id: &str| {
         let answer = editor.request("GET", &product(999_999_999)).header("x-request-id", id);

@@ -51,7 +51,7 @@ fn figure(report: &str, name: &str) -> f64 {
 }
 
 #[test]
-fn judged_queries_are_measured_by_what_the_service_finds() {
+fn judged_queries_are_evaluated_on_the_results_of_the_service() {
     let report = printed(Desk::new().eval(&["--model-kind", "off"]));
     assert!(report.contains("judgments.tsv: 3 queries, 4 judgments"), "{report}");
     assert!(report.contains("catalog.jsonl: 4 products, no vectors"), "{report}");

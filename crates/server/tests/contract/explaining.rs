@@ -10,7 +10,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn the_parts_of_each_score_are_told_when_asked_for() {
+fn score_components_are_returned_on_request() {
     let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     editor.create(json!({"title": "Velvet sofa", "description": "A sofa", "price": "$5"}));
@@ -51,7 +51,7 @@ fn the_parts_of_each_score_are_told_when_asked_for() {
 }
 
 #[test]
-fn the_command_line_shows_what_a_server_answers_whichever_way_it_asks() {
+fn the_command_line_shows_the_same_with_and_without_a_server() {
     let server = TestServer::start(&[]);
     let shop = server.shop();
     let editor = shop.as_role(Role::Editor);

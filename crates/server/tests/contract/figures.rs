@@ -36,7 +36,7 @@ fn products_searches_and_writes_are_counted() {
 }
 
 #[test]
-fn what_waits_for_the_model_is_counted() {
+fn products_waiting_for_vectors_are_counted() {
     let server = TestServer::start(&["--model-kind", "built-in"]);
     let editor = server.shop().as_role(Role::Editor);
     editor.create(product_named("Sofa"));
@@ -44,7 +44,7 @@ fn what_waits_for_the_model_is_counted() {
 }
 
 #[test]
-fn another_shop_is_not_told_of() {
+fn statistics_contain_nothing_of_other_shops() {
     let server = TestServer::start(&[]);
     let busy = server.shop().as_role(Role::Editor);
     busy.create(product_named("Sofa"));
@@ -57,7 +57,7 @@ fn another_shop_is_not_told_of() {
 }
 
 #[test]
-fn the_process_is_for_those_who_may_see_the_metrics() {
+fn process_statistics_require_access_to_the_metrics() {
     let server = TestServer::start(&["--metrics-public", "false"]);
     let shop = server.shop();
     assert_eq!(figures(&shop.as_role(Role::Editor))["process"], json!(null));

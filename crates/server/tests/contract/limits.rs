@@ -46,7 +46,7 @@ fn a_head_without_end_is_refused_before_it_ends() {
 }
 
 #[test]
-fn a_head_that_does_not_come_ends_the_connection() {
+fn a_missing_head_ends_the_connection() {
     let server = TestServer::start(&["--limits-header-read-time", SHORT]);
     for sent in ["G", "GET", "GET /health/live HTTP/1.1\r\nHost: shop\r\n"] {
         let mut socket = Socket::connect(&server);
@@ -62,7 +62,7 @@ fn a_head_that_does_not_come_ends_the_connection() {
 }
 
 #[test]
-fn a_connection_that_is_not_used_ends() {
+fn an_idle_connection_is_closed() {
     let server =
         TestServer::start(&["--limits-idle-time", SHORT, "--limits-header-read-time", "10s"]);
     let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
@@ -85,7 +85,7 @@ fn a_slow_head_is_cut_off_on_a_connection_that_was_used_before() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_a_timeout() {
+fn a_missing_body_times_out() {
     let server = TestServer::start(&["--limits-body-read-time", SHORT]);
     let token = server.shop().token(Role::Editor);
     let mut socket = Socket::connect(&server);
@@ -128,7 +128,7 @@ fn one_request_more_than_allowed_is_unavailable() {
 }
 
 #[test]
-fn a_body_on_its_way_is_not_worked_on() {
+fn a_request_takes_no_slot_while_its_body_arrives() {
     let server = TestServer::start(&["--limits-concurrent-requests", "1"]);
     let editor = server.shop().as_role(Role::Editor);
     let mut socket = Socket::connect(&server);
@@ -145,7 +145,7 @@ fn a_body_on_its_way_is_not_worked_on() {
 }
 
 #[test]
-fn one_connection_more_than_allowed_takes_the_place_of_an_idle_one() {
+fn a_connection_above_the_limit_replaces_an_idle_one() {
     let server = TestServer::start(&["--limits-connections", "1"]);
     let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
     let mut first = Socket::connect(&server);
@@ -172,7 +172,7 @@ fn the_body_limit_can_be_set() {
 }
 
 #[test]
-fn a_token_that_asks_too_often_is_told_to_wait() {
+fn a_token_above_its_rate_limit_is_told_when_to_retry() {
     let server =
         TestServer::start(&["--rate-limit-requests-per-second", "1", "--rate-limit-burst", "3"]);
     let shop = server.shop();

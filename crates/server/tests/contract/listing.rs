@@ -52,7 +52,7 @@ fn all_pages_together_hold_each_product_once() {
 }
 
 #[test]
-fn a_page_holds_fifty_if_nothing_is_said() {
+fn a_page_has_fifty_products_by_default() {
     let (_shop, editor) = editor();
     let ids = editor.create_all(numbered(60));
     let page = editor.get(PRODUCTS).expect(200);
@@ -61,7 +61,7 @@ fn a_page_holds_fifty_if_nothing_is_said() {
 }
 
 #[test]
-fn past_the_end_there_is_an_empty_page_with_the_total() {
+fn a_page_past_the_end_is_empty_and_has_the_total() {
     let (_shop, editor) = editor();
     editor.create_all(numbered(2));
     for offset in ["2", "1000000", "9223372036854775807"] {

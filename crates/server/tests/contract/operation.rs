@@ -12,7 +12,7 @@ use crate::snapshot::snapshot;
 const ORIGIN: &str = "https://shop.example.com";
 
 #[test]
-fn health_is_told_without_a_token() {
+fn health_needs_no_token() {
     let server = TestServer::start(&[]);
     let stranger = server.stranger();
     snapshot("health_live", &stranger.get("/health/live").expect(200));
@@ -21,7 +21,7 @@ fn health_is_told_without_a_token() {
 }
 
 #[test]
-fn the_command_line_prints_the_document_that_the_server_hands_out() {
+fn the_command_line_prints_the_openapi_document_of_the_server() {
     let served = TestServer::start(&[]).stranger().get("/openapi.json").expect(200).body;
     let printed: Value = serde_json::from_str(&printed(run(&["openapi"], &[]))).unwrap();
     assert_eq!(printed, served);
@@ -34,7 +34,7 @@ fn figure(metrics: &Answer, start: &str) -> Option<f64> {
 }
 
 #[test]
-fn figures_count_requests_by_route_and_status() {
+fn metrics_count_requests_by_route_and_status() {
     let server = TestServer::start(&[]);
     let editor = server.shop().as_role(Role::Editor);
     let id = editor.create(product_named("Sofa"));
@@ -71,7 +71,7 @@ fn figures_count_requests_by_route_and_status() {
 }
 
 #[test]
-fn figures_can_be_kept_from_the_public() {
+fn metrics_can_require_a_token() {
     let server = TestServer::start(&["--metrics-public", "false"]);
     let shop = server.shop();
     server.stranger().get("/metrics").refused(401, "missing_token");

@@ -34,7 +34,7 @@ fn pages_are_guarded() {
 }
 
 #[test]
-fn a_page_is_asked_for_each_time_and_its_parts_once() {
+fn pages_are_revalidated_and_assets_are_cached() {
     let shop = Shop::open();
     let stranger = shop.server.stranger();
     for path in PAGES {
@@ -57,7 +57,7 @@ fn a_page_is_asked_for_each_time_and_its_parts_once() {
 }
 
 #[test]
-fn what_is_no_part_of_a_page_is_not_there() {
+fn unknown_assets_are_not_found() {
     let shop = Shop::open();
     let stranger = shop.server.stranger();
     let address = parts(&stranger.get("/preview").expect(200)).remove(0);

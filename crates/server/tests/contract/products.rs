@@ -311,7 +311,7 @@ fn a_price_without_currency_amount_or_sense_is_refused() {
 }
 
 #[test]
-fn a_bare_number_as_price_is_told_the_right_form() {
+fn a_number_as_price_is_refused_with_the_right_form() {
     let (_shop, editor) = editor();
     let message = |price: Value| {
         let body = json!({"title": "Sofa", "price": price});

@@ -47,7 +47,7 @@ fn a_repeated_query_is_answered_from_memory_until_the_shop_changes() {
 }
 
 #[test]
-fn whatever_makes_a_difference_is_kept_apart() {
+fn requests_that_differ_have_separate_cache_entries() {
     let server = TestServer::start(&["--model-kind", "off"]);
     let (shop, other) = (server.shop(), server.shop());
     let (editor, stranger) = (shop.as_role(Role::Editor), other.as_role(Role::Editor));
@@ -74,7 +74,7 @@ fn whatever_makes_a_difference_is_kept_apart() {
 }
 
 #[test]
-fn keeping_answers_can_be_switched_off() {
+fn the_query_cache_can_be_switched_off() {
     let server = TestServer::start(&["--model-kind", "off", "--index-answer-bytes", "0"]);
     let editor = server.shop().as_role(Role::Editor);
     let id = editor.create(product_named("Velvet sofa"));

@@ -143,7 +143,7 @@ fn a_key_has_1_to_255_characters() {
 }
 
 #[test]
-fn a_key_does_not_open_a_door() {
+fn an_idempotency_key_grants_no_access() {
     let shop = Shop::open();
     let editor = shop.as_role(Role::Editor);
     post(&editor, PRODUCTS, "order-1", &product_named("Sofa")).expect(201);

@@ -23,7 +23,7 @@ fn a_search_answers_with_products_query_and_total() {
 }
 
 #[test]
-fn nothing_relevant_is_nothing_found() {
+fn an_irrelevant_query_finds_nothing() {
     let (_shop, editor) = editor();
     editor.create(product_named("Oak table"));
     let answer = editor.post(SEARCH, json!({"query": "xylophone"})).expect(200);
@@ -214,7 +214,7 @@ fn a_search_is_refused_rather_than_guessed() {
 }
 
 #[test]
-fn odd_queries_find_nothing_and_harm_nothing() {
+fn odd_queries_find_nothing_and_do_no_harm() {
     let (_shop, editor) = editor();
     editor.create(product_named("Oak table"));
     for query in ["\u{0}", "\"", "' OR 1=1 --", "* AND (", "🛋️", "\u{202e}\u{feff}x", "\\", "%_"]
@@ -258,7 +258,7 @@ fn products_are_found_by_what_they_mean() {
 }
 
 #[test]
-fn a_busy_server_reads_queries_by_the_instant_encoder_and_one_without_a_model_by_words() {
+fn a_busy_server_uses_the_instant_encoder_and_one_without_a_model_none() {
     for (flags, encoder, found) in [
         (["--model-query-budget", "0"], json!("instant"), 1),
         (["--model-kind", "off"], Value::Null, 0),

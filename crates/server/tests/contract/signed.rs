@@ -64,7 +64,7 @@ fn the_services_own_tokens_work_beside_signed_ones() {
 }
 
 #[test]
-fn without_configuration_no_signed_token_is_good() {
+fn without_configuration_signed_tokens_are_refused() {
     let server = TestServer::start(&[]);
     server.client(&sign_with_secret(&claims())).get(PRODUCTS).refused(401, "invalid_token");
 }
@@ -112,7 +112,7 @@ fn claims_are_checked() {
 }
 
 #[test]
-fn a_token_past_its_time_is_told_so() {
+fn an_expired_token_is_reported_as_expired() {
     let server = start_with_secret(&["--jwt-leeway", "10s"]);
     let expired = |seconds_ago: i64| {
         let token = sign_with_secret(&claims_but("exp", json!(now() - seconds_ago)));
@@ -168,7 +168,7 @@ fn a_token_signed_or_changed_by_another_is_refused() {
 }
 
 #[test]
-fn a_token_that_must_be_understood_in_ways_we_do_not_know_is_refused() {
+fn a_token_with_unknown_critical_headers_is_refused() {
     let server = start_with_secret(&[]);
     let header = Header { crit: Some(vec!["b64".to_owned()]), ..Header::default() };
     let key = SigningKey::from_secret(SECRET.as_bytes());
@@ -223,7 +223,7 @@ fn an_algorithm_that_was_not_configured_is_refused() {
 }
 
 #[test]
-fn a_public_key_never_passes_for_a_secret() {
+fn a_public_key_is_never_accepted_as_a_secret() {
     let provider = Provider::new();
     let server = provider.start("RS256,ES256,EdDSA");
     check_unsigned_refused(&server);
@@ -252,7 +252,7 @@ fn a_key_that_is_not_in_the_set_is_refused() {
 }
 
 #[test]
-fn a_key_that_joins_the_set_is_taken_up_while_the_server_runs() {
+fn a_key_added_to_the_set_is_used_without_a_restart() {
     let provider = Provider::new();
     let server = provider.start("RS256,ES256,EdDSA");
     let newcomer = ProviderKey::ec("newcomer");

@@ -103,7 +103,7 @@ fn hidden_and_foreign_products_stay_unseen() {
 }
 
 #[test]
-fn without_a_model_nothing_is_like_anything() {
+fn without_a_model_there_are_no_similar_products() {
     let server = TestServer::start(&["--model-kind", "off"]);
     let editor = server.shop().as_role(Role::Editor);
     let ids = editor.create_all(["Velvet sofa".to_owned(), "Velvet sofa".to_owned()]);
@@ -113,7 +113,7 @@ fn without_a_model_nothing_is_like_anything() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_refused() {
+fn invalid_parameters_are_refused() {
     let (_shop, editor) = editor();
     let id = editor.create(product_named("Sofa"));
     for (parameters, faults) in [

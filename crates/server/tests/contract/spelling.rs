@@ -12,7 +12,7 @@ fn best(client: &Client, query: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_slip_is_corrected_from_the_words_of_the_shop_and_reported() {
+fn a_typo_is_corrected_from_the_vocabulary_of_the_shop_and_reported() {
     let (_shop, editor) = editor();
     let shoes = create(&editor, "Running shoes");
     create(&editor, "Leather running shoes");
@@ -35,7 +35,7 @@ fn a_slip_is_corrected_from_the_words_of_the_shop_and_reported() {
 }
 
 #[test]
-fn a_slip_that_is_not_corrected_finds_nothing_by_words() {
+fn an_uncorrected_typo_matches_no_terms() {
     let shop = TestServer::start(&[]).shop();
     let editor = shop.as_role(Role::Editor);
     create(&editor, "Running shoes");

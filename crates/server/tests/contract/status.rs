@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{Role, TestServer, printed, product_named, run};
 
 #[test]
-fn status_tells_what_is_in_a_store() {
+fn status_describes_the_store() {
     let server = TestServer::start(&["--model-kind", "built-in", "--model-background", "false"]);
     let (large, small) = (server.shop(), server.shop());
     let editor = large.as_role(Role::Editor);

@@ -171,7 +171,7 @@ fn the_command_line_prints_a_new_token_alone() {
 }
 
 #[test]
-fn the_command_line_takes_the_times_that_people_write() {
+fn the_command_line_parses_lifetimes() {
     let server = TestServer::start(&[]);
     for (written, hours) in [("90m", 1.5), ("12h", 12.0), ("30d", 720.0)] {
         let arguments = ["create", "--shop", "1", "--role", "ADMIN", "--expires-in", written];
@@ -233,7 +233,7 @@ fn the_command_line_revokes_at_once_on_a_running_server() {
 }
 
 #[test]
-fn the_command_line_refuses_what_makes_no_sense() {
+fn the_command_line_refuses_invalid_arguments() {
     let server = TestServer::start(&[]);
     for arguments in [
         "create --shop 1",

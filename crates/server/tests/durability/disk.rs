@@ -116,7 +116,7 @@ fn on_a_full_disk_writes_are_refused_until_there_is_space_again() {
 }
 
 #[test]
-fn with_files_that_may_not_grow_writes_are_refused_and_nothing_is_lost() {
+fn with_a_file_size_limit_writes_are_refused_and_nothing_is_lost() {
     let store = Installation::temporary();
     let token = store.token(1, Role::Editor);
     let limit = ["sh", "-c", "trap '' XFSZ; ulimit -f 2048; exec \"$0\" \"$@\""];
@@ -140,7 +140,7 @@ fn with_files_that_may_not_grow_writes_are_refused_and_nothing_is_lost() {
 }
 
 #[test]
-fn on_a_disk_that_turned_read_only_reads_go_on_and_nothing_is_lost() {
+fn on_a_read_only_disk_reads_continue_and_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let (image, at) = (folder.path().join("image"), folder.path().join("disk"));
     File::create(&image).unwrap().set_len(16 << 20).unwrap();

@@ -10,7 +10,7 @@ use crate::NO_MODEL;
 const USER_VERSION_OFFSET: u64 = 60;
 
 #[test]
-fn a_second_server_on_a_folder_is_refused_and_the_first_goes_on() {
+fn a_second_server_on_a_folder_is_refused_and_the_first_is_unaffected() {
     let store = Installation::temporary();
     let token = store.token(1, Role::Editor);
     let first = store.serve(&NO_MODEL);

@@ -28,7 +28,7 @@ const FLAT: f64 = 0.02;
 const SMALL_CACHE: [&str; 2] = ["--index-answer-bytes", "4MiB"];
 
 #[test]
-fn a_server_that_is_killed_again_and_again_loses_nothing_and_stays_small() {
+fn a_repeatedly_killed_server_loses_nothing_and_its_memory_stays_flat() {
     let lives: usize = setting("SOAK_LIVES", 2);
     let life = Duration::from_secs(setting("SOAK_LIFE_SECONDS", 2));
     let mut workload = Workload::new(MAX_PRODUCTS);

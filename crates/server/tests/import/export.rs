@@ -90,7 +90,7 @@ fn folder_and_server_export_the_same_bytes_also_while_the_server_runs() {
 }
 
 #[test]
-fn an_export_can_be_edited_and_brought_back_by_id() {
+fn an_edited_export_updates_products_by_id() {
     ImportTarget::each(|target| {
         fill(target, &odd_products());
         Ended::of(target.command("export").arg(target.path("a.csv")).output().unwrap()).expect(0);
@@ -106,7 +106,7 @@ fn an_export_can_be_edited_and_brought_back_by_id() {
 /// The export stops at a full pipe while products of the pages it has read are deleted: those
 /// after them move forward, and none may be missed.
 #[test]
-fn products_that_stay_are_exported_once_although_others_are_deleted_meanwhile() {
+fn remaining_products_are_exported_once_while_others_are_deleted() {
     const COUNT: usize = 450;
     let target = ImportTarget::server(&[]);
     let long = "wool ".repeat(3000);
@@ -139,7 +139,7 @@ fn products_that_stay_are_exported_once_although_others_are_deleted_meanwhile() 
 }
 
 #[test]
-fn an_export_that_would_lack_hidden_products_is_refused() {
+fn an_export_without_access_to_hidden_products_is_refused() {
     let target = ImportTarget::server(&[]);
     let token = target.store.token(1, Role::Shopper);
     let (_, said) = refused(target.command("export").env("SHOP_TOKEN", token));
@@ -147,7 +147,7 @@ fn an_export_that_would_lack_hidden_products_is_refused() {
 }
 
 #[test]
-fn a_folder_without_a_catalog_is_not_given_one() {
+fn an_export_does_not_create_a_catalog() {
     let target = ImportTarget::folder();
     let nowhere = target.path("nowhere");
     let store = Installation::on_folder(&nowhere);

@@ -108,7 +108,7 @@ fn packed_files_whatever_their_name() {
 }
 
 #[test]
-fn what_was_guessed_is_said() {
+fn guessed_columns_are_reported() {
     let target = ImportTarget::folder();
     let file = target.write("a.csv", TABLE);
     let ended = target.import(&file, &["--currency", "USD", "--map", "price=Cost"]).expect(0);
@@ -123,7 +123,7 @@ fn what_was_guessed_is_said() {
 }
 
 #[test]
-fn a_table_without_the_columns_it_needs_is_not_begun() {
+fn a_table_without_required_columns_is_refused() {
     let target = ImportTarget::folder();
     let file = target.write("a.csv", TABLE);
     let said = |flags: &[&str]| target.import(&file, flags).expect(1).errors;

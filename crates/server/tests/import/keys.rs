@@ -69,7 +69,7 @@ fn the_services_own_id_updates_and_an_unknown_one_is_refused() {
 }
 
 #[test]
-fn a_folder_remembers_keys_by_itself_and_a_server_has_to_be_told_where() {
+fn keys_are_stored_in_a_data_folder_and_need_a_file_for_a_server() {
     let text = json!({"id": "x1", "title": "Lamp", "price": "$5"}).to_string();
     let feed = "<rss><item><id>x1</id><title>Lamp</title><price>$5</price></item></rss>";
     let folder = ImportTarget::folder();

@@ -9,7 +9,7 @@ use testkit::{PRODUCTS, refused, shopkeeper};
 use crate::target::ImportTarget;
 
 #[test]
-fn every_fault_of_a_record_is_kept_with_its_line_in_the_words_of_the_interface() {
+fn every_error_of_a_record_is_reported_with_its_line_and_the_message_of_the_api() {
     let bad = [
         json!({"title": " ", "price": "5"}),
         json!({"title": "Lamp", "price": "$5", "colour": "red", "media": [{"url": "ftp://x", "type": "image"}]}),
@@ -81,7 +81,7 @@ fn a_dry_run_checks_everything_and_writes_nothing() {
 }
 
 #[test]
-fn a_folder_that_a_server_has_is_imported_into_through_the_server() {
+fn a_folder_locked_by_a_server_is_refused() {
     let target = ImportTarget::folder();
     let server = target.store.serve(&["--model-kind", "off"]);
     let file = target.write("a.jsonl", "{\"title\": \"Lamp\", \"price\": \"$5\"}\n");
@@ -128,7 +128,7 @@ fn a_wrong_token_stops_the_import_at_once_and_is_never_shown() {
 }
 
 #[test]
-fn a_server_that_asks_for_patience_gets_it() {
+fn an_import_honours_retry_after() {
     let target =
         ImportTarget::server(&["--rate-limit-requests-per-second", "2", "--rate-limit-burst", "1"]);
     let lines: String =
@@ -138,7 +138,7 @@ fn a_server_that_asks_for_patience_gets_it() {
 }
 
 #[test]
-fn a_batch_that_a_server_finds_too_large_is_sent_in_parts() {
+fn a_batch_that_exceeds_the_body_limit_is_split() {
     let target = ImportTarget::server(&["--limits-body-bytes", "64KiB"]);
     let long = "wool ".repeat(2000);
     let lines: String = (0..30)

@@ -63,12 +63,12 @@ fn check(target: &ImportTarget, flags: &[&str]) {
 }
 
 #[test]
-fn a_killed_import_goes_on_without_losing_or_repeating_anything() {
+fn a_killed_import_resumes_without_loss_or_duplicates() {
     ImportTarget::each(|target| check(target, &["--ignore-unknown"]));
 }
 
 #[test]
-fn a_killed_import_by_key_goes_on_the_same_way() {
+fn a_killed_import_by_key_resumes_without_loss_or_duplicates() {
     ImportTarget::each(|target| {
         // Records without a key are bad ones here too, so the counts are the same.
         check(target, &["--key", "sku", "--keys", "keys.jsonl"]);
@@ -79,7 +79,7 @@ fn a_killed_import_by_key_goes_on_the_same_way() {
 }
 
 #[test]
-fn other_options_do_not_go_on_with_the_same_state() {
+fn an_import_with_other_options_does_not_resume() {
     let target = ImportTarget::folder();
     let file = target.write("a.csv", "name,price\nLamp,$5\nRug,\"$\n");
     target.import(&file, &["--currency", "EUR"]).expect(3);

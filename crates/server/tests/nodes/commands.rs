@@ -35,7 +35,7 @@ fn import_export_search_and_status_work_on_a_database() {
 }
 
 #[test]
-fn a_database_without_tables_is_told_of() {
+fn a_database_without_schema_is_reported() {
     let url = postgres().database();
     let said = printed(run_on(&url, &["status"]));
     assert!(said.contains("version 0"), "{said}");

@@ -11,7 +11,7 @@ use testkit::{CutAt, Node, Proxy, Role, postgres, token, until};
 const WRITERS: usize = 8;
 
 /// A node whose way to the database can be cut.
-fn node_on_a_wire() -> (Node, Proxy) {
+fn node_behind_a_proxy() -> (Node, Proxy) {
     let url = postgres().database();
     let token = token(&url, Role::Editor);
     let name = url.rsplit_once('/').unwrap().1;
@@ -49,7 +49,7 @@ fn is_said_to_be_unknown(answer: Response) {
 }
 
 fn repeated_with_its_key_it_is_written_once(cut: CutAt) {
-    let (node, wire) = node_on_a_wire();
+    let (node, wire) = node_behind_a_proxy();
     wire.cut_commits(Some(cut));
     is_said_to_be_unknown(create(&node, "lamp", "delivery"));
     wire.cut_commits(None);
@@ -58,7 +58,7 @@ fn repeated_with_its_key_it_is_written_once(cut: CutAt) {
 }
 
 #[test]
-fn a_commit_that_the_database_never_heard_of() {
+fn a_commit_that_never_reached_the_database() {
     repeated_with_its_key_it_is_written_once(CutAt::BeforeCommit);
 }
 
@@ -70,7 +70,7 @@ fn a_commit_whose_answer_was_lost() {
 /// A node must not try such writes again by itself: it would write them twice.
 #[test]
 fn writes_that_were_committed_together_are_not_repeated() {
-    let (node, wire) = node_on_a_wire();
+    let (node, wire) = node_behind_a_proxy();
     wire.cut_commits(Some(CutAt::AfterCommit));
     thread::scope(|scope| {
         for writer in 0..WRITERS {

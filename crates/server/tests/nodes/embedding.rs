@@ -14,7 +14,7 @@ fn stored(node: &Node) -> usize {
 }
 
 #[test]
-fn nodes_share_what_waits_for_vectors() {
+fn nodes_share_the_embedding_queue() {
     let url = postgres().database();
     let name = url.rsplit_once('/').unwrap().1;
     let token = token(&url, Role::Editor);

@@ -19,7 +19,7 @@ fn is_refused(url: &str, reason: &str) {
 }
 
 #[test]
-fn a_database_must_prove_who_it_is() {
+fn the_certificate_of_a_database_is_verified() {
     let folder = TempDir::new().unwrap();
     let (ours, theirs) = (Authority::new(), Authority::new());
     let (our_file, their_file) = (folder.path().join("ours.pem"), folder.path().join("theirs.pem"));

@@ -14,7 +14,7 @@ use fastrand::Rng;
 use testkit::{Node, Postgres, Role, ids, seed, token, until};
 
 #[test]
-fn a_replica_that_takes_over_has_everything_that_was_answered() {
+fn a_promoted_replica_has_every_acknowledged_write() {
     let mut random = Rng::with_seed(seed());
     let primary = Postgres::start();
     let name = primary.database().rsplit_once('/').unwrap().1.to_owned();

@@ -17,7 +17,7 @@ use testkit::{Node, Role, ids, postgres, seed, seq, token, until};
 use crate::rounds;
 
 #[test]
-fn a_node_that_is_killed_takes_nothing_that_was_answered_with_it() {
+fn a_killed_node_loses_no_acknowledged_write() {
     let mut random = Rng::with_seed(seed());
     let url = postgres().database();
     let token = token(&url, Role::Editor);

@@ -36,7 +36,7 @@ fn a_shop_with_its_tokens_moves_into_a_database() {
 }
 
 #[test]
-fn tables_are_brought_up_to_date_by_command_and_newer_ones_refused() {
+fn the_schema_is_migrated_by_command_and_a_newer_one_refused() {
     let url = postgres().database();
     let migrate = || run_on(&url, &["migrate"]);
     assert!(printed(migrate()).contains("migrated from version 0"));

@@ -145,7 +145,7 @@ fn a_database_that_does_not_answer() {
 
 /// A token that was revoked through one node is good on none, as soon as that was answered.
 #[test]
-fn a_revoked_token_is_good_on_no_node() {
+fn a_revoked_token_is_refused_by_every_node() {
     let url = testkit::postgres().database();
     let admin = token(&url, Role::Admin);
     let nodes = [Node::start(&url, &admin), Node::start(&url, &admin)];

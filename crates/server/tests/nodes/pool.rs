@@ -10,7 +10,7 @@ use testkit::{Node, Role, bearer, postgres, token, token_of, until};
 const CLIENTS: usize = 24;
 
 #[test]
-fn a_full_pool_turns_away_and_recovers() {
+fn an_exhausted_pool_refuses_requests_and_recovers() {
     let url = postgres().database();
     let name = url.rsplit_once('/').unwrap().1.to_owned();
     let token = token(&url, Role::Editor);

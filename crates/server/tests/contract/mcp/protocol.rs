@@ -19,7 +19,7 @@ fn say_hello(client: &Client) -> Answer {
 }
 
 #[test]
-fn a_greeting_is_answered_and_nothing_is_kept() {
+fn initialize_is_answered_without_a_session() {
     let shop = Shop::open();
     let mut answer = say_hello(&shop.as_role(Role::Shopper)).expect(200);
     assert_eq!(answer.header("mcp-session-id"), None, "any node can answer the next message");
@@ -36,7 +36,7 @@ fn a_greeting_is_answered_and_nothing_is_kept() {
 }
 
 #[test]
-fn a_client_of_another_version_is_offered_one_of_ours() {
+fn a_client_of_an_unknown_version_is_offered_a_supported_one() {
     let shop = Shop::open();
     let viewer = shop.as_role(Role::Viewer);
     for (asked, offered) in [("2024-11-05", "2024-11-05"), (VERSION, VERSION)] {
@@ -55,7 +55,7 @@ fn a_client_of_another_version_is_offered_one_of_ours() {
 
 /// The newest version has no greeting: a message carries what there is to know.
 #[test]
-fn messages_of_the_newest_version_stand_for_themselves() {
+fn messages_of_the_newest_version_need_no_initialize() {
     let shop = Shop::open();
     let shopper = shop.as_role(Role::Shopper);
     let meta = json!({"io.modelcontextprotocol/protocolVersion": MODERN,
@@ -97,7 +97,7 @@ fn without_a_good_token_nothing_is_answered() {
 }
 
 #[test]
-fn there_is_no_stream_to_open_and_no_session_to_end() {
+fn there_are_no_streams_and_no_sessions() {
     let shop = Shop::open();
     let viewer = shop.as_role(Role::Viewer);
     for method in ["GET", "DELETE", "PUT"] {
@@ -107,7 +107,7 @@ fn there_is_no_stream_to_open_and_no_session_to_end() {
 }
 
 #[test]
-fn what_is_no_message_is_a_problem_like_all_others() {
+fn an_invalid_message_is_a_problem_document() {
     let shop = Shop::open();
     let viewer = shop.as_role(Role::Viewer);
     let send = |kind: &str, body: &str| {
@@ -124,7 +124,7 @@ fn what_is_no_message_is_a_problem_like_all_others() {
 }
 
 #[test]
-fn requests_for_what_there_is_not_are_errors_of_the_protocol() {
+fn unknown_methods_are_protocol_errors() {
     let shop = Shop::open();
     let viewer = shop.as_role(Role::Viewer);
     let error = |method: &str, params: Value| ask(&viewer, method, params).body["error"].take();
@@ -160,7 +160,7 @@ fn limits_hold_here_too() {
 }
 
 #[test]
-fn pages_of_other_origins_are_turned_away() {
+fn requests_of_other_origins_are_refused() {
     let from = |client: &Client, origin: &str| {
         let list = message("tools/list", json!({}));
         post(client, &list).header("origin", origin).answer()
@@ -191,7 +191,7 @@ fn pages_of_other_origins_are_turned_away() {
 
 /// Messages carry the headers that say how new an answer is, as all answers to a shop do.
 #[test]
-fn a_write_is_seen_through_its_number() {
+fn a_search_can_demand_a_sequence_number() {
     let shop = Shop::open();
     let editor = shop.as_role(Role::Editor);
     let arguments =

@@ -163,7 +163,7 @@ fn shops_are_apart() {
 }
 
 #[test]
-fn every_fault_of_the_arguments_is_told() {
+fn all_errors_of_the_arguments_are_reported() {
     let (_shop, editor) = editor();
     let bad = json!({"title": " ", "price": 5, "colour": "red"});
     let expected = editor.post(PRODUCTS, bad.clone()).refused(422, "validation_failed").body;
