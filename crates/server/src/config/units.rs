@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jiff::{Span, SpanRelativeTo};
+
 /// Units of size, largest first.
 const BYTE_UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
@@ -49,7 +51,9 @@ pub(crate) fn parse_time(text: &str) -> Option<Duration> {
     if text == "0" {
         return Some(Duration::ZERO);
     }
-    let time = humantime::parse_duration(text).ok()?;
+    let span: Span = text.parse().ok()?;
+    let time = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    let time = Duration::try_from(time).ok()?;
     time.subsec_nanos().is_multiple_of(1_000_000).then_some(time)
 }
 
