@@ -139,8 +139,7 @@ proptest! {
     }
 }
 
-/// Measures the cost of counting only visible products. Run it alone, with optimised code:
-/// `cargo test --release -p engine --lib search::visibility_tests -- --ignored --nocapture`.
+/// Measures the cost of counting only visible products, by `make bench-visibility`.
 #[test]
 #[ignore = "a measurement"]
 fn cost_of_counting_only_visible_products() {
