@@ -324,7 +324,7 @@ impl Row<'_> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
         let one = if each == 1 { "request" } else { "product" };
         let mut figures = vec![
-            Figure::new(self.named(what), measured.per_second() * each as f64, *unit, how.as_str())
+            Figure::new(self.named(what), measured.per_second() * each as f64, unit, how.as_str())
                 .with_latency(measured),
             cost("nodes' processor time", milliseconds(nodes), "ms", &format!("for each {one}")),
             cost(
