@@ -44,13 +44,14 @@ impl Availability {
         self.down.send_if_modified(|down| std::mem::replace(down, false));
     }
 
-    /// Records a heartbeat without a reply.
+    /// Records that a heartbeat or, after a lost connection, the attempt to listen again got no
+    /// reply.
     pub(super) fn mark_down(&self) {
         self.down.send_if_modified(|down| !std::mem::replace(down, true));
     }
 
-    /// Records a request that got no reply. The next heartbeat decides whether the database is
-    /// down.
+    /// Records a request that got no reply, or a lost connection. The next heartbeat or attempt to
+    /// listen decides whether the database is down.
     pub(crate) fn suspect(&self) {
         self.suspected.store(true, Ordering::Release);
     }

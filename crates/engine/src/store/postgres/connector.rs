@@ -144,6 +144,11 @@ impl Connector {
                 .await
                 .map_err(|_| StoreError::unavailable("the connection timed out"))??;
             Ok::<_, StoreError>(client)
+        });
+        let client = client.inspect_err(|error| {
+            if error.kind() == StoreErrorKind::Unavailable && self.availability.is_suspect() {
+                self.availability.mark_down();
+            }
         })?;
         self.availability.mark_up();
         let availability = Arc::clone(&self.availability);

@@ -14,6 +14,16 @@ const INTERVAL: Duration = Duration::from_millis(500);
 const TIMEOUT_TICKS: usize = 20;
 const TICK: Duration = Duration::from_millis(100);
 
+/// A reply to a heartbeat.
+enum Reply {
+    AcceptsWrites,
+    ReadOnly,
+    /// The connection is closed. The database may be up: a replica may have been promoted, to which
+    /// other connections lead already. The attempt to listen again decides.
+    Closed,
+    TimedOut,
+}
+
 /// Runs until a heartbeat gets no reply or the server was demoted, and records either in
 /// `availability`. `generation` is that of the connection.
 pub(super) async fn run(
@@ -24,18 +34,22 @@ pub(super) async fn run(
 ) {
     let mut accepted_writes = false;
     while availability.generation() == generation {
-        match accepts_writes(&client).await {
-            None => {
+        match query(&client).await {
+            Reply::Closed => {
+                availability.suspect();
+                break;
+            }
+            Reply::TimedOut => {
                 availability.mark_down();
                 break;
             }
-            Some(true) => accepted_writes = true,
+            Reply::AcceptsWrites => accepted_writes = true,
             // A server that never accepted writes was configured by the operator, not demoted.
-            Some(false) if accepted_writes => {
+            Reply::ReadOnly if accepted_writes => {
                 availability.report_demotion(generation);
                 break;
             }
-            Some(false) => {}
+            Reply::ReadOnly => {}
         }
         availability.mark_up();
         tokio::time::sleep(INTERVAL).await;
@@ -43,16 +57,19 @@ pub(super) async fn run(
     on_end();
 }
 
-/// Whether the server accepts writes; `None` if it does not reply.
-async fn accepts_writes(client: &Client) -> Option<bool> {
+async fn query(client: &Client) -> Reply {
     let mut reply = pin!(client.simple_query("SHOW transaction_read_only"));
     for _ in 0..TIMEOUT_TICKS {
         tokio::select! {
-            replied = &mut reply => return replied.ok().map(|messages| !is_read_only(&messages)),
+            replied = &mut reply => return match replied {
+                Ok(messages) if is_read_only(&messages) => Reply::ReadOnly,
+                Ok(_) => Reply::AcceptsWrites,
+                Err(_) => Reply::Closed,
+            },
             () = tokio::time::sleep(TICK) => {}
         }
     }
-    None
+    Reply::TimedOut
 }
 
 fn is_read_only(messages: &[SimpleQueryMessage]) -> bool {
