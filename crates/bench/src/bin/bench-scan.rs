@@ -145,7 +145,7 @@ fn print_header() {
 }
 
 /// A query and its vector.
-type Asked = (ParsedQuery, Option<DenseQuery>);
+type BenchQuery = (ParsedQuery, Option<DenseQuery>);
 
 fn time(
     products: usize,
@@ -204,11 +204,11 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
         });
         (parsed, meant)
     });
-    report(&index.snapshot(), &asked.collect::<Vec<Asked>>(), threads);
+    report(&index.snapshot(), &asked.collect::<Vec<BenchQuery>>(), threads);
 }
 
 /// Times searches and prints what they took.
-fn report(snapshot: &Snapshot, asked: &[Asked], threads: usize) {
+fn report(snapshot: &Snapshot, asked: &[BenchQuery], threads: usize) {
     let search = |plan: &Plan<'_>| {
         let started = Instant::now();
         let Ok(matches) = snapshot.search(plan, |_| Ok::<_, Infallible>(Vec::new()));

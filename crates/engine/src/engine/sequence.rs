@@ -37,16 +37,16 @@ impl Engine {
         Ok(self.shops.visible_seq(shop).unwrap_or_default())
     }
 
-    /// Waits at most `patience` until responses reflect this change of the shop. The store commits
+    /// Waits at most `timeout` until responses reflect this change of the shop. The store commits
     /// a change before its number appears in a response, so an unknown number is an error of the
     /// caller.
     pub async fn wait_for_seq(
         &self,
         shop: ShopId,
         seq: Seq,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<WaitOutcome, StoreError> {
-        let deadline = Instant::now() + patience;
+        let deadline = Instant::now() + timeout;
         let mut progress = self.shops.progress();
         let is_visible = || self.shops.visible_seq(shop) >= Some(seq);
         while !is_visible() {

@@ -11,11 +11,10 @@ use jiff::Timestamp;
 
 use super::{
     super::{ShopCounts, StoreError, StoredResponse, TokenRow, VectorRow, decoding},
-    flush,
+    flush::{self, ShopChanges},
     rows::get,
     session::{Session, Value},
     statements,
-    transaction::ShopState,
 };
 
 /// This table exists while a bulk load is incomplete.
@@ -60,7 +59,7 @@ impl BulkLoad {
         products: &[Product],
         vectors: &HashMap<ProductId, VectorRow>,
     ) -> Result<(), StoreError> {
-        let mut state = ShopState::default();
+        let mut state = ShopChanges::default();
         for product in products {
             let vector = vectors.get(&product.id);
             let version = vector.map_or(product.version, |row| row.version);

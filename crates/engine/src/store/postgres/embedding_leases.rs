@@ -8,11 +8,10 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{
-    super::{StoreError, Unembedded},
+    super::{StoreError, Unembedded, decoding},
     connector::Connector,
-    reader,
     rows::get,
-    session::Session,
+    session::{Session, Value},
     statements,
 };
 use crate::embed::Encoder;
@@ -50,11 +49,9 @@ impl EmbeddingLeases {
             _ => self.connector.connect()?,
         };
         session.begin_with(BEGIN)?;
-        let waiting =
-            reader::unembedded(&mut session, model, encoder, limit.saturating_mul(WINDOW))?;
+        let waiting = unembedded(&mut session, model, encoder, limit.saturating_mul(WINDOW))?;
         let keys: Vec<i32> = waiting.iter().map(key).collect();
-        let most = i64::try_from(limit).unwrap_or(i64::MAX);
-        let leased = session.query(statements::LEASE, &[&keys, &most])?;
+        let leased = session.query(statements::LEASE, &[&keys, &bigint(limit)])?;
         let mut waiting: Vec<_> = waiting.into_iter().map(Some).collect();
         let mut products = Vec::with_capacity(leased.len());
         for row in &leased {
@@ -73,4 +70,50 @@ impl EmbeddingLeases {
 /// which is harmless.
 fn key(product: &Unembedded) -> i32 {
     product.id.get() as i32
+}
+
+/// The newest products without a vector of this model by this encoder or a better one.
+fn unembedded(
+    session: &mut Session,
+    model: &str,
+    encoder: Encoder,
+    limit: usize,
+) -> Result<Vec<Unembedded>, StoreError> {
+    let lesser = lesser(encoder);
+    let mut found = session.query(statements::UNEMBEDDED, &[&bigint(limit)])?;
+    let room = bigint(limit - found.len());
+    if room > 0 {
+        let values: [Value<'_>; 3] = [&model, &lesser, &room];
+        found.extend(session.query(statements::EMBEDDED_OTHERWISE, &values)?);
+    }
+    let read = |row: &tokio_postgres::Row| {
+        let (shop, product) = (get(row, 0)?, get(row, 1)?);
+        let ids = decoding::shop_id(shop).zip(decoding::product_id(shop, product));
+        let (version, title, description) = (get(row, 2)?, get(row, 3)?, get(row, 4)?);
+        let version = decoding::seq(version);
+        let waiting = |(shop, id)| Unembedded { shop, id, version, title, description };
+        Ok(ids.map(waiting))
+    };
+    found.iter().filter_map(|row| read(row).transpose()).collect()
+}
+
+/// How many products have no vector of this model by this encoder or a better one.
+pub(super) fn unembedded_count(
+    session: &mut Session,
+    model: &str,
+    encoder: Encoder,
+) -> Result<usize, StoreError> {
+    let lesser = lesser(encoder);
+    let row = session.query_one(statements::UNEMBEDDED_COUNT, &[&model, &lesser])?;
+    get(&row, 0).map(decoding::count)
+}
+
+/// The encoders that are worse than this one.
+fn lesser(encoder: Encoder) -> Vec<&'static str> {
+    let all = [Encoder::Instant, Encoder::Deep];
+    all.into_iter().filter(|other| *other < encoder).map(Encoder::as_str).collect()
+}
+
+fn bigint(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

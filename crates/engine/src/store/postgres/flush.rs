@@ -1,20 +1,52 @@
-//! The statements that write the changes of a transaction to a shop: a few, each with all its rows.
+//! The changes of a transaction to a shop, and the statements that write them: a few, each with
+//! all its rows.
+
+use std::collections::BTreeMap;
 
 use catalog::{
-    change::ChangeKind,
+    change::{ChangeKind, Seq},
     product::{Product, ProductId, ShopId},
 };
 
 use super::{
+    super::{Position, PositionChange, TxStamp, VectorRow, columns},
     rows,
     search::{self, SearchState},
     session::OwnedValue,
     statements::{self, Sql},
-    transaction::{self, ShopState},
 };
 
+/// The changes of a transaction to a shop that it has locked.
+#[derive(Default)]
+pub(super) struct ShopChanges {
+    /// The position of the shop when it was locked.
+    pub(super) before: Position,
+    /// The stamp of the changes of this transaction.
+    pub(super) stamp: i64,
+    pub(super) last_seq: u64,
+    pub(super) next_product_id: u64,
+    pub(super) product_ids_end: u64,
+    pub(super) products: i64,
+    pub(super) visible: i64,
+    /// Where the shop is searched.
+    pub(super) search: SearchState,
+    /// New and changed products; `None` for deleted ones.
+    pub(super) rows: BTreeMap<ProductId, Option<Product>>,
+    pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
+    /// The vector rows of new texts, with the vector where it is known already.
+    pub(super) vectors: BTreeMap<ProductId, (Seq, Option<VectorRow>)>,
+}
+
+impl ShopChanges {
+    /// How the transaction advances the shop; `None` without a change.
+    pub(super) fn position_change(&self, shop: ShopId) -> Option<PositionChange> {
+        let after = Position { seq: Seq(self.last_seq), stamp: TxStamp(Some(self.stamp)) };
+        (!self.changes.is_empty()).then_some(PositionChange { shop, before: self.before, after })
+    }
+}
+
 /// The statements that store the changes to a shop.
-pub(super) fn statements_for(shop: ShopId, state: &ShopState) -> Vec<(Sql, Vec<OwnedValue>)> {
+pub(super) fn statements_for(shop: ShopId, state: &ShopChanges) -> Vec<(Sql, Vec<OwnedValue>)> {
     let number = shop.get().cast_signed();
     let kept: Vec<&Product> = state.rows.values().flatten().collect();
     let gone: Vec<i64> =
@@ -66,14 +98,14 @@ fn product_values(shop: i64, products: &[&Product]) -> Vec<OwnedValue> {
         Box::new(column(products, |product| product.description.as_str().to_owned())),
         Box::new(column(products, |product| product.price.text().to_owned())),
         Box::new(column(products, |product| product.hidden)),
-        Box::new(column(products, transaction::media)),
+        Box::new(column(products, |product| columns::media_column(&product.media))),
         Box::new(column(products, |product| product.created_at.as_microsecond())),
         Box::new(column(products, |product| product.updated_at.as_microsecond())),
         Box::new(column(products, |product| product.version.0.cast_signed())),
     ]
 }
 
-fn vector_values(shop: i64, state: &ShopState) -> Vec<OwnedValue> {
+fn vector_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
     let (mut ids, mut versions) = (Vec::new(), Vec::new());
     let (mut models, mut encoders) = (Vec::new(), Vec::new());
     let (mut scales, mut vectors) = (Vec::new(), Vec::new());
@@ -97,7 +129,7 @@ fn vector_values(shop: i64, state: &ShopState) -> Vec<OwnedValue> {
     ]
 }
 
-fn change_values(shop: i64, state: &ShopState) -> Vec<OwnedValue> {
+fn change_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
     let changes = &state.changes;
     let is_deletion = |kind: ChangeKind| kind == ChangeKind::Deleted;
     vec![

@@ -16,7 +16,7 @@ use super::{
         decoding,
     },
     connector::Connector,
-    embedding_leases::EmbeddingLeases,
+    embedding_leases::{self, EmbeddingLeases},
     pool::Pool,
     rows::{self, get},
     session::Session,
@@ -304,37 +304,8 @@ impl EmbeddingQueue for PostgresReaders {
     }
 
     fn unembedded_count(&self, model: &str, encoder: Encoder) -> Result<usize, StoreError> {
-        let lesser = lesser(encoder);
-        let row = self
-            .pool
-            .with(|session| session.query_one(statements::UNEMBEDDED_COUNT, &[&model, &lesser]))?;
-        get(&row, 0).map(decoding::count)
+        self.pool.with(|session| embedding_leases::unembedded_count(session, model, encoder))
     }
-}
-
-/// The newest products without a vector of this model by this encoder or a better one.
-pub(super) fn unembedded(
-    session: &mut Session,
-    model: &str,
-    encoder: Encoder,
-    limit: usize,
-) -> Result<Vec<Unembedded>, StoreError> {
-    let lesser = lesser(encoder);
-    let mut found = session.query(statements::UNEMBEDDED, &[&as_bigint(limit)])?;
-    let room = as_bigint(limit - found.len());
-    if room > 0 {
-        let values: [super::session::Value<'_>; 3] = [&model, &lesser, &room];
-        found.extend(session.query(statements::EMBEDDED_OTHERWISE, &values)?);
-    }
-    let read = |row: &tokio_postgres::Row| {
-        let (shop, product) = (get(row, 0)?, get(row, 1)?);
-        let ids = decoding::shop_id(shop).zip(decoding::product_id(shop, product));
-        let (version, title, description) = (get(row, 2)?, get(row, 3)?, get(row, 4)?);
-        let version = decoding::seq(version);
-        let waiting = |(shop, id)| Unembedded { shop, id, version, title, description };
-        Ok(ids.map(waiting))
-    };
-    found.iter().filter_map(|row| read(row).transpose()).collect()
 }
 
 /// The current state of a changed product.
@@ -374,12 +345,6 @@ fn last_change(session: &mut Session, shop: ShopId) -> Result<Seq, StoreError> {
         Some(row) => decoding::seq(get(&row, 0)?),
         None => Seq::default(),
     })
-}
-
-/// The encoders that are worse than this one.
-fn lesser(encoder: Encoder) -> Vec<&'static str> {
-    let all = [Encoder::Instant, Encoder::Deep];
-    all.into_iter().filter(|other| *other < encoder).map(Encoder::as_str).collect()
 }
 
 fn number(shop: ShopId) -> i64 {

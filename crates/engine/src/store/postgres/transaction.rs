@@ -12,10 +12,10 @@ use jiff::Timestamp;
 use super::{
     super::{
         NewToken, Position, PositionChange, RowWrites, StoreError, StoredResponse, TxStamp,
-        VectorRow, columns,
+        VectorRow,
     },
-    flush, rows,
-    rows::get,
+    flush::{self, ShopChanges},
+    rows::{self, get},
     search::SearchState,
     session::Session,
     statements,
@@ -24,39 +24,10 @@ use super::{
 /// Product ids that a shop reserves at a time, which is the increment of the sequence.
 const BLOCK: u64 = 256;
 
-/// The changes of a transaction to a shop that it has locked.
-#[derive(Default)]
-pub(super) struct ShopState {
-    /// The position of the shop when it was locked.
-    before: Position,
-    /// The stamp of the changes of this transaction.
-    pub(super) stamp: i64,
-    pub(super) last_seq: u64,
-    pub(super) next_product_id: u64,
-    pub(super) product_ids_end: u64,
-    pub(super) products: i64,
-    pub(super) visible: i64,
-    /// Where the shop is searched.
-    pub(super) search: SearchState,
-    /// New and changed products; `None` for deleted ones.
-    pub(super) rows: BTreeMap<ProductId, Option<Product>>,
-    pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
-    /// The vector rows of new texts, with the vector where it is known already.
-    pub(super) vectors: BTreeMap<ProductId, (Seq, Option<VectorRow>)>,
-}
-
-impl ShopState {
-    /// How the transaction advances the shop; `None` without a change.
-    fn position_change(&self, shop: ShopId) -> Option<PositionChange> {
-        let after = Position { seq: Seq(self.last_seq), stamp: TxStamp(Some(self.stamp)) };
-        (!self.changes.is_empty()).then_some(PositionChange { shop, before: self.before, after })
-    }
-}
-
 /// A transaction, which is rolled back when it is dropped without a commit.
 pub(super) struct PostgresRows<'store> {
     session: &'store mut Session,
-    shops: BTreeMap<ShopId, ShopState>,
+    shops: BTreeMap<ShopId, ShopChanges>,
     /// Where a new shop is searched.
     initial_search: SearchState,
     is_done: bool,
@@ -69,7 +40,7 @@ impl<'store> PostgresRows<'store> {
     }
 
     /// Locks the shop, unless this transaction has locked it already.
-    fn shop(&mut self, shop: ShopId) -> Result<&mut ShopState, StoreError> {
+    fn shop(&mut self, shop: ShopId) -> Result<&mut ShopChanges, StoreError> {
         if !self.shops.contains_key(&shop) {
             let state = self.lock(shop)?;
             self.shops.insert(shop, state);
@@ -77,7 +48,7 @@ impl<'store> PostgresRows<'store> {
         self.shops.get_mut(&shop).ok_or_else(|| StoreError::unexpected("the shop is not locked"))
     }
 
-    fn lock(&mut self, shop: ShopId) -> Result<ShopState, StoreError> {
+    fn lock(&mut self, shop: ShopId) -> Result<ShopChanges, StoreError> {
         let number = shop.get().cast_signed();
         let mut found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         if found.is_none() {
@@ -87,14 +58,14 @@ impl<'store> PostgresRows<'store> {
         }
         let row = found.ok_or_else(|| StoreError::unexpected("the row of a shop is missing"))?;
         let number = |at| Ok::<_, StoreError>(get::<i64>(&row, at)?.cast_unsigned());
-        Ok(ShopState {
+        Ok(ShopChanges {
             before: Position { seq: Seq(number(0)?), stamp: TxStamp(get(&row, 4)?) },
             stamp: get(&row, 5)?,
             last_seq: number(0)?,
             next_product_id: number(1)?,
             product_ids_end: number(2)?,
             search: SearchState::of_column(get(&row, 3)?),
-            ..ShopState::default()
+            ..ShopChanges::default()
         })
     }
 
@@ -293,9 +264,4 @@ impl RowWrites for PostgresRows<'_> {
         committed?;
         Ok(shops.iter().filter_map(|(shop, state)| state.position_change(*shop)).collect())
     }
-}
-
-/// The media columns of products.
-pub(super) fn media(product: &Product) -> String {
-    columns::media_column(&product.media)
 }
