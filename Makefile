@@ -62,7 +62,7 @@ test-hardening: ## The long forms of the hardening suite, on an otherwise idle m
 	HARDENING=long cargo test --release --locked -p server --test hardening -- --nocapture --test-threads 1
 
 soak: ## Ten minutes of writes and searches, a SIGKILL every minute (not part of `make test`)
-	SOAK_LIVES=10 SOAK_LIFE_SECONDS=60 cargo test --locked -p server --test durability -- --nocapture soak::
+	SOAK_LIVES=10 SOAK_LIFE_SECONDS=60 cargo test --release --locked -p server --test durability -- --nocapture soak::
 
 test-faults: ## Nodes killed and paused, the database away, many times over (not part of `make test`)
 	scripts/postgres.sh
