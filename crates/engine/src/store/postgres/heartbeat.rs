@@ -78,3 +78,35 @@ fn is_read_only(messages: &[SimpleQueryMessage]) -> bool {
         _ => false,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::Duration;
+    use crate::store::{Postgres, conformance::settings};
+
+    #[test]
+    fn a_closed_connection_is_a_suspicion_that_listening_again_decides() {
+        let server = testkit::postgres();
+        let url = server.database();
+        let (_, database) = url.rsplit_once('/').unwrap();
+        let postgres = Postgres::new(&settings(&url)).unwrap();
+        let availability = postgres.availability();
+        let (on_end, ended) = channel();
+        let listen = || {
+            let on_end = on_end.clone();
+            postgres.listen(|_, _| {}, move || on_end.send(()).unwrap())
+        };
+        let _listener = listen().unwrap();
+        let close = format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+             WHERE datname = '{database}' AND pid <> pg_backend_pid()"
+        );
+        server.psql(database, &close);
+        ended.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert!(availability.is_suspect() && !availability.is_down());
+        let _listener = listen().unwrap();
+        assert!(!availability.is_suspect());
+    }
+}
