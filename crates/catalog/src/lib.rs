@@ -6,11 +6,16 @@
 
 pub mod access;
 pub mod analysis;
+pub mod attributes;
 pub mod change;
 pub mod currency;
 pub mod explanation;
+pub mod facets;
+pub mod filter;
 pub mod fusion;
+pub mod http_url;
 pub mod id;
+pub mod key;
 mod lexer;
 pub mod media;
 pub mod price;
@@ -18,6 +23,7 @@ pub mod product;
 pub mod query;
 pub mod query_parser;
 pub mod ranking;
+pub mod sort;
 pub mod spelling;
 pub mod text;
 pub mod tuning;

@@ -1,9 +1,6 @@
 //! Pictures of a product. Only their URLs are stored; they are never fetched.
 
-use thiserror::Error;
-use url::Url;
-
-use crate::text;
+use crate::http_url::{self, InvalidUrl};
 
 /// The largest number of media items of one product.
 pub const MAX_ITEMS: usize = 20;
@@ -41,28 +38,10 @@ pub struct Media {
     kind: MediaKind,
 }
 
-/// Why a URL is invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum InvalidMediaUrl {
-    /// Not an absolute `http` or `https` URL with a host.
-    #[error("must be an absolute http or https URL, such as https://example.com/sofa.jpg")]
-    NotHttp,
-    /// Longer than [`MAX_URL_CHARS`].
-    #[error("must be at most {MAX_URL_CHARS} characters long")]
-    TooLong,
-}
-
 impl Media {
     /// A media item with an `http` or `https` URL, stored exactly as written.
-    pub fn new(url: &str, kind: MediaKind) -> Result<Self, InvalidMediaUrl> {
-        text::at_most(url, MAX_URL_CHARS).map_err(|_| InvalidMediaUrl::TooLong)?;
-        let says_http = ["http://", "https://"]
-            .iter()
-            .any(|scheme| url.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme)));
-        let has_odd_characters = url.chars().any(|c| c.is_control() || c.is_whitespace());
-        if !says_http || has_odd_characters || Url::parse(url).is_err() {
-            return Err(InvalidMediaUrl::NotHttp);
-        }
+    pub fn new(url: &str, kind: MediaKind) -> Result<Self, InvalidUrl> {
+        http_url::check(url, MAX_URL_CHARS)?;
         Ok(Self { url: url.to_owned(), kind })
     }
 
@@ -111,6 +90,9 @@ mod tests {
     #[test]
     fn a_very_long_url_is_rejected() {
         let long = format!("https://example.com/{}", "a".repeat(MAX_URL_CHARS));
-        assert_eq!(Media::new(&long, MediaKind::Image), Err(InvalidMediaUrl::TooLong));
+        assert_eq!(
+            Media::new(&long, MediaKind::Image),
+            Err(InvalidUrl::TooLong { max: MAX_URL_CHARS })
+        );
     }
 }

@@ -4,7 +4,10 @@ use jiff::Timestamp;
 
 pub use crate::id::{InvalidId, ProductId, ShopId};
 use crate::{
+    attributes::Attributes,
     change::Seq,
+    http_url::ProductUrl,
+    key::Key,
     media::Media,
     price::Price,
     text::{self, InvalidText},
@@ -84,6 +87,12 @@ pub struct Draft {
     pub hidden: bool,
     /// At most [`crate::media::MAX_ITEMS`].
     pub media: Vec<Media>,
+    /// The merchant's identifier, unique within the shop.
+    pub key: Option<Key>,
+    /// The product's page.
+    pub url: Option<ProductUrl>,
+    /// What the merchant states besides the texts.
+    pub attributes: Attributes,
 }
 
 /// An update: fields that are `None` keep their value.
@@ -99,6 +108,28 @@ pub struct Patch {
     pub hidden: Option<bool>,
     /// New pictures, which replace all current ones.
     pub media: Option<Vec<Media>>,
+    /// A new key; `Some(None)` removes it.
+    pub key: Option<Option<Key>>,
+    /// A new page; `Some(None)` removes it.
+    pub url: Option<Option<ProductUrl>>,
+    /// New attributes, which replace all current ones.
+    pub attributes: Option<Attributes>,
+}
+
+impl Draft {
+    /// A visible product with a title and a price, and nothing else.
+    pub fn new(title: Title, price: Price) -> Self {
+        Self {
+            title,
+            description: Description::default(),
+            price,
+            hidden: false,
+            media: Vec::new(),
+            key: None,
+            url: None,
+            attributes: Attributes::default(),
+        }
+    }
 }
 
 impl Patch {
@@ -125,6 +156,12 @@ pub struct Product {
     pub hidden: bool,
     /// At most [`crate::media::MAX_ITEMS`].
     pub media: Vec<Media>,
+    /// The merchant's identifier, unique within the shop.
+    pub key: Option<Key>,
+    /// The product's page.
+    pub url: Option<ProductUrl>,
+    /// What the merchant states besides the texts.
+    pub attributes: Attributes,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last written.
@@ -136,7 +173,7 @@ pub struct Product {
 impl Product {
     /// The product that a draft becomes.
     pub fn create(id: ProductId, shop: ShopId, draft: Draft, at: Timestamp, version: Seq) -> Self {
-        let Draft { title, description, price, hidden, media } = draft;
+        let Draft { title, description, price, hidden, media, key, url, attributes } = draft;
         Self {
             id,
             shop,
@@ -145,6 +182,9 @@ impl Product {
             price,
             hidden,
             media,
+            key,
+            url,
+            attributes,
             created_at: at,
             updated_at: at,
             version,
@@ -153,12 +193,15 @@ impl Product {
 
     /// The product after a patch.
     pub fn apply(mut self, patch: Patch, at: Timestamp, version: Seq) -> Self {
-        let Patch { title, description, price, hidden, media } = patch;
+        let Patch { title, description, price, hidden, media, key, url, attributes } = patch;
         self.title = title.unwrap_or(self.title);
         self.description = description.unwrap_or(self.description);
         self.price = price.unwrap_or(self.price);
         self.hidden = hidden.unwrap_or(self.hidden);
         self.media = media.unwrap_or(self.media);
+        self.key = key.unwrap_or(self.key);
+        self.url = url.unwrap_or(self.url);
+        self.attributes = attributes.unwrap_or(self.attributes);
         self.updated_at = at;
         self.version = version;
         self
@@ -185,13 +228,9 @@ mod tests {
 
     #[test]
     fn a_patch_changes_only_what_it_names() {
-        let draft = Draft {
-            title: Title::parse("Sofa").unwrap(),
-            description: Description::parse("Soft").unwrap(),
-            price: Price::parse("$5").unwrap(),
-            hidden: false,
-            media: vec![],
-        };
+        let description = Description::parse("Soft").unwrap();
+        let draft = Draft::new(Title::parse("Sofa").unwrap(), Price::parse("$5").unwrap());
+        let draft = Draft { description, ..draft };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
         let before = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
         let later = Timestamp::from_second(5).unwrap();

@@ -26,6 +26,9 @@ pub struct Bm25Params {
     pub title: FieldParams,
     /// Description.
     pub description: FieldParams,
+    /// The weight of a term in the key or in an attribute. They are short: neither length nor
+    /// repetition counts.
+    pub attribute_boost: f32,
     /// The weight of bigrams: what a title gains that contains all terms side by side, relative to
     /// the highest sum of term scores.
     pub bigram_weight: f32,
@@ -49,6 +52,9 @@ pub const BM25_PARAMS: Bm25Params = Bm25Params {
     k1: 0.2,
     title: FieldParams { boost: 1.0, b: 0.4 },
     description: FieldParams { boost: 0.2, b: 0.4 },
+    // More than one occurrence in the shortest title: 1 / (1 - 0.4). No judged catalog has
+    // attributes.
+    attribute_boost: 2.0,
     bigram_weight: 0.13,
     idf_offset: 2.2,
     correction_weight: 0.4,
@@ -83,21 +89,29 @@ pub struct TermFreqs(u8);
 
 impl TermFreqs {
     /// The largest frequency in a title.
-    pub const MAX_TITLE: u32 = 7;
+    pub const MAX_TITLE: u32 = 3;
     /// The largest frequency in a description.
     pub const MAX_DESCRIPTION: u32 = 31;
     const DESCRIPTION_BITS: u32 = 5;
+    const ATTRIBUTE_BIT: u32 = 7;
 
-    /// Greater frequencies become the largest.
-    pub fn new(title: u32, description: u32) -> Self {
+    /// Greater frequencies become the largest. `attribute`: whether the key or an attribute has the
+    /// term.
+    pub fn new(title: u32, description: u32, attribute: bool) -> Self {
         let title = title.min(Self::MAX_TITLE);
         let description = description.min(Self::MAX_DESCRIPTION);
-        Self((title << Self::DESCRIPTION_BITS | description) as u8)
+        let attribute = u32::from(attribute) << Self::ATTRIBUTE_BIT;
+        Self((attribute | title << Self::DESCRIPTION_BITS | description) as u8)
     }
 
     /// Frequency in the title.
     pub fn title(self) -> u32 {
-        u32::from(self.0) >> Self::DESCRIPTION_BITS
+        u32::from(self.0) >> Self::DESCRIPTION_BITS & Self::MAX_TITLE
+    }
+
+    /// Whether the key or an attribute has the term.
+    pub fn attribute(self) -> bool {
+        self.0 >> Self::ATTRIBUTE_BIT == 1
     }
 
     /// Frequency in the description.
@@ -204,6 +218,7 @@ pub struct Bm25Scorer {
     k1: f32,
     title: [f32; 256],
     description: [f32; 256],
+    attribute: f32,
 }
 
 impl Bm25Scorer {
@@ -214,6 +229,7 @@ impl Bm25Scorer {
             k1: params.k1,
             title: boost_by_length(params.title, average(corpus.title_words)),
             description: boost_by_length(params.description, average(corpus.description_words)),
+            attribute: params.attribute_boost,
         }
     }
 
@@ -221,7 +237,8 @@ impl Bm25Scorer {
     #[inline]
     pub fn score(&self, term_weight: f32, freqs: TermFreqs, lengths: FieldLengths) -> f32 {
         let freq = freqs.title() as f32 * self.title[usize::from(lengths.title.0)]
-            + freqs.description() as f32 * self.description[usize::from(lengths.description.0)];
+            + freqs.description() as f32 * self.description[usize::from(lengths.description.0)]
+            + f32::from(u8::from(freqs.attribute())) * self.attribute;
         term_weight * (self.k1 + 1.0) * freq / (self.k1 + freq)
     }
 
@@ -324,7 +341,7 @@ mod tests {
     fn score(title: u32, description: u32, title_words: usize) -> f32 {
         let lengths =
             FieldLengths { title: FieldLength::of(title_words), description: FieldLength::of(100) };
-        scorer().score(1.0, TermFreqs::new(title, description), lengths)
+        scorer().score(1.0, TermFreqs::new(title, description, false), lengths)
     }
 
     #[test]
@@ -364,7 +381,7 @@ mod tests {
     #[test]
     fn an_empty_corpus_scores_without_dividing_by_zero() {
         let scorer = Bm25Scorer::new(&BM25_PARAMS, &CorpusStats::default());
-        let score = scorer.score(1.0, TermFreqs::new(1, 0), FieldLengths::default());
+        let score = scorer.score(1.0, TermFreqs::new(1, 0, false), FieldLengths::default());
         assert!(score.is_finite() && score > 0.0);
     }
 

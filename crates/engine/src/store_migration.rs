@@ -175,7 +175,7 @@ fn everything(shop: ShopId) -> ReadPass {
 mod tests {
     use catalog::{
         price::Price,
-        product::{Description, Draft, Patch, Product, Title},
+        product::{Draft, Patch, Product, Title},
     };
     use jiff::Timestamp;
 
@@ -197,11 +197,11 @@ mod tests {
         let mut made = Vec::new();
         for n in 0..1203 {
             let draft = Draft {
-                title: Title::parse(&format!("Lamp {n} \"é\"")).unwrap(),
-                description: Description::default(),
-                price: Price::parse("$1").unwrap(),
                 hidden: n % 7 == 0,
-                media: vec![],
+                ..Draft::new(
+                    Title::parse(&format!("Lamp {n} \"é\"")).unwrap(),
+                    Price::parse("$1").unwrap(),
+                )
             };
             made.push(transaction.create(shop(n % 2 + 1), draft, at).unwrap());
         }
@@ -259,11 +259,8 @@ mod tests {
         assert_eq!(key.body, [2]);
         let last = made.last().unwrap();
         let draft = Draft {
-            title: last.title.clone(),
             description: last.description.clone(),
-            price: last.price.clone(),
-            hidden: false,
-            media: vec![],
+            ..Draft::new(last.title.clone(), last.price.clone())
         };
         let next = transaction.create(shop(1), draft, Timestamp::UNIX_EPOCH).unwrap();
         // The id of the deleted product is not assigned again.

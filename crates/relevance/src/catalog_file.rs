@@ -66,11 +66,11 @@ fn listed(at: usize, line: &str) -> anyhow::Result<Listed> {
     };
     let price = line.price.and_then(|price| Price::parse(&price).ok());
     let draft = Draft {
-        title: Title::parse(&printable(&line.title)).context("title")?,
         description: Description::parse(&printable(&line.description)).context("description")?,
-        price: price.map_or_else(|| Price::parse(DEFAULT_PRICE), Ok)?,
-        hidden: false,
-        media: Vec::new(),
+        ..Draft::new(
+            Title::parse(&printable(&line.title)).context("title")?,
+            price.map_or_else(|| Price::parse(DEFAULT_PRICE), Ok)?,
+        )
     };
     Ok(Listed { key, draft })
 }

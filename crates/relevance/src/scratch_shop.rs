@@ -16,7 +16,6 @@ use catalog::{
     access::{Caller, Role},
     product::{Draft, ProductId, ShopId},
     query::QueryText,
-    query_parser::ParseOptions,
     tuning::{TUNING, Tuning},
 };
 use clap::ValueEnum;
@@ -159,15 +158,8 @@ impl ScratchShop {
     }
 
     fn search(&self, query: &str, tuning: Tuning) -> anyhow::Result<Arc<SearchResults>> {
-        let request = SearchRequest {
-            query: QueryText::parse(query).with_context(|| format!("the query {query:?}"))?,
-            limit: NDCG_CUT,
-            offset: 0,
-            parse_options: ParseOptions::default(),
-            explain: false,
-            tuning,
-            time_limit: None,
-        };
+        let query = QueryText::parse(query).with_context(|| format!("the query {query:?}"))?;
+        let request = SearchRequest { tuning, ..SearchRequest::new(query, NDCG_CUT) };
         let pass = caller(Role::Shopper).may_search(false)?;
         Ok(self.runtime.block_on(self.engine.search(pass, request))?)
     }

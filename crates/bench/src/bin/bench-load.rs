@@ -95,11 +95,8 @@ fn draft(body: &[u8]) -> anyhow::Result<Draft> {
     let body: Value = serde_json::from_slice(body)?;
     let text = |name: &str| body[name].as_str().unwrap_or_default();
     Ok(Draft {
-        title: Title::parse(text("title"))?,
         description: Description::parse(text("description"))?,
-        price: Price::parse(text("price"))?,
-        hidden: false,
-        media: Vec::new(),
+        ..Draft::new(Title::parse(text("title"))?, Price::parse(text("price"))?)
     })
 }
 

@@ -176,6 +176,8 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
         let made = model.instant(Text::Product { title, description });
         let vector = made.map(|made| made.vector.stored());
         builder.add(Entry {
+            key: None,
+            attributes: catalog::attributes::Attributes::none(),
             id: product(number),
             version: Seq(1),
             hidden: false,
@@ -255,6 +257,8 @@ fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> Sh
             .map(|x| x + spread * (random.fraction() as f32 - 0.5) * 3.46);
         let vector = Vector::normalized(moved.collect()).map(|vector| vector.stored());
         builder.add(Entry {
+            key: None,
+            attributes: catalog::attributes::Attributes::none(),
             id: product(number),
             version: Seq(1),
             hidden: false,

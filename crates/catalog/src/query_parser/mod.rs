@@ -74,9 +74,10 @@ impl ParsedQuery {
         price.money().map_or(self.constraints.is_empty(), satisfies)
     }
 
-    /// Whether no text of a product mentions an excluded word.
-    pub fn allows(&self, title: &str, description: &str) -> bool {
-        let mut texts = [title, description].into_iter();
+    /// Whether no text of a product mentions an excluded word. `attributes` are the lines of
+    /// [`crate::attributes::Attributes::text`].
+    pub fn allows(&self, title: &str, description: &str, attributes: &str) -> bool {
+        let mut texts = [title, description, attributes].into_iter();
         !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
     }
 

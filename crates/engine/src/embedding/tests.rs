@@ -13,8 +13,6 @@ use catalog::{
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
-    query_parser::ParseOptions,
-    tuning::TUNING,
 };
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
@@ -121,11 +119,8 @@ fn shop() -> ShopId {
 
 fn draft(title: &str) -> Draft {
     Draft {
-        title: Title::parse(title).unwrap(),
         description: Description::parse("").unwrap(),
-        price: Price::parse("$5").unwrap(),
-        hidden: false,
-        media: vec![],
+        ..Draft::new(Title::parse(title).unwrap(), Price::parse("$5").unwrap())
     }
 }
 
@@ -202,17 +197,7 @@ fn writes_do_not_wait_for_an_unavailable_model() {
     bench.create(&["red sofa", "blue lamp"]);
     let pass = Caller::new(shop(), Role::Shopper).may_read();
     let query = QueryText::parse("lamp").unwrap();
-    let parse_options = ParseOptions::default();
-    let request = SearchRequest {
-        query,
-        limit: 5,
-        offset: 0,
-        parse_options,
-        explain: false,
-        tuning: TUNING,
-        time_limit: None,
-    };
-    let search = bench.engine().search(pass, request);
+    let search = bench.engine().search(pass, SearchRequest::new(query, 5));
     assert_eq!(bench.runtime.block_on(search).unwrap().total, 1, "found by its words");
     assert_eq!(bench.vectors(), BTreeMap::new());
 

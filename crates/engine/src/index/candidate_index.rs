@@ -76,6 +76,8 @@ mod tests {
             price,
             title,
             description: "Soft and red, for every home",
+            key: None,
+            attributes: catalog::attributes::Attributes::none(),
             vector: EntryVector::Missing,
         };
         let all: Vec<Entry<'static>> = titles.into_iter().zip(1..).map(entry).collect();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{change::Seq, price::Money, product::ProductId};
+use catalog::{attributes::Attributes, change::Seq, price::Money, product::ProductId};
 
 use crate::embed::StoredVector;
 
@@ -21,6 +21,10 @@ pub struct Entry<'a> {
     pub title: &'a str,
     /// Its description.
     pub description: &'a str,
+    /// Its key.
+    pub key: Option<&'a str>,
+    /// Its attributes.
+    pub attributes: &'a Attributes,
     /// Its vector.
     pub vector: EntryVector<'a>,
 }

@@ -62,7 +62,17 @@ impl Change {
 fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>) -> Entry<'a> {
     let Item { hidden, title, description, .. } = item;
     let price = Money::parse("$5").ok();
-    Entry { id: id(number), version, hidden: *hidden, price, title, description, vector }
+    Entry {
+        id: id(number),
+        version,
+        hidden: *hidden,
+        price,
+        title,
+        description,
+        key: None,
+        attributes: catalog::attributes::Attributes::none(),
+        vector,
+    }
 }
 
 fn towards(direction: Direction) -> Vector {

@@ -252,7 +252,7 @@ impl LexicalReference {
         let words = variant.words.iter().zip(&variant.term_weights);
         words.filter(|(word, _)| product.contains(word)).fold(0.0, |sum, (word, weight)| {
             let (title, description) = product.freqs(word);
-            let freqs = TermFreqs::new(title, description);
+            let freqs = TermFreqs::new(title, description, false);
             sum + self.scorer.score(variant.weight * weight, freqs, product.lengths())
         })
     }

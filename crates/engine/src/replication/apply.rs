@@ -183,6 +183,8 @@ fn entry<'a>(product: &'a Product, vector: &'a store::VectorChange) -> Entry<'a>
         price: product.price.money(),
         title: product.title.as_str(),
         description: product.description.as_str(),
+        key: product.key.as_ref().map(catalog::key::Key::as_str),
+        attributes: &product.attributes,
         vector: match vector {
             store::VectorChange::Unchanged => EntryVector::Unchanged,
             store::VectorChange::Pending => EntryVector::Missing,

@@ -190,5 +190,15 @@ impl Drop for ShopLoad<'_> {
 fn entry<'a>(row: &'a ScannedProduct<'a>) -> Entry<'a> {
     let ScannedProduct { id, version, hidden, price, title, description, ref vector, .. } = *row;
     let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
-    Entry { id, version, hidden, price, title, description, vector }
+    Entry {
+        id,
+        version,
+        hidden,
+        price,
+        title,
+        description,
+        key: row.key,
+        attributes: &row.attributes,
+        vector,
+    }
 }

@@ -71,11 +71,10 @@ fn pass() -> ReadPass {
 
 fn draft(title: &str, hidden: bool) -> Draft {
     Draft {
-        title: Title::parse(title).unwrap(),
         description: Description::parse("of \"wood\"\nand wool").unwrap(),
-        price: Price::from_stored("about 5".to_owned()),
         hidden,
         media: vec![Media::from_stored("https://example.org/lamp.jpg".to_owned(), "IMAGE")],
+        ..Draft::new(Title::parse(title).unwrap(), Price::from_stored("about 5".to_owned()))
     }
 }
 

@@ -91,13 +91,7 @@ impl Bench {
 }
 
 fn draft(title: &str) -> Draft {
-    Draft {
-        title: Title::parse(title).unwrap(),
-        description: Description::default(),
-        price: Price::parse("$1").unwrap(),
-        hidden: false,
-        media: vec![],
-    }
+    Draft::new(Title::parse(title).unwrap(), Price::parse("$1").unwrap())
 }
 
 fn shop(number: u64) -> ShopId {

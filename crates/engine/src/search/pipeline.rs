@@ -1,7 +1,9 @@
 //! The steps of a search, the same for every source.
 
 use catalog::{
+    facets::Facets,
     product::{Product, ProductId},
+    query::QueryText,
     query_parser::ParsedQuery,
     ranking::Hit,
 };
@@ -54,6 +56,7 @@ pub(crate) fn search(
         explanations,
         total,
         is_total_exact: scored.is_total_exact,
+        facets: Facets::default(),
         seq: source.seq(),
         encoder,
         parsed,
@@ -66,7 +69,9 @@ fn parse(
     context: &SearchContext<'_>,
     request: &SearchRequest,
 ) -> ParsedQuery {
-    let query = request.query.as_str();
+    let Some(query) = request.query.as_ref().map(QueryText::as_str) else {
+        return ParsedQuery::default();
+    };
     source.prefetch_text(query);
     let mut parsed = request.parse_options.parse(query, &|word| source.contains_word(word));
     if request.parse_options.corrections {
@@ -86,7 +91,11 @@ fn fetch(
     let mut products = source.products(&ids)?;
     products.retain(|product| {
         parsed.admits(&product.price)
-            && parsed.allows(product.title.as_str(), product.description.as_str())
+            && parsed.allows(
+                product.title.as_str(),
+                product.description.as_str(),
+                &product.attributes.text(),
+            )
     });
     Ok(products)
 }

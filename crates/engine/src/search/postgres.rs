@@ -107,7 +107,7 @@ impl SearchSource for PostgresSource<'_, '_> {
             CandidateIndex::new(&entries, corpus, doc_freqs).search(plan, |in_doubt| {
                 let in_doubt: HashSet<_> = in_doubt.iter().collect();
                 let is_refused = |row: &&CandidateRow| {
-                    in_doubt.contains(&row.id) && !parsed.allows(&row.title, &row.description)
+                    in_doubt.contains(&row.id) && !parsed.allows(&row.title, &row.description, "")
                 };
                 Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
             })?;
@@ -144,6 +144,8 @@ fn entry(row: &CandidateRow) -> Entry<'_> {
         price: row.price,
         title: &row.title,
         description: &row.description,
+        key: None,
+        attributes: catalog::attributes::Attributes::none(),
         vector: row.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
     }
 }

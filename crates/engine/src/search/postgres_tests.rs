@@ -36,7 +36,7 @@ fn few_candidates_break_no_condition_and_score_as_in_memory() {
         for product in &found.products {
             assert!(!product.hidden && found.parsed.admits(&product.price), "{query}");
             let texts = (product.title.as_str(), product.description.as_str());
-            assert!(found.parsed.allows(texts.0, texts.1), "{query}");
+            assert!(found.parsed.allows(texts.0, texts.1, ""), "{query}");
         }
         request.limit = usize::MAX / 2;
         let expected = shop.search_in(&*reference, &pass, &request).unwrap();

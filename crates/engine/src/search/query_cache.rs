@@ -9,9 +9,12 @@ use std::{mem, sync::Arc};
 use catalog::{
     access::Visibility,
     explanation::{Explanation, TermPart},
+    facets::FacetField,
+    filter::ProductFilter,
     product::Product,
     query::QueryText,
     query_parser::ParseOptions,
+    sort::Sort,
     tuning::TUNING,
 };
 use quick_cache::{Weighter, sync::Cache};
@@ -33,7 +36,11 @@ pub(crate) struct QueryCache {
 pub(crate) struct CacheKey {
     snapshot: SnapshotId,
     visibility: Visibility,
-    query: QueryText,
+    query: Option<QueryText>,
+    filter: ProductFilter,
+    facets: Vec<FacetField>,
+    facet_limit: usize,
+    sort: Option<Sort>,
     limit: usize,
     offset: usize,
     parse_options: ParseOptions,
@@ -47,11 +54,20 @@ impl CacheKey {
         visibility: Visibility,
         request: &SearchRequest,
     ) -> Option<Self> {
-        let SearchRequest { query, limit, offset, parse_options, explain, tuning, .. } = request;
-        let (query, limit, offset) = (query.clone(), *limit, *offset);
-        let (parse_options, explain) = (*parse_options, *explain);
-        let key = Self { snapshot, visibility, query, limit, offset, parse_options, explain };
-        (*tuning == TUNING).then_some(key)
+        let has_defaults = request.tuning == TUNING;
+        has_defaults.then(|| Self {
+            snapshot,
+            visibility,
+            query: request.query.clone(),
+            filter: request.filter.clone(),
+            facets: request.facets.clone(),
+            facet_limit: request.facet_limit,
+            sort: request.sort.clone(),
+            limit: request.limit,
+            offset: request.offset,
+            parse_options: request.parse_options,
+            explain: request.explain,
+        })
     }
 }
 
@@ -89,7 +105,9 @@ impl QueryCache {
     /// Caches results; others may be evicted for them.
     pub(crate) fn put(&self, key: CacheKey, results: &Arc<SearchResults>) {
         if let Some(cache) = &self.entries {
-            let bytes = MIN_ENTRY_BYTES + key.query.as_str().len() + bytes_of(results);
+            let bytes = MIN_ENTRY_BYTES
+                + key.query.as_ref().map_or(0, |query| query.as_str().len())
+                + bytes_of(results);
             cache.insert(key, Entry { results: Arc::clone(results), bytes });
         }
     }
@@ -129,15 +147,7 @@ mod tests {
     use super::*;
 
     fn request(text: &str) -> SearchRequest {
-        SearchRequest {
-            query: QueryText::parse(text).unwrap(),
-            limit: 10,
-            offset: 0,
-            parse_options: ParseOptions::default(),
-            explain: false,
-            tuning: TUNING,
-            time_limit: None,
-        }
+        SearchRequest::new(QueryText::parse(text).unwrap(), 10)
     }
 
     fn key(text: &str) -> CacheKey {
@@ -146,6 +156,7 @@ mod tests {
 
     fn results() -> Arc<SearchResults> {
         Arc::new(SearchResults {
+            facets: catalog::facets::Facets::default(),
             products: Vec::new(),
             explanations: HashMap::new(),
             total: 0,

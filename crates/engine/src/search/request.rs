@@ -5,10 +5,13 @@ use std::{collections::HashMap, time::Duration};
 use catalog::{
     change::Seq,
     explanation::Explanation,
+    facets::{DEFAULT_FACET_LIMIT, FacetField, Facets},
+    filter::ProductFilter,
     product::{Product, ProductId},
     query::QueryText,
     query_parser::{ParseOptions, ParsedQuery},
-    tuning::Tuning,
+    sort::Sort,
+    tuning::{TUNING, Tuning},
 };
 
 use crate::embed::Encoder;
@@ -16,8 +19,16 @@ use crate::embed::Encoder;
 /// A search for products.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
-    /// The query as typed.
-    pub query: QueryText,
+    /// The query as typed; `None` matches all products, newest first.
+    pub query: Option<QueryText>,
+    /// Conditions besides those of the query.
+    pub filter: ProductFilter,
+    /// What to count over all results.
+    pub facets: Vec<FacetField>,
+    /// Maximum number of values of a facet.
+    pub facet_limit: usize,
+    /// The order of results; `None` for the one that the query asks for, or by relevance.
+    pub sort: Option<Sort>,
     /// Maximum number of products to return.
     pub limit: usize,
     /// Number of leading results to skip.
@@ -32,6 +43,25 @@ pub struct SearchRequest {
     pub time_limit: Option<Duration>,
 }
 
+impl SearchRequest {
+    /// The first `limit` products that match a query.
+    pub fn new(query: QueryText, limit: usize) -> Self {
+        Self {
+            query: Some(query),
+            filter: ProductFilter::default(),
+            facets: Vec::new(),
+            facet_limit: DEFAULT_FACET_LIMIT,
+            sort: None,
+            limit,
+            offset: 0,
+            parse_options: ParseOptions::default(),
+            explain: false,
+            tuning: TUNING,
+            time_limit: None,
+        }
+    }
+}
+
 /// The results of a search.
 #[derive(Debug)]
 pub struct SearchResults {
@@ -41,8 +71,10 @@ pub struct SearchResults {
     pub explanations: HashMap<ProductId, Explanation>,
     /// Number of matching products on all pages.
     pub total: usize,
-    /// `false` if more products than `total` may match.
+    /// `false` if more products than `total` may match, and than the facets count.
     pub is_total_exact: bool,
+    /// The requested facets.
+    pub facets: Facets,
     /// How the query was parsed.
     pub parsed: ParsedQuery,
     /// The encoder of the query's vector; `None` if no vectors were compared.

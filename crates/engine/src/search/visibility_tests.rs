@@ -106,11 +106,9 @@ fn draft() -> impl Strategy<Value = Draft> {
     let price = prop::sample::select(vec!["$5", "$19.99", "€20", "$40"]);
     (prop::bool::weighted(0.4), text(1..4), text(0..10), price).prop_map(
         |(hidden, title, description, price)| Draft {
-            title: Title::parse(&title).unwrap(),
             description: Description::parse(&description).unwrap(),
-            price: Price::parse(price).unwrap(),
             hidden,
-            media: vec![],
+            ..Draft::new(Title::parse(&title).unwrap(), Price::parse(price).unwrap())
         },
     )
 }
@@ -152,6 +150,8 @@ fn cost_of_counting_only_visible_products() {
         for number in 1..=PRODUCTS {
             let texts: Vec<&str> = (0..24).map(|_| WORDS[rng.usize(..WORDS.len())]).collect();
             builder.add(Entry {
+                key: None,
+                attributes: catalog::attributes::Attributes::none(),
                 id: ProductId::new(number).unwrap(),
                 version: Seq(number),
                 hidden: rng.u32(..100) < hidden_in_a_hundred,

@@ -19,6 +19,7 @@ use std::{
 };
 
 use catalog::{
+    attributes::Attributes,
     change::Seq,
     price::{Money, Price},
     product::{Description, Product, ProductId, ShopId, Title},
@@ -65,6 +66,9 @@ impl ProductColumns<'_> {
             price,
             hidden: self.hidden,
             media,
+            key: None,
+            url: None,
+            attributes: Attributes::default(),
             created_at: time(self.created_at),
             updated_at: time(self.updated_at),
             version: seq(self.version),

@@ -2,6 +2,7 @@
 
 use catalog::{
     access::Role,
+    attributes::Attributes,
     change::Seq,
     price::Money,
     product::{Product, ProductId, ShopId},
@@ -45,6 +46,10 @@ pub struct ScannedProduct<'row> {
     pub title: &'row str,
     /// The description; may be empty.
     pub description: &'row str,
+    /// The key.
+    pub key: Option<&'row str>,
+    /// The attributes.
+    pub attributes: Attributes,
     /// The vector of the requested model, if the product has one.
     pub vector: Option<StoredVector>,
     /// The other columns; `None` for a local store, whose rows are never replicated.

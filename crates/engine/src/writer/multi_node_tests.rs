@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use catalog::{
     price::Price,
-    product::{Description, Draft, ShopId, Title},
+    product::{Draft, ShopId, Title},
 };
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
@@ -71,13 +71,7 @@ fn shop(number: u64) -> ShopId {
 }
 
 fn lamp() -> Draft {
-    Draft {
-        title: Title::parse("lamp").unwrap(),
-        description: Description::default(),
-        price: Price::parse("$1").unwrap(),
-        hidden: false,
-        media: vec![],
-    }
+    Draft::new(Title::parse("lamp").unwrap(), Price::parse("$1").unwrap())
 }
 
 fn node(database: &Postgres) -> Writer {

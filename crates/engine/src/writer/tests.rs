@@ -8,7 +8,7 @@ use std::{
 use catalog::{
     access::{Caller, Role, WritePass},
     price::Price,
-    product::{Description, Draft, ProductId, ShopId, Title},
+    product::{Draft, ProductId, ShopId, Title},
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -175,13 +175,7 @@ fn pass() -> WritePass {
 }
 
 fn draft(title: &str) -> Draft {
-    Draft {
-        title: Title::parse(title).unwrap(),
-        description: Description::default(),
-        price: Price::parse("$1").unwrap(),
-        hidden: false,
-        media: vec![],
-    }
+    Draft::new(Title::parse(title).unwrap(), Price::parse("$1").unwrap())
 }
 
 fn create(title: &str) -> Create {

@@ -109,16 +109,10 @@ impl Bench {
         limit: usize,
         offset: usize,
     ) -> (Vec<Product>, usize) {
-        let request = SearchRequest {
-            query: QueryText::parse(query).unwrap(),
-            limit,
-            offset,
-            // The reference knows exact matches only.
-            parse_options: ParseOptions { corrections: false, ..ParseOptions::default() },
-            explain: false,
-            tuning: TUNING,
-            time_limit: None,
-        };
+        let query = QueryText::parse(query).unwrap();
+        // The reference knows exact matches only.
+        let parse_options = ParseOptions { corrections: false, ..ParseOptions::default() };
+        let request = SearchRequest { offset, parse_options, ..SearchRequest::new(query, limit) };
         let found = self.runtime.block_on(self.engine().search(pass, request)).unwrap();
         (found.products.clone(), found.total)
     }

@@ -28,7 +28,6 @@ use catalog::{
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
     query::QueryText,
     query_parser::ParseOptions,
-    tuning::TUNING,
 };
 use engine::{
     Engine, SearchRequest, Settings, WarmUp,
@@ -169,11 +168,9 @@ fn may_shop(shop: ShopId) -> ReadPass {
 
 fn draft(title: &str, description: &str, price: &str, hidden: bool) -> Draft {
     Draft {
-        title: Title::parse(title).unwrap(),
         description: Description::parse(description).unwrap(),
-        price: Price::parse(price).unwrap(),
         hidden,
-        media: vec![],
+        ..Draft::new(Title::parse(title).unwrap(), Price::parse(price).unwrap())
     }
 }
 

@@ -234,13 +234,14 @@ impl Run {
 
     /// A change of some fields, or of none.
     pub(super) fn some_patch(&mut self) -> Patch {
-        let Draft { title, description, price, hidden, media } = self.some_draft();
+        let Draft { title, description, price, hidden, media, .. } = self.some_draft();
         Patch {
             title: self.random.bool().then_some(title),
             description: self.random.bool().then_some(description),
             price: self.random.bool().then_some(price),
             hidden: self.random.bool().then_some(hidden),
             media: self.random.bool().then_some(media),
+            ..Patch::default()
         }
     }
 }

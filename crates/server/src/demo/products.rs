@@ -1,7 +1,8 @@
 //! The products of the demo shop: one table per department, validated by the catalog's rules.
 
 use catalog::{
-    media::{InvalidMediaUrl, Media, MediaKind},
+    http_url::InvalidUrl,
+    media::{Media, MediaKind},
     price::{InvalidPrice, Price},
     product::{Description, Draft, Title},
     text::InvalidText,
@@ -137,14 +138,13 @@ fn parse_line(line: &str) -> Result<DemoProduct, Flaw> {
 
 impl DemoProduct {
     /// The draft of the product, with its picture below this URL.
-    pub(crate) fn into_draft(self, pictures: &str) -> Result<Draft, InvalidMediaUrl> {
+    pub(crate) fn into_draft(self, pictures: &str) -> Result<Draft, InvalidUrl> {
         let address = format!("{pictures}{}", self.picture);
         Ok(Draft {
-            title: self.title,
             description: self.description,
-            price: self.price,
             hidden: self.hidden,
             media: vec![Media::new(&address, MediaKind::Image)?],
+            ..Draft::new(self.title, self.price)
         })
     }
 }

@@ -13,7 +13,7 @@ use crate::lexer::Span;
 const ABOUT_PERCENT: i64 = 20;
 
 /// One end of a price range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bound {
     /// The amount.
     pub amount: Decimal,
@@ -32,7 +32,7 @@ impl Bound {
 }
 
 /// The comparison of a price condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PriceKind {
     /// "under 50"
     Below,
@@ -48,8 +48,8 @@ pub enum PriceKind {
     About,
 }
 
-/// A price condition found in a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A price condition, of a query or of a filter.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PriceConstraint {
     /// The comparison.
     pub kind: PriceKind,
@@ -59,11 +59,22 @@ pub struct PriceConstraint {
     pub ceiling: Option<Bound>,
     /// The required currency; `None` compares the amount in any currency.
     pub currency: Option<Currency>,
-    /// Its bytes in the query.
+    /// Its bytes in the query; empty for a filter.
     pub span: Span,
 }
 
 impl PriceConstraint {
+    /// The condition of a filter: both ends are included.
+    pub fn between(min: Option<Decimal>, max: Option<Decimal>, currency: Option<Currency>) -> Self {
+        let (floor, ceiling) = (min.and_then(Bound::inclusive), max.and_then(Bound::inclusive));
+        let kind = match (floor, ceiling) {
+            (Some(_), None) => PriceKind::AtLeast,
+            (None, Some(_)) => PriceKind::AtMost,
+            _ => PriceKind::Between,
+        };
+        Self { kind, floor, ceiling, currency, span: 0..0 }
+    }
+
     /// A condition with one amount.
     pub(super) fn one(
         kind: PriceKind,

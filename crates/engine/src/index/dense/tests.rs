@@ -82,6 +82,8 @@ fn searches_with_sketches_equal_searches_without() {
     for (number, title) in (1..).zip(phrases("T", TITLES)) {
         let vector = embed(Text::Product { title, description: "" }).stored();
         builder.add(Entry {
+            key: None,
+            attributes: catalog::attributes::Attributes::none(),
             id: ProductId::new(number).unwrap(),
             version: Seq(1),
             hidden: false,

@@ -48,6 +48,8 @@ fn entry(at: usize, item: &Item) -> Entry<'_> {
         price: item.price.money(),
         title: &item.title,
         description: &item.description,
+        key: None,
+        attributes: catalog::attributes::Attributes::none(),
         vector: EntryVector::Missing,
     }
 }
@@ -75,7 +77,7 @@ fn naive(items: &Items, parsed: &ParsedQuery, visibility: Visibility) -> Vec<Pro
             (visibility == Visibility::All || !item.hidden)
                 && (is_match_all || item.contains_any_of(&words))
                 && parsed.admits(&item.price)
-                && parsed.allows(&item.title, &item.description)
+                && parsed.allows(&item.title, &item.description, "")
         })
         .map(id)
         .collect()
@@ -91,7 +93,7 @@ fn run(index: &ShopIndex, items: &Items, parsed: &ParsedQuery, plan: &Plan<'_>) 
                 plan.admits(item.price.money()),
                 "only products that pass the other filters are verified"
             );
-            !parsed.allows(&item.title, &item.description)
+            !parsed.allows(&item.title, &item.description, "")
         };
         Ok::<_, Infallible>(undecided.iter().copied().filter(is_rejected).collect())
     });
@@ -301,7 +303,7 @@ fn a_bounded_number_of_texts_is_verified_and_the_rest_is_reported() {
             verified = undecided.to_vec();
             let is_rejected = |id: &ProductId| {
                 let item = item_of(&items, *id);
-                !parsed.allows(&item.title, &item.description)
+                !parsed.allows(&item.title, &item.description, "")
             };
             Ok::<_, Infallible>(undecided.iter().copied().filter(is_rejected).collect())
         });
@@ -314,7 +316,7 @@ fn a_bounded_number_of_texts_is_verified_and_the_rest_is_reported() {
         );
         for id in &ids {
             let item = item_of(&items, *id);
-            assert!(parsed.allows(&item.title, &item.description), "{query}");
+            assert!(parsed.allows(&item.title, &item.description, ""), "{query}");
         }
         // The best, or the newest, are verified.
         match plan.order {

@@ -50,6 +50,7 @@ struct Count {
     doc: DocId,
     title: u8,
     description: u8,
+    attribute: bool,
 }
 
 /// The latest count of a term. Usually it belongs to an earlier product, which `doc` tells without
@@ -173,7 +174,7 @@ impl SegmentBuilder {
         let latest = &mut self.latest[term as usize];
         if latest.doc != Some(doc) {
             *latest = Latest { at: self.counts.len() as u32, doc: Some(doc) };
-            self.counts.push(Count { term, doc, title: 0, description: 0 });
+            self.counts.push(Count { term, doc, title: 0, description: 0, attribute: false });
         }
         &mut self.counts[latest.at as usize]
     }
@@ -211,7 +212,8 @@ impl SegmentBuilder {
         for count in &self.counts {
             let to = &mut next[position[count.term as usize] as usize];
             docs[*to as usize] = count.doc;
-            freqs[*to as usize] = TermFreqs::new(count.title.into(), count.description.into());
+            freqs[*to as usize] =
+                TermFreqs::new(count.title.into(), count.description.into(), count.attribute);
             *to += 1;
         }
         next.pop();

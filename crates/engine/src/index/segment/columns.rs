@@ -113,6 +113,8 @@ mod tests {
             price: Price::parse("$5").unwrap().money(),
             title: "lamp",
             description: "for reading",
+            key: None,
+            attributes: catalog::attributes::Attributes::none(),
             vector: EntryVector::Missing,
         }
     }

@@ -10,7 +10,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use catalog::{change::Seq, price::Money, product::ProductId};
+use catalog::{attributes::Attributes, change::Seq, price::Money, product::ProductId};
 use parking_lot::Mutex;
 
 use super::ShopIndex;
@@ -93,17 +93,24 @@ struct BatchEntry {
     price: Option<Money>,
     title_end: usize,
     description_end: usize,
+    key_end: Option<usize>,
+    attributes: Attributes,
     vector: Option<StoredVector>,
 }
 
 impl Batch {
     fn push(&mut self, entry: Entry<'_>) {
-        let Entry { id, version, hidden, price, title, description, vector } = entry;
+        let Entry { id, version, hidden, price, title, description, key, attributes, vector } =
+            entry;
         let vector = vector.known().cloned();
         self.texts.push_str(title);
         let title_end = self.texts.len();
         self.texts.push_str(description);
         let description_end = self.texts.len();
+        let key_end = key.map(|key| {
+            self.texts.push_str(key);
+            self.texts.len()
+        });
         self.entries.push(BatchEntry {
             id,
             version,
@@ -111,6 +118,8 @@ impl Batch {
             price,
             title_end,
             description_end,
+            key_end,
+            attributes: attributes.clone(),
             vector,
         });
     }
@@ -120,10 +129,11 @@ impl Batch {
         self.entries.iter().map(move |entry| {
             let title = &self.texts[start..entry.title_end];
             let description = &self.texts[entry.title_end..entry.description_end];
-            start = entry.description_end;
-            let BatchEntry { id, version, hidden, price, ref vector, .. } = *entry;
+            let key = entry.key_end.map(|end| &self.texts[entry.description_end..end]);
+            start = entry.key_end.unwrap_or(entry.description_end);
+            let BatchEntry { id, version, hidden, price, ref attributes, ref vector, .. } = *entry;
             let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
-            Entry { id, version, hidden, price, title, description, vector }
+            Entry { id, version, hidden, price, title, description, key, attributes, vector }
         })
     }
 }

@@ -198,6 +198,8 @@ mod tests {
                 price: Price::parse("$1").unwrap().money(),
                 title: "lamp",
                 description: "",
+                key: None,
+                attributes: catalog::attributes::Attributes::none(),
                 vector: EntryVector::Missing,
             };
             self.index.apply(&[IndexChange::Upsert(entry)], Seq(self.products));

@@ -18,11 +18,9 @@ fn shop(number: u64) -> ShopId {
 
 fn product(shop: ShopId, id: u64, title: &str, hidden: bool) -> Product {
     let draft = Draft {
-        title: Title::parse(title).unwrap(),
         description: Description::parse("of wood").unwrap(),
-        price: Price::parse("$5").unwrap(),
         hidden,
-        media: Vec::new(),
+        ..Draft::new(Title::parse(title).unwrap(), Price::parse("$5").unwrap())
     };
     Product::create(ProductId::new(id).unwrap(), shop, draft, Timestamp::UNIX_EPOCH, Seq(id))
 }

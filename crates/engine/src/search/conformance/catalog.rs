@@ -100,10 +100,7 @@ pub(in crate::search) fn drafts(rng: &mut fastrand::Rng, count: usize) -> Vec<Dr
 /// A visible product.
 pub(in crate::search) fn product(title: &str, description: &str, price: &str) -> Draft {
     Draft {
-        title: Title::parse(title).unwrap(),
         description: Description::parse(description).unwrap(),
-        price: Price::parse(price).unwrap(),
-        hidden: false,
-        media: vec![],
+        ..Draft::new(Title::parse(title).unwrap(), Price::parse(price).unwrap())
     }
 }

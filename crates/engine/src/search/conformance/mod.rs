@@ -186,7 +186,11 @@ fn conditions_are_exact(mut shop: TestShop) {
             let passes = |product: &Product| {
                 (include_hidden || !product.hidden)
                     && parsed.admits(&product.price)
-                    && parsed.allows(product.title.as_str(), product.description.as_str())
+                    && parsed.allows(
+                        product.title.as_str(),
+                        product.description.as_str(),
+                        &product.attributes.text(),
+                    )
             };
             assert!(found.products.iter().all(passes), "{query}");
             assert_eq!(found.total, found.products.len(), "{query}");

@@ -6,8 +6,6 @@ use catalog::{
     access::{Caller, ReadPass, Role},
     product::{Draft, Product, ShopId},
     query::QueryText,
-    query_parser::ParseOptions,
-    tuning::TUNING,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -245,13 +243,6 @@ pub(in crate::search) fn shopper() -> ReadPass {
 }
 
 pub(in crate::search) fn request(query: &str, limit: usize) -> SearchRequest {
-    SearchRequest {
-        query: QueryText::parse(query).unwrap(),
-        limit,
-        offset: 0,
-        parse_options: ParseOptions::default(),
-        explain: true,
-        tuning: TUNING,
-        time_limit: None,
-    }
+    let query = QueryText::parse(query).unwrap();
+    SearchRequest { explain: true, ..SearchRequest::new(query, limit) }
 }

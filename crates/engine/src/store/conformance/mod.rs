@@ -166,13 +166,7 @@ fn sees(of: u64, role: Role) -> ReadPass {
 }
 
 fn draft(title: &str, hidden: bool) -> Draft {
-    Draft {
-        title: Title::parse(title).unwrap(),
-        description: Description::default(),
-        price: Price::parse("$1").unwrap(),
-        hidden,
-        media: vec![],
-    }
+    Draft { hidden, ..Draft::new(Title::parse(title).unwrap(), Price::parse("$1").unwrap()) }
 }
 
 /// Runs `work` in a transaction of its own.

@@ -14,11 +14,13 @@ fn products_round_trip_unchanged(subject: &impl Subject) {
     let (mut store, readers) = (subject.store(), subject.readers());
     let at = Timestamp::from_microsecond(1_700_000_000_123_456).unwrap();
     let draft = Draft {
-        title: Title::parse("Crème \"brûlée\" 'bowl' 绿茶 \\ 🍵").unwrap(),
         description: Description::parse("line\n\ttab {1,2} NULL").unwrap(),
-        price: Price::parse("1 299,50 ₽").unwrap(),
         hidden: true,
         media: vec![Media::new("https://a.example/ü?q=\"1\"", MediaKind::Image).unwrap()],
+        ..Draft::new(
+            Title::parse("Crème \"brûlée\" 'bowl' 绿茶 \\ 🍵").unwrap(),
+            Price::parse("1 299,50 ₽").unwrap(),
+        )
     };
     let made = write(&mut *store, |transaction| transaction.create(shop(3), draft, at)).0;
     let pass = sees(3, Role::Viewer);
@@ -77,13 +79,8 @@ fn invalid_values_in_one_row_leave_the_others_readable(subject: &impl Subject) {
     let price = Price::from_stored("9 ZZZ".to_owned());
     let title = Title::from_stored(" ".to_owned());
     let media = vec![Media::from_stored("nowhere".to_owned(), "hologram")];
-    let patch = Patch {
-        title: Some(title),
-        price: Some(price),
-        media: Some(media),
-        hidden: None,
-        description: None,
-    };
+    let patch =
+        Patch { title: Some(title), price: Some(price), media: Some(media), ..Patch::default() };
     let odd = write(&mut *store, |transaction| transaction.update(odd, patch, NOW)).0;
     let pass = sees(1, Role::Viewer);
     assert_eq!(readers.product(&pass, odd.id).unwrap().as_ref(), Some(&odd));

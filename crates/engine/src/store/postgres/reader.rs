@@ -255,6 +255,8 @@ impl IndexSource for PostgresReaders {
                 let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
                 let price = get(row, 3)?;
                 visit(ScannedProduct {
+                    key: None,
+                    attributes: catalog::attributes::Attributes::default(),
                     id,
                     version: decoding::seq(get(row, 1)?),
                     hidden: get(row, 2)?,

@@ -227,13 +227,7 @@ mod tests {
     }
 
     fn draft(title: &str, hidden: bool) -> Draft {
-        Draft {
-            title: Title::parse(title).unwrap(),
-            description: Description::default(),
-            price: Price::parse("$1").unwrap(),
-            hidden,
-            media: vec![],
-        }
+        Draft { hidden, ..Draft::new(Title::parse(title).unwrap(), Price::parse("$1").unwrap()) }
     }
 
     fn create(store: &mut SqliteStore, of: u64, hidden: bool) -> Product {

@@ -288,6 +288,8 @@ impl IndexSource for SqliteReaders {
                 let number = row.get(0)?;
                 let Some(id) = decoding::product_id(shop, number) else { continue };
                 visit(ScannedProduct {
+                    key: None,
+                    attributes: catalog::attributes::Attributes::default(),
                     id,
                     version: decoding::seq(row.get(1)?),
                     hidden: row.get(2)?,

@@ -33,7 +33,7 @@ pub(crate) async fn search(
     let pass = caller.may_search(SearchRequest::includes_hidden(body))?;
     let mut request = SearchRequest::read(body).map_err(ApiError::Validation)?;
     request.time_limit = Some(app.search_time);
-    let query = request.query.as_str().to_owned();
+    let query = request.query.as_ref().map_or_else(String::new, |query| query.as_str().to_owned());
     let found = app.engine.search(pass, request).await?;
     Ok(SearchAnswer::of(&query, &found))
 }
@@ -172,11 +172,12 @@ mod tests {
     fn the_response_to_a_create_is_bounded() {
         let url = format!("https://example.com/{}", WIDE.repeat(media::MAX_URL_CHARS - 20));
         let draft = Draft {
-            title: Title::parse(&WIDE.repeat(product::MAX_TITLE_CHARS)).unwrap(),
             description: Description::parse(&WIDE.repeat(product::MAX_DESCRIPTION_CHARS)).unwrap(),
-            price: Price::parse("$5").unwrap(),
-            hidden: false,
             media: vec![Media::new(&url, MediaKind::Image).unwrap(); media::MAX_ITEMS],
+            ..Draft::new(
+                Title::parse(&WIDE.repeat(product::MAX_TITLE_CHARS)).unwrap(),
+                Price::parse("$5").unwrap(),
+            )
         };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
         let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));

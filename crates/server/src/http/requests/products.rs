@@ -81,11 +81,10 @@ impl<'a> ObjectDefinition<'a> for NewProduct {
         let media = fields.optional("media", media());
         fields.ignored(&READ_ONLY);
         Some(Draft {
-            title: title?,
             description: description.unwrap_or_default(),
-            price: price?,
             hidden: hidden.unwrap_or(false),
             media: media.unwrap_or_default(),
+            ..Draft::new(title?, price?)
         })
     }
 }
@@ -197,6 +196,7 @@ fn settable(fields: &mut Fields<'_>) -> Patch {
         // Without a default: a client that fills in defaults would unhide what it changes.
         hidden: fields.optional("hidden", hidden(None)),
         media: fields.optional("media", media()),
+        ..Patch::default()
     }
 }
 

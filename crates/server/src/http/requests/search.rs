@@ -3,7 +3,6 @@
 use catalog::{
     query::{self, QueryText},
     query_parser::ParseOptions,
-    tuning::TUNING,
 };
 use serde_json::{Value, json};
 use utoipa::{
@@ -56,14 +55,12 @@ impl<'a> ObjectDefinition<'a> for SearchRequest {
         let understand = fields.optional("understand", object::<Understand>("Understand"));
         let about = "Whether each product comes with the parts of its score.";
         let explain = fields.optional("explain", boolean(about, Some(false)));
+        let limit = limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize);
         Some(engine::SearchRequest {
-            query: query?,
-            limit: limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize),
             offset: offset.unwrap_or(0) as usize,
             parse_options: understand.unwrap_or_default(),
             explain: explain.unwrap_or(false),
-            tuning: TUNING,
-            time_limit: None,
+            ..engine::SearchRequest::new(query?, limit)
         })
     }
 }

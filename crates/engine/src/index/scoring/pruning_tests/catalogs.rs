@@ -52,6 +52,8 @@ impl Catalog {
             price: product.price,
             title: &product.title,
             description: &product.description,
+            key: None,
+            attributes: catalog::attributes::Attributes::none(),
             vector: product.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         }
     }
@@ -60,7 +62,7 @@ impl Catalog {
     pub(super) fn rejected(&self, ids: &[ProductId], parsed: &ParsedQuery) -> Vec<ProductId> {
         let is_rejected = |id: &&ProductId| {
             let product = &self.reference.0[&id.get()];
-            !parsed.allows(&product.title, &product.description)
+            !parsed.allows(&product.title, &product.description, "")
         };
         ids.iter().filter(is_rejected).copied().collect()
     }

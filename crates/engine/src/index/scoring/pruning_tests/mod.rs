@@ -58,7 +58,7 @@ fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery) -> Found {
 }
 
 fn is_eligible(product: &Product, plan: &Plan<'_>, parsed: &ParsedQuery) -> bool {
-    plan.admits(product.price) && parsed.allows(&product.title, &product.description)
+    plan.admits(product.price) && parsed.allows(&product.title, &product.description, "")
 }
 
 /// Whether an eligible product claims to be free of something that the query excludes.

@@ -208,11 +208,8 @@ mod tests {
     #[test]
     fn a_tsvector_has_index_words_with_positions_and_fields() {
         let draft = Draft {
-            title: Title::parse("Sofas, red sofa").unwrap(),
             description: Description::parse("WD-40").unwrap(),
-            price: Price::parse("$5").unwrap(),
-            hidden: false,
-            media: vec![],
+            ..Draft::new(Title::parse("Sofas, red sofa").unwrap(), Price::parse("$5").unwrap())
         };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
         let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
