@@ -4,6 +4,7 @@
 //! [`products`] parses the products, [`pictures`] renders their pictures, [`seeding`] writes the
 //! products and issues tokens, and [`mod@welcome`] prints how to use them.
 
+mod attributes;
 mod colors;
 mod drawings;
 pub(crate) mod pictures;

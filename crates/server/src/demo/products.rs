@@ -1,7 +1,9 @@
 //! The products of the demo shop: one table per department, validated by the catalog's rules.
 
 use catalog::{
+    attributes::Attributes,
     http_url::InvalidUrl,
+    key::Key,
     media::{Media, MediaKind},
     price::{InvalidPrice, Price},
     product::{Description, Draft, Title},
@@ -9,10 +11,14 @@ use catalog::{
 };
 use thiserror::Error;
 
-use super::pictures;
+use super::{
+    attributes::{self, InvalidAttributes},
+    pictures,
+};
 
 /// The header of every table.
-const COLUMNS: [&str; 5] = ["title", "price", "image", "description", "hidden"];
+const COLUMNS: [&str; 7] =
+    ["title", "price", "image", "description", "key", "attributes", "hidden"];
 /// The value of the last column for hidden products.
 const HIDDEN: &str = "hidden";
 
@@ -64,6 +70,8 @@ pub(crate) struct DemoProduct {
     title: Title,
     price: Price,
     description: Description,
+    key: Key,
+    attributes: Attributes,
     hidden: bool,
     /// The path of its picture below the folder of pictures.
     picture: String,
@@ -80,9 +88,9 @@ pub(crate) struct InvalidProduct {
 
 #[derive(Debug, Error)]
 enum Flaw {
-    #[error("the first line must name the columns: title, price, image, description, hidden")]
+    #[error("the first line must name the columns: {}", COLUMNS.join(", "))]
     Columns,
-    #[error("a line has four columns, and may have `hidden` as a fifth")]
+    #[error("a line has six columns, and may have `hidden` as a seventh")]
     Shape,
     #[error("there is no picture {0}")]
     NoPicture(String),
@@ -90,6 +98,8 @@ enum Flaw {
     Text(#[from] InvalidText),
     #[error("the price")]
     Price(#[from] InvalidPrice),
+    #[error("the attributes")]
+    Attributes(#[from] InvalidAttributes),
 }
 
 /// The number of departments.
@@ -119,10 +129,12 @@ pub(crate) fn all() -> Result<Vec<DemoProduct>, InvalidProduct> {
 
 fn parse_line(line: &str) -> Result<DemoProduct, Flaw> {
     let columns: Vec<&str> = line.split('\t').collect();
-    let (title, price, image, description, hidden) = match columns[..] {
-        [title, price, image, description] => (title, price, image, description, false),
-        [title, price, image, description, HIDDEN] => (title, price, image, description, true),
-        _ => return Err(Flaw::Shape),
+    let (columns, hidden) = match columns.as_slice() {
+        [columns @ .., HIDDEN] => (columns, true),
+        columns => (columns, false),
+    };
+    let [title, price, image, description, key, attributes] = *columns else {
+        return Err(Flaw::Shape);
     };
     if !pictures::exists(image) {
         return Err(Flaw::NoPicture(image.to_owned()));
@@ -131,6 +143,8 @@ fn parse_line(line: &str) -> Result<DemoProduct, Flaw> {
         title: Title::parse(title)?,
         price: Price::parse(price)?,
         description: Description::parse(description)?,
+        key: Key::parse(key)?,
+        attributes: attributes::parse(attributes)?,
         hidden,
         picture: pictures::path(image, title, description),
     })
@@ -143,6 +157,8 @@ impl DemoProduct {
         Ok(Draft {
             description: self.description,
             hidden: self.hidden,
+            key: Some(self.key),
+            attributes: self.attributes,
             media: vec![Media::new(&address, MediaKind::Image)?],
             ..Draft::new(self.title, self.price)
         })
@@ -214,6 +230,43 @@ mod tests {
         }
     }
 
+    /// The demo stands for a shop with facets: values that several products share, of every type.
+    #[test]
+    fn every_product_has_a_key_of_its_own_and_attributes() {
+        let mut keys = BTreeSet::new();
+        let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
+        for draft in drafts() {
+            let key = draft.key.unwrap();
+            assert!(keys.insert(key.clone()), "{key:?} is there twice");
+            assert!(draft.attributes.get("department").is_some(), "{key:?}");
+            for (name, _) in draft.attributes.iter() {
+                *by_name.entry(name.as_str().to_owned()).or_default() += 1;
+            }
+        }
+        for name in ["color", "material", "brand", "audience", "width_cm", "waterproof"] {
+            assert!(by_name[name] >= 20, "{name}: {by_name:?}");
+        }
+    }
+
+    /// A title that names a base colour outside a longer name agrees with the attribute.
+    #[test]
+    fn the_colour_at_the_end_of_a_title_is_an_attribute() {
+        let colours = ["black", "white", "grey", "red", "pink", "yellow", "green", "blue"];
+        let mut checked = 0;
+        for draft in drafts() {
+            let Some((_, end)) = draft.title.as_str().rsplit_once(", ") else { continue };
+            let end = end.to_lowercase();
+            if !colours.contains(&end.as_str()) {
+                continue;
+            }
+            let value = draft.attributes.get("color");
+            let listed = value.is_some_and(|value| value.texts().iter().any(|text| **text == *end));
+            assert!(listed, "{}: {value:?}", draft.title.as_str());
+            checked += 1;
+        }
+        assert!(checked > 100, "{checked}");
+    }
+
     /// Right answers are named by patterns of titles; one that fits nothing would ask for the impossible.
     #[test]
     fn every_pattern_of_the_everyday_requests_fits_a_visible_product() {
@@ -237,11 +290,13 @@ mod tests {
     #[test]
     fn a_faulty_line_is_refused_with_its_reason() {
         let refused = |line: &str| parse_line(line).unwrap_err().to_string();
-        assert!(refused("Scarf\t$1").contains("four columns"));
-        assert!(refused("Scarf\t$1\tscarf\tWarm.\tmaybe").contains("four columns"));
-        assert_eq!(refused("Scarf\t$1\tyacht\tWarm."), "there is no picture yacht");
-        assert_eq!(refused("Scarf\t19\tscarf\tWarm."), "the price");
-        assert_eq!(refused(" \t$1\tscarf\tWarm."), "the text");
-        assert!(parse_line("Scarf\t$1\tscarf\tWarm.\thidden").unwrap().hidden);
+        assert!(refused("Scarf\t$1").contains("six columns"));
+        assert!(refused("Scarf\t$1\tscarf\tWarm.\tS-1\ta=b\tmaybe").contains("six columns"));
+        assert_eq!(refused("Scarf\t$1\tyacht\tWarm.\tS-1\ta=b"), "there is no picture yacht");
+        assert_eq!(refused("Scarf\t19\tscarf\tWarm.\tS-1\ta=b"), "the price");
+        assert_eq!(refused(" \t$1\tscarf\tWarm.\tS-1\ta=b"), "the text");
+        assert_eq!(refused("Scarf\t$1\tscarf\tWarm.\t\ta=b"), "the text");
+        assert_eq!(refused("Scarf\t$1\tscarf\tWarm.\tS-1\ta"), "the attributes");
+        assert!(parse_line("Scarf\t$1\tscarf\tWarm.\tS-1\ta=b\thidden").unwrap().hidden);
     }
 }
