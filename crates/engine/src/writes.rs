@@ -50,35 +50,73 @@ pub trait Write: Send + 'static {
     ) -> Result<Self::Outcome, StoreError>;
 }
 
-/// Encodes the response for created products, which a repeated request gets again.
-pub type EncodeResponse = Arc<dyn Fn(&[Product]) -> Vec<u8> + Send + Sync>;
-
-/// The idempotency key of a create, which makes it safe to repeat.
+/// The idempotency key of a write, which makes it safe to repeat.
 #[derive(Clone)]
-pub struct IdempotencyRequest {
+pub struct IdempotencyRequest<T> {
     /// The key, chosen by the client.
     pub key: String,
     /// A digest of the request, to detect that a key is reused for another one.
     pub fingerprint: Vec<u8>,
-    /// Encodes the response that is stored under the key.
-    pub response: EncodeResponse,
+    /// Encodes the response to the outcomes of the elements, which a repeated request gets again.
+    pub response: EncodeResponse<T>,
 }
 
-/// Creates products, each with its instant vector if that was made before.
+/// Encodes a response.
+pub type EncodeResponse<T> = Arc<dyn Fn(&[T]) -> Vec<u8> + Send + Sync>;
+
+/// What an idempotency key was used for before.
+enum Earlier {
+    /// The same request, with this response.
+    Same(Vec<u8>),
+    /// Another request.
+    Other,
+}
+
+impl<T> IdempotencyRequest<T> {
+    /// The earlier use of the key.
+    fn earlier(
+        &self,
+        shop: ShopId,
+        transaction: &mut WriteTransaction<'_>,
+        context: TxContext,
+    ) -> Result<Option<Earlier>, StoreError> {
+        let first = transaction.stored_response(shop, &self.key, context.responses_since)?;
+        Ok(first.map(|first| match first.fingerprint == self.fingerprint {
+            true => Earlier::Same(first.body),
+            false => Earlier::Other,
+        }))
+    }
+
+    /// Stores the response to a first request.
+    fn store(
+        &self,
+        shop: ShopId,
+        outcomes: &[T],
+        transaction: &mut WriteTransaction<'_>,
+        context: TxContext,
+    ) -> Result<(), StoreError> {
+        let body = (self.response)(outcomes);
+        let first = StoredResponse { fingerprint: self.fingerprint.clone(), body };
+        transaction.store_response(shop, &self.key, &first, context.now)
+    }
+}
+
+/// Creates products, each with its instant vector if that was made before. Each is created or
+/// refused on its own.
 pub struct Create {
     pub(crate) pass: WritePass,
     pub(crate) drafts: Vec<(Draft, Option<Embedding>)>,
-    pub(crate) idempotency: Option<IdempotencyRequest>,
+    pub(crate) idempotency: Option<IdempotencyRequest<Result<Product, Refusal>>>,
 }
 
 /// What became of a [`Create`].
 #[derive(Debug)]
 pub enum Created {
-    /// The products were created.
-    New(Vec<Product>),
+    /// The outcome of each element.
+    New(Vec<Result<Product, Refusal>>),
     /// The request is a repetition; this is the response to the first one.
     Replayed(Vec<u8>),
-    /// The key was used for another request.
+    /// The idempotency key was used for another request.
     KeyReused,
 }
 
@@ -100,27 +138,32 @@ impl Write for Create {
     ) -> Result<Created, StoreError> {
         let shop = self.pass.shop();
         if let Some(request) = &self.idempotency
-            && let Some(first) =
-                transaction.stored_response(shop, &request.key, context.responses_since)?
+            && let Some(earlier) = request.earlier(shop, transaction, context)?
         {
-            return Ok(match first.fingerprint == request.fingerprint {
-                true => Created::Replayed(first.body),
-                false => Created::KeyReused,
+            return Ok(match earlier {
+                Earlier::Same(response) => Created::Replayed(response),
+                Earlier::Other => Created::KeyReused,
             });
         }
-        let products = self
-            .drafts
-            .iter()
-            .map(|(draft, embedding)| {
-                transaction.create_embedded(shop, draft.clone(), embedding.clone(), context.now)
-            })
-            .collect::<Result<Vec<_>, _>>()?;
-        if let Some(request) = &self.idempotency {
-            let body = (request.response)(&products);
-            let first = StoredResponse { fingerprint: request.fingerprint.clone(), body };
-            transaction.store_response(shop, &request.key, &first, context.now)?;
+        let keys: Vec<_> = self.drafts.iter().filter_map(|(draft, _)| draft.key.as_ref()).collect();
+        transaction.prefetch_keys(shop, &keys)?;
+        let mut outcomes = Vec::with_capacity(self.drafts.len());
+        for (draft, embedding) in &self.drafts {
+            let holder = draft.key.as_ref().map(|key| transaction.key_holder(shop, key));
+            outcomes.push(match holder.transpose()?.flatten() {
+                Some(holder) => Err(Refusal::KeyTaken(holder)),
+                None => {
+                    let (draft, embedding) = (draft.clone(), embedding.clone());
+                    Ok(transaction.create_embedded(shop, draft, embedding, context.now)?)
+                }
+            });
         }
-        Ok(Created::New(products))
+        // A single create that was refused changed nothing, so it may be tried again.
+        let is_refused = matches!(outcomes[..], [Err(_)]);
+        if let Some(request) = self.idempotency.as_ref().filter(|_| !is_refused) {
+            request.store(shop, &outcomes, transaction, context)?;
+        }
+        Ok(Created::New(outcomes))
     }
 }
 
@@ -176,6 +219,8 @@ pub enum Refusal {
     NotFound,
     /// Its version is none of those in the precondition.
     Changed,
+    /// This product of the shop holds the key.
+    KeyTaken(ProductId),
 }
 
 /// A change to one product.
@@ -211,19 +256,35 @@ impl Write for Update {
         transaction: &mut WriteTransaction<'_>,
         context: TxContext,
     ) -> Result<Self::Outcome, StoreError> {
-        self.edits
-            .iter()
-            .map(|edit| {
-                let found = transaction.product(self.pass.shop(), edit.id)?;
-                match edit.precondition.check(found) {
-                    Ok(before) => {
-                        transaction.update(before, edit.patch.clone(), context.now).map(Ok)
-                    }
-                    Err(refusal) => Ok(Err(refusal)),
-                }
-            })
-            .collect()
+        let shop = self.pass.shop();
+        let mut outcomes = Vec::with_capacity(self.edits.len());
+        for edit in &self.edits {
+            let found = transaction.product(shop, edit.id)?;
+            let outcome = match edit.precondition.check(found) {
+                Ok(before) => match taken_key(&before, &edit.patch, transaction)? {
+                    Some(holder) => Err(Refusal::KeyTaken(holder)),
+                    None => Ok(transaction.update(before, edit.patch.clone(), context.now)?),
+                },
+                Err(refusal) => Err(refusal),
+            };
+            outcomes.push(outcome);
+        }
+        Ok(outcomes)
     }
+}
+
+/// The other product that holds the key which the patch gives to this one.
+fn taken_key(
+    before: &Product,
+    patch: &Patch,
+    transaction: &mut WriteTransaction<'_>,
+) -> Result<Option<ProductId>, StoreError> {
+    let Some(Some(key)) = &patch.key else { return Ok(None) };
+    if before.key.as_ref() == Some(key) {
+        return Ok(None);
+    }
+    let holder = transaction.key_holder(before.shop, key)?;
+    Ok(holder.filter(|holder| *holder != before.id))
 }
 
 /// Deletes products; each succeeds or is refused on its own.

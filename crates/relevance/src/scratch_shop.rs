@@ -306,7 +306,7 @@ impl Loader<'_> {
                 batch.iter().map(|at| self.catalog.products[*at].draft.clone()).collect();
             match self.runtime.block_on(engine.create(pass, drafts, None))? {
                 Created::New(products) => {
-                    for (at, product) in batch.iter().zip(products) {
+                    for (at, product) in batch.iter().zip(products.into_iter().flatten()) {
                         ids[*at] = product.id.get();
                     }
                 }

@@ -78,7 +78,7 @@ impl Bench {
         let pass = Caller::new(shop(), Role::Editor).may_write().unwrap();
         let drafts = titles.iter().map(|title| draft(title)).collect();
         match self.runtime.block_on(self.engine().create(pass, drafts, None)).unwrap() {
-            Created::New(products) => products,
+            Created::New(made) => made.into_iter().map(Result::unwrap).collect(),
             other => panic!("{other:?}"),
         }
     }

@@ -20,12 +20,12 @@ use crate::{
 const EMBED_INLINE: usize = 4;
 
 impl Engine {
-    /// Creates products, all or none.
+    /// Creates products; each is created or refused on its own.
     pub async fn create(
         &self,
         pass: WritePass,
         drafts: Vec<Draft>,
-        idempotency: Option<IdempotencyRequest>,
+        idempotency: Option<IdempotencyRequest<Result<Product, Refusal>>>,
     ) -> Result<Created, EngineError> {
         let drafts = self.embed_instantly(drafts).await?;
         self.write(Create { pass, drafts, idempotency }).await

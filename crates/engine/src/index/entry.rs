@@ -34,8 +34,10 @@ pub struct Entry<'a> {
 pub enum EntryVector<'a> {
     /// The product has no vector yet.
     Missing,
-    /// Texts and vector are those that the index already holds.
+    /// Texts, other terms and vector are those that the index already holds.
     Unchanged,
+    /// The product's terms are new, its vector is the one that the index already holds.
+    Kept,
     /// The vector of the texts.
     Known(&'a StoredVector),
 }
@@ -44,7 +46,7 @@ impl<'a> EntryVector<'a> {
     pub(super) fn known(self) -> Option<&'a StoredVector> {
         match self {
             Self::Known(vector) => Some(vector),
-            Self::Missing | Self::Unchanged => None,
+            Self::Missing | Self::Unchanged | Self::Kept => None,
         }
     }
 }
@@ -93,9 +95,16 @@ impl<'a> NetChange<'a> {
             (Self::Upsert(_, vector), Self::Upsert(entry, EntryVector::Unchanged)) => {
                 Self::Upsert(entry, vector)
             }
-            (Self::Embed(vector), Self::Upsert(entry, EntryVector::Unchanged)) => {
-                Self::Upsert(entry, EntryVector::Known(vector))
+            (Self::Upsert(_, EntryVector::Unchanged), Self::Upsert(entry, EntryVector::Kept)) => {
+                Self::Upsert(entry, EntryVector::Kept)
             }
+            (Self::Upsert(_, vector), Self::Upsert(entry, EntryVector::Kept)) => {
+                Self::Upsert(entry, vector)
+            }
+            (
+                Self::Embed(vector),
+                Self::Upsert(entry, EntryVector::Unchanged | EntryVector::Kept),
+            ) => Self::Upsert(entry, EntryVector::Known(vector)),
             (_, next) => next,
         }
     }

@@ -82,6 +82,11 @@ impl Snapshot {
         self.segments.iter().any(|live| live.find(id).is_some())
     }
 
+    /// The vector of a product.
+    pub(super) fn vector(&self, id: ProductId) -> Option<&[i8]> {
+        self.segments.iter().find_map(|live| live.vectors().get(live.find(id)?))
+    }
+
     /// Number of products, hidden ones included.
     pub fn product_count(&self) -> usize {
         self.corpus.products as usize

@@ -187,6 +187,7 @@ fn entry<'a>(product: &'a Product, vector: &'a store::VectorChange) -> Entry<'a>
         attributes: &product.attributes,
         vector: match vector {
             store::VectorChange::Unchanged => EntryVector::Unchanged,
+            store::VectorChange::Kept => EntryVector::Kept,
             store::VectorChange::Pending => EntryVector::Missing,
             store::VectorChange::Set(vector) => EntryVector::Known(vector),
         },

@@ -173,7 +173,7 @@ impl SearchReads for FailoverReaders {
         &self,
         shop: ShopId,
         ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
+        allowed: &dyn Fn(&str, &str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError> {
         match self.read_replica(|replica| replica.rejected_by_text(shop, ids, allowed)) {
             Some(rejected) => Ok(rejected),

@@ -45,7 +45,9 @@ impl SearchSource for MemorySource<'_> {
         _: &mut StageTimer,
     ) -> Result<Scored, StoreError> {
         let matches = self.snapshot.search(plan, |in_doubt| {
-            let allowed = |title: &str, description: &str| parsed.allows(title, description, "");
+            let allowed = |title: &str, description: &str, attributes: &str| {
+                parsed.allows(title, description, attributes)
+            };
             self.readers.rejected_by_text(self.pass.shop(), in_doubt, &allowed)
         })?;
         Ok(Scored { is_total_exact: matches.unverified == 0, matches })

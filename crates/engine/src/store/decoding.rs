@@ -6,7 +6,8 @@
 //!
 //! - invalid UTF-8 in texts is replaced;
 //! - a price that cannot be parsed keeps its text and satisfies no condition on prices;
-//! - media that are not JSON, and vectors and tokens that cannot be decoded, count as absent;
+//! - media and attributes that are not JSON, and vectors and tokens that cannot be decoded, count
+//!   as absent, and so does an attribute with an invalid name or value;
 //! - times out of range become the first or last representable time.
 //!
 //! A row without a valid id is skipped. Replacements and skipped rows are logged with their shop
@@ -21,13 +22,15 @@ use std::{
 use catalog::{
     attributes::Attributes,
     change::Seq,
+    http_url::ProductUrl,
+    key::Key,
     price::{Money, Price},
     product::{Description, Product, ProductId, ShopId, Title},
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
-use super::columns::media_from_column;
+use super::columns::{attributes_from_column, media_from_column};
 
 /// The columns of a product's row.
 pub(super) struct ProductColumns<'row> {
@@ -41,6 +44,9 @@ pub(super) struct ProductColumns<'row> {
     pub(super) created_at: i64,
     pub(super) updated_at: i64,
     pub(super) version: i64,
+    pub(super) key: Option<Cow<'row, str>>,
+    pub(super) url: Option<Cow<'row, str>>,
+    pub(super) attributes: Option<Cow<'row, str>>,
 }
 
 impl ProductColumns<'_> {
@@ -66,9 +72,9 @@ impl ProductColumns<'_> {
             price,
             hidden: self.hidden,
             media,
-            key: None,
-            url: None,
-            attributes: Attributes::default(),
+            key: self.key.map(|key| Key::from_stored(&key)),
+            url: self.url.map(|url| ProductUrl::from_stored(&url)),
+            attributes: attributes(shop, id, self.attributes.as_deref()),
             created_at: time(self.created_at),
             updated_at: time(self.updated_at),
             version: seq(self.version),
@@ -101,6 +107,15 @@ pub(super) fn money(shop: i64, product: i64, text: &str) -> Option<Money> {
         report(shop, product, "the price cannot be parsed");
     }
     money
+}
+
+/// The attributes in a column, without those that cannot be decoded.
+pub(super) fn attributes(shop: i64, product: i64, column: Option<&str>) -> Attributes {
+    let (attributes, is_complete) = attributes_from_column(column);
+    if !is_complete {
+        report(shop, product, "the attributes cannot be parsed");
+    }
+    attributes
 }
 
 pub(super) fn seq(number: i64) -> Seq {
@@ -176,6 +191,9 @@ mod tests {
             created_at: 0,
             updated_at: 0,
             version: 3,
+            key: None,
+            url: None,
+            attributes: None,
         }
     }
 
@@ -187,12 +205,18 @@ mod tests {
             media: "nonsense".into(),
             created_at: i64::MAX,
             updated_at: i64::MIN,
+            key: Some("".into()),
+            url: Some("nowhere".into()),
+            attributes: Some("[".into()),
             ..row()
         };
         let product = odd.decode().unwrap();
         assert_eq!((product.title.as_str(), product.price.text()), (" ", "5 ZZZ"));
         assert_eq!((product.price.money(), product.media), (None, vec![]));
         assert_eq!((product.created_at, product.updated_at), (Timestamp::MAX, Timestamp::MIN));
+        assert_eq!(product.key, Some(Key::from_stored("")));
+        assert_eq!(product.url, Some(ProductUrl::from_stored("nowhere")));
+        assert_eq!(product.attributes, Attributes::default());
         assert_eq!(row().decode().unwrap().price, Price::parse("$5").unwrap());
         assert_eq!(ProductColumns { id: 0, ..row() }.decode(), None);
     }

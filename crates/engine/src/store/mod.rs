@@ -14,7 +14,8 @@ mod sqlite;
 mod traits;
 mod transaction;
 
-pub(crate) use columns::media_column;
+pub use columns::AttributesJson;
+pub(crate) use columns::{attributes_column, media_column};
 pub use error::{ErrorChain, StoreError, StoreErrorKind};
 pub(crate) use postgres::search as postgres_search;
 #[cfg(test)]
@@ -25,9 +26,9 @@ pub use postgres::{
     PostgresStore,
 };
 pub use records::{
-    AppliedChange, Committed, FeedResult, NewToken, Page, Position, PositionChange, ScannedProduct,
-    ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded, UnindexedColumns,
-    VectorChange, VectorCount, VectorRow,
+    AppliedChange, ChangeRecord, Committed, FeedResult, NewToken, Page, Position, PositionChange,
+    ScannedProduct, ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded,
+    UnindexedColumns, VectorChange, VectorCount, VectorRow,
 };
 pub(crate) use sqlite::rows as sqlite_rows;
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};

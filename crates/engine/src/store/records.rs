@@ -4,6 +4,7 @@ use catalog::{
     access::Role,
     attributes::Attributes,
     change::Seq,
+    key::Key,
     price::Money,
     product::{Product, ProductId, ShopId},
 };
@@ -64,6 +65,10 @@ pub struct UnindexedColumns<'row> {
     pub price: &'row str,
     /// The media as JSON.
     pub media: &'row str,
+    /// The URL.
+    pub url: Option<&'row str>,
+    /// The attributes as JSON.
+    pub attributes: Option<&'row str>,
     /// Microseconds since 1970.
     pub created_at: i64,
     /// Microseconds since 1970.
@@ -198,11 +203,42 @@ impl AppliedChange {
     }
 }
 
+/// What is recorded of a change.
+#[derive(Clone, Copy, Debug)]
+pub enum ChangeRecord<'a> {
+    /// The product was created or updated.
+    Upserted,
+    /// The product, which had this key, was deleted.
+    Deleted(Option<&'a Key>),
+    /// The product got a better vector; its row is unchanged.
+    Embedded,
+}
+
+impl<'a> ChangeRecord<'a> {
+    pub(super) fn is_deletion(self) -> bool {
+        matches!(self, Self::Deleted(_))
+    }
+
+    pub(super) fn is_vector(self) -> bool {
+        matches!(self, Self::Embedded)
+    }
+
+    /// The key of a deleted product.
+    pub(super) fn key(self) -> Option<&'a Key> {
+        match self {
+            Self::Deleted(key) => key,
+            Self::Upserted | Self::Embedded => None,
+        }
+    }
+}
+
 /// What a write did to the vector of a product. Vectors are those of the current model.
 #[derive(Clone, Debug)]
 pub enum VectorChange {
-    /// The texts and the vector are unchanged.
+    /// The texts, the other terms and the vector are unchanged.
     Unchanged,
+    /// The key or the attributes are new; the embedded texts and the vector are unchanged.
+    Kept,
     /// The texts are new and have no vector yet.
     Pending,
     /// The texts are new and have this vector.

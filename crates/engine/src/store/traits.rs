@@ -5,14 +5,15 @@ use std::ops::ControlFlow;
 
 use catalog::{
     access::ReadPass,
-    change::{ChangeKind, Seq},
+    change::Seq,
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use super::{
-    FeedResult, NewToken, Page, Position, PositionChange, ScannedProduct, ShopCounts, StoreError,
-    StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
+    ChangeRecord, FeedResult, NewToken, Page, Position, PositionChange, ScannedProduct, ShopCounts,
+    StoreError, StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
 
@@ -96,13 +97,13 @@ pub trait SearchReads: StoreInfo {
     /// does not show. A row may be as old as the index that found it.
     fn hits(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError>;
 
-    /// The ids among `ids` whose title and description are not `allowed`. Deleted products are not
-    /// returned.
+    /// The ids among `ids` whose title, description and strings of attributes are not `allowed`.
+    /// Deleted products are not returned.
     fn rejected_by_text(
         &self,
         shop: ShopId,
         ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
+        allowed: &dyn Fn(&str, &str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError>;
 }
 
@@ -186,8 +187,17 @@ pub trait RowWrites {
         &mut self,
         shop: ShopId,
         product: ProductId,
-        kind: ChangeKind,
+        record: ChangeRecord<'_>,
     ) -> Result<Seq, StoreError>;
+
+    /// Reads the holders of keys at once, where [`key_holder`](Self::key_holder) would have to ask
+    /// for each.
+    fn prefetch_keys(&mut self, _: ShopId, _: &[&Key]) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// The product that holds a key, with the earlier writes of this transaction.
+    fn key_holder(&mut self, shop: ShopId, key: &Key) -> Result<Option<ProductId>, StoreError>;
 
     /// The product, with the earlier writes of this transaction.
     fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError>;

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use catalog::{
-    change::ChangeKind,
+    key::Key,
     product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use super::{
-    AppliedChange, Committed, NewToken, RowWrites, StoreError, StoredResponse, VectorChange,
-    VectorRow,
+    AppliedChange, ChangeRecord, Committed, NewToken, RowWrites, StoreError, StoredResponse,
+    VectorChange, VectorRow,
 };
 use crate::embed::{Embedder, Embedding, Text};
 
@@ -34,7 +34,7 @@ impl<'store> WriteTransaction<'store> {
         Self { embedder, ..self }
     }
 
-    /// Creates a product under a new id.
+    /// Creates a product under a new id. No other product may [hold](Self::key_holder) its key.
     pub fn create(
         &mut self,
         shop: ShopId,
@@ -53,7 +53,7 @@ impl<'store> WriteTransaction<'store> {
         at: Timestamp,
     ) -> Result<Product, StoreError> {
         let id = self.rows.next_product_id(shop)?;
-        let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
+        let seq = self.rows.record(shop, id, ChangeRecord::Upserted)?;
         let product = Product::create(id, shop, draft, at, seq);
         self.rows.insert_product(&product)?;
         let vector = self.begin_vector(&product, embedding)?;
@@ -73,21 +73,48 @@ impl<'store> WriteTransaction<'store> {
         self.rows.product(shop, id)
     }
 
-    /// Changes the fields that the patch names.
+    /// Reads the holders of keys ahead of [`key_holder`](Self::key_holder).
+    pub fn prefetch_keys(&mut self, shop: ShopId, keys: &[&Key]) -> Result<(), StoreError> {
+        self.rows.prefetch_keys(shop, keys)
+    }
+
+    /// The product that holds a key, with the earlier writes of this transaction.
+    pub fn key_holder(&mut self, shop: ShopId, key: &Key) -> Result<Option<ProductId>, StoreError> {
+        self.rows.key_holder(shop, key)
+    }
+
+    /// Changes the fields that the patch names. No other product may [hold](Self::key_holder) a new
+    /// key.
     pub fn update(
         &mut self,
         before: Product,
         patch: Patch,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        let seq = self.rows.record(before.shop, before.id, ChangeKind::Upserted)?;
+        self.update_embedded(before, patch, None, at)
+    }
+
+    /// Updates a product. The instant vector of new texts is made here unless it is given.
+    pub fn update_embedded(
+        &mut self,
+        before: Product,
+        patch: Patch,
+        embedding: Option<Embedding>,
+        at: Timestamp,
+    ) -> Result<Product, StoreError> {
+        let seq = self.rows.record(before.shop, before.id, ChangeRecord::Upserted)?;
         let was_visible = !before.hidden;
         let has_new_text = patch.title.as_ref().is_some_and(|title| *title != before.title)
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
+        let has_new_terms = patch.key.as_ref().is_some_and(|key| *key != before.key)
+            || patch.attributes.as_ref().is_some_and(|named| *named != before.attributes);
         let after = before.apply(patch, at, seq);
         self.rows.update_product(&after)?;
-        let vector =
-            if has_new_text { self.begin_vector(&after, None)? } else { VectorChange::Unchanged };
+        let vector = match (has_new_text, has_new_terms) {
+            (true, _) => self.begin_vector(&after, embedding)?,
+            (false, true) => VectorChange::Kept,
+            (false, false) => VectorChange::Unchanged,
+        };
         self.count(after.shop, 0, i64::from(!after.hidden) - i64::from(was_visible));
         self.changes.push(AppliedChange::Upserted { product: after.clone(), vector });
         Ok(after)
@@ -96,7 +123,7 @@ impl<'store> WriteTransaction<'store> {
     /// Deletes a product and its vector.
     pub fn delete(&mut self, product: &Product) -> Result<(), StoreError> {
         let Product { shop, id, .. } = *product;
-        let seq = self.rows.record(shop, id, ChangeKind::Deleted)?;
+        let seq = self.rows.record(shop, id, ChangeRecord::Deleted(product.key.as_ref()))?;
         self.rows.delete_product(shop, id)?;
         self.count(shop, -1, -i64::from(!product.hidden));
         self.changes.push(AppliedChange::Deleted { shop, id, seq });
@@ -111,7 +138,7 @@ impl<'store> WriteTransaction<'store> {
         }
         // Recorded like any other change, because it changes search results.
         let (shop, id) = (row.shop, row.product);
-        let seq = self.rows.record(shop, id, ChangeKind::Upserted)?;
+        let seq = self.rows.record(shop, id, ChangeRecord::Embedded)?;
         self.changes.push(AppliedChange::Embedded { shop, id, vector: row.vector.clone(), seq });
         Ok(true)
     }

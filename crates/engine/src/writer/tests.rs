@@ -184,7 +184,7 @@ fn create(title: &str) -> Create {
 
 fn id_of(outcome: Result<Created, WriteError>) -> ProductId {
     match outcome.unwrap() {
-        Created::New(products) => products[0].id,
+        Created::New(made) => made[0].as_ref().unwrap().id,
         other => panic!("not created: {other:?}"),
     }
 }

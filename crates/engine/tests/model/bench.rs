@@ -66,7 +66,7 @@ impl Bench {
         &self,
         shop: ShopId,
         drafts: Vec<Draft>,
-        once: Option<IdempotencyRequest>,
+        once: Option<IdempotencyRequest<Outcome>>,
     ) -> Created {
         self.runtime.block_on(self.engine().create(may_write(shop), drafts, once)).unwrap()
     }

@@ -176,12 +176,12 @@ fn draft(title: &str, description: &str, price: &str, hidden: bool) -> Draft {
 
 fn created(outcome: Created) -> Vec<Product> {
     match outcome {
-        Created::New(products) => products,
+        Created::New(made) => made.into_iter().map(Result::unwrap).collect(),
         other => panic!("not created: {other:?}"),
     }
 }
 
-fn once(key: &str, fingerprint: u8) -> IdempotencyRequest {
+fn once(key: &str, fingerprint: u8) -> IdempotencyRequest<Outcome> {
     IdempotencyRequest {
         key: key.to_owned(),
         fingerprint: vec![fingerprint],
@@ -189,6 +189,8 @@ fn once(key: &str, fingerprint: u8) -> IdempotencyRequest {
     }
 }
 
-fn encode(products: &[Product]) -> Vec<u8> {
-    products.iter().flat_map(|product| product.id.get().to_be_bytes()).collect()
+type Outcome = Result<Product, Refusal>;
+
+fn encode(outcomes: &[Outcome]) -> Vec<u8> {
+    outcomes.iter().flatten().flat_map(|product| product.id.get().to_be_bytes()).collect()
 }

@@ -109,12 +109,17 @@ impl ShopIndex {
             matches!(vector, EntryVector::Unchanged) && current.contains(id)
         };
         // Texts are indexed before the writer's lock is taken.
-        let added = build_segments(net.iter().filter_map(|(id, change)| match change {
+        let mut added = build_segments(net.iter().filter_map(|(id, change)| match change {
             NetChange::Upsert(entry, vector) if !is_in_place(*id, vector) => {
                 Some((*entry, vector.known()))
             }
             _ => None,
         }));
+        let kept = net.iter().filter_map(|(id, change)| match change {
+            NetChange::Upsert(_, EntryVector::Kept) => Some((*id, current.vector(*id)?)),
+            _ => None,
+        });
+        put_vectors(&mut added, &kept.collect::<Vec<_>>());
 
         let mut writer = self.shared.writer.lock();
         let mut segments = self.shared.snapshot.load().segments().to_vec();

@@ -14,12 +14,12 @@ use catalog::product::Product;
 use rusqlite::{Connection, params};
 
 use super::{LocalReplica, ShopCopy, warn_not_replicated};
-use crate::store::{ScannedProduct, StoreError, media_column};
+use crate::store::{ScannedProduct, StoreError, attributes_column, media_column};
 
 const UPSERT: &str = "
     INSERT OR REPLACE INTO rows (copy, id, shop_id, title, description, price, hidden, media,
-                                 created_at, updated_at, version)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+                                 created_at, updated_at, version, key, url, attributes)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
 /// Rows written in one transaction. Changes of other shops wait for it, so it is short.
 const CHUNK_ROWS: usize = 500;
@@ -38,6 +38,9 @@ pub(super) struct ReplicaRow {
     created_at: i64,
     updated_at: i64,
     version: i64,
+    key: Option<String>,
+    url: Option<String>,
+    attributes: Option<String>,
 }
 
 impl From<&Product> for ReplicaRow {
@@ -52,6 +55,9 @@ impl From<&Product> for ReplicaRow {
             created_at: product.created_at.as_microsecond(),
             updated_at: product.updated_at.as_microsecond(),
             version: product.version.0.cast_signed(),
+            key: product.key.as_ref().map(|key| key.as_str().to_owned()),
+            url: product.url.as_ref().map(|url| url.as_str().to_owned()),
+            attributes: attributes_column(&product.attributes),
         }
     }
 }
@@ -70,6 +76,9 @@ impl ReplicaRow {
             created_at: unindexed.created_at,
             updated_at: unindexed.updated_at,
             version: row.version.0.cast_signed(),
+            key: row.key.map(str::to_owned),
+            url: unindexed.url.map(str::to_owned),
+            attributes: unindexed.attributes.map(str::to_owned),
         })
     }
 }
@@ -188,6 +197,9 @@ pub(super) fn upsert(
         row.created_at,
         row.updated_at,
         row.version,
+        row.key,
+        row.url,
+        row.attributes,
     ])?;
     Ok(())
 }

@@ -25,8 +25,12 @@ const SCHEMA: &str = "
         created_at   INTEGER NOT NULL,
         updated_at   INTEGER NOT NULL,
         version      INTEGER NOT NULL,
+        key          TEXT,
+        url          TEXT,
+        attributes   TEXT,
         PRIMARY KEY (copy, id)
-    ) WITHOUT ROWID";
+    ) WITHOUT ROWID;
+    CREATE INDEX rows_by_key ON rows (copy, key) WHERE key IS NOT NULL";
 /// Page cache of each connection.
 const CACHE_KIB: i64 = 1 << 10;
 

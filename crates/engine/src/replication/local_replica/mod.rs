@@ -168,23 +168,27 @@ impl LocalReplica {
         })
     }
 
-    /// The products among `ids` whose title and description `allowed` rejects; `None` without a
-    /// copy of the shop.
+    /// The products among `ids` whose title, description and strings of attributes `allowed`
+    /// rejects; `None` without a copy of the shop.
     pub(super) fn rejected_by_text(
         &self,
         shop: ShopId,
         ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
+        allowed: &dyn Fn(&str, &str, &str) -> bool,
     ) -> Result<Option<Vec<ProductId>>, StoreError> {
         self.read(shop, |connection, copy| {
             let mut statement = connection.prepare_cached(
-                "SELECT id, title, description FROM rows WHERE copy = ?1 AND id = ?2",
+                "SELECT title, description, attributes FROM rows WHERE copy = ?1 AND id = ?2",
             )?;
             let mut rejected = Vec::new();
             for id in ids {
                 let mut row = statement.query(params![copy.number, id.get()])?;
                 if let Some(row) = row.next()?
-                    && !allowed(&rows::read_text(row, 1)?, &rows::read_text(row, 2)?)
+                    && !allowed(
+                        &rows::read_text(row, 0)?,
+                        &rows::read_text(row, 1)?,
+                        &rows::read_attribute_text(row, 2)?,
+                    )
                 {
                     rejected.push(*id);
                 }

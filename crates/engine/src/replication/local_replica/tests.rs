@@ -62,7 +62,7 @@ fn the_file_is_unlinked_and_returns_the_copied_rows() {
     assert_eq!(titles(replica.page(&shopper, 2, 0).unwrap()), ["Lamp 1", "Lamp 3"]);
     let counts = replica.counts(shop(1)).unwrap().unwrap();
     assert_eq!((counts.products, counts.visible), (1200, 600));
-    let says_lamp_2 = |title: &str, _: &str| title != "Lamp 2";
+    let says_lamp_2 = |title: &str, _: &str, _: &str| title != "Lamp 2";
     assert_eq!(replica.rejected_by_text(shop(1), &ids, &says_lamp_2).unwrap().unwrap(), [ids[2]]);
 }
 

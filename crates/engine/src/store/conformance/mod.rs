@@ -26,6 +26,7 @@ mod cleanup;
 mod embedding_queue;
 mod full_scan;
 mod index_source;
+mod merchant_data;
 mod product_reads;
 mod search_reads;
 mod store_info;

@@ -39,7 +39,7 @@ fn products_are_isolated_by_shop(subject: &impl Subject) {
     assert_eq!(readers.product(&sees(2, Role::Admin), made.id).unwrap(), None);
     let seen = write(&mut *store, |transaction| transaction.product(shop(2), made.id)).0;
     assert_eq!(seen, None);
-    assert!(readers.rejected_by_text(shop(2), &[made.id], &|_, _| false).unwrap().is_empty());
+    assert!(readers.rejected_by_text(shop(2), &[made.id], &|_, _, _| false).unwrap().is_empty());
     assert_eq!(readers.page(&sees(2, Role::Admin), 10, 0).unwrap().total, 0);
 }
 

@@ -85,7 +85,9 @@ impl BulkLoad {
             &(counts.visible as i64),
             &last.0.cast_signed(),
         ];
-        self.session.execute(statements::LOADED_SHOP, &values).map(drop)
+        self.session.execute(statements::LOADED_SHOP, &values)?;
+        let values: [Value<'_>; 2] = [&number(counts.shop), &last.0.cast_signed()];
+        self.session.execute(statements::LOADED_CHANGES, &values).map(drop)
     }
 
     /// Stores tokens under their ids.

@@ -56,8 +56,8 @@ impl PostgresCleanup {
             return Ok(true);
         };
         let removed =
-            session.execute(statements::REMOVE_CHANGES, &[shop, &(last - keep), &most])?;
-        if removed < batch {
+            session.query_one(statements::REMOVE_CHANGES, &[shop, &(last - keep), &most])?;
+        if get::<i64>(&removed, 0)? < most {
             self.after = *shop;
             self.shops.pop();
         }

@@ -1,10 +1,11 @@
 //! The changes of a transaction to a shop, and the statements that write them: a few, each with
 //! all its rows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use catalog::{
-    change::{ChangeKind, Seq},
+    change::Seq,
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 
@@ -32,9 +33,24 @@ pub(super) struct ShopChanges {
     pub(super) search: SearchState,
     /// New and changed products; `None` for deleted ones.
     pub(super) rows: BTreeMap<ProductId, Option<Product>>,
-    pub(super) changes: Vec<(Seq, ProductId, ChangeKind)>,
+    pub(super) changes: Vec<Change>,
     /// The vector rows of new texts, with the vector where it is known already.
     pub(super) vectors: BTreeMap<ProductId, (Seq, Option<VectorRow>)>,
+    /// Products with a key as the database has them, as far as they were read.
+    pub(super) keyed: BTreeMap<ProductId, Product>,
+    /// The products that hold keys, with the changes of this transaction, as far as they are known;
+    /// `None` for keys that no product of the database holds.
+    pub(super) holders: HashMap<Key, Option<ProductId>>,
+}
+
+/// A change record.
+pub(super) struct Change {
+    pub(super) seq: Seq,
+    pub(super) product: ProductId,
+    pub(super) is_deletion: bool,
+    pub(super) is_vector: bool,
+    /// The key of a deleted product.
+    pub(super) key: Option<String>,
 }
 
 impl ShopChanges {
@@ -42,6 +58,32 @@ impl ShopChanges {
     pub(super) fn position_change(&self, shop: ShopId) -> Option<PositionChange> {
         let after = Position { seq: Seq(self.last_seq), stamp: TxStamp(Some(self.stamp)) };
         (!self.changes.is_empty()).then_some(PositionChange { shop, before: self.before, after })
+    }
+
+    /// Notes a product that was read from the database.
+    pub(super) fn note_read(&mut self, product: &Product) {
+        if let Some(key) = &product.key {
+            self.holders.entry(key.clone()).or_insert(Some(product.id));
+            self.keyed.insert(product.id, product.clone());
+        }
+    }
+
+    /// The product that holds a key after the changes so far; `None` if the database must be asked.
+    pub(super) fn key_holder(&self, key: &Key) -> Option<Option<ProductId>> {
+        let holder = *self.holders.get(key)?;
+        let is_held = |id: &ProductId| match self.rows.get(id) {
+            Some(changed) => changed.as_ref().is_some_and(|row| row.key.as_ref() == Some(key)),
+            None => true,
+        };
+        Some(holder.filter(is_held))
+    }
+
+    /// The products whose keys the transaction replaces or removes.
+    fn released(&self) -> Vec<i64> {
+        let is_released = |(id, before): &(&ProductId, &Product)| {
+            self.rows.get(id).and_then(Option::as_ref).is_some_and(|row| row.key != before.key)
+        };
+        self.keyed.iter().filter(is_released).map(|(id, _)| bigint(*id)).collect()
     }
 }
 
@@ -52,13 +94,18 @@ pub(super) fn statements_for(shop: ShopId, state: &ShopChanges) -> Vec<(Sql, Vec
     let gone: Vec<i64> =
         state.rows.iter().filter(|(_, row)| row.is_none()).map(|(id, _)| bigint(*id)).collect();
     let mut all: Vec<(Sql, Vec<OwnedValue>)> = Vec::new();
-    if !kept.is_empty() {
-        all.push((statements::UPSERT_PRODUCTS, product_values(number, &kept)));
+    // Keys become free before other products take them.
+    let released = state.released();
+    if !released.is_empty() {
+        all.push((statements::RELEASE_KEYS, vec![Box::new(number), Box::new(released)]));
     }
     if !gone.is_empty() {
         let values = || -> Vec<OwnedValue> { vec![Box::new(number), Box::new(gone.clone())] };
         all.push((statements::DELETE_PRODUCTS, values()));
         all.push((statements::DELETE_VECTORS, values()));
+    }
+    if !kept.is_empty() {
+        all.push((statements::UPSERT_PRODUCTS, product_values(number, &kept)));
     }
     if !state.vectors.is_empty() {
         all.push((statements::UPSERT_VECTORS, vector_values(number, state)));
@@ -102,6 +149,13 @@ fn product_values(shop: i64, products: &[&Product]) -> Vec<OwnedValue> {
         Box::new(column(products, |product| product.created_at.as_microsecond())),
         Box::new(column(products, |product| product.updated_at.as_microsecond())),
         Box::new(column(products, |product| product.version.0.cast_signed())),
+        Box::new(column(products, |product| {
+            product.key.as_ref().map(|key| key.as_str().to_owned())
+        })),
+        Box::new(column(products, |product| {
+            product.url.as_ref().map(|url| url.as_str().to_owned())
+        })),
+        Box::new(column(products, |product| columns::attributes_column(&product.attributes))),
     ]
 }
 
@@ -130,13 +184,16 @@ fn vector_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
 }
 
 fn change_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
-    let changes = &state.changes;
-    let is_deletion = |kind: ChangeKind| kind == ChangeKind::Deleted;
+    fn column<T>(state: &ShopChanges, of: impl Fn(&Change) -> T) -> Vec<T> {
+        state.changes.iter().map(of).collect()
+    }
     vec![
         Box::new(shop),
-        Box::new(changes.iter().map(|(seq, ..)| seq.0.cast_signed()).collect::<Vec<_>>()),
-        Box::new(changes.iter().map(|(_, id, _)| bigint(*id)).collect::<Vec<_>>()),
-        Box::new(changes.iter().map(|(.., kind)| is_deletion(*kind)).collect::<Vec<_>>()),
+        Box::new(column(state, |change| change.seq.0.cast_signed())),
+        Box::new(column(state, |change| bigint(change.product))),
+        Box::new(column(state, |change| change.is_deletion)),
+        Box::new(column(state, |change| change.is_vector)),
+        Box::new(column(state, |change| change.key.clone())),
         Box::new(state.stamp),
     ]
 }

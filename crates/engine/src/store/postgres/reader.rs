@@ -13,7 +13,7 @@ use super::{
         AppliedChange, ChangeReads, EmbeddingQueue, FeedResult, FullScan, IndexSource, Page,
         Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError, StoreInfo,
         TokenReads, TokenRow, TxStamp, Unembedded, UnindexedColumns, VectorChange, VectorRow,
-        decoding,
+        columns::attributes_from_column, decoding,
     },
     connector::Connector,
     embedding_leases::{self, EmbeddingLeases},
@@ -167,14 +167,15 @@ impl SearchReads for PostgresReaders {
         &self,
         shop: ShopId,
         ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
+        allowed: &dyn Fn(&str, &str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError> {
         let shop = number(shop);
         let numbers: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         self.pool.with(|session| {
             let mut refused = Vec::new();
             session.for_each(statements::TEXTS, &[&shop, &numbers], |row| {
-                if !allowed(get(row, 1)?, get(row, 2)?) {
+                let (attributes, _) = attributes_from_column(get(row, 3)?);
+                if !allowed(get(row, 1)?, get(row, 2)?, &attributes.text()) {
                     refused.extend(decoding::product_id(shop, get(row, 0)?));
                 }
                 Ok(())
@@ -197,8 +198,8 @@ impl ChangeReads for PostgresReaders {
         let (last, recorded) = match found.first() {
             Some(row) => {
                 let last =
-                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 17)?) };
-                (last, TxStamp(get(row, 16)?))
+                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 20)?) };
+                (last, TxStamp(get(row, 19)?))
             }
             None => Default::default(),
         };
@@ -254,19 +255,22 @@ impl IndexSource for PostgresReaders {
                 let product = get(row, 0)?;
                 let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
                 let price = get(row, 3)?;
+                let attributes = get(row, 12)?;
                 visit(ScannedProduct {
-                    key: None,
-                    attributes: catalog::attributes::Attributes::default(),
                     id,
                     version: decoding::seq(get(row, 1)?),
                     hidden: get(row, 2)?,
                     price: decoding::money(shop, product, price),
                     title: get(row, 4)?,
                     description: get(row, 5)?,
+                    key: get(row, 11)?,
+                    attributes: decoding::attributes(shop, product, attributes),
                     vector: rows::read_stored(row, 6, (shop, product))?,
                     unindexed: Some(UnindexedColumns {
                         price,
                         media: get(row, 8)?,
+                        url: get(row, 13)?,
+                        attributes,
                         created_at: get(row, 9)?,
                         updated_at: get(row, 10)?,
                     }),

@@ -23,6 +23,7 @@ pub(super) fn get<'row, T: FromSql<'row>>(row: &'row Row, at: usize) -> Result<T
 /// The product in the columns from `first` on; `None` without a valid id.
 pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreError> {
     let text = |at| get::<&str>(row, first + at).map(Cow::Borrowed);
+    let optional = |at| get::<Option<&str>>(row, first + at).map(|text| text.map(Cow::Borrowed));
     let number = |at| get::<i64>(row, first + at);
     let columns = ProductColumns {
         id: number(0)?,
@@ -35,6 +36,9 @@ pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreErro
         created_at: number(7)?,
         updated_at: number(8)?,
         version: number(9)?,
+        key: optional(10)?,
+        url: optional(11)?,
+        attributes: optional(12)?,
     };
     Ok(columns.decode())
 }

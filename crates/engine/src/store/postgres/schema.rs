@@ -151,6 +151,34 @@ const STEPS: &[&str] = &[
     ALTER TABLE changes ADD COLUMN stamp bigint NOT NULL DEFAULT 0;
     ALTER TABLE shops ADD COLUMN last_stamp bigint NOT NULL DEFAULT 0;
     ",
+    // 4 → 5: the merchant's data of a product, and change records that API clients can follow.
+    "
+    -- `attributes` is a JSON object, null without any.
+    ALTER TABLE products
+        ADD COLUMN key         text COLLATE \"C\",
+        ADD COLUMN url         text,
+        ADD COLUMN attributes  text;
+    CREATE UNIQUE INDEX products_by_key ON products (shop_id, key) WHERE key IS NOT NULL;
+
+    -- `is_vector`: a vector was stored and the product is unchanged; not known of older records.
+    -- `key`: that of a deleted product.
+    ALTER TABLE changes
+        ADD COLUMN is_vector  boolean NOT NULL DEFAULT false,
+        ADD COLUMN key        text;
+
+    -- The last change of a product of a shop whose record was removed. Apart from `shops`, whose
+    -- rows writers lock.
+    CREATE TABLE removed_changes (
+        shop_id     bigint PRIMARY KEY,
+        removed_to  bigint NOT NULL
+    );
+    INSERT INTO removed_changes
+        SELECT shop_id, removed_to FROM (
+            SELECT s.shop_id, coalesce(
+                (SELECT min(seq) - 1 FROM changes c WHERE c.shop_id = s.shop_id), s.last_seq
+            ) AS removed_to FROM shops s
+        ) known WHERE removed_to > 0;
+    ",
 ];
 
 /// The step from this version to the next.

@@ -39,7 +39,7 @@ macro_rules! statements {
 macro_rules! product_columns {
     () => {
         "p.id, p.shop_id, p.title, p.description, p.price, p.hidden, p.media, p.created_at,
-         p.updated_at, p.version"
+         p.updated_at, p.version, p.key, p.url, p.attributes"
     };
 }
 
@@ -85,8 +85,12 @@ statements! {
     /// Products by id.
     PRODUCTS = concat!("SELECT ", product_columns!(), " FROM products p
                         WHERE p.shop_id = $1 AND p.id = ANY($2)");
+    /// Products by key.
+    PRODUCTS_BY_KEY = concat!("SELECT ", product_columns!(), " FROM products p
+                               WHERE p.shop_id = $1 AND p.key = ANY($2)");
     /// The texts of products.
-    TEXTS = "SELECT id, title, description FROM products WHERE shop_id = $1 AND id = ANY($2)";
+    TEXTS = "SELECT id, title, description, attributes FROM products
+             WHERE shop_id = $1 AND id = ANY($2)";
     /// A page of all products.
     PAGE = page!("");
     /// A page of the visible products.
@@ -94,7 +98,7 @@ statements! {
     /// The columns that an index is built from, with the vectors of one model, and those that the
     /// local replica needs in addition.
     SCAN = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector,
-                p.media, p.created_at, p.updated_at
+                p.media, p.created_at, p.updated_at, p.key, p.attributes, p.url
             FROM products p LEFT JOIN vectors v
                 ON v.shop_id = $1 AND v.product_id = p.id AND v.model = $2
             WHERE p.shop_id = $1 ORDER BY p.id";
@@ -104,20 +108,25 @@ statements! {
     /// Inserts or updates products.
     UPSERT_PRODUCTS =
         "INSERT INTO products (shop_id, id, title, description, price, hidden, media, created_at,
-                               updated_at, version)
+                               updated_at, version, key, url, attributes)
          SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[],
-                                  $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])
+                                  $7::text[], $8::bigint[], $9::bigint[], $10::bigint[],
+                                  $11::text[], $12::text[], $13::text[])
          ON CONFLICT (shop_id, id) DO UPDATE SET
              title = excluded.title, description = excluded.description, price = excluded.price,
              hidden = excluded.hidden, media = excluded.media, updated_at = excluded.updated_at,
-             version = excluded.version";
+             version = excluded.version, key = excluded.key, url = excluded.url,
+             attributes = excluded.attributes";
+    /// Releases the keys of products that get another one, before other products take them.
+    RELEASE_KEYS = "UPDATE products SET key = NULL WHERE shop_id = $1 AND id = ANY($2)";
     /// Deletes products.
     DELETE_PRODUCTS = "DELETE FROM products WHERE shop_id = $1 AND id = ANY($2)";
 
     /// Inserts change records.
     INSERT_CHANGES =
-        "INSERT INTO changes (shop_id, seq, product_id, deleted, stamp)
-         SELECT $1, new.*, $5::bigint FROM unnest($2::bigint[], $3::bigint[], $4::boolean[]) new";
+        "INSERT INTO changes (shop_id, seq, product_id, deleted, is_vector, key, stamp)
+         SELECT $1, new.*, $7::bigint
+         FROM unnest($2::bigint[], $3::bigint[], $4::boolean[], $5::boolean[], $6::text[]) new";
     /// The position of a shop and the current state of the products that changed since a change,
     /// with the first change of each, and the stamps of the given change and of the last one. One
     /// statement sees one snapshot.
@@ -206,10 +215,19 @@ statements! {
     /// The next shops with more change records than are kept.
     SHOPS_WITH_OLD_CHANGES = "SELECT shop_id, last_seq FROM shops
                               WHERE shop_id > $1 AND last_seq > $2 ORDER BY shop_id LIMIT $3";
-    /// Removes a batch of the oldest change records of a shop, up to a sequence number. The numbers
-    /// have no gaps.
-    REMOVE_CHANGES = "DELETE FROM changes WHERE shop_id = $1 AND seq <= $2
-                      AND seq < (SELECT min(seq) FROM changes WHERE shop_id = $1) + $3";
+    /// Removes a batch of the oldest change records of a shop, up to a sequence number, and returns
+    /// how many. The numbers have no gaps.
+    REMOVE_CHANGES =
+        "WITH removed AS (
+             DELETE FROM changes WHERE shop_id = $1 AND seq <= $2
+                 AND seq < (SELECT min(seq) FROM changes WHERE shop_id = $1) + $3
+             RETURNING seq, is_vector
+         ), noted AS (
+             INSERT INTO removed_changes (shop_id, removed_to)
+             SELECT $1, max(seq) FROM removed WHERE NOT is_vector HAVING max(seq) IS NOT NULL
+             ON CONFLICT (shop_id) DO UPDATE SET
+                 removed_to = greatest(removed_changes.removed_to, excluded.removed_to)
+         ) SELECT count(*) FROM removed";
 
     /// The next token id.
     NEXT_TOKEN_ID = "SELECT nextval('token_ids')";
@@ -238,6 +256,9 @@ statements! {
          VALUES ($1, $2, $3, $4)
          ON CONFLICT (shop_id) DO UPDATE SET product_count = excluded.product_count,
              visible_count = excluded.visible_count, last_seq = excluded.last_seq";
+    /// Bulk load: change records are not loaded.
+    LOADED_CHANGES = "INSERT INTO removed_changes (shop_id, removed_to) VALUES ($1, $2)
+                      ON CONFLICT (shop_id) DO UPDATE SET removed_to = excluded.removed_to";
     /// Bulk load: inserts a token.
     LOADED_TOKEN =
         "INSERT INTO tokens (id, shop_id, role, name, secret_hash, created_at, expires_at,
@@ -306,6 +327,7 @@ mod tests {
                 "shops",
                 "products",
                 "changes",
+                "removed_changes",
                 "vectors",
                 "idempotency_keys",
                 "tokens",

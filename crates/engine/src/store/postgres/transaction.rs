@@ -4,17 +4,18 @@
 use std::collections::BTreeMap;
 
 use catalog::{
-    change::{ChangeKind, Seq},
+    change::Seq,
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use super::{
     super::{
-        NewToken, Position, PositionChange, RowWrites, StoreError, StoredResponse, TxStamp,
-        VectorRow,
+        ChangeRecord, NewToken, Position, PositionChange, RowWrites, StoreError, StoredResponse,
+        TxStamp, VectorRow,
     },
-    flush::{self, ShopChanges},
+    flush::{self, Change, ShopChanges},
     rows::{self, get},
     search::SearchState,
     session::Session,
@@ -106,22 +107,69 @@ impl RowWrites for PostgresRows<'_> {
         &mut self,
         shop: ShopId,
         product: ProductId,
-        kind: ChangeKind,
+        record: ChangeRecord<'_>,
     ) -> Result<Seq, StoreError> {
         let state = self.shop(shop)?;
         state.last_seq += 1;
         let seq = Seq(state.last_seq);
-        state.changes.push((seq, product, kind));
+        state.changes.push(Change {
+            seq,
+            product,
+            is_deletion: record.is_deletion(),
+            is_vector: record.is_vector(),
+            key: record.key().map(|key| key.as_str().to_owned()),
+        });
         Ok(seq)
     }
 
+    fn prefetch_keys(&mut self, shop: ShopId, keys: &[&Key]) -> Result<(), StoreError> {
+        let state = self.shop(shop)?;
+        let unknown: Vec<Key> = keys
+            .iter()
+            .filter(|key| !state.holders.contains_key(**key))
+            .map(|key| Key::clone(key))
+            .collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<&str> = unknown.iter().map(Key::as_str).collect();
+        let number = shop.get().cast_signed();
+        let found = self.session.query(statements::PRODUCTS_BY_KEY, &[&number, &texts])?;
+        let state = self.shop(shop)?;
+        for row in &found {
+            if let Some(product) = rows::read(row, 0)? {
+                state.note_read(&product);
+            }
+        }
+        for key in unknown {
+            state.holders.entry(key).or_insert(None);
+        }
+        Ok(())
+    }
+
+    fn key_holder(&mut self, shop: ShopId, key: &Key) -> Result<Option<ProductId>, StoreError> {
+        if self.shop(shop)?.key_holder(key).is_none() {
+            self.prefetch_keys(shop, &[key])?;
+        }
+        Ok(self.shop(shop)?.key_holder(key).flatten())
+    }
+
     fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
-        if let Some(changed) = self.shop(shop)?.rows.get(&id) {
+        let state = self.shop(shop)?;
+        if let Some(changed) = state.rows.get(&id) {
             return Ok(changed.clone());
         }
-        let (shop, ids) = (shop.get().cast_signed(), vec![id.get().cast_signed()]);
-        let found = self.session.query_opt(statements::PRODUCTS, &[&shop, &ids])?;
-        found.map_or(Ok(None), |row| rows::read(&row, 0))
+        if let Some(read) = state.keyed.get(&id) {
+            return Ok(Some(read.clone()));
+        }
+        let (number, ids) = (shop.get().cast_signed(), vec![id.get().cast_signed()]);
+        let found = self.session.query_opt(statements::PRODUCTS, &[&number, &ids])?;
+        let Some(row) = found else { return Ok(None) };
+        let product = rows::read(&row, 0)?;
+        if let Some(product) = &product {
+            self.shop(shop)?.note_read(product);
+        }
+        Ok(product)
     }
 
     fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
@@ -129,7 +177,11 @@ impl RowWrites for PostgresRows<'_> {
     }
 
     fn update_product(&mut self, product: &Product) -> Result<(), StoreError> {
-        self.shop(product.shop)?.rows.insert(product.id, Some(product.clone()));
+        let state = self.shop(product.shop)?;
+        if let Some(key) = &product.key {
+            state.holders.insert(key.clone(), Some(product.id));
+        }
+        state.rows.insert(product.id, Some(product.clone()));
         Ok(())
     }
 

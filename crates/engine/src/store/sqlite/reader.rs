@@ -203,17 +203,22 @@ impl SearchReads for SqliteReaders {
         &self,
         shop: ShopId,
         ids: &[ProductId],
-        allowed: &dyn Fn(&str, &str) -> bool,
+        allowed: &dyn Fn(&str, &str, &str) -> bool,
     ) -> Result<Vec<ProductId>, StoreError> {
         self.read(|connection| {
             let mut statement = connection.prepare_cached(
-                "SELECT title, description FROM products WHERE id = ?1 AND shop_id = ?2",
+                "SELECT title, description, attributes FROM products
+                 WHERE id = ?1 AND shop_id = ?2",
             )?;
             let mut refused = Vec::new();
             for id in ids {
                 let mut row = statement.query(params![id.get(), shop.get()])?;
                 if let Some(row) = row.next()?
-                    && !allowed(&rows::read_text(row, 0)?, &rows::read_text(row, 1)?)
+                    && !allowed(
+                        &rows::read_text(row, 0)?,
+                        &rows::read_text(row, 1)?,
+                        &rows::read_attribute_text(row, 2)?,
+                    )
                 {
                     refused.push(*id);
                 }
@@ -278,7 +283,8 @@ impl IndexSource for SqliteReaders {
         self.read(|connection| {
             let read_at = position(last_change_of(connection)?);
             let mut statement = connection.prepare_cached(
-                "SELECT id, products.version, hidden, price, title, description, vector
+                "SELECT id, products.version, hidden, price, title, description, vector, key,
+                     attributes
                  FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
                  WHERE products.shop_id = ?1 ORDER BY id",
             )?;
@@ -287,15 +293,16 @@ impl IndexSource for SqliteReaders {
             while let Some(row) = rows.next()? {
                 let number = row.get(0)?;
                 let Some(id) = decoding::product_id(shop, number) else { continue };
+                let attributes = rows::read_optional_text(row, 8)?;
                 visit(ScannedProduct {
-                    key: None,
-                    attributes: catalog::attributes::Attributes::default(),
                     id,
                     version: decoding::seq(row.get(1)?),
                     hidden: row.get(2)?,
                     price: decoding::money(shop, number, &rows::read_text(row, 3)?),
                     title: &rows::read_text(row, 4)?,
                     description: &rows::read_text(row, 5)?,
+                    key: rows::read_optional_text(row, 7)?.as_deref(),
+                    attributes: decoding::attributes(shop, number, attributes.as_deref()),
                     vector: rows::read_vector(row, 6, shop, number)?,
                     unindexed: None,
                 });
@@ -362,7 +369,7 @@ fn current_state(
     let mut found = statement.query(params![id.get(), shop.get(), model.map(ModelId::as_str)])?;
     let Some(row) = found.next()? else { return Ok(AppliedChange::Deleted { shop, id, seq }) };
     let (number, of) = (id.get().cast_signed(), shop.get().cast_signed());
-    let vector = rows::read_vector(row, 10, of, number)?;
+    let vector = rows::read_vector(row, rows::COLUMN_COUNT, of, number)?;
     let vector = vector.map_or(VectorChange::Pending, VectorChange::Set);
     Ok(match rows::read(row)? {
         None => AppliedChange::Deleted { shop, id, seq },

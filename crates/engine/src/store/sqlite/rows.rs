@@ -2,20 +2,23 @@
 
 use std::borrow::Cow;
 
+#[cfg(doc)]
+use catalog::attributes::Attributes;
 use catalog::product::Product;
 use rusqlite::{Row, types::ValueRef};
 
 use super::super::{
     StoreError,
-    columns::unexpected,
+    columns::{attributes_from_column, unexpected},
     decoding::{ProductColumns, report},
 };
-
 use crate::embed::StoredVector;
 
 /// The columns of a product, in the order that [`read`] expects.
-pub(crate) const COLUMNS: &str =
-    "id, shop_id, title, description, price, hidden, media, created_at, updated_at, version";
+pub(crate) const COLUMNS: &str = "id, shop_id, title, description, price, hidden, media,
+     created_at, updated_at, version, key, url, attributes";
+/// The number of [`COLUMNS`].
+pub(super) const COLUMN_COUNT: usize = 13;
 
 /// The product in a row of [`COLUMNS`]; `None` without a valid id.
 pub(crate) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
@@ -30,6 +33,9 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
         created_at: row.get(7)?,
         updated_at: row.get(8)?,
         version: row.get(9)?,
+        key: read_optional_text(row, 10)?,
+        url: read_optional_text(row, 11)?,
+        attributes: read_optional_text(row, 12)?,
     };
     Ok(columns.decode())
 }
@@ -56,8 +62,24 @@ pub(crate) fn read_text<'row>(
     row: &'row Row<'_>,
     column: usize,
 ) -> Result<Cow<'row, str>, StoreError> {
+    let text = read_optional_text(row, column)?;
+    text.ok_or_else(|| unexpected(format!("column {column} holds no text")))
+}
+
+/// The text in a column; `None` if it is null. Invalid UTF-8 is replaced.
+pub(super) fn read_optional_text<'row>(
+    row: &'row Row<'_>,
+    column: usize,
+) -> Result<Option<Cow<'row, str>>, StoreError> {
     match row.get_ref(column)? {
-        ValueRef::Text(bytes) => Ok(String::from_utf8_lossy(bytes)),
+        ValueRef::Null => Ok(None),
+        ValueRef::Text(bytes) => Ok(Some(String::from_utf8_lossy(bytes))),
         other => Err(unexpected(format!("column {column} holds {:?}", other.data_type()))),
     }
+}
+
+/// The strings of the attributes in a column, as [`Attributes::text`] joins them.
+pub(crate) fn read_attribute_text(row: &Row<'_>, column: usize) -> Result<String, StoreError> {
+    let attributes = read_optional_text(row, column)?;
+    Ok(attributes_from_column(attributes.as_deref()).0.text())
 }

@@ -83,6 +83,25 @@ const STEPS: &[&str] = &[
     CREATE INDEX vectors_by_model ON vectors (model, encoder, version);
     INSERT INTO vectors SELECT id, shop_id, version, NULL, NULL, NULL FROM products;
     ",
+    // 2 → 3: the merchant's data of a product, and change records that API clients can follow.
+    "
+    -- `attributes` is a JSON object, null without any.
+    ALTER TABLE products ADD COLUMN key TEXT;
+    ALTER TABLE products ADD COLUMN url TEXT;
+    ALTER TABLE products ADD COLUMN attributes TEXT;
+    CREATE UNIQUE INDEX products_by_key ON products (shop_id, key) WHERE key IS NOT NULL;
+
+    -- `is_vector`: a vector was stored and the product is unchanged; not known of older records.
+    -- `key`: that of a deleted product.
+    ALTER TABLE changes ADD COLUMN is_vector INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE changes ADD COLUMN key TEXT;
+    CREATE INDEX product_changes ON changes (shop_id, seq) WHERE is_vector = 0;
+
+    -- The last change of a product of the shop whose record was removed.
+    ALTER TABLE shops ADD COLUMN removed_to INTEGER NOT NULL DEFAULT 0;
+    UPDATE shops SET removed_to =
+        coalesce((SELECT min(seq) FROM changes) - 1, (SELECT seq FROM counters));
+    ",
 ];
 
 /// The schema version of this program.

@@ -1,14 +1,19 @@
 //! The rows of a write transaction in SQLite.
 
 use catalog::{
-    change::{ChangeKind, Seq},
+    change::Seq,
+    http_url::ProductUrl,
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::{
-    super::{NewToken, PositionChange, RowWrites, StoreError, StoredResponse, VectorRow, columns},
+    super::{
+        ChangeRecord, NewToken, PositionChange, RowWrites, StoreError, StoredResponse, VectorRow,
+        columns, decoding,
+    },
     rows,
 };
 
@@ -51,14 +56,33 @@ impl RowWrites for SqliteRows<'_> {
         &mut self,
         shop: ShopId,
         product: ProductId,
-        kind: ChangeKind,
+        record: ChangeRecord<'_>,
     ) -> Result<Seq, StoreError> {
         self.last_seq += 1;
         self.changed = true;
-        self.sql.prepare_cached("INSERT INTO changes VALUES (?1, ?2, ?3, ?4)")?.execute(
-            params![self.last_seq, shop.get(), product.get(), kind == ChangeKind::Deleted],
-        )?;
+        self.sql
+            .prepare_cached(
+                "INSERT INTO changes (seq, shop_id, product_id, deleted, is_vector, key)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                self.last_seq,
+                shop.get(),
+                product.get(),
+                record.is_deletion(),
+                record.is_vector(),
+                record.key().map(Key::as_str),
+            ])?;
         Ok(Seq(self.last_seq))
+    }
+
+    fn key_holder(&mut self, shop: ShopId, key: &Key) -> Result<Option<ProductId>, StoreError> {
+        let found = self
+            .sql
+            .prepare_cached("SELECT id FROM products WHERE shop_id = ?1 AND key = ?2")?
+            .query_row(params![shop.get(), key.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(found.and_then(|id| decoding::product_id(shop.get().cast_signed(), id)))
     }
 
     fn product(&mut self, shop: ShopId, id: ProductId) -> Result<Option<Product>, StoreError> {
@@ -73,7 +97,8 @@ impl RowWrites for SqliteRows<'_> {
     fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
         self.sql
             .prepare_cached(&format!(
-                "INSERT INTO products ({columns}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)",
+                "INSERT INTO products ({columns}) VALUES
+                     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                 columns = rows::COLUMNS
             ))?
             .execute(params![
@@ -87,6 +112,9 @@ impl RowWrites for SqliteRows<'_> {
                 product.created_at.as_microsecond(),
                 product.updated_at.as_microsecond(),
                 product.version.0,
+                product.key.as_ref().map(Key::as_str),
+                product.url.as_ref().map(ProductUrl::as_str),
+                columns::attributes_column(&product.attributes),
             ])?;
         Ok(())
     }
@@ -95,7 +123,9 @@ impl RowWrites for SqliteRows<'_> {
         self.sql
             .prepare_cached(
                 "UPDATE products SET title = ?3, description = ?4, price = ?5, hidden = ?6,
-                     media = ?7, updated_at = ?8, version = ?9 WHERE id = ?1 AND shop_id = ?2",
+                     media = ?7, updated_at = ?8, version = ?9, key = ?10, url = ?11,
+                     attributes = ?12
+                 WHERE id = ?1 AND shop_id = ?2",
             )?
             .execute(params![
                 product.id.get(),
@@ -107,6 +137,9 @@ impl RowWrites for SqliteRows<'_> {
                 columns::media_column(&product.media),
                 product.updated_at.as_microsecond(),
                 product.version.0,
+                product.key.as_ref().map(Key::as_str),
+                product.url.as_ref().map(ProductUrl::as_str),
+                columns::attributes_column(&product.attributes),
             ])?;
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use catalog::{
     access::{Caller, Role, WritePass},
-    product::ShopId,
+    product::{Product, ShopId},
 };
 use engine::{
     Engine, OpenError,
@@ -75,13 +75,13 @@ impl Sink for FolderSink {
         let once = IdempotencyRequest {
             key: key.to_owned(),
             fingerprint: digest(&SHA256, &said).as_ref().to_vec(),
-            response: Arc::new(|products| {
-                let ids: Vec<u64> = products.iter().map(|product| product.id.get()).collect();
+            response: Arc::new(|outcomes: &[Result<Product, Refusal>]| {
+                let ids: Vec<u64> = outcomes.iter().flatten().map(|made| made.id.get()).collect();
                 serde_json::to_vec(&ids).unwrap_or_default()
             }),
         };
         let ids = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
-            Created::New(products) => products.iter().map(|product| product.id.get()).collect(),
+            Created::New(made) => made.iter().flatten().map(|made| made.id.get()).collect(),
             Created::Replayed(answer) => serde_json::from_slice::<Vec<u64>>(&answer)?,
             Created::KeyReused => bail!("the file is not the one that this import began with"),
         };
@@ -105,6 +105,9 @@ impl Sink for FolderSink {
                 Ok(product) => Ok(product.id.get()),
                 Err(Refusal::NotFound | Refusal::Changed) => {
                     Err(RecordError::of_whole("not_found", "there is no such product"))
+                }
+                Err(Refusal::KeyTaken(_)) => {
+                    Err(RecordError::of_whole("conflict", "another product has this key"))
                 }
             })
             .collect())

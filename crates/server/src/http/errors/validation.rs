@@ -80,6 +80,7 @@ impl ElementError {
         let (code, message) = match refusal {
             Refusal::NotFound => ("not_found", "there is no such product"),
             Refusal::Changed => ("precondition_failed", "the product has changed"),
+            Refusal::KeyTaken(_) => ("conflict", "another product has this key"),
         };
         Self { index, id: Some(id), code, message: message.to_owned(), field: None }
     }

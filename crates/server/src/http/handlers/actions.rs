@@ -80,12 +80,16 @@ pub(crate) async fn create(
     body: &Value,
     key: Option<&str>,
 ) -> Result<CreatedProduct, ApiError> {
-    let answer = |products: &[Product]| to_json(&products.first().map(ProductBody::from));
+    let answer = |outcomes: &[Result<Product, Refusal>]| {
+        let created = outcomes.first().and_then(|outcome| outcome.as_ref().ok());
+        to_json(&created.map(ProductBody::from))
+    };
     let once = once("create", key, body, answer);
     match app.engine.create(pass, vec![draft], once).await? {
-        Created::New(products) => {
-            let id = products.first().ok_or(ApiError::Internal)?.id.get();
-            Ok(CreatedProduct { id, text: answer(&products) })
+        Created::New(outcomes) => {
+            let created = outcomes.first().ok_or(ApiError::Internal)?;
+            let id = created.as_ref().map_err(|refusal| refused(*refusal))?.id.get();
+            Ok(CreatedProduct { id, text: answer(&outcomes) })
         }
         Created::Replayed(text) => Ok(CreatedProduct { id: id_in(&text)?, text }),
         Created::KeyReused => Err(ApiError::KeyTaken),
@@ -110,13 +114,13 @@ pub(crate) async fn delete(
     Ok(())
 }
 
-/// The idempotency record of a create that has a key.
-pub(crate) fn once(
+/// The idempotency record of a request that has a key.
+pub(crate) fn once<T>(
     endpoint: &str,
     key: Option<&str>,
     body: &Value,
-    answer: impl Fn(&[Product]) -> Vec<u8> + Send + Sync + 'static,
-) -> Option<IdempotencyRequest> {
+    answer: impl Fn(&[T]) -> Vec<u8> + Send + Sync + 'static,
+) -> Option<IdempotencyRequest<T>> {
     key.map(|key| {
         let said = format!("{endpoint}\n{body}");
         let digest = ring::digest::digest(&ring::digest::SHA256, said.as_bytes());
@@ -138,6 +142,7 @@ fn refused(refusal: Refusal) -> ApiError {
     match refusal {
         Refusal::NotFound => ApiError::NotFound("product"),
         Refusal::Changed => ApiError::PreconditionFailed,
+        Refusal::KeyTaken(_) => ApiError::KeyTaken,
     }
 }
 

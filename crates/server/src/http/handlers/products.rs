@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use catalog::{change::Seq, product::Product};
-use engine::writes::{Created, Edit, Precondition};
+use engine::writes::{Created, Edit, Precondition, Refusal};
 use serde_json::Value;
 
 use super::actions::{self, CreatedProduct, to_json};
@@ -105,7 +105,8 @@ pub(crate) async fn bulk_create(
     let elements = NewProducts::read(&body).map_err(ApiError::Validation)?;
     let (drafts, invalid) = read_each(elements, NewProduct::read);
     let (errors, omitted) = invalid.finish();
-    let answer = move |products: &[Product]| {
+    let answer = move |outcomes: &[Result<Product, Refusal>]| {
+        let products: Vec<&Product> = outcomes.iter().flatten().collect();
         to_json(&BulkCreated {
             created_count: products.len(),
             created_ids: products.iter().map(|product| product.id.get()).collect(),
@@ -115,7 +116,7 @@ pub(crate) async fn bulk_create(
     };
     let once = actions::once("bulk_create", idempotency_key(&headers)?, &body, answer.clone());
     let answer = match app.engine.create(pass, drafts, once).await? {
-        Created::New(products) => answer(&products),
+        Created::New(outcomes) => answer(&outcomes),
         Created::Replayed(answer) => answer,
         Created::KeyReused => return Err(ApiError::KeyTaken),
     };
