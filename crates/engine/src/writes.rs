@@ -3,6 +3,8 @@
 //! A write is applied as a whole or not at all. A write that is refused is an ordinary outcome; an
 //! error means that the store failed.
 
+mod upsert;
+
 use std::sync::Arc;
 
 use catalog::{
@@ -17,6 +19,8 @@ use crate::{
     store::{NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction},
     tokens::{IssuedToken, Secret},
 };
+
+pub use self::upsert::{Upsert, UpsertElement, UpsertOutcome, Upserted};
 
 /// What all writes of a transaction share.
 #[derive(Clone, Copy, Debug)]

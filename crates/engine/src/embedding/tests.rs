@@ -63,6 +63,7 @@ impl Bench {
             cache_memory: 1 << 20,
             embedder,
             background: true,
+            kept_changes: None,
             query_budget: 8,
             clock: Arc::new(Timestamp::now),
             random: Arc::new(|bytes| bytes.fill(1)),

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`open`] | opening a data folder or a database, and starting the background threads |
 //! | [`writes`] | creating, updating and deleting products |
-//! | [`reads`] | products, pages and counts |
+//! | [`reads`] | products, pages, changes and counts |
 //! | [`search`] | searches and similar products |
 //! | [`tokens`] | authenticating, issuing and revoking tokens |
 //! | [`sequence`] | sequence numbers: what responses reflect, and waiting for a change |
@@ -42,6 +42,9 @@ use crate::{
 pub struct Settings {
     /// How writes are grouped and remembered.
     pub writer: WriterSettings,
+    /// Change records that are kept: of all shops together in a data folder, of each shop in a
+    /// database; `None` for the default.
+    pub kept_changes: Option<u64>,
     /// Searches that run at the same time, and as many reads of products and pages.
     pub reader_threads: usize,
     /// Searches that may wait for a thread, and as many reads.

@@ -20,10 +20,11 @@ use crate::{
     writer::Writer,
 };
 
-/// Change records kept in a data folder.
-const KEEP_CHANGES: u64 = 1_000_000;
-/// Change records kept of each shop of a database; a node that is further behind reloads the shop.
-const KEEP_CHANGES_OF_A_SHOP: u64 = 10_000;
+/// Change records kept in a data folder by default.
+const KEPT_CHANGES: u64 = 1_000_000;
+/// Change records kept of each shop of a database by default; a node that is further behind reloads
+/// the shop.
+const KEPT_CHANGES_OF_A_SHOP: u64 = 10_000;
 
 /// What differs between a data folder and a database.
 struct Backend {
@@ -32,8 +33,8 @@ struct Backend {
     /// A replica of the rows of the shops in memory; `None` with a data folder.
     replica: Option<Arc<LocalReplica>>,
     cleanup: Box<dyn Cleanup>,
-    /// How many change records are kept.
-    keep_changes: u64,
+    /// How many change records are kept by default.
+    kept_changes: u64,
     /// Shops with more products are not loaded ahead of the first search.
     prefetch_limit: usize,
 }
@@ -49,7 +50,7 @@ impl Engine {
             readers: Arc::new(SqliteReaders::new(folder.path().to_owned())),
             replica: None,
             cleanup: SqliteStore::cleanup(folder.path().to_owned()),
-            keep_changes: KEEP_CHANGES,
+            kept_changes: KEPT_CHANGES,
             prefetch_limit: usize::MAX,
         };
         let mut engine = Self::start(backend, settings)?;
@@ -78,7 +79,7 @@ impl Engine {
             readers,
             replica,
             cleanup: postgres.cleanup(),
-            keep_changes: KEEP_CHANGES_OF_A_SHOP,
+            kept_changes: KEPT_CHANGES_OF_A_SHOP,
             // Shops near the limit may be searched in the database.
             prefetch_limit: database.search_above - database.search_above / 5,
         };
@@ -99,9 +100,11 @@ impl Engine {
 
     /// Starts the threads that every engine has.
     fn start(backend: Backend, settings: Settings) -> Result<Self, OpenError> {
-        let Backend { store, readers, replica, cleanup, keep_changes, prefetch_limit } = backend;
-        let retention =
-            Retention { responses: settings.writer.response_retention, changes: keep_changes };
+        let Backend { store, readers, replica, cleanup, kept_changes, prefetch_limit } = backend;
+        let retention = Retention {
+            responses: settings.writer.response_retention,
+            changes: settings.kept_changes.unwrap_or(kept_changes),
+        };
         let housekeeping = housekeeping::start(cleanup, Arc::clone(&settings.clock), retention)?;
         let model = settings.embedder.as_ref().map(|embedder| embedder.model().clone());
         let shops = ShopRegistry::new(readers.clone(), model, settings.index_memory)

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use catalog::{
-    access::ReadPass,
+    access::{ReadPass, Visibility},
+    change::Seq,
+    key::Key,
     product::{Product, ProductId},
 };
 
 use super::{Engine, EngineError};
-use crate::store::{CatalogReads, Page, ShopCounts, StoreError};
+use crate::store::{CatalogReads, ChangesPage, Page, ShopCounts, StoreError};
 
 impl Engine {
     /// One product; `None` if it does not exist or the caller may not see it.
@@ -27,6 +29,27 @@ impl Engine {
         ids: Vec<ProductId>,
     ) -> Result<Vec<Product>, EngineError> {
         self.read(move |readers| readers.products(&pass, &ids)).await
+    }
+
+    /// The products with these keys, in this order; unknown ones are omitted.
+    pub async fn products_by_key(
+        &self,
+        pass: ReadPass,
+        keys: Vec<Key>,
+    ) -> Result<Vec<Product>, EngineError> {
+        self.read(move |readers| readers.products_by_key(&pass, &keys)).await
+    }
+
+    /// At most `limit` changes of products after `since`, oldest first; `None` if records of such
+    /// changes were removed. The pass must show hidden products, whose changes are listed too.
+    pub async fn changes(
+        &self,
+        pass: ReadPass,
+        since: Seq,
+        limit: usize,
+    ) -> Result<Option<ChangesPage>, EngineError> {
+        debug_assert_eq!(pass.visibility(), Visibility::All);
+        self.read(move |readers| readers.changes(pass.shop(), since, limit)).await
     }
 
     /// A page of the catalog, by ascending id.

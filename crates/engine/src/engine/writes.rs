@@ -12,7 +12,8 @@ use crate::{
     store::StoreError,
     writer::WriteError,
     writes::{
-        Create, Created, Delete, Edit, IdempotencyRequest, Precondition, Refusal, Update, Write,
+        Create, Created, Delete, Edit, IdempotencyRequest, Precondition, Refusal, Update, Upsert,
+        UpsertElement, UpsertOutcome, Upserted, Write,
     },
 };
 
@@ -27,8 +28,23 @@ impl Engine {
         drafts: Vec<Draft>,
         idempotency: Option<IdempotencyRequest<Result<Product, Refusal>>>,
     ) -> Result<Created, EngineError> {
-        let drafts = self.embed_instantly(drafts).await?;
+        let drafts = self
+            .embed_instantly(drafts, |draft| {
+                Some((draft.title.as_str(), draft.description.as_str()))
+            })
+            .await?;
         self.write(Create { pass, drafts, idempotency }).await
+    }
+
+    /// Creates or updates products by their keys, in order and in one transaction.
+    pub async fn upsert(
+        &self,
+        pass: WritePass,
+        elements: Vec<UpsertElement>,
+        idempotency: Option<IdempotencyRequest<Upserted>>,
+    ) -> Result<UpsertOutcome, EngineError> {
+        let elements = self.embed_instantly(elements, UpsertElement::texts).await?;
+        self.write(Upsert { pass, elements, idempotency }).await
     }
 
     /// Updates products in order; each succeeds or is refused on its own.
@@ -59,21 +75,24 @@ impl Engine {
     }
 
     /// Encodes products with the instant encoder, so that the single writer does not have to.
-    async fn embed_instantly(
+    async fn embed_instantly<T: Send + 'static>(
         &self,
-        drafts: Vec<Draft>,
-    ) -> Result<Vec<(Draft, Option<Embedding>)>, EngineError> {
+        products: Vec<T>,
+        texts: fn(&T) -> Option<(&str, &str)>,
+    ) -> Result<Vec<(T, Option<Embedding>)>, EngineError> {
         let Some(embedder) = self.embedder.clone() else {
-            return Ok(drafts.into_iter().map(|draft| (draft, None)).collect());
+            return Ok(products.into_iter().map(|product| (product, None)).collect());
         };
-        let is_inline = drafts.len() <= EMBED_INLINE;
+        let is_inline = products.len() <= EMBED_INLINE;
         let embed = move || {
-            let embed = |draft: Draft| {
-                let (title, description) = (draft.title.as_str(), draft.description.as_str());
-                let embedding = embedder.instant(Text::Product { title, description });
-                (draft, embedding)
+            let embed = |product: T| {
+                let texts = texts(&product);
+                let embedding = texts.and_then(|(title, description)| {
+                    embedder.instant(Text::Product { title, description })
+                });
+                (product, embedding)
             };
-            drafts.into_iter().map(embed).collect::<Vec<_>>()
+            products.into_iter().map(embed).collect::<Vec<_>>()
         };
         if is_inline {
             return Ok(embed());

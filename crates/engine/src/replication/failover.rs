@@ -10,6 +10,7 @@ use std::{ops::ControlFlow, sync::Arc, time::Instant};
 use catalog::{
     access::ReadPass,
     change::Seq,
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 
@@ -17,10 +18,10 @@ use super::{local_replica::LocalReplica, token_cache::TokenCache};
 use crate::{
     embed::{Encoder, ModelId},
     store::{
-        Availability, ChangeReads, EmbeddingQueue, ErrorChain, FeedResult, FullScan, IndexSource,
-        Page, Position, Postgres, PostgresReaders, ProductReads, ScannedProduct, SearchReads,
-        ShopCounts, StoreError, StoreErrorKind, StoreInfo, TokenReads, TokenRow, Unembedded,
-        VectorRow,
+        Availability, ChangeReads, ChangesPage, EmbeddingQueue, ErrorChain, FeedResult, FullScan,
+        IndexSource, Page, Position, Postgres, PostgresReaders, ProductReads, ScannedProduct,
+        SearchReads, ShopCounts, StoreError, StoreErrorKind, StoreInfo, TokenReads, TokenRow,
+        Unembedded, VectorRow,
     },
 };
 
@@ -133,6 +134,22 @@ impl ProductReads for FailoverReaders {
             |database| database.products(pass, ids),
             || self.read_replica(|replica| replica.products(pass, ids)),
         )
+    }
+
+    fn products_by_key(&self, pass: &ReadPass, keys: &[Key]) -> Result<Vec<Product>, StoreError> {
+        self.with_fallback(
+            |database| database.products_by_key(pass, keys),
+            || self.read_replica(|replica| replica.products_by_key(pass, keys)),
+        )
+    }
+
+    fn changes(
+        &self,
+        shop: ShopId,
+        since: Seq,
+        limit: usize,
+    ) -> Result<Option<ChangesPage>, StoreError> {
+        self.point_reads.changes(shop, since, limit)
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {

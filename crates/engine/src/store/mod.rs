@@ -26,9 +26,9 @@ pub use postgres::{
     PostgresStore,
 };
 pub use records::{
-    AppliedChange, ChangeRecord, Committed, FeedResult, NewToken, Page, Position, PositionChange,
-    ScannedProduct, ShopCounts, StoreState, StoredResponse, TokenRow, TxStamp, Unembedded,
-    UnindexedColumns, VectorChange, VectorCount, VectorRow,
+    AppliedChange, ChangeEntry, ChangeRecord, ChangesPage, Committed, FeedResult, NewToken, Page,
+    Position, PositionChange, ScannedProduct, ShopCounts, StoreState, StoredResponse, TokenRow,
+    TxStamp, Unembedded, UnindexedColumns, VectorChange, VectorCount, VectorRow,
 };
 pub(crate) use sqlite::rows as sqlite_rows;
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};

@@ -3,7 +3,7 @@
 use catalog::{
     access::Role,
     attributes::Attributes,
-    change::Seq,
+    change::{ChangeKind, Seq},
     key::Key,
     price::Money,
     product::{Product, ProductId, ShopId},
@@ -19,6 +19,40 @@ pub struct Page {
     pub products: Vec<Product>,
     /// The number of products on all pages.
     pub total: usize,
+}
+
+/// Changes of products, oldest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangesPage {
+    /// Every creation, update and deletion.
+    pub changes: Vec<ChangeEntry>,
+    /// The last of them, or where the page started if there is none.
+    pub next: Seq,
+    /// Whether there are no changes after these.
+    pub is_complete: bool,
+}
+
+/// A change of a product.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeEntry {
+    /// Its sequence number.
+    pub seq: Seq,
+    /// The product.
+    pub product: ProductId,
+    /// The product's current key, or the one it had when it was deleted.
+    pub key: Option<Key>,
+    /// The kind of change.
+    pub kind: ChangeKind,
+}
+
+impl ChangesPage {
+    /// The page of the changes after `since`, of which `found` holds at least one more than fit.
+    pub(super) fn new(mut found: Vec<ChangeEntry>, since: Seq, limit: usize) -> Self {
+        let is_complete = found.len() <= limit;
+        found.truncate(limit);
+        let next = found.last().map_or(since, |last| last.seq);
+        Self { changes: found, next, is_complete }
+    }
 }
 
 /// The product counts of a shop.

@@ -12,8 +12,9 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    ChangeRecord, FeedResult, NewToken, Page, Position, PositionChange, ScannedProduct, ShopCounts,
-    StoreError, StoredResponse, TokenRow, Unembedded, VectorRow, WriteTransaction,
+    ChangeRecord, ChangesPage, FeedResult, NewToken, Page, Position, PositionChange,
+    ScannedProduct, ShopCounts, StoreError, StoredResponse, TokenRow, Unembedded, VectorRow,
+    WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId};
 
@@ -67,6 +68,19 @@ pub trait ProductReads: StoreInfo {
     /// The products with these ids, in this order, without those that do not exist or that the
     /// pass does not show.
     fn products(&self, pass: &ReadPass, ids: &[ProductId]) -> Result<Vec<Product>, StoreError>;
+
+    /// The products with these keys, in this order, without those that do not exist or that the
+    /// pass does not show.
+    fn products_by_key(&self, pass: &ReadPass, keys: &[Key]) -> Result<Vec<Product>, StoreError>;
+
+    /// At most `limit` changes of a shop's products after `since`; `None` if records of such
+    /// changes were removed.
+    fn changes(
+        &self,
+        shop: ShopId,
+        since: Seq,
+        limit: usize,
+    ) -> Result<Option<ChangesPage>, StoreError>;
 
     /// A page of the catalog, by ascending id.
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError>;

@@ -40,6 +40,7 @@ impl Bench {
             cache_memory: 1 << 20,
             embedder: None,
             background: true,
+            kept_changes: None,
             query_budget: 0,
             clock: Arc::new(move || time(ticks.fetch_add(1, Ordering::SeqCst) + 1)),
             random: Arc::new(|bytes| bytes.fill(1)),

@@ -180,6 +180,8 @@ section! {
         group_max_products: usize = "4096", Count { min: 100, max: 100_000 };
         /// How long the response to an `Idempotency-Key` is kept for retries.
         idempotency_time: Duration = "1d", Time { min: Duration::from_secs(60), max: Duration::from_secs(30 * 86_400) };
+        /// Change records that are kept for `GET /api/v1/changes` and for nodes that catch up: of all shops together in a data folder, of each shop in a database; `0` means 1,000,000 in a data folder and 10,000 in a database.
+        kept_changes: u64 = "0", Count { min: 0, max: 1_000_000_000 };
     }
 }
 

@@ -191,6 +191,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             response_retention: SignedDuration::try_from(config.store.idempotency_time)
                 .unwrap_or(SignedDuration::MAX),
         },
+        kept_changes: Some(config.store.kept_changes).filter(|changes| *changes > 0),
         // Threads that wait for the database do not use a core.
         reader_threads: threads
             + config.database.as_ref().map_or(0, |database| database.settings.connections),

@@ -25,6 +25,7 @@ use std::{
 
 use catalog::{
     access::{ReadPass, Visibility},
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 use parking_lot::{Condvar, Mutex};
@@ -164,6 +165,27 @@ impl LocalReplica {
                     found.push(product);
                 }
             }
+            Ok(found)
+        })
+    }
+
+    /// The products with these keys, in this order; `None` without a copy of the shop.
+    pub(super) fn products_by_key(
+        &self,
+        pass: &ReadPass,
+        keys: &[Key],
+    ) -> Result<Option<Vec<Product>>, StoreError> {
+        self.read(pass.shop(), |connection, copy| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM rows WHERE copy = ?1 AND key = ?2",
+                columns = rows::COLUMNS
+            ))?;
+            let mut found = Vec::with_capacity(keys.len());
+            for key in keys {
+                let mut row = statement.query(params![copy.number, key.as_str()])?;
+                found.extend(row.next()?.map_or(Ok(None), rows::read)?);
+            }
+            found.retain(|product| pass.visibility() == Visibility::All || !product.hidden);
             Ok(found)
         })
     }

@@ -2,7 +2,9 @@
 
 use catalog::{
     access::{Caller, Role},
+    attributes::{AttributeName, AttributeValue, Attributes},
     change::Seq,
+    http_url::ProductUrl,
     price::Price,
     product::{Description, Draft, Title},
 };
@@ -64,6 +66,35 @@ fn the_file_is_unlinked_and_returns_the_copied_rows() {
     assert_eq!((counts.products, counts.visible), (1200, 600));
     let says_lamp_2 = |title: &str, _: &str, _: &str| title != "Lamp 2";
     assert_eq!(replica.rejected_by_text(shop(1), &ids, &says_lamp_2).unwrap().unwrap(), [ids[2]]);
+}
+
+#[test]
+fn merchant_data_is_copied_and_found_by_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = |text: &str| Key::parse(text).unwrap();
+    let color = AttributeValue::Texts(["red".into(), "blue".into()].into());
+    let color = (AttributeName::parse("color").unwrap(), color);
+    let with_data = |id: u64, text: &str| Product {
+        key: Some(key(text)),
+        url: Some(ProductUrl::parse("https://a.example/").unwrap()),
+        attributes: Attributes::new(vec![color.clone()]),
+        ..product(shop(1), id, "Lamp", id == 2)
+    };
+    let products = [with_data(1, "a"), with_data(2, "b")];
+    let replica = filled(&folder, &products);
+    let found = |role, texts: &[&str]| {
+        let keys: Vec<_> = texts.iter().map(|text| key(text)).collect();
+        replica.products_by_key(&reader(shop(1), role), &keys).unwrap().unwrap()
+    };
+    let (one, two) = (products[0].clone(), products[1].clone());
+    assert_eq!(found(Role::Viewer, &["b", "x", "a", "b"]), [two.clone(), one.clone(), two]);
+    assert_eq!(found(Role::Shopper, &["b", "a"]), [one]);
+    let other = with_data(1, "c");
+    replica.apply(shop(1), &[upserted(other.clone())]);
+    assert_eq!(found(Role::Viewer, &["a", "c"]), [other]);
+    let id = ProductId::new(1).unwrap();
+    let says_blue = |_: &str, _: &str, attributes: &str| attributes != "red\nblue";
+    assert_eq!(replica.rejected_by_text(shop(1), &[id], &says_blue).unwrap().unwrap(), [id]);
 }
 
 fn fs_entries(folder: &TempDir) -> usize {

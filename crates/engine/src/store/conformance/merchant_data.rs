@@ -7,7 +7,13 @@ use catalog::{
 };
 
 use super::*;
-use crate::writes::{Create, Created, Edit, Precondition, Refusal, TxContext, Update, Write};
+use crate::{
+    embed::Embedding,
+    writes::{
+        Create, Created, Edit, IdempotencyRequest, Precondition, Refusal, TxContext, Update,
+        Upsert, UpsertElement, UpsertOutcome, Upserted, Write,
+    },
+};
 
 on_every_store! {
     merchant_data_round_trips,
@@ -15,6 +21,11 @@ on_every_store! {
     keys_can_change_hands_within_a_transaction,
     new_terms_keep_the_vector,
     one_of_concurrent_writers_gets_a_key,
+    products_are_found_by_key,
+    an_upsert_creates_or_updates_in_order,
+    an_upsert_uses_the_vector_of_its_texts_only,
+    an_upsert_is_replayed_once_stored,
+    concurrent_upserts_create_a_key_once,
 }
 
 fn key(text: &str) -> Key {
@@ -201,42 +212,183 @@ fn new_terms_keep_the_vector(subject: &impl Subject) {
     assert_eq!(vectors(&*readers, 1), [row]);
 }
 
-/// Independent writers, like processes or nodes.
-fn one_of_concurrent_writers_gets_a_key(subject: &impl Subject) {
+/// Runs `work` for each of some keys in several writers at once, like processes or nodes, until no
+/// conflict is left, and returns how often it was the first for a key.
+fn race(
+    subject: &impl Subject,
+    keys: usize,
+    work: impl Fn(&mut WriteTransaction<'_>, &str) -> Result<bool, StoreError> + Sync,
+) -> usize {
     const WRITERS: usize = 4;
-    const KEYS: usize = 10;
     let start = Barrier::new(WRITERS);
-    let create = |store: &mut dyn CatalogStore, n: usize| -> Result<bool, StoreError> {
-        let drafts = vec![(keyed(&n.to_string()), None)];
-        let create = Create { pass: pass(1), drafts, idempotency: None };
+    let attempt = |store: &mut dyn CatalogStore, n: usize| -> Result<bool, StoreError> {
         let mut transaction = store.begin()?;
-        let Created::New(made) = create.run(&mut transaction, context())? else { panic!() };
+        let is_first = work(&mut transaction, &n.to_string())?;
         transaction.commit()?;
-        Ok(made[0].is_ok())
+        Ok(is_first)
     };
-    let made: usize = thread::scope(|scope| {
+    let until_done = |store: &mut dyn CatalogStore, n: usize| loop {
+        match attempt(store, n) {
+            Ok(is_first) => break usize::from(is_first),
+            Err(error) => {
+                let again = [StoreErrorKind::Conflict, StoreErrorKind::Busy];
+                assert!(again.contains(&error.kind()), "{error:?}");
+            }
+        }
+    };
+    thread::scope(|scope| {
         let writers = (0..WRITERS).map(|_| {
             scope.spawn(|| {
                 let mut store = subject.store();
                 start.wait();
-                let mut made = 0;
-                for n in 0..KEYS {
-                    made += loop {
-                        match create(&mut *store, n) {
-                            Ok(is_made) => break usize::from(is_made),
-                            Err(error) => {
-                                let again = [StoreErrorKind::Conflict, StoreErrorKind::Busy];
-                                assert!(again.contains(&error.kind()), "{error:?}");
-                            }
-                        }
-                    };
-                }
-                made
+                (0..keys).map(|n| until_done(&mut *store, n)).sum::<usize>()
             })
         });
         let writers: Vec<_> = writers.collect();
         writers.into_iter().map(|writer| writer.join().unwrap()).sum()
+    })
+}
+
+fn one_of_concurrent_writers_gets_a_key(subject: &impl Subject) {
+    let made = race(subject, 10, |transaction, text| {
+        let create = Create { pass: pass(1), drafts: vec![(keyed(text), None)], idempotency: None };
+        match create.run(transaction, context())? {
+            Created::New(made) => Ok(made[0].is_ok()),
+            other => panic!("{other:?}"),
+        }
     });
-    assert_eq!(made, KEYS);
-    assert_eq!(subject.readers().counts(shop(1)).unwrap().products, KEYS);
+    assert_eq!(made, 10);
+    assert_eq!(subject.readers().counts(shop(1)).unwrap().products, 10);
+}
+
+fn concurrent_upserts_create_a_key_once(subject: &impl Subject) {
+    let made = race(subject, 10, |transaction, text| {
+        let elements = vec![(element(text, "Lamp"), None)];
+        let upsert = Upsert { pass: pass(1), elements, idempotency: None };
+        match upsert.run(transaction, context())? {
+            UpsertOutcome::Applied(made) => Ok(matches!(made[0], Upserted::Created(_))),
+            other => panic!("{other:?}"),
+        }
+    });
+    assert_eq!(made, 10);
+    assert_eq!(subject.readers().counts(shop(1)).unwrap().products, 10);
+}
+
+fn products_are_found_by_key(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let hidden = Draft { hidden: true, ..keyed("b") };
+    let made = create_all(&mut *store, 1, vec![keyed("a"), hidden, keyed("c")]);
+    let made: Vec<_> = made.into_iter().map(|made| made.unwrap().id.get()).collect();
+    create_all(&mut *store, 2, vec![keyed("d")])[0].as_ref().unwrap();
+    let requested = ["c", "d", "b", "A", "a", "c"].map(key);
+    let found = |role| ids(&readers.products_by_key(&sees(1, role), &requested).unwrap());
+    assert_eq!(found(Role::Viewer), [made[2], made[1], made[0], made[2]]);
+    assert_eq!(found(Role::Shopper), [made[2], made[0], made[2]]);
+    assert!(readers.products_by_key(&sees(1, Role::Viewer), &[]).unwrap().is_empty());
+}
+
+/// An element with a title and a price.
+fn element(text: &str, title: &str) -> UpsertElement {
+    let patch = Patch {
+        title: Some(Title::parse(title).unwrap()),
+        price: Some(Price::parse("$2").unwrap()),
+        ..Patch::default()
+    };
+    UpsertElement { key: key(text), patch }
+}
+
+fn upsert_all(
+    store: &mut dyn CatalogStore,
+    elements: Vec<(UpsertElement, Option<Embedding>)>,
+) -> (Vec<Upserted>, Vec<AppliedChange>) {
+    let upsert = Upsert { pass: pass(1), elements, idempotency: None };
+    match write(store, |transaction| upsert.run(transaction, context())) {
+        (UpsertOutcome::Applied(outcomes), changes) => (outcomes, changes),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn an_upsert_creates_or_updates_in_order(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let here = Draft { attributes: attributes("Acme"), ..keyed("here") };
+    let here = create_all(&mut *store, 1, vec![here]).remove(0).unwrap();
+    create_all(&mut *store, 2, vec![keyed("new")])[0].as_ref().unwrap();
+    let only = |text: &str, patch: Patch| UpsertElement { key: key(text), patch };
+    let hide = Patch { hidden: Some(true), ..Patch::default() };
+    let title = Patch { price: None, ..element("x", "Rug").patch };
+    let elements = vec![
+        only("new", hide.clone()),
+        only("new", title),
+        element("new", "Sofa"),
+        only("new", hide.clone()),
+        only("here", hide),
+        only("here", Patch::default()),
+    ];
+    let elements = elements.into_iter().map(|element| (element, None)).collect();
+    let (outcomes, changes) = upsert_all(&mut *store, elements);
+    let [first, second, Upserted::Created(sofa), Upserted::Updated(hidden), five, six] =
+        &outcomes[..]
+    else {
+        panic!("{outcomes:?}")
+    };
+    assert_eq!(*first, Upserted::Incomplete(vec!["title", "price"]));
+    assert_eq!(*second, Upserted::Incomplete(vec!["price"]));
+    assert_eq!((sofa.key.clone(), sofa.hidden), (Some(key("new")), false));
+    assert_eq!(*hidden, Product { hidden: true, version: hidden.version, ..sofa.clone() });
+    for (outcome, version) in [(five, changes[2].seq()), (six, changes[3].seq())] {
+        let after = Product { hidden: true, version, ..here.clone() };
+        assert_eq!(*outcome, Upserted::Updated(after));
+    }
+    assert_eq!(changes.len(), 4);
+    let found = readers.products_by_key(&sees(1, Role::Viewer), &[key("new")]).unwrap();
+    assert_eq!(found, std::slice::from_ref(hidden));
+    assert_eq!(readers.counts(shop(1)).unwrap().products, 2);
+}
+
+/// The vector was made from title and description of the element, before it is known whether the
+/// product exists and has another description.
+fn an_upsert_uses_the_vector_of_its_texts_only(subject: &impl Subject) {
+    let mut store = subject.store();
+    let soft = || Some(Description::parse("soft").unwrap());
+    let embedding = || {
+        let vector = Vector::normalized(vec![1.0; 64]).unwrap();
+        Some(Embedding { model: ModelId::new("m"), encoder: Encoder::Instant, vector })
+    };
+    let mut given = |title: &str, description: Option<Description>| {
+        let mut element = element("a", title);
+        element.patch.description = description;
+        let changes = upsert_all(&mut *store, vec![(element, embedding())]).1;
+        match &changes[..] {
+            [AppliedChange::Upserted { vector, .. }] => vector.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(matches!(given("Sofa", None), VectorChange::Set(_)), "created");
+    assert!(matches!(given("Rug", None), VectorChange::Set(_)), "there is no description");
+    assert!(matches!(given("Rug", None), VectorChange::Unchanged));
+    assert!(matches!(given("Rug", soft()), VectorChange::Set(_)));
+    assert!(matches!(given("Lamp", None), VectorChange::Pending), "of another description");
+}
+
+fn an_upsert_is_replayed_once_stored(subject: &impl Subject) {
+    let mut store = subject.store();
+    let mut send = |fingerprint: u8, title: &str| {
+        let idempotency = Some(IdempotencyRequest {
+            key: "request".to_owned(),
+            fingerprint: vec![fingerprint],
+            response: Arc::new(|outcomes: &[Upserted]| format!("{outcomes:?}").into_bytes()),
+        });
+        let elements = vec![(element("a", title), None)];
+        let upsert = Upsert { pass: pass(1), elements, idempotency };
+        write(&mut *store, |transaction| upsert.run(transaction, context())).0
+    };
+    let UpsertOutcome::Applied(first) = send(1, "Sofa") else { panic!() };
+    match send(1, "Sofa") {
+        UpsertOutcome::Replayed(body) => assert_eq!(body, format!("{first:?}").into_bytes()),
+        other => panic!("{other:?}"),
+    }
+    assert!(matches!(send(2, "Rug"), UpsertOutcome::KeyReused));
+    let readers = subject.readers();
+    let found = readers.products_by_key(&sees(1, Role::Viewer), &[key("a")]).unwrap();
+    assert_eq!([Upserted::Created(found[0].clone())], first[..]);
 }

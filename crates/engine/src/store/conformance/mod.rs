@@ -22,6 +22,7 @@ macro_rules! on_every_store {
 
 mod catalog_store;
 mod change_reads;
+mod changes;
 mod cleanup;
 mod embedding_queue;
 mod full_scan;

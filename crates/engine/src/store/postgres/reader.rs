@@ -4,16 +4,17 @@ use std::{collections::HashMap, ops::ControlFlow, sync::Arc};
 
 use catalog::{
     access::{ReadPass, Visibility},
-    change::Seq,
+    change::{ChangeKind, Seq},
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 
 use super::{
     super::{
-        AppliedChange, ChangeReads, EmbeddingQueue, FeedResult, FullScan, IndexSource, Page,
-        Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError, StoreInfo,
-        TokenReads, TokenRow, TxStamp, Unembedded, UnindexedColumns, VectorChange, VectorRow,
-        columns::attributes_from_column, decoding,
+        AppliedChange, ChangeEntry, ChangeReads, ChangesPage, EmbeddingQueue, FeedResult, FullScan,
+        IndexSource, Page, Position, ProductReads, ScannedProduct, SearchReads, ShopCounts,
+        StoreError, StoreInfo, TokenReads, TokenRow, TxStamp, Unembedded, UnindexedColumns,
+        VectorChange, VectorRow, columns::attributes_from_column, decoding,
     },
     connector::Connector,
     embedding_leases::{self, EmbeddingLeases},
@@ -97,6 +98,47 @@ impl ProductReads for PostgresReaders {
         }
         // An id may be requested twice.
         Ok(ids.iter().filter_map(|id| by_id.get(id).cloned()).collect())
+    }
+
+    fn products_by_key(&self, pass: &ReadPass, keys: &[Key]) -> Result<Vec<Product>, StoreError> {
+        let (shop, texts) = (number(pass.shop()), keys.iter().map(Key::as_str));
+        let texts: Vec<&str> = texts.collect();
+        let values: [super::session::Value<'_>; 2] = [&shop, &texts];
+        let found =
+            self.pool.with(|session| session.query(statements::PRODUCTS_BY_KEY, &values))?;
+        let mut by_key = HashMap::with_capacity(found.len());
+        for row in &found {
+            if let Some(product) = rows::read(row, 0)?
+                && (pass.visibility() == Visibility::All || !product.hidden)
+            {
+                by_key.insert(product.key.clone(), product);
+            }
+        }
+        // A key may be requested twice.
+        Ok(keys.iter().filter_map(|key| by_key.get(&Some(key.clone())).cloned()).collect())
+    }
+
+    fn changes(
+        &self,
+        shop: ShopId,
+        since: Seq,
+        limit: usize,
+    ) -> Result<Option<ChangesPage>, StoreError> {
+        let after = i64::try_from(since.0).unwrap_or(i64::MAX);
+        let (shop, most) = (number(shop), as_bigint(limit).saturating_add(1));
+        let values: [super::session::Value<'_>; 3] = [&shop, &after, &most];
+        let found = self.pool.with(|session| session.query(statements::CHANGES, &values))?;
+        let mut changes = Vec::with_capacity(found.len());
+        for row in &found {
+            if since < decoding::seq(get(row, 0)?) {
+                return Ok(None);
+            }
+            // A shop without changes has one row with nulls.
+            if get::<Option<i64>>(row, 1)?.is_some() {
+                changes.extend(read_entry(row, shop)?);
+            }
+        }
+        Ok(Some(ChangesPage::new(changes, since, limit)))
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
@@ -329,6 +371,14 @@ fn read_change(
     let vector = rows::read_stored(row, 4, (number(shop), product))?;
     let vector = vector.map_or(VectorChange::Pending, VectorChange::Set);
     Ok(Some(AppliedChange::Upserted { product: found, vector }))
+}
+
+/// A change of a product; `None` without a valid id.
+fn read_entry(row: &tokio_postgres::Row, shop: i64) -> Result<Option<ChangeEntry>, StoreError> {
+    let Some(product) = decoding::product_id(shop, get(row, 2)?) else { return Ok(None) };
+    let kind = if get(row, 3)? { ChangeKind::Deleted } else { ChangeKind::Upserted };
+    let key = get::<Option<&str>>(row, 4)?.map(Key::from_stored);
+    Ok(Some(ChangeEntry { seq: decoding::seq(get(row, 1)?), product, key, kind }))
 }
 
 /// The current positions of these shops.

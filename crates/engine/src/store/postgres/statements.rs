@@ -140,6 +140,17 @@ statements! {
         LEFT JOIN products p ON p.shop_id = $1 AND p.id = c.product_id
         LEFT JOIN vectors v ON v.shop_id = $1 AND v.product_id = c.product_id AND v.model = $3
         WHERE s.shop_id = $1 ORDER BY c.last_seq");
+    /// The last removed change of a shop's products, and a page of those after a change.
+    CHANGES =
+        "SELECT r.removed_to, c.seq, c.product_id, c.deleted, c.key
+         FROM (SELECT coalesce(max(removed_to), 0) AS removed_to FROM removed_changes
+               WHERE shop_id = $1) r
+         LEFT JOIN (
+             SELECT c.seq, c.product_id, c.deleted,
+                 CASE WHEN c.deleted THEN c.key ELSE p.key END AS key
+             FROM changes c LEFT JOIN products p ON p.shop_id = $1 AND p.id = c.product_id
+             WHERE c.shop_id = $1 AND c.seq > $2 AND NOT c.is_vector ORDER BY c.seq LIMIT $3
+         ) c ON true ORDER BY c.seq";
     /// The positions of shops.
     POSITIONS = "SELECT s.shop_id, s.last_seq, c.stamp
                  FROM shops s LEFT JOIN changes c ON c.shop_id = s.shop_id AND c.seq = s.last_seq

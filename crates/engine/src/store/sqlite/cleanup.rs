@@ -68,6 +68,16 @@ impl Cleanup for SqliteCleanup {
              )",
             params![before, most],
         )?;
+        // Expired changes are told apart from changes that never happened.
+        transaction.execute(
+            "UPDATE shops SET removed_to = removed.seq FROM (
+                 SELECT shop_id, max(seq) AS seq FROM changes
+                 WHERE seq <= (SELECT seq FROM counters) - ?1
+                     AND seq < (SELECT min(seq) FROM changes) + ?2 AND is_vector = 0
+                 GROUP BY shop_id
+             ) removed WHERE id = removed.shop_id",
+            params![keep, most],
+        )?;
         transaction.execute(
             "DELETE FROM changes WHERE seq <= (SELECT seq FROM counters) - ?1
                  AND seq < (SELECT min(seq) FROM changes) + ?2",

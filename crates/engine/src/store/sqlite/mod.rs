@@ -5,6 +5,7 @@
 //! of a command), another removes expired rows; any number of connections read, each from its own
 //! snapshot.
 
+mod changes;
 mod cleanup;
 mod folder;
 mod reader;

@@ -8,6 +8,7 @@ use std::{
 use catalog::{
     access::{ReadPass, Visibility},
     change::Seq,
+    key::Key,
     product::{Product, ProductId, ShopId},
 };
 use parking_lot::Mutex;
@@ -15,11 +16,11 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{
-        AppliedChange, ChangeReads, EmbeddingQueue, FeedResult, FullScan, IndexSource, Page,
-        Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError, StoreInfo,
-        TokenReads, TokenRow, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
+        AppliedChange, ChangeReads, ChangesPage, EmbeddingQueue, FeedResult, FullScan, IndexSource,
+        Page, Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError,
+        StoreInfo, TokenReads, TokenRow, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
     },
-    SqliteStore, rows, vectors,
+    SqliteStore, changes, rows, vectors,
 };
 use crate::embed::{Encoder, ModelId};
 
@@ -132,6 +133,31 @@ impl ProductReads for SqliteReaders {
             }
             Ok(found)
         })
+    }
+
+    fn products_by_key(&self, pass: &ReadPass, keys: &[Key]) -> Result<Vec<Product>, StoreError> {
+        self.read(|connection| {
+            let mut statement = connection.prepare_cached(&format!(
+                "SELECT {columns} FROM products WHERE shop_id = ?1 AND key = ?2",
+                columns = rows::COLUMNS
+            ))?;
+            let mut found = Vec::with_capacity(keys.len());
+            for key in keys {
+                let mut row = statement.query(params![pass.shop().get(), key.as_str()])?;
+                found.extend(row.next()?.map_or(Ok(None), rows::read)?);
+            }
+            found.retain(|product| pass.visibility() == Visibility::All || !product.hidden);
+            Ok(found)
+        })
+    }
+
+    fn changes(
+        &self,
+        shop: ShopId,
+        since: Seq,
+        limit: usize,
+    ) -> Result<Option<ChangesPage>, StoreError> {
+        self.read(|connection| changes::page(connection, shop, since, limit))
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {

@@ -1,0 +1,93 @@
+//! `ProductReads::changes`: the changes that API clients follow.
+
+use catalog::{
+    change::ChangeKind::{self, Deleted, Upserted},
+    key::Key,
+};
+
+use super::*;
+use crate::store::ChangesPage;
+
+on_every_store! {
+    every_change_of_a_product_is_listed_once,
+    removed_changes_have_expired_for_those_who_need_them,
+}
+
+fn changes(readers: &dyn CatalogReads, of: u64, since: Seq, limit: usize) -> Option<ChangesPage> {
+    readers.changes(shop(of), since, limit).unwrap()
+}
+
+fn every_change_of_a_product_is_listed_once(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let nothing = ChangesPage { changes: vec![], next: Seq(0), is_complete: true };
+    assert_eq!(changes(&*readers, 1, Seq(0), 10), Some(nothing));
+    let key = |text: &str| Some(Key::parse(text).unwrap());
+    let mut seqs = Vec::new();
+    let (rug, lamp) = write(&mut *store, |transaction| {
+        let lamp = Draft { key: key("old"), ..draft("Lamp", false) };
+        let lamp = transaction.create(shop(1), lamp, NOW)?;
+        let rug = transaction.create(shop(1), draft("Rug", true), NOW)?;
+        transaction.create(shop(2), draft("Sofa", false), NOW)?;
+        seqs.extend([lamp.version, rug.version]);
+        Ok((rug, lamp))
+    })
+    .0;
+    // A vector changes search results, but no product.
+    assert!(put(&mut *store, &vector_of(&rug, "m", 1)));
+    let deleted = write(&mut *store, |transaction| {
+        let patch = Patch { key: Some(key("new")), ..Patch::default() };
+        let rug = transaction.update(rug.clone(), patch, NOW)?;
+        seqs.push(rug.version);
+        transaction.delete(&lamp)
+    })
+    .1;
+    seqs.push(deleted[1].seq());
+    assert!(put(&mut *store, &vector_of(&rug, "m", 2)));
+    let expected: [(Seq, ProductId, Option<Key>, ChangeKind); 4] = [
+        (seqs[0], lamp.id, None, Upserted),
+        (seqs[1], rug.id, key("new"), Upserted),
+        (seqs[2], rug.id, key("new"), Upserted),
+        (seqs[3], lamp.id, key("old"), Deleted),
+    ];
+    let all = changes(&*readers, 1, Seq(0), 10).unwrap();
+    let listed: Vec<_> = all
+        .changes
+        .iter()
+        .map(|entry| (entry.seq, entry.product, entry.key.clone(), entry.kind))
+        .collect();
+    assert_eq!((listed, all.next, all.is_complete), (expected.to_vec(), seqs[3], true));
+    let first = changes(&*readers, 1, Seq(0), 3).unwrap();
+    assert_eq!((&first.changes[..], first.is_complete), (&all.changes[..3], false));
+    let rest = changes(&*readers, 1, first.next, 3).unwrap();
+    assert_eq!((&rest.changes[..], rest.is_complete), (&all.changes[3..], true));
+    for since in [rest.next, Seq(u64::MAX)] {
+        let nothing = ChangesPage { changes: vec![], next: since, is_complete: true };
+        assert_eq!(changes(&*readers, 1, since, 3), Some(nothing));
+    }
+}
+
+fn removed_changes_have_expired_for_those_who_need_them(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let made: Vec<_> = ["a", "b", "c"].map(|title| create(&mut *store, 1, title, false)).into();
+    let embed = |store: &mut dyn CatalogStore, seed| {
+        made.iter().for_each(|product| assert!(put(store, &vector_of(product, "m", seed))));
+    };
+    embed(&mut *store, 1);
+    clean(&mut *subject.cleanup(), NOW, 4);
+    let page = changes(&*readers, 1, made[1].version, 10).unwrap();
+    assert_eq!(page.changes.len(), 1);
+    assert_eq!(changes(&*readers, 1, made[0].version, 10), None);
+    assert_eq!(changes(&*readers, 1, Seq(0), 10), None);
+    // Removed records of vectors are no reason to start over.
+    let next = page.next;
+    for seed in 2..4 {
+        embed(&mut *store, seed);
+        clean(&mut *subject.cleanup(), NOW, 2);
+        let nothing = ChangesPage { changes: vec![], next, is_complete: true };
+        assert_eq!(changes(&*readers, 1, next, 10), Some(nothing));
+    }
+    assert_eq!(changes(&*readers, 1, made[1].version, 10), None);
+    // The store is old, the shop is not.
+    create(&mut *store, 2, "d", false);
+    assert_eq!(changes(&*readers, 2, Seq(0), 10).unwrap().changes.len(), 1);
+}
