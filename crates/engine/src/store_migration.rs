@@ -174,6 +174,10 @@ fn everything(shop: ShopId) -> ReadPass {
 #[cfg(test)]
 mod tests {
     use catalog::{
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        change::Seq,
+        http_url::ProductUrl,
+        key::Key,
         price::Price,
         product::{Draft, Patch, Product, Title},
     };
@@ -182,7 +186,10 @@ mod tests {
     use super::*;
     use crate::{
         embed::{Encoder, ModelId, Vector},
-        store::{CatalogStore, NewToken, ProductReads, StoredResponse, conformance::settings},
+        store::{
+            CatalogStore, ChangeReads, NewToken, ProductReads, StoredResponse,
+            conformance::settings,
+        },
     };
 
     fn shop(number: u64) -> ShopId {
@@ -196,8 +203,13 @@ mod tests {
         let mut transaction = store.begin().unwrap();
         let mut made = Vec::new();
         for n in 0..1203 {
+            let width = AttributeValue::Number(Number::new(n as f64 / 7.0).unwrap());
+            let width = (AttributeName::parse("width").unwrap(), width);
             let draft = Draft {
                 hidden: n % 7 == 0,
+                key: (n % 3 == 0).then(|| Key::parse(&format!("sku {n}")).unwrap()),
+                url: (n % 5 == 0).then(|| ProductUrl::parse("https://a.example/1").unwrap()),
+                attributes: Attributes::new(vec![width]),
                 ..Draft::new(
                     Title::parse(&format!("Lamp {n} \"é\"")).unwrap(),
                     Price::parse("$1").unwrap(),
@@ -252,6 +264,13 @@ mod tests {
             assert_eq!(found.as_ref(), Some(product));
         }
         assert_eq!(readers.tokens(None).unwrap()[0].secret_hash, [7; 32]);
+        let key = Key::parse("sku 300").unwrap();
+        let keyed = readers.products_by_key(&everything(shop(1)), &[key]).unwrap();
+        assert_eq!(keyed, [made[300].clone()]);
+        // Change records are not copied: who follows them starts over, unless up to date.
+        let last = readers.last_change(shop(1)).unwrap();
+        assert_eq!(readers.changes(shop(1), Seq(0), 10).unwrap(), None);
+        assert!(readers.changes(shop(1), last, 10).unwrap().unwrap().changes.is_empty());
         let mut store = postgres.store();
         let mut transaction = store.begin().unwrap();
         let key =

@@ -7,6 +7,8 @@ mod columns;
 #[cfg(test)]
 pub(crate) mod conformance;
 mod decoding;
+#[cfg(test)]
+mod earlier_version;
 mod error;
 mod postgres;
 mod records;

@@ -1,0 +1,200 @@
+//! Stores that the version before keys and attributes has filled: everything in them is read, and
+//! they take what is new.
+
+use std::sync::Arc;
+
+use catalog::{
+    access::{Caller, ReadPass, Role},
+    attributes::{AttributeName, AttributeValue, Attributes},
+    change::{ChangeKind, Seq},
+    key::Key,
+    product::{Patch, ProductId, ShopId},
+};
+use jiff::Timestamp;
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::{
+    CatalogReads, CatalogStore, Postgres, SqliteReaders, SqliteStore, StoreErrorKind,
+    conformance::settings,
+};
+
+const FOLDER: &str = include_str!("earlier_version/folder.sql");
+const DATABASE: &str = include_str!("earlier_version/database.sql");
+
+/// A store of the earlier version.
+trait Earlier {
+    fn new() -> Self;
+
+    /// Runs statements, in the dialect of the store, before the store is opened.
+    fn execute(&self, statements: &str);
+
+    /// Opens the store, which migrates it at first.
+    fn open(&self) -> (Box<dyn CatalogStore>, Arc<dyn CatalogReads>);
+}
+
+struct EarlierFolder(TempDir);
+
+impl Earlier for EarlierFolder {
+    fn new() -> Self {
+        let made = Self(tempfile::tempdir().unwrap());
+        made.execute(FOLDER);
+        made
+    }
+
+    fn execute(&self, statements: &str) {
+        let connection = Connection::open(self.0.path().join("shopkeeper.db")).unwrap();
+        connection.execute_batch(statements).unwrap();
+    }
+
+    fn open(&self) -> (Box<dyn CatalogStore>, Arc<dyn CatalogReads>) {
+        let store = SqliteStore::open(self.0.path()).unwrap();
+        (Box::new(store), Arc::new(SqliteReaders::new(self.0.path().to_owned())))
+    }
+}
+
+struct EarlierDatabase {
+    name: String,
+    postgres: Postgres,
+}
+
+impl Earlier for EarlierDatabase {
+    fn new() -> Self {
+        let url = testkit::postgres().database();
+        let postgres = Postgres::new(&settings(&url)).unwrap();
+        let made = Self { name: url.rsplit_once('/').unwrap().1.to_owned(), postgres };
+        made.execute(DATABASE);
+        let too_old = made.postgres.check_schema().unwrap_err();
+        assert_eq!(too_old.kind(), StoreErrorKind::TooOld);
+        made
+    }
+
+    fn execute(&self, statements: &str) {
+        testkit::postgres().psql(&self.name, statements);
+    }
+
+    fn open(&self) -> (Box<dyn CatalogStore>, Arc<dyn CatalogReads>) {
+        self.postgres.migrate().unwrap();
+        self.postgres.check_schema().unwrap();
+        (Box::new(self.postgres.store()), Arc::new(self.postgres.readers()))
+    }
+}
+
+fn shop(number: u64) -> ShopId {
+    ShopId::new(number).unwrap()
+}
+
+fn viewer() -> ReadPass {
+    Caller::new(shop(1), Role::Viewer).may_read()
+}
+
+fn id(number: u64) -> ProductId {
+    ProductId::new(number).unwrap()
+}
+
+fn everything_is_read(store: &mut dyn CatalogStore, readers: &dyn CatalogReads) {
+    let page = readers.page(&viewer(), 10, 0).unwrap();
+    let shown: Vec<_> = page
+        .products
+        .iter()
+        .map(|row| (row.id.get(), row.title.as_str(), row.price.text(), row.hidden))
+        .collect();
+    let expected = [
+        (1, "Green linen dress", "$39.90", false),
+        (2, "Crème \"brûlée\" bowl 绿茶", "1 299,50 ₽", false),
+        (3, "Hidden lamp", "€5", true),
+    ];
+    assert_eq!((shown, page.total), (expected.to_vec(), 3));
+    assert_eq!(page.products[0].media[1].url(), "https://img.example/dress-back.jpg");
+    assert_eq!(page.products[0].description.as_str(), "Light and airy.\nMachine washable.");
+    assert!(page.products.iter().all(|row| row.price.money().is_some()));
+    for product in &page.products {
+        assert_eq!((&product.key, &product.url), (&None, &None));
+        assert!(product.attributes.is_empty());
+    }
+    assert_eq!(readers.counts(shop(2)).unwrap().visible, 1);
+    let tokens = readers.tokens(None).unwrap();
+    let tokens: Vec<_> = tokens
+        .iter()
+        .map(|row| (row.id, row.shop.get(), row.role, row.name.as_str(), row.expires_at.is_some()))
+        .collect();
+    let expected = [
+        (1, 1, Role::Editor, "shop one", false),
+        (2, 2, Role::Editor, "", false),
+        (3, 1, Role::Shopper, "storefront", true),
+    ];
+    assert_eq!(tokens, expected);
+    for (number, vectors) in [(1, 3), (2, 1)] {
+        let mut found = 0;
+        readers.scan_vectors(shop(number), &mut |_| found += 1).unwrap();
+        assert_eq!(found, vectors);
+    }
+    let mut transaction = store.begin().unwrap();
+    let response = transaction.stored_response(shop(1), "first-delivery", Timestamp::UNIX_EPOCH);
+    assert!(response.unwrap().unwrap().body.starts_with(b"{\"created_count\":2,"));
+}
+
+fn the_store_is_read_and_takes_keys<E: Earlier>() {
+    let earlier = E::new();
+    let (mut store, readers) = earlier.open();
+    everything_is_read(&mut *store, &*readers);
+    // Stored vectors are among the old changes, because their records do not say so.
+    let old = readers.changes(shop(1), Seq(0), 100).unwrap().unwrap();
+    assert!(old.is_complete && old.changes.iter().all(|entry| entry.key.is_none()));
+    let deleted = old.changes.iter().find(|entry| entry.kind == ChangeKind::Deleted).unwrap();
+    assert_eq!((deleted.product, deleted.seq), (id(4), old.next));
+
+    let key = Key::parse("dress-1").unwrap();
+    let brand = AttributeName::parse("brand").unwrap();
+    let brand = Attributes::new(vec![(brand, AttributeValue::Text("Acme".into()))]);
+    let mut transaction = store.begin().unwrap();
+    let dress = transaction.product(shop(1), id(1)).unwrap().unwrap();
+    let patch =
+        Patch { key: Some(Some(key.clone())), attributes: Some(brand.clone()), ..Patch::default() };
+    let dress = transaction.update(dress, patch, Timestamp::UNIX_EPOCH).unwrap();
+    transaction.commit().unwrap();
+    drop((store, readers));
+
+    let (mut store, readers) = earlier.open();
+    let found = readers.products_by_key(&viewer(), std::slice::from_ref(&key)).unwrap();
+    assert_eq!(found, [dress.clone()]);
+    assert_eq!((found[0].key.as_ref(), &found[0].attributes), (Some(&key), &brand));
+    let new = readers.changes(shop(1), old.next, 100).unwrap().unwrap();
+    assert_eq!((new.changes.len(), new.changes[0].key.as_ref()), (1, Some(&key)));
+    let mut transaction = store.begin().unwrap();
+    assert_eq!(transaction.key_holder(shop(1), &key).unwrap(), Some(dress.id));
+    assert_eq!(transaction.key_holder(shop(2), &key).unwrap(), None);
+}
+
+/// What was removed before the migration has expired after it.
+fn removed_changes_stay_removed<E: Earlier>(removal: &str) {
+    let earlier = E::new();
+    earlier.execute(removal);
+    let (_store, readers) = earlier.open();
+    let listed = |of, since| readers.changes(shop(of), Seq(since), 100).unwrap();
+    assert_eq!(listed(1, 0), None);
+    assert_eq!(listed(1, 2), None);
+    assert!(!listed(1, 3).unwrap().changes.is_empty());
+}
+
+#[test]
+fn a_folder_is_read_and_takes_keys() {
+    the_store_is_read_and_takes_keys::<EarlierFolder>();
+}
+
+#[test]
+fn a_database_is_read_and_takes_keys() {
+    the_store_is_read_and_takes_keys::<EarlierDatabase>();
+}
+
+#[test]
+fn changes_removed_from_a_folder_stay_removed() {
+    removed_changes_stay_removed::<EarlierFolder>("DELETE FROM changes WHERE seq <= 3");
+}
+
+#[test]
+fn changes_removed_from_a_database_stay_removed() {
+    let removal = "DELETE FROM changes WHERE shop_id = 1 AND seq <= 3;
+                   DELETE FROM changes WHERE shop_id = 2";
+    removed_changes_stay_removed::<EarlierDatabase>(removal);
+}
