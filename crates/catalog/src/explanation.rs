@@ -15,6 +15,8 @@ pub struct Explanation {
     /// Whether the product claims to be free of what the query excludes ("nickel-free"). Such
     /// products come before all others, in the order of their scores.
     pub claims: bool,
+    /// Whether the query is the product's key. That product comes before all others.
+    pub key: bool,
 }
 
 /// The lexical part of a score.
@@ -43,6 +45,8 @@ pub struct TermPart {
     pub title: u32,
     /// Term frequency in the description.
     pub description: u32,
+    /// Whether the key or an attribute has the term.
+    pub attribute: bool,
     /// What the term adds to [`LexicalPart::matched`].
     pub score: f32,
 }

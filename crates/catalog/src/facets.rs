@@ -1,9 +1,15 @@
 //! Facets: how the products of a result are distributed over the values of an attribute or over
-//! prices.
+//! prices. [`AttributeCounts`] and [`PriceCounts`] collect what the products of a result have, and
+//! turn it into a facet.
+
+mod counts;
+mod histogram;
 
 use rust_decimal::Decimal;
 
 use crate::{attributes::AttributeName, currency::Currency};
+
+pub use self::counts::{AttributeCounts, PriceCounts};
 
 /// The most facets of a request.
 pub const MAX_FACETS: usize = 20;

@@ -104,6 +104,17 @@ pub struct ProductFilter {
 }
 
 impl ProductFilter {
+    /// No conditions.
+    pub fn none() -> &'static Self {
+        static NONE: ProductFilter = ProductFilter { all: Vec::new(), none: Vec::new() };
+        &NONE
+    }
+
+    /// Whether there are conditions on a field.
+    pub fn has_conditions_on(&self, field: &str) -> bool {
+        self.all.iter().chain(&self.none).any(|condition| condition.field() == field)
+    }
+
     /// Whether every product matches.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty() && self.none.is_empty()

@@ -136,7 +136,7 @@ impl Fusion {
             let score = signals.dense_score();
             DensePart { similarity, score, weight: 1.0 - weight }
         });
-        Explanation { score: self.score(signals), lexical, dense, claims: false }
+        Explanation { score: self.score(signals), lexical, dense, claims: false, key: false }
     }
 
     /// The lowest relevant score.

@@ -242,7 +242,8 @@ impl Bm25Scorer {
         term_weight * (self.k1 + 1.0) * freq / (self.k1 + freq)
     }
 
-    /// An upper bound of the score of terms whose weights add up to this.
+    /// An upper bound of the score of terms whose weights add up to this, in whatever fields and
+    /// however often they occur.
     pub fn max_score(&self, term_weights: f32) -> f32 {
         term_weights * (self.k1 + 1.0)
     }
