@@ -5,6 +5,7 @@ use std::sync::Arc;
 use catalog::{
     access::ReadPass,
     product::{Product, ShopId},
+    sort::Sort,
 };
 
 use super::{Engine, EngineError};
@@ -13,7 +14,7 @@ use crate::{
         CacheKey, MemorySource, SearchContext, SearchRequest, SearchResults, SimilarRequest,
         postgres::PostgresSource, search, similar,
     },
-    store::{CatalogReads, StoreError, postgres_search::PostgresSearch},
+    store::{CatalogReads, Page, StoreError, postgres_search::PostgresSearch},
 };
 
 impl Engine {
@@ -55,6 +56,22 @@ impl Engine {
             Ok(results)
         })
         .await
+    }
+
+    /// A page of the catalog in an order; the most relevant first is by ascending id.
+    pub async fn sorted_page(
+        &self,
+        pass: ReadPass,
+        sort: Sort,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Page, EngineError> {
+        if sort == Sort::Relevance {
+            return self.page(pass, limit, offset).await;
+        }
+        let request = SearchRequest { offset, ..SearchRequest::all(sort, limit) };
+        let found = self.search(pass, request).await?;
+        Ok(Page { products: found.products.clone(), total: found.total })
     }
 
     /// The products most similar to another one, most similar first; `None` if that product does

@@ -20,6 +20,22 @@ impl BitSet {
         bits
     }
 
+    /// `len` bits, all on.
+    pub(in crate::index) fn full(len: usize) -> Self {
+        let mut bits = Self::new(len);
+        bits.fill_from(std::iter::repeat_n(true, len));
+        bits
+    }
+
+    /// Turns on the bits for which an iterator from index 0 on says so.
+    #[inline]
+    pub(in crate::index) fn fill_from(&mut self, mut on: impl Iterator<Item = bool>) {
+        for block in &mut self.0 {
+            let bits = on.by_ref().take(BLOCK).zip(0..BLOCK);
+            *block = bits.fold(*block, |bits, (on, at)| bits | u64::from(on) << at);
+        }
+    }
+
     pub(in crate::index) fn set(&mut self, at: usize) {
         self.0[at / BLOCK] |= 1 << (at % BLOCK);
     }
@@ -42,6 +58,11 @@ impl BitSet {
     #[inline]
     pub(in crate::index) fn block(&self, block: usize) -> u64 {
         self.0[block]
+    }
+
+    /// All blocks, in order.
+    pub(in crate::index) fn blocks(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
     }
 
     /// Keeps the bits that are on in both.
@@ -109,5 +130,13 @@ mod tests {
         assert_eq!(after(BitSet::intersect), [64]);
         assert_eq!(after(BitSet::subtract), [0, 130]);
         assert_eq!(after(BitSet::union), [0, 64, 100, 130]);
+    }
+
+    #[test]
+    fn a_full_set_has_no_bits_behind_its_end() {
+        assert_eq!(BitSet::full(131).iter().collect::<Vec<_>>(), (0..131).collect::<Vec<_>>());
+        let mut bits = BitSet::new(70);
+        bits.fill_from((0..70).map(|at| at % 3 == 0));
+        assert_eq!(bits.iter().collect::<Vec<_>>(), (0..70).step_by(3).collect::<Vec<_>>());
     }
 }

@@ -16,6 +16,7 @@ use super::{
     scoring::{self, Matches},
     segment::{LiveSegment, build_segments},
 };
+use crate::embed::StoredVector;
 
 /// Some products of a shop, with statistics of all its visible products.
 pub struct CandidateIndex {
@@ -32,7 +33,10 @@ impl CandidateIndex {
         corpus: CorpusStats,
         doc_freqs: HashMap<Box<str>, u64>,
     ) -> Self {
-        let segments = build_segments(entries.iter().map(|entry| (entry, entry.vector.known())));
+        let entries = entries.iter();
+        let segments = build_segments(
+            entries.map(|entry| (entry, entry.vector.known().map(StoredVector::numbers))),
+        );
         Self { segments, corpus, doc_freqs }
     }
 
@@ -41,7 +45,7 @@ impl CandidateIndex {
     pub fn search<E>(
         &self,
         plan: &Plan<'_>,
-        verify: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+        verify: impl FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
         let (visibility, doc_freqs) = (plan.visibility, Some(&self.doc_freqs));
         let statistics = Statistics { visibility, corpus: &self.corpus, doc_freqs };

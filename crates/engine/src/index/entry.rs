@@ -34,9 +34,11 @@ pub struct Entry<'a> {
 pub enum EntryVector<'a> {
     /// The product has no vector yet.
     Missing,
-    /// Texts, other terms and vector are those that the index already holds.
+    /// Texts, key, attributes and vector are those that the index already holds: price, visibility
+    /// and version are updated in place.
     Unchanged,
-    /// The product's terms are new, its vector is the one that the index already holds.
+    /// Title and description are those that the index already holds, and so is the vector. Key and
+    /// attributes may have changed.
     Kept,
     /// The vector of the texts.
     Known(&'a StoredVector),

@@ -1,4 +1,4 @@
-//! One shop's products in memory, searchable by terms, by vector and by price.
+//! One shop's products in memory, searchable by terms, by vector, by price and by attributes.
 //!
 //! The index is a log-structured merge tree without the disk: each group of writes becomes a small
 //! immutable segment, small segments are merged into larger ones, and a deletion is a tombstone
@@ -10,10 +10,10 @@
 //! | folder | contains |
 //! |---|---|
 //! | `dense/` | vectors, their sketches, estimated and exact cosines |
-//! | `segment/` | term dictionary, postings, columns, tombstones; building and merging |
+//! | `segment/` | term dictionary, postings, columns, attributes, keys, tombstones; building and merging |
 //! | `lexical/` | BM25F over the postings, bigrams, vocabulary for spelling correction |
-//! | `filter/` | visibility, price and negation filters |
-//! | `scoring/` | candidate scan, pruning, rescoring, top hits, similar products |
+//! | `filter/` | visibility, price, attribute and negation filters |
+//! | `scoring/` | candidate scan, pruning, rescoring, top hits, facets, similar products |
 //! | `writer/` | applying changes, background merges, bulk building |
 //!
 //! Architecture invariants:

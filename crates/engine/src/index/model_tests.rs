@@ -189,6 +189,7 @@ fn check_query(
         words,
         dense: vector.as_ref().map(|vector| (vector.numbers(), PROFILE)),
         title_fingerprint: 0,
+        key: None,
         visibility,
         is_eligible: &|_| true,
         makes_claim: &|_| false,

@@ -5,9 +5,11 @@ use std::time::Instant;
 use catalog::{
     access::Visibility,
     analysis::{QueryTerms, fingerprint},
+    facets::{DEFAULT_FACET_LIMIT, FacetField},
+    filter::ProductFilter,
     fusion::QueryProfile,
-    price::Money,
-    query_parser::{Exclusion, ParsedQuery, PriceRange, SortOrder},
+    query_parser::{Exclusion, ParsedQuery, PriceRange},
+    sort::Sort,
     tuning::{TUNING, Tuning},
 };
 
@@ -22,12 +24,20 @@ pub struct Plan<'a> {
     pub dense: Option<DenseQuery>,
     /// The fingerprint of a title that equals the query, word by word.
     pub title_fingerprint: u32,
-    /// Price filters; a product must satisfy all of them.
+    /// The query, if it may be a key: the product with this key comes first.
+    pub key: Option<&'a str>,
+    /// Price conditions of the text; a product must satisfy all of them.
     pub price_ranges: Vec<PriceRange<'a>>,
     /// Negation filters: what the texts of a product must not say.
     pub exclusions: &'a [Exclusion],
-    /// The order of the results; `None` orders by relevance.
-    pub order: Option<SortOrder>,
+    /// The conditions of the request.
+    pub filter: &'a ProductFilter,
+    /// What to count over all results.
+    pub facets: &'a [FacetField],
+    /// Maximum number of values of a facet.
+    pub facet_limit: usize,
+    /// The order of the results.
+    pub order: Sort,
     /// Whether hidden products can be found.
     pub visibility: Visibility,
     /// Number of results to skip.
@@ -72,18 +82,21 @@ impl<'a> Plan<'a> {
         limit: usize,
     ) -> Self {
         let words = parsed.terms();
-        let sort = parsed.sort.as_ref().map(|hint| hint.order);
-        let (kind, order) = match words.is_empty() && parsed.has_conditions() {
-            true => (QueryKind::MatchAll, sort.or(Some(SortOrder::Newest))),
-            false => (QueryKind::Terms(words), sort),
+        let kind = match words.is_empty() && parsed.has_conditions() {
+            true => QueryKind::MatchAll,
+            false => QueryKind::Terms(words),
         };
-        Self {
+        let plan = Self {
             kind,
             dense: None,
             title_fingerprint: fingerprint(&parsed.sentence),
+            key: None,
             price_ranges: parsed.constraints.iter().map(PriceRange::of).collect(),
             exclusions: &parsed.exclusions,
-            order,
+            filter: ProductFilter::none(),
+            facets: &[],
+            facet_limit: DEFAULT_FACET_LIMIT,
+            order: Sort::Relevance,
             visibility,
             offset,
             limit,
@@ -91,17 +104,32 @@ impl<'a> Plan<'a> {
             threads: 1,
             tuning: TUNING,
             deadline: None,
-        }
+        };
+        plan.ordered(parsed.sort.as_ref().map_or(Sort::Relevance, |hint| hint.order.into()))
+    }
+
+    /// The plan of a request without a query: all products, newest first unless ordered otherwise.
+    pub fn matching_all(self) -> Self {
+        let order = self.order.clone();
+        Self { kind: QueryKind::MatchAll, ..self }.ordered(order)
+    }
+
+    /// The plan with another order. Where nothing has a score, the newest are the most relevant.
+    pub fn ordered(mut self, order: Sort) -> Self {
+        self.order = match (&self.kind, order) {
+            (QueryKind::MatchAll, Sort::Relevance) => Sort::Newest,
+            (_, order) => order,
+        };
+        self
+    }
+
+    /// The plan without a page.
+    pub(super) fn counting(&self) -> Self {
+        Self { offset: 0, limit: 0, explain: false, ..self.clone() }
     }
 
     /// Whether the deadline has passed.
     pub(super) fn is_timed_out(&self) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= Instant::now())
-    }
-
-    /// Whether a price satisfies every price filter. `None`, an unparsable price, satisfies none.
-    #[inline]
-    pub(super) fn admits(&self, price: Option<Money>) -> bool {
-        self.price_ranges.iter().all(|range| price.is_some_and(|price| range.admits(price)))
     }
 }

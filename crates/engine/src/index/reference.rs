@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use catalog::{
     access::Visibility,
     analysis::{Bigram, QueryTerms, Term, fingerprint, for_each_bigram, for_each_word},
+    attributes::Attributes,
     change::Seq,
     fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
     price::Money,
@@ -16,7 +17,10 @@ use catalog::{
     },
 };
 
-use super::{dense::reciprocal_length, scoring::CLAIM_BOOST};
+use super::{
+    dense::reciprocal_length,
+    scoring::{CLAIM_BOOST, KEY_BOOST},
+};
 use crate::embed::StoredVector;
 
 /// All products of a shop, by number.
@@ -30,9 +34,13 @@ pub(super) struct Product {
     pub(super) price: Option<Money>,
     pub(super) title: String,
     pub(super) description: String,
+    pub(super) key: Option<String>,
+    pub(super) attributes: Attributes,
     pub(super) vector: Option<StoredVector>,
     title_words: Vec<String>,
     description_words: Vec<String>,
+    /// Of all strings of attributes and of the key.
+    attribute_words: Vec<String>,
 }
 
 /// A query. Statistics are those of all visible products; only eligible ones are results.
@@ -40,6 +48,7 @@ pub(super) struct Query<'a> {
     pub(super) words: &'a QueryTerms,
     pub(super) dense: Option<(&'a [i8], QueryProfile)>,
     pub(super) title_fingerprint: u32,
+    pub(super) key: Option<&'a str>,
     pub(super) visibility: Visibility,
     pub(super) is_eligible: &'a dyn Fn(&Product) -> bool,
     pub(super) makes_claim: &'a dyn Fn(&Product) -> bool,
@@ -65,14 +74,30 @@ impl Product {
             price: None,
             title: title.to_owned(),
             description: description.to_owned(),
+            key: None,
+            attributes: Attributes::default(),
             vector: None,
             title_words: words_of(title),
             description_words: words_of(description),
+            attribute_words: Vec::new(),
         }
     }
 
+    pub(super) fn with(mut self, key: Option<&str>, attributes: &Attributes) -> Self {
+        self.attribute_words = words_of(&attributes.text());
+        self.attribute_words.extend(key.into_iter().flat_map(words_of));
+        self.key = key.map(str::to_owned);
+        self.attributes = attributes.clone();
+        self
+    }
+
+    /// All that the product says besides title and description, a line each.
+    pub(super) fn statements(&self) -> String {
+        format!("{}\n{}", self.attributes.text(), self.key.as_deref().unwrap_or_default())
+    }
+
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.freqs(word) != (0, 0)
+        self.freqs(word) != TermFreqs::default()
     }
 
     fn lengths(&self) -> FieldLengths {
@@ -82,10 +107,10 @@ impl Product {
         }
     }
 
-    /// The frequencies of a word in title and description.
-    fn freqs(&self, word: &str) -> (u32, u32) {
+    fn freqs(&self, word: &str) -> TermFreqs {
         let freq = |words: &[String]| words.iter().filter(|other| *other == word).count() as u32;
-        (freq(&self.title_words), freq(&self.description_words))
+        let attribute = freq(&self.attribute_words) > 0;
+        TermFreqs::new(freq(&self.title_words), freq(&self.description_words), attribute)
     }
 
     fn similarity(&self, query: &[i8]) -> Option<f32> {
@@ -137,11 +162,16 @@ impl Reference {
         let others = eligible.iter().filter(|(_, _, signals)| !signals.is_exact_title);
         let best = others.map(|(_, _, signals)| fusion.score(*signals)).fold(0.0, f32::max);
         let cutoff = fusion.cutoff().at(best);
-        let relevant = eligible.iter().filter(|(_, _, signals)| fusion.score(*signals) >= cutoff);
+        let has_key =
+            |product: &Product| query.key.is_some() && query.key == product.key.as_deref();
+        let relevant = eligible
+            .iter()
+            .filter(|(_, product, signals)| fusion.score(*signals) >= cutoff || has_key(product));
         let mut hits: Vec<Hit> = relevant
             .map(|(id, product, signals)| {
                 let boost = if (query.makes_claim)(product) { CLAIM_BOOST } else { 0.0 };
-                let score = Score(fusion.score(*signals) + boost);
+                let key = if has_key(product) { KEY_BOOST } else { 0.0 };
+                let score = Score(fusion.score(*signals) + (boost + key));
                 Hit { product: *id, version: product.version, score }
             })
             .collect();
@@ -206,6 +236,7 @@ impl LexicalReference {
         let mut doc_freqs: BTreeMap<&str, u64> = BTreeMap::new();
         for (_, product) in visible {
             let words = product.title_words.iter().chain(&product.description_words);
+            let words = words.chain(&product.attribute_words);
             let words: BTreeSet<&str> = words.map(String::as_str).collect();
             words.into_iter().for_each(|word| *doc_freqs.entry(word).or_default() += 1);
         }
@@ -251,9 +282,8 @@ impl LexicalReference {
         }
         let words = variant.words.iter().zip(&variant.term_weights);
         words.filter(|(word, _)| product.contains(word)).fold(0.0, |sum, (word, weight)| {
-            let (title, description) = product.freqs(word);
-            let freqs = TermFreqs::new(title, description, false);
-            sum + self.scorer.score(variant.weight * weight, freqs, product.lengths())
+            let (weight, freqs) = (variant.weight * weight, product.freqs(word));
+            sum + self.scorer.score(weight, freqs, product.lengths())
         })
     }
 }

@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-#[cfg(test)]
-use catalog::analysis::QueryTerms;
 use catalog::{
     access::Visibility,
     change::Seq,
@@ -11,6 +9,8 @@ use catalog::{
     query_parser::{ParsedQuery, TermLookup},
     ranking::{CorpusStats, Hit},
 };
+#[cfg(test)]
+use catalog::{analysis::QueryTerms, filter::ProductFilter, sort::Sort};
 
 #[cfg(test)]
 use super::plan::QueryKind;
@@ -84,7 +84,14 @@ impl Snapshot {
 
     /// The vector of a product.
     pub(super) fn vector(&self, id: ProductId) -> Option<&[i8]> {
-        self.segments.iter().find_map(|live| live.vectors().get(live.find(id)?))
+        let mut found = self.segments.iter().filter_map(|live| Some((live, live.find(id)?)));
+        let (live, doc) = found.next()?;
+        live.vectors().get(doc)
+    }
+
+    /// Whether a visible product has this key.
+    pub fn contains_key(&self, key: &str, visibility: Visibility) -> bool {
+        self.segments.iter().any(|live| live.find_key(key, visibility).is_some())
     }
 
     /// Number of products, hidden ones included.
@@ -107,6 +114,11 @@ impl Snapshot {
         size_of::<Self>() + self.segments.iter().map(LiveSegment::memory_bytes).sum::<usize>()
     }
 
+    /// Memory of attributes and keys, without their words.
+    pub fn attribute_bytes(&self) -> usize {
+        self.segments.iter().map(|live| live.segment.attribute_bytes()).sum()
+    }
+
     /// Whether any product visible contains a term, given as it is indexed.
     pub fn contains_term(&self, term: &str, visibility: Visibility) -> bool {
         lexical::is_known(&self.segments, visibility, term)
@@ -127,12 +139,13 @@ impl Snapshot {
     /// The products that satisfy a plan, in its order. All statistics are those of the products in
     /// the plan's visibility: the result is the same as if there were no others.
     ///
-    /// `verify` is called at most once, with products whose terms do not decide whether they match
-    /// an exclusion of the plan, and returns those whose texts do.
+    /// `verify` is called with products whose terms do not decide whether they match an exclusion of
+    /// the plan, and returns those whose texts do: once, and once more for each facet whose own
+    /// conditions are left out.
     pub fn search<E>(
         &self,
         plan: &Plan<'_>,
-        verify: impl FnOnce(&[ProductId]) -> Result<Vec<ProductId>, E>,
+        verify: impl FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
     ) -> Result<Matches, E> {
         let visibility = plan.visibility;
         let statistics =
@@ -173,9 +186,13 @@ pub(super) fn plan_of(
         kind: QueryKind::Terms(words.clone()),
         dense: None,
         title_fingerprint: 0,
+        key: None,
         price_ranges: Vec::new(),
         exclusions: &[],
-        order: None,
+        filter: ProductFilter::none(),
+        facets: &[],
+        facet_limit: 0,
+        order: Sort::Relevance,
         visibility,
         offset,
         limit,

@@ -34,6 +34,10 @@ impl SearchSource for MemorySource<'_> {
         self.snapshot.contains_term(word, self.visibility())
     }
 
+    fn contains_key(&self, key: &str) -> bool {
+        self.snapshot.contains_key(key, self.visibility())
+    }
+
     fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
         self.snapshot.correct(query, self.visibility(), is_word, parsed);
     }

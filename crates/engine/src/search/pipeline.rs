@@ -1,10 +1,9 @@
 //! The steps of a search, the same for every source.
 
 use catalog::{
-    facets::Facets,
     product::{Product, ProductId},
     query::QueryText,
-    query_parser::ParsedQuery,
+    query_parser::{ParseOptions, ParsedQuery},
     ranking::Hit,
 };
 
@@ -22,8 +21,7 @@ pub(crate) fn search(
 ) -> Result<SearchResults, StoreError> {
     let mut timer = StageTimer::start(request.time_limit);
     let parsed = parse(source, context, request);
-    let mut plan = Plan::of(&parsed, source.visibility(), request.offset, request.limit);
-    (plan.explain, plan.tuning) = (request.explain, request.tuning);
+    let mut plan = plan(source, request, &parsed);
     (plan.threads, plan.deadline) = (context.threads(), timer.deadline);
     if let QueryKind::Terms(words) = &plan.kind {
         source.prefetch_words(words);
@@ -42,13 +40,13 @@ pub(crate) fn search(
     timer.end_stage("encode")?;
 
     let scored = source.score(&plan, &parsed, &mut timer)?;
-    let Matches { hits, total, explanations, timed_out, .. } = scored.matches;
+    let Matches { hits, total, explanations, timed_out, facets, .. } = scored.matches;
     if timed_out {
         return Err(StoreError::search_timeout());
     }
     timer.end_stage("score")?;
 
-    let products = fetch(source, &parsed, &hits)?;
+    let products = fetch(source, request, &parsed, &hits)?;
     let total = total - (hits.len() - products.len());
     timer.finish("fetch");
     Ok(SearchResults {
@@ -56,11 +54,36 @@ pub(crate) fn search(
         explanations,
         total,
         is_total_exact: scored.is_total_exact,
-        facets: Facets::default(),
+        facets,
         seq: source.seq(),
         encoder,
         parsed,
     })
+}
+
+/// The plan of a request. An order that the request states wins over one in the text.
+fn plan<'a>(
+    source: &dyn SearchSource,
+    request: &'a SearchRequest,
+    parsed: &'a ParsedQuery,
+) -> Plan<'a> {
+    let mut plan = Plan::of(parsed, source.visibility(), request.offset, request.limit);
+    if request.query.is_none() {
+        plan = plan.matching_all();
+    }
+    if let Some(sort) = &request.sort {
+        plan = plan.ordered(sort.clone());
+    }
+    plan.key = key(request);
+    (plan.filter, plan.facets) = (&request.filter, &request.facets);
+    plan.facet_limit = request.facet_limit;
+    (plan.explain, plan.tuning) = (request.explain, request.tuning);
+    plan
+}
+
+/// The query as a key.
+fn key(request: &SearchRequest) -> Option<&str> {
+    request.query.as_ref().map(|query| query.as_str().trim())
 }
 
 /// Parses the query and corrects its spelling, both with the vocabulary of the source.
@@ -72,6 +95,10 @@ fn parse(
     let Some(query) = request.query.as_ref().map(QueryText::as_str) else {
         return ParsedQuery::default();
     };
+    if key(request).is_some_and(|key| source.contains_key(key)) {
+        // The words of a key are not conditions.
+        return ParseOptions::NOTHING.parse(query, &|_| false);
+    }
     source.prefetch_text(query);
     let mut parsed = request.parse_options.parse(query, &|word| source.contains_word(word));
     if request.parse_options.corrections {
@@ -84,6 +111,7 @@ fn parse(
 /// or changed it so that it breaks a condition; such a product is omitted.
 fn fetch(
     source: &dyn SearchSource,
+    request: &SearchRequest,
     parsed: &ParsedQuery,
     hits: &[Hit],
 ) -> Result<Vec<Product>, StoreError> {
@@ -91,6 +119,7 @@ fn fetch(
     let mut products = source.products(&ids)?;
     products.retain(|product| {
         parsed.admits(&product.price)
+            && request.filter.matches(product.price.money(), &product.attributes)
             && parsed.allows(
                 product.title.as_str(),
                 product.description.as_str(),

@@ -8,9 +8,10 @@ use std::{mem, sync::Arc};
 
 use catalog::{
     access::Visibility,
+    attributes::{AttributeName, AttributeValue, Attributes},
     explanation::{Explanation, TermPart},
-    facets::FacetField,
-    filter::ProductFilter,
+    facets::{Bucket, Facet, FacetField, FacetValue, PriceFacet, ValueCount},
+    filter::{AttributeTest, Condition, ProductFilter},
     product::Product,
     query::QueryText,
     query_parser::ParseOptions,
@@ -71,6 +72,24 @@ impl CacheKey {
     }
 }
 
+impl CacheKey {
+    /// Memory beyond [`MIN_ENTRY_BYTES`].
+    fn bytes(&self) -> usize {
+        let query = self.query.as_ref().map_or(0, |query| query.as_str().len());
+        let condition = |condition: &Condition| {
+            let values = match condition {
+                Condition::Attribute(_, AttributeTest::AnyOf(values)) => values.as_slice(),
+                Condition::Attribute(..) | Condition::Price(_) => &[],
+            };
+            let texts: usize = values.iter().map(|value| value.as_str().len()).sum();
+            mem::size_of_val(condition) + mem::size_of_val(values) + texts + condition.field().len()
+        };
+        let conditions = self.filter.all.iter().chain(&self.filter.none).map(condition);
+        let facet = |facet: &FacetField| mem::size_of_val(facet) + facet.name().len();
+        query + conditions.sum::<usize>() + self.facets.iter().map(facet).sum::<usize>()
+    }
+}
+
 #[derive(Clone)]
 struct Entry {
     results: Arc<SearchResults>,
@@ -105,9 +124,7 @@ impl QueryCache {
     /// Caches results; others may be evicted for them.
     pub(crate) fn put(&self, key: CacheKey, results: &Arc<SearchResults>) {
         if let Some(cache) = &self.entries {
-            let bytes = MIN_ENTRY_BYTES
-                + key.query.as_ref().map_or(0, |query| query.as_str().len())
-                + bytes_of(results);
+            let bytes = MIN_ENTRY_BYTES + key.bytes() + bytes_of(results) + facet_bytes(results);
             cache.insert(key, Entry { results: Arc::clone(results), bytes });
         }
     }
@@ -127,6 +144,9 @@ fn bytes_of(results: &SearchResults) -> usize {
             + product.price.text().len()
             + mem::size_of_val(product.media.as_slice())
             + media
+            + product.key.as_ref().map_or(0, |key| key.as_str().len())
+            + product.url.as_ref().map_or(0, |url| url.as_str().len())
+            + attribute_bytes(&product.attributes)
     };
     let products: usize = results.products.iter().map(texts).sum();
     let words = |explanation: &Explanation| {
@@ -138,11 +158,52 @@ fn bytes_of(results: &SearchResults) -> usize {
     mem::size_of_val(results.products.as_slice()) + products + explanations + parsed
 }
 
+fn attribute_bytes(attributes: &Attributes) -> usize {
+    let one = |(name, value): (&AttributeName, &AttributeValue)| {
+        let text = |text: &Box<str>| mem::size_of_val(text) + text.len();
+        let texts: usize = value.texts().iter().map(text).sum();
+        mem::size_of_val(name) + mem::size_of_val(value) + name.as_str().len() + texts
+    };
+    attributes.iter().map(one).sum()
+}
+
+/// Memory of the facets of results.
+fn facet_bytes(results: &SearchResults) -> usize {
+    let value = |one: &ValueCount| {
+        let text = match &one.value {
+            FacetValue::Text(text) => text.len(),
+            FacetValue::Boolean(_) => 0,
+        };
+        mem::size_of_val(one) + text
+    };
+    let price =
+        |one: &PriceFacet| mem::size_of_val(one) + mem::size_of_val(one.histogram.as_slice());
+    let facet = |(field, facet): &(FacetField, Facet)| {
+        let counts: usize = match facet {
+            Facet::Attribute(counts) => {
+                let buckets = counts.numbers.as_ref().map_or(0, |numbers| numbers.histogram.len());
+                buckets * mem::size_of::<Bucket<f64>>()
+                    + counts.values.iter().map(value).sum::<usize>()
+            }
+            Facet::Price(prices) => prices.iter().map(price).sum(),
+        };
+        mem::size_of_val(field) + mem::size_of_val(facet) + field.name().len() + counts
+    };
+    results.facets.0.iter().map(facet).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
-    use catalog::{change::Seq, query_parser::ParsedQuery, ranking, tuning::Tuning};
+    use catalog::{
+        change::Seq,
+        facets::{AttributeFacet, Facets},
+        filter::FoldedText,
+        query_parser::ParsedQuery,
+        ranking,
+        tuning::Tuning,
+    };
 
     use super::*;
 
@@ -185,6 +246,27 @@ mod tests {
         let tuning = Tuning { ranking, ..TUNING };
         let request = SearchRequest { tuning, ..request("sofa") };
         assert_eq!(CacheKey::of(SnapshotId::next(), Visibility::VisibleOnly, &request), None);
+    }
+
+    #[test]
+    fn filters_and_facets_count() {
+        let name = || AttributeName::parse("color").unwrap();
+        let values = (0..50).map(|at| FoldedText::of(&format!("{at:0200}")));
+        let test = AttributeTest::AnyOf(values.collect());
+        let all = vec![Condition::Attribute(name(), test)];
+        let filter = ProductFilter { all, none: Vec::new() };
+        let request = SearchRequest { filter, ..request("sofa") };
+        let id = SnapshotId::next();
+        let large = CacheKey::of(id, Visibility::VisibleOnly, &request).unwrap();
+        assert!(large.bytes() > 50 * 200);
+        let value = |at| {
+            let value = FacetValue::Text(format!("{at:0200}").into());
+            ValueCount { value, count: 1 }
+        };
+        let facet = AttributeFacet { values: (0..50).map(value).collect(), ..Default::default() };
+        let facets = Facets(vec![(FacetField::Attribute(name()), Facet::Attribute(facet))]);
+        let results = SearchResults { facets, ..Arc::into_inner(results()).unwrap() };
+        assert!(facet_bytes(&results) > 50 * 200);
     }
 
     #[test]

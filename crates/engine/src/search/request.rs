@@ -46,12 +46,17 @@ pub struct SearchRequest {
 impl SearchRequest {
     /// The first `limit` products that match a query.
     pub fn new(query: QueryText, limit: usize) -> Self {
+        Self { query: Some(query), sort: None, ..Self::all(Sort::Newest, limit) }
+    }
+
+    /// The first `limit` of all products in an order.
+    pub fn all(sort: Sort, limit: usize) -> Self {
         Self {
-            query: Some(query),
+            query: None,
             filter: ProductFilter::default(),
             facets: Vec::new(),
             facet_limit: DEFAULT_FACET_LIMIT,
-            sort: None,
+            sort: Some(sort),
             limit,
             offset: 0,
             parse_options: ParseOptions::default(),

@@ -36,6 +36,11 @@ pub(crate) trait SearchSource {
     /// [`score`](Self::score) returns the error.
     fn contains_word(&self, word: &str) -> bool;
 
+    /// Whether a visible product has this key.
+    fn contains_key(&self, _key: &str) -> bool {
+        false
+    }
+
     /// Corrects words of a query that no visible product contains and that are not words of the
     /// language (`is_word`) to words of these products.
     fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery);

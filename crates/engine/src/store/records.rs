@@ -15,7 +15,7 @@ use crate::embed::{Embedding, Encoder, ModelId, StoredVector};
 /// One page of a catalog.
 #[derive(Debug)]
 pub struct Page {
-    /// The products of this page, by ascending id.
+    /// The products of this page, in order.
     pub products: Vec<Product>,
     /// The number of products on all pages.
     pub total: usize,

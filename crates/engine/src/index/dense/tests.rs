@@ -111,7 +111,8 @@ fn searches_with_sketches_equal_searches_without() {
         let search = |exact| {
             let verify = |_: &[ProductId]| Ok::<_, Infallible>(Vec::new());
             let effort = Effort { exact, threads: 1 };
-            let Ok(found) = search_with(snapshot.segments(), &statistics, &plan, effort, verify);
+            let Ok(found) =
+                search_with(snapshot.segments(), &statistics, &plan, Some(effort), verify);
             found
         };
         let exact = search(true);

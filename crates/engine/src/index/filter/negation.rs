@@ -7,6 +7,7 @@
 
 use catalog::query_parser::Exclusion;
 
+use super::Conditions;
 use crate::index::{
     bits::BitSet,
     plan::Plan,
@@ -26,11 +27,24 @@ pub(in crate::index) struct NegationMatches {
 
 impl NegationMatches {
     /// For each segment; empty for a plan without exclusions.
-    pub(in crate::index) fn of_segments(segments: &[LiveSegment], plan: &Plan<'_>) -> Vec<Self> {
+    pub(in crate::index) fn of_segments(
+        segments: &[LiveSegment],
+        plan: &Plan<'_>,
+        conditions: &Conditions<'_>,
+    ) -> Vec<Self> {
         if plan.exclusions.is_empty() {
             return Vec::new();
         }
-        segments.iter().map(|live| Self::of(live, plan)).collect()
+        let mut each: Vec<Self> = segments.iter().map(|live| Self::of(live, plan)).collect();
+        // Texts of products that fail another filter need not be read.
+        for (at, (live, found)) in segments.iter().zip(&mut each).enumerate() {
+            let passing = found.maybe_matches.iter().filter(|doc| {
+                live.is_visible(*doc, plan.visibility)
+                    && conditions.admit(at, *doc, live.columns().price(*doc))
+            });
+            found.maybe_matches = BitSet::with(live.segment.len(), passing);
+        }
+        each
     }
 
     fn of(live: &LiveSegment, plan: &Plan<'_>) -> Self {
@@ -62,11 +76,6 @@ impl NegationMatches {
             }
         }
         found.maybe_matches.subtract(&found.matches);
-        // Texts of products that fail another filter need not be read.
-        let passing = found.maybe_matches.iter().filter(|doc| {
-            live.is_visible(*doc, plan.visibility) && plan.admits(live.columns().price(*doc))
-        });
-        found.maybe_matches = BitSet::with(segment.len(), passing);
         found
     }
 }

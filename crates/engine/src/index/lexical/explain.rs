@@ -45,6 +45,7 @@ impl LexicalQuery<'_> {
             found.push(words[*word]);
             part.title += freqs.title();
             part.description += freqs.description();
+            part.attribute |= freqs.attribute();
             part.score += self.scorer.score(variant.weight * weight, freqs, lengths);
         }
         let is_found = match variant.all {

@@ -10,6 +10,8 @@ pub(super) struct Candidate {
     pub(super) segment: u32,
     pub(super) doc: DocId,
     pub(super) is_exact_title: bool,
+    /// Whether its key is the query.
+    pub(super) is_key: bool,
     /// Exact.
     pub(super) lexical: f32,
     /// Not a number for a product without a vector.
@@ -35,6 +37,11 @@ impl Candidate {
     #[inline]
     pub(super) fn lower_bound(&self) -> Signals {
         self.signals_with(self.similarity - self.error_bound)
+    }
+
+    /// Whether it is a result whatever its score.
+    pub(super) fn is_certain(&self) -> bool {
+        self.is_exact_title || self.is_key
     }
 
     pub(super) fn is_estimated(&self) -> bool {

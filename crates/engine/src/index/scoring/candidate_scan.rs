@@ -28,6 +28,8 @@ pub(super) struct CandidateScan<'a> {
     pub(super) exact: bool,
     /// The fingerprint of a title that equals the query.
     pub(super) title_fingerprint: u32,
+    /// The product whose key is the query: its segment and document number.
+    pub(super) key: Option<(usize, usize)>,
     pub(super) filter: Filter<'a>,
     /// Whether every product that passes the filter is eligible. If not, texts decide later, and
     /// no product may raise the threshold.
@@ -120,6 +122,15 @@ struct LexicalBlock<'a> {
     scores: &'a [f32; BLOCK],
     /// Those of them whose title equals the query.
     exact_titles: u64,
+    /// The product whose key is the query, with a score or without.
+    key: u64,
+}
+
+impl LexicalBlock<'_> {
+    /// Products that are candidates whatever their score.
+    fn certain(&self) -> u64 {
+        self.exact_titles | self.key
+    }
 }
 
 impl SegmentScan<'_, '_> {
@@ -129,7 +140,13 @@ impl SegmentScan<'_, '_> {
 
     fn block<'b>(&self, number: usize, matched: u64, scores: &'b [f32; BLOCK]) -> LexicalBlock<'b> {
         let exact_titles = with_title(self.segment, number, matched, self.scan.title_fingerprint);
-        LexicalBlock { number, matched, scores, exact_titles }
+        let key = match self.scan.key {
+            Some((segment, doc)) if (segment, doc / BLOCK) == (self.number, number) => {
+                1 << (doc % BLOCK)
+            }
+            _ => 0,
+        };
+        LexicalBlock { number, matched, scores, exact_titles, key }
     }
 
     /// Keeps all products with a term that pass the filter.
@@ -137,7 +154,8 @@ impl SegmentScan<'_, '_> {
         for number in self.blocks() {
             accumulator.drain_block(number, |matched, scores| {
                 let block = self.block(number, matched, scores);
-                let passing = self.scan.filter.passing(self.segment, number, matched);
+                let kept = matched | block.key;
+                let passing = self.scan.filter.passing(self.segment, number, kept);
                 let unknown = &SimilarityEstimate::UNKNOWN;
                 candidates.extend(ones(passing).map(|at| self.candidate(&block, at, unknown)));
             });
@@ -178,8 +196,13 @@ impl SegmentScan<'_, '_> {
         estimate: &mut SimilarityEstimate,
         candidates: &mut Vec<Candidate>,
     ) {
+        // Attributes and exclusions first: few products may be left to score.
+        let open = self.scan.filter.open(self.segment, block.number);
+        if open == 0 {
+            return;
+        }
         // Those that may pass with a cosine of 1.
-        let possible = self.possible(block, threshold) | block.exact_titles;
+        let possible = (self.possible(block, threshold) | block.certain()) & open;
         if possible == 0 {
             return;
         }
@@ -187,7 +210,7 @@ impl SegmentScan<'_, '_> {
         let passing = if is_estimated {
             let vectors = self.segment.live.vectors();
             vectors.estimate(block.number, &dense.vector, self.scan.exact, estimate);
-            self.passing(block, threshold, estimate) & possible | block.exact_titles
+            self.passing(block, threshold, estimate) & possible | block.certain()
         } else {
             estimate.known = 0;
             possible & self.existing(block.number)
@@ -195,11 +218,11 @@ impl SegmentScan<'_, '_> {
         for at in ones(self.scan.filter.passing(self.segment, block.number, passing)) {
             let mut candidate = self.candidate(block, at, estimate);
             let lexical = candidate.lexical;
-            if !is_estimated && (candidate.is_exact_title || threshold.may_pass(lexical, 1.0)) {
+            if !is_estimated && (candidate.is_certain() || threshold.may_pass(lexical, 1.0)) {
                 self.rescore_exact(&mut candidate);
             }
             let similarity = candidate.upper_bound().dense_score();
-            if candidate.is_exact_title || threshold.may_pass(lexical, similarity) {
+            if candidate.is_certain() || threshold.may_pass(lexical, similarity) {
                 candidates.push(candidate);
             }
         }
@@ -253,6 +276,7 @@ impl SegmentScan<'_, '_> {
             if matched == 0 || !raises(greatest(scores) * scale + bonus) {
                 continue;
             }
+            let matched = matched & self.scan.filter.open(self.segment, number);
             let raising = ones(matched).filter(|at| raises(scores[*at] * scale + bonus));
             let raising = raising.fold(0, |bits, at| bits | 1 << at);
             let block = self.block(number, raising, scores);
@@ -309,6 +333,7 @@ impl SegmentScan<'_, '_> {
             segment: self.number as u32,
             doc: doc as DocId,
             is_exact_title: block.exact_titles >> at & 1 == 1,
+            is_key: block.key >> at & 1 == 1,
             lexical,
             similarity: if is_known { estimate.similarities[at] } else { f32::NAN },
             error_bound: if is_known { estimate.error_bounds[at] } else { 0.0 },

@@ -2,7 +2,8 @@
 //!
 //! # The result
 //!
-//! A product is *eligible* if it is live, may be seen, and passes the price and negation filters.
+//! A product is *eligible* if it is live, may be seen, and passes the price, attribute and negation
+//! filters.
 //! It has a lexical match `l` in `[0, 1]` (BM25F plus bigrams, see [`super::lexical`]) and, if it
 //! has a vector, a cosine `s` with the query's vector. [`catalog::fusion`] defines the rest:
 //!
@@ -14,7 +15,9 @@
 //!   whose title equals the query does not count as the best.
 //!
 //! The result is every eligible product that reaches the cut-off, in a total order, and their
-//! number. Neither depends on the page. The property tests in `pruning_tests.rs` compute the same
+//! number. The eligible product whose key is the query belongs to the result whatever its score, and
+//! comes first; otherwise it is treated like any other. Facets count the result (`facet_counts`).
+//! Nothing of this depends on the page. The property tests in `pruning_tests.rs` compute the same
 //! naively and compare.
 //!
 //! # Why pruning
@@ -30,17 +33,18 @@
 //!    lexical part is never pruned.
 //! 2. [`candidate_scan`] raises the [`pruning::ScoreThreshold`] by the products with the best
 //!    lexical match.
-//! 3. It skips a block if not even its greatest lexical score plus the greatest bigram bonus,
+//! 3. It considers only products that visibility, attributes and exclusions let through. It skips a
+//!    block without any, or if not even its greatest lexical score plus the greatest bigram bonus,
 //!    with a cosine of 1, may pass the threshold.
 //! 4. It drops a product if its lexical score plus the greatest bigram bonus, with an upper bound
 //!    of its cosine, may not pass. The upper bound is 1; then, where more than a few products of
 //!    the block are left, the estimate of the sketch plus its error bound.
-//! 5. It applies the filters to the rest, adds the exact bigram bonus, tests once more, and keeps
+//! 5. It applies the price filters to the rest, adds the exact bigram bonus, tests once more, and keeps
 //!    the product as a candidate. The best candidate raises the threshold for the next segment.
 //! 6. [`rescore`], after the last segment: the coverage, with it `w` and the absolute cut-off, and
 //!    a lower bound of the best score. It drops candidates whose upper bound is below the cut-off
 //!    that follows, and computes the exact cosine of all others.
-//! 7. [`search`](mod@search): exact scores, exact best score, final cut-off, count and top hits.
+//! 7. [`relevance`]: exact scores, exact best score, final cut-off, count, facets and top hits.
 //!
 //! # Why the bounds hold
 //!
@@ -50,6 +54,10 @@
 //! [`pruning::ScoreThreshold::raise`]: the product is eligible, its signals are exact, and its
 //! title does not equal the query. Where texts must be read to decide an exclusion, a candidate may
 //! turn out not to be eligible; then the threshold is never raised.
+//!
+//! *Attributes.* A term in an attribute adds to its frequency, which the score saturates: however
+//! great the frequency, [`catalog::ranking::Bm25Scorer::max_score`] bounds the score, and `l` stays
+//! within `[0, 1]`.
 //!
 //! *Coverage.* A product below the relative cut-off may still define the coverage. The threshold
 //! therefore passes every product whose lexical match exceeds the greatest known and that may
@@ -85,15 +93,23 @@
 mod accumulator;
 mod candidate;
 mod candidate_scan;
+mod facet_counts;
+mod match_all;
 mod pruning;
 #[cfg(test)]
 mod pruning_tests;
+mod relevance;
 mod rescore;
 mod search;
 mod similar;
 mod top_hits;
+mod verification;
 
 pub use self::search::Matches;
 #[cfg(test)]
-pub(super) use self::search::{CLAIM_BOOST, Effort, MAX_VERIFIED, search_with};
+pub(super) use self::{
+    relevance::{CLAIM_BOOST, KEY_BOOST},
+    search::{Effort, search_with},
+    verification::MAX_VERIFIED,
+};
 pub(super) use self::{search::search, similar::similar};

@@ -20,7 +20,7 @@ pub(super) fn rescore(
     let best = best_score_at_least(segments, dense, &fusion, candidates);
     let cutoff = fusion.cutoff().at(best);
     candidates.retain(|candidate| {
-        candidate.is_exact_title || fusion.score(candidate.upper_bound()) >= cutoff
+        candidate.is_certain() || fusion.score(candidate.upper_bound()) >= cutoff
     });
     rescore_exact(segments, dense, candidates.iter_mut());
     fusion

@@ -14,20 +14,19 @@ use hashbrown::HashMap;
 
 use super::{
     DocId, MAX_PRODUCTS, Segment,
+    attributes::AttributesBuilder,
     bigrams::BigramsBuilder,
     columns::Columns,
     dictionary::{DictionaryBuilder, OwnedTerm, Term},
+    keys::Keys,
     live_docs::LiveSegment,
     negation_marks::{NegatedWords, negation_term},
 };
-use crate::{
-    embed::StoredVector,
-    index::{bits::BitSet, dense::Vectors, entry::Entry},
-};
+use crate::index::{bits::BitSet, dense::Vectors, entry::Entry};
 
 /// Builds segments of products in ascending order of id: one, unless there are more than fit.
 pub(in crate::index) fn build_segments<'a>(
-    entries: impl Iterator<Item = (&'a Entry<'a>, Option<&'a StoredVector>)>,
+    entries: impl Iterator<Item = (&'a Entry<'a>, Option<&'a [i8]>)>,
 ) -> Vec<LiveSegment> {
     let mut entries = entries.peekable();
     let mut segments = Vec::new();
@@ -78,6 +77,8 @@ pub(in crate::index) struct SegmentBuilder {
     prices: Vec<Option<Money>>,
     title_fingerprints: Vec<u32>,
     bigrams: BigramsBuilder,
+    attributes: AttributesBuilder,
+    keys: Vec<(DocId, Box<str>)>,
     hidden: Vec<usize>,
     vectors: Vec<Option<Box<[i8]>>>,
 }
@@ -86,6 +87,8 @@ pub(in crate::index) struct SegmentBuilder {
 enum Field {
     Title,
     Description,
+    /// A string of an attribute, or the key.
+    Attribute,
 }
 
 impl SegmentBuilder {
@@ -105,7 +108,7 @@ impl SegmentBuilder {
     }
 
     /// Adds a product with a greater id than all before.
-    pub(in crate::index) fn add(&mut self, entry: &Entry<'_>, vector: Option<&StoredVector>) {
+    pub(in crate::index) fn add(&mut self, entry: &Entry<'_>, vector: Option<&[i8]>) {
         debug_assert!(!self.is_full() && self.last_id().is_none_or(|last| last < entry.id));
         let doc = self.len() as DocId;
         if entry.hidden {
@@ -113,13 +116,22 @@ impl SegmentBuilder {
         }
         let title = self.count(doc, entry.title, Field::Title);
         let description = self.count(doc, entry.description, Field::Description);
+        // Each string is a text of its own; their words count for neither length.
+        for text in entry.attributes.iter().flat_map(|(_, value)| value.texts()) {
+            self.count(doc, text, Field::Attribute);
+        }
+        if let Some(key) = entry.key {
+            self.count(doc, key, Field::Attribute);
+            self.keys.push((doc, key.into()));
+        }
+        self.attributes.push(doc, entry.attributes);
         self.add_negation_terms(doc);
         self.ids.push(entry.id);
         self.versions.push(entry.version);
         self.prices.push(entry.price);
         self.title_fingerprints.push(analysis::fingerprint(entry.title));
         self.bigrams.push_title(entry.title);
-        self.vectors.push(vector.map(|vector| vector.numbers().into()));
+        self.vectors.push(vector.map(Into::into));
         self.lengths.push(FieldLengths {
             title: FieldLength::of(title),
             description: FieldLength::of(description),
@@ -138,6 +150,7 @@ impl SegmentBuilder {
             match field {
                 Field::Title => count.title = count.title.saturating_add(1),
                 Field::Description => count.description = count.description.saturating_add(1),
+                Field::Attribute => count.attribute = true,
             }
         });
         self.negated.end_field();
@@ -218,7 +231,11 @@ impl SegmentBuilder {
         }
         next.pop();
 
+        let len = self.ids.len();
+        let keys: Vec<_> = self.keys.iter().map(|(doc, key)| (*doc, &**key)).collect();
         Segment {
+            attributes: self.attributes.finish(len),
+            keys: Keys::of(&keys, len),
             ids: self.ids.into_boxed_slice(),
             lengths: self.lengths.into_boxed_slice(),
             title_fingerprints: self.title_fingerprints.into_boxed_slice(),

@@ -71,6 +71,11 @@ impl LiveSegment {
         self.segment.find(id).filter(|doc| !self.is_deleted(*doc))
     }
 
+    /// The document number of the live and visible product with a key.
+    pub(in crate::index) fn find_key(&self, key: &str, visibility: Visibility) -> Option<usize> {
+        self.segment.keys.find(key).find(|doc| self.is_visible(*doc, visibility))
+    }
+
     /// Sets vectors of products.
     pub(in crate::index) fn put_vectors<'a>(
         &mut self,

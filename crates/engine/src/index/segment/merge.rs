@@ -3,8 +3,8 @@
 use catalog::ranking::TermFreqs;
 
 use super::{
-    DocId, Segment, bigrams::BigramsBuilder, columns::Columns, dictionary::DictionaryBuilder,
-    live_docs::LiveSegment,
+    DocId, Segment, attributes::AttributeColumns, bigrams::BigramsBuilder, columns::Columns,
+    dictionary::DictionaryBuilder, keys::Keys, live_docs::LiveSegment,
 };
 use crate::index::{bits::BitSet, dense::Vectors};
 
@@ -25,6 +25,9 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let hidden = products().enumerate();
     let hidden = hidden.filter(|(_, (live, doc))| live.columns().hidden().get(*doc));
     let hidden = BitSet::with(order.len(), hidden.map(|(at, _)| at));
+    let keys = (0..).zip(products());
+    let keys = keys.filter_map(|(at, (live, doc))| Some((at, live.segment.keys.get(doc)?)));
+    let keys: Vec<(DocId, &str)> = keys.collect();
     let segment = Segment {
         ids: products().map(|(live, doc)| live.segment.ids[doc]).collect(),
         lengths: products().map(|(live, doc)| live.segment.lengths[doc]).collect(),
@@ -32,6 +35,8 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
             .map(|(live, doc)| live.segment.title_fingerprints[doc])
             .collect(),
         bigrams: bigrams.finish(),
+        attributes: merge_attributes(sources, &new_numbers, order.len()),
+        keys: Keys::of(&keys, order.len()),
         terms: terms.finish(),
         ends: ends.into(),
         docs: docs.into(),
@@ -63,6 +68,25 @@ fn new_numbers(sources: &[LiveSegment], order: &[(usize, usize)]) -> Vec<Vec<u32
         numbers[source][doc] = new;
     }
     numbers
+}
+
+/// The attributes of the live products.
+fn merge_attributes(
+    sources: &[LiveSegment],
+    new_numbers: &[Vec<u32>],
+    len: usize,
+) -> AttributeColumns {
+    let new_number = |numbers: &[u32], doc: usize| match numbers[doc] {
+        DELETED => None,
+        new => Some(new as DocId),
+    };
+    let new_numbers: Vec<_> =
+        new_numbers.iter().map(|numbers| move |doc| new_number(numbers, doc)).collect();
+    let sources = sources.iter().zip(&new_numbers);
+    let sources: Vec<_> = sources
+        .map(|(live, new)| (&live.segment.attributes, new as &dyn Fn(usize) -> Option<DocId>))
+        .collect();
+    AttributeColumns::merge(&sources, len)
 }
 
 struct MergedPostings {

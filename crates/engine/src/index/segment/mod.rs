@@ -9,10 +9,12 @@
 //! [`MAX_PRODUCTS`], so that a posting takes three bytes and the scores of a segment fit into the
 //! processor's cache.
 
+mod attributes;
 mod bigrams;
 mod builder;
 mod columns;
 mod dictionary;
+mod keys;
 mod live_docs;
 mod merge;
 mod merge_policy;
@@ -25,14 +27,15 @@ use catalog::{
     ranking::{FieldLengths, TermFreqs},
 };
 
-use self::{bigrams::Bigrams, dictionary::Dictionary};
 pub(super) use self::{
+    attributes::AttributeColumns,
     builder::{SegmentBuilder, build_segments},
     live_docs::LiveSegment,
     merge::merge,
     merge_policy::{MERGE_POLICY, MergePlan, MergePolicy, SegmentSize},
     negation_marks::negation_term,
 };
+use self::{bigrams::Bigrams, dictionary::Dictionary, keys::Keys};
 
 /// The number of a product within its segment.
 pub(super) type DocId = u16;
@@ -47,6 +50,8 @@ pub(super) struct Segment {
     pub(super) lengths: Box<[FieldLengths]>,
     pub(super) title_fingerprints: Box<[u32]>,
     pub(super) bigrams: Bigrams,
+    pub(super) attributes: AttributeColumns,
+    pub(super) keys: Keys,
     pub(super) terms: Dictionary,
     /// Where each term's postings end; they start where those of the previous term end.
     ends: Box<[u32]>,
@@ -90,8 +95,14 @@ impl Segment {
         Postings { docs: &self.docs[range.clone()], freqs: &self.freqs[range] }
     }
 
+    /// Memory of attributes and keys, without their words.
+    pub(super) fn attribute_bytes(&self) -> usize {
+        self.attributes.memory_bytes() + self.keys.memory_bytes()
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
+            + self.attribute_bytes()
             + size_of_val(&*self.ids)
             + size_of_val(&*self.lengths)
             + size_of_val(&*self.title_fingerprints)

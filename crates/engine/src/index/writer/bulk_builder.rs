@@ -147,7 +147,7 @@ fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<LiveSegment> {
             if builder.is_full() {
                 segments.push(mem::take(&mut builder).finish());
             }
-            builder.add(&entry, entry.vector.known());
+            builder.add(&entry, entry.vector.known().map(StoredVector::numbers));
         }
     }
     if builder.len() > 0 {

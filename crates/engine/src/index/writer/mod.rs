@@ -27,6 +27,7 @@ use super::{
     },
     snapshot::Snapshot,
 };
+use crate::embed::StoredVector;
 
 /// One shop's products in memory.
 pub struct ShopIndex {
@@ -109,17 +110,13 @@ impl ShopIndex {
             matches!(vector, EntryVector::Unchanged) && current.contains(id)
         };
         // Texts are indexed before the writer's lock is taken.
-        let mut added = build_segments(net.iter().filter_map(|(id, change)| match change {
+        let added = build_segments(net.iter().filter_map(|(id, change)| match change {
+            NetChange::Upsert(entry, EntryVector::Kept) => Some((*entry, current.vector(*id))),
             NetChange::Upsert(entry, vector) if !is_in_place(*id, vector) => {
-                Some((*entry, vector.known()))
+                Some((*entry, vector.known().map(StoredVector::numbers)))
             }
             _ => None,
         }));
-        let kept = net.iter().filter_map(|(id, change)| match change {
-            NetChange::Upsert(_, EntryVector::Kept) => Some((*id, current.vector(*id)?)),
-            _ => None,
-        });
-        put_vectors(&mut added, &kept.collect::<Vec<_>>());
 
         let mut writer = self.shared.writer.lock();
         let mut segments = self.shared.snapshot.load().segments().to_vec();

@@ -76,7 +76,7 @@ pub struct ExplainedMeaning {
 
 impl From<&Explanation> for ExplanationBody {
     fn from(explanation: &Explanation) -> Self {
-        let Explanation { score, lexical, dense, claims } = explanation;
+        let Explanation { score, lexical, dense, claims, .. } = explanation;
         let LexicalPart { matched, score: words_score, weight, terms, bonuses } = lexical;
         let term = |part: &TermPart| ExplainedTerm {
             term: part.term.clone(),

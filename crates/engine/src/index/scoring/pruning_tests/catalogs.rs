@@ -1,8 +1,8 @@
 //! Catalogs for the tests: the same products in a reference and in an index.
 
-use catalog::query_parser::ParsedQuery;
 use catalog::{
-    access::Visibility, change::Seq, fusion::QueryProfile, price::Price, product::ProductId,
+    access::Visibility, attributes::Attributes, change::Seq, fusion::QueryProfile, price::Price,
+    product::ProductId, query_parser::ParsedQuery,
 };
 
 use super::reference::{Product, Reference, id};
@@ -32,6 +32,13 @@ impl Catalog {
         self.reference.0.insert(number, product);
     }
 
+    /// Gives a product a key and attributes.
+    pub(super) fn describe(&mut self, number: u64, key: Option<&str>, attributes: &Attributes) {
+        if let Some(product) = self.reference.0.remove(&number) {
+            self.reference.0.insert(number, product.with(key, attributes));
+        }
+    }
+
     /// An index of the products, written in groups of `group` in the order of `numbers`.
     pub(super) fn index(&self, numbers: &[u64], group: usize) -> ShopIndex {
         let index = ShopIndex::empty();
@@ -52,8 +59,8 @@ impl Catalog {
             price: product.price,
             title: &product.title,
             description: &product.description,
-            key: None,
-            attributes: catalog::attributes::Attributes::none(),
+            key: product.key.as_deref(),
+            attributes: &product.attributes,
             vector: product.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         }
     }
@@ -62,7 +69,7 @@ impl Catalog {
     pub(super) fn rejected(&self, ids: &[ProductId], parsed: &ParsedQuery) -> Vec<ProductId> {
         let is_rejected = |id: &&ProductId| {
             let product = &self.reference.0[&id.get()];
-            !parsed.allows(&product.title, &product.description, "")
+            !parsed.allows(&product.title, &product.description, &product.attributes.text())
         };
         ids.iter().filter(is_rejected).copied().collect()
     }

@@ -7,6 +7,7 @@
 //! can make a difference, and how many exceed their bound.
 
 mod catalogs;
+mod random;
 mod random_catalogs;
 mod real_phrases;
 
@@ -39,7 +40,7 @@ fn search(
     let statistics =
         Statistics { visibility, corpus: snapshot.corpus(visibility), doc_freqs: None };
     let verify = |ids: &[ProductId]| Ok::<_, Infallible>(catalog.rejected(ids, parsed));
-    let Ok(found) = search_with(snapshot.segments(), &statistics, plan, effort, verify);
+    let Ok(found) = search_with(snapshot.segments(), &statistics, plan, Some(effort), verify);
     found
 }
 
@@ -51,6 +52,7 @@ fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery) -> Found {
         words,
         dense: dense.map(|dense| (dense.vector.numbers(), dense.profile)),
         title_fingerprint: plan.title_fingerprint,
+        key: plan.key,
         visibility: plan.visibility,
         is_eligible: &|product| is_eligible(product, plan, parsed),
         makes_claim: &|product| makes_claim(product, parsed),
@@ -58,7 +60,10 @@ fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery) -> Found {
 }
 
 fn is_eligible(product: &Product, plan: &Plan<'_>, parsed: &ParsedQuery) -> bool {
-    plan.admits(product.price) && parsed.allows(&product.title, &product.description, "")
+    let mut ranges = plan.price_ranges.iter();
+    ranges.all(|range| product.price.is_some_and(|price| range.admits(price)))
+        && plan.filter.matches(product.price, &product.attributes)
+        && parsed.allows(&product.title, &product.description, &product.statements())
 }
 
 /// Whether an eligible product claims to be free of something that the query excludes.
@@ -82,6 +87,7 @@ fn assert_found(found: &Matches, expected: &Found, plan: &Plan<'_>, context: &st
     for hit in &found.hits {
         let explanation = &found.explanations[&hit.product];
         let boost = if explanation.claims { super::CLAIM_BOOST } else { 0.0 };
+        let boost = boost + if explanation.key { super::KEY_BOOST } else { 0.0 };
         assert_eq!(explanation.score + boost, hit.score.0, "{context}");
         assert!((explanation.sum() - explanation.score).abs() < 1e-5, "{context} {explanation:?}");
     }

@@ -11,6 +11,7 @@ use catalog::{
     product::ProductId,
     query_parser::{Exclusion, ParsedQuery, PriceInterval, SortOrder},
     ranking::{Bm25Params, CorpusStats},
+    sort::{Direction, Sort},
 };
 
 use super::{
@@ -117,7 +118,9 @@ impl CandidateSelection<'_, '_> {
             let vector = dense.vector.numbers();
             ids.extend(self.snapshot.nearest(filter, model, vector, bigint(most))?);
         }
-        if let (Some(order), Some(text), false) = (plan.order, query.all_terms(), is_complete) {
+        if let (Some(order), Some(text), false) =
+            (sort_order(&plan.order), query.all_terms(), is_complete)
+        {
             ids.extend(self.snapshot.first(filter, order, Some(&text), bigint(most))?);
         }
         Ok(Candidates { ids, is_complete, unscored: 0 })
@@ -128,7 +131,7 @@ impl CandidateSelection<'_, '_> {
     /// The exclusions of most products can be decided by their words alone; those in doubt are
     /// candidates so that their texts are read.
     fn first_in_order(&self, plan: &Plan<'_>) -> Result<Candidates, StoreError> {
-        let order = plan.order.unwrap_or(SortOrder::Newest);
+        let order = sort_order(&plan.order).unwrap_or(SortOrder::Newest);
         let page_end = bigint(plan.offset + plan.limit);
         let surely = self.filter(plan, surely_allowed);
         let first = self.snapshot.first(&surely, order, None, page_end)?;
@@ -211,6 +214,16 @@ fn formula(corpus: &CorpusStats, params: &Bm25Params) -> [f32; 7] {
         description.b,
         average(corpus.description_words),
     ]
+}
+
+/// The order of candidates; `None` where they are selected by relevance.
+fn sort_order(sort: &Sort) -> Option<SortOrder> {
+    match sort {
+        Sort::Relevance | Sort::Oldest | Sort::Attribute(..) => None,
+        Sort::Price(Direction::Ascending) => Some(SortOrder::PriceAscending),
+        Sort::Price(Direction::Descending) => Some(SortOrder::PriceDescending),
+        Sort::Newest => Some(SortOrder::Newest),
+    }
 }
 
 fn bigint(count: usize) -> i64 {

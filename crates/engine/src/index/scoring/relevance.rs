@@ -1,0 +1,216 @@
+//! Searches by words, and by a vector if there is one: scan, rescore, cut off, count, rank.
+
+use std::collections::{HashMap, HashSet};
+
+use catalog::{
+    analysis::QueryTerms,
+    explanation::Explanation,
+    fusion::{Fusion, Signals},
+    product::ProductId,
+    ranking::Hit,
+};
+
+use super::{
+    candidate::Candidate,
+    candidate_scan::CandidateScan,
+    facet_counts::FacetCounts,
+    pruning::ScoreThreshold,
+    rescore::{rescore, rescore_exact},
+    search::{Effort, Found},
+    top_hits::TopHits,
+    verification::{Verified, Verifier},
+};
+use crate::index::{
+    filter::{Conditions, Filter, FilteredSegment, NegationMatches},
+    lexical::LexicalQuery,
+    plan::{DenseQuery, Plan},
+    segment::{DocId, LiveSegment},
+};
+
+/// Added to the score of products that make a claim that the query asks for. Scores are at most 1,
+/// so these products come first.
+pub(in crate::index) const CLAIM_BOOST: f32 = 2.0;
+
+/// Added to the score of the product whose key is the query: it comes before all others.
+pub(in crate::index) const KEY_BOOST: f32 = 4.0;
+
+/// A search by terms, and by a vector if the plan has one.
+pub(super) struct RelevanceSearch<'a, 'n> {
+    pub(super) segments: &'a [LiveSegment],
+    pub(super) plan: &'a Plan<'a>,
+    pub(super) conditions: &'a Conditions<'a>,
+    pub(super) terms: &'a QueryTerms,
+    pub(super) lexical: &'a LexicalQuery<'a>,
+    /// For each segment; empty without exclusions.
+    pub(super) negations: &'n [NegationMatches],
+    pub(super) effort: Effort,
+    /// The visible product whose key is the query: its segment and document number.
+    pub(super) key: Option<(usize, usize)>,
+}
+
+impl<'a> RelevanceSearch<'a, '_> {
+    pub(super) fn run<E, V>(
+        &self,
+        facets: FacetCounts<'a>,
+        verifier: &mut Verifier<'_, V>,
+    ) -> Result<Found<'a>, E>
+    where
+        V: FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
+    {
+        let (plan, params) = (self.plan, &self.plan.tuning.fusion);
+        let dense = plan.dense.as_ref();
+        let mut threshold = dense.map(|dense| ScoreThreshold::new(params, dense));
+        let scan = CandidateScan {
+            lexical: self.lexical,
+            dense,
+            exact: self.effort.exact,
+            title_fingerprint: plan.title_fingerprint,
+            key: self.key,
+            filter: Filter::of(plan, self.conditions),
+            is_final: self.negations.iter().all(|negation| negation.maybe_matches.is_empty()),
+        };
+        let segments = FilteredSegment::zip(self.segments, self.conditions, self.negations);
+        let segments: Vec<_> = segments.collect();
+        let mut candidates = scan.run(0, &segments, threshold.as_mut(), self.effort.threads);
+        let dense = dense.zip(threshold.as_ref());
+        if plan.is_timed_out() {
+            return Ok(Found::timed_out(facets));
+        }
+        let unverified = match scan.is_final {
+            true => 0,
+            false => self.verify_candidates(dense, &mut candidates, verifier)?,
+        };
+        let fusion = match dense {
+            None => Fusion::lexical_only(params),
+            Some((dense, threshold)) => {
+                rescore(self.segments, params, dense, threshold, &mut candidates)
+            }
+        };
+        Ok(Found { unverified, ..self.rank(&fusion, &candidates, facets) })
+    }
+
+    /// Applies the cut-off to exact scores, counts, and keeps the page.
+    fn rank(
+        &self,
+        fusion: &Fusion,
+        candidates: &[Candidate],
+        mut facets: FacetCounts<'a>,
+    ) -> Found<'a> {
+        let scores: Vec<f32> =
+            candidates.iter().map(|candidate| fusion.score(candidate.signals())).collect();
+        // A title that equals the query says nothing about how good the others could be.
+        let others = candidates.iter().zip(&scores).filter(|(one, _)| !one.is_exact_title);
+        let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
+        let cutoff = fusion.cutoff().at(best);
+        let mut top = TopHits::of(self.plan);
+        let mut total = 0;
+        let mut docs: Vec<DocId> = Vec::new();
+        let scored = candidates.iter().zip(&scores);
+        let mut results = scored.filter(|(one, score)| **score >= cutoff || one.is_key).peekable();
+        while let Some(number) = results.peek().map(|(candidate, _)| candidate.segment) {
+            let live = &self.segments[number as usize];
+            docs.clear();
+            while let Some((candidate, score)) = results.next_if(|(one, _)| one.segment == number) {
+                top.offer(live, usize::from(candidate.doc), score + self.boost(candidate));
+                docs.push(candidate.doc);
+            }
+            total += docs.len();
+            facets.add(live, &docs);
+        }
+        let hits = top.into_page(self.plan.offset);
+        let explanations = match self.plan.explain {
+            true => self.explain(fusion, candidates, &hits),
+            false => HashMap::new(),
+        };
+        Found { total, unverified: 0, timed_out: false, hits, explanations, facets }
+    }
+
+    /// What puts a product before those with a better score.
+    fn boost(&self, candidate: &Candidate) -> f32 {
+        let claim = if self.makes_claim(candidate) { CLAIM_BOOST } else { 0.0 };
+        let key = if candidate.is_key { KEY_BOOST } else { 0.0 };
+        claim + key
+    }
+
+    /// The parts of the scores of a page.
+    fn explain(
+        &self,
+        fusion: &Fusion,
+        candidates: &[Candidate],
+        hits: &[Hit],
+    ) -> HashMap<ProductId, Explanation> {
+        let on_page: HashSet<ProductId> = hits.iter().map(|hit| hit.product).collect();
+        let shown = candidates.iter().filter_map(|candidate| {
+            let id = candidate.product(self.segments);
+            on_page.contains(&id).then_some((id, candidate))
+        });
+        let explained = shown.map(|(id, candidate)| {
+            let (segment, doc) = (candidate.segment as usize, candidate.doc);
+            let terms = self.lexical.explain(self.terms, segment, doc);
+            let bigram_bonus = match candidate.lexical > 0.0 {
+                true => self.lexical.bigram_bonus(segment, usize::from(doc)),
+                false => 0.0,
+            };
+            let claims = self.makes_claim(candidate);
+            let explanation = fusion.explain(candidate.signals(), terms, bigram_bonus);
+            (id, Explanation { claims, key: candidate.is_key, ..explanation })
+        });
+        explained.collect()
+    }
+
+    /// Whether a product claims to be free of what the query excludes.
+    fn makes_claim(&self, candidate: &Candidate) -> bool {
+        let negation = self.negations.get(candidate.segment as usize);
+        negation.is_some_and(|negation| negation.claims.get(usize::from(candidate.doc)))
+    }
+
+    /// Whether only the texts of a product tell if it matches an exclusion.
+    fn is_undecided(&self, candidate: &Candidate) -> bool {
+        let negation = self.negations.get(candidate.segment as usize);
+        negation.is_some_and(|negation| negation.maybe_matches.get(usize::from(candidate.doc)))
+    }
+
+    /// Removes undecided candidates whose texts match an exclusion, and returns how many were
+    /// removed without reading their texts. Only candidates that may be relevant by their exact
+    /// similarity are verified, the best first.
+    fn verify_candidates<E, V>(
+        &self,
+        dense: Option<(&DenseQuery, &ScoreThreshold<'_>)>,
+        candidates: &mut Vec<Candidate>,
+        verifier: &mut Verifier<'_, V>,
+    ) -> Result<usize, E>
+    where
+        V: FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
+    {
+        if let Some((dense, threshold)) = dense {
+            let bounds = threshold.absolute_cutoff();
+            let undecided = candidates.iter_mut().filter(|one| self.is_undecided(one));
+            rescore_exact(self.segments, dense, undecided);
+            candidates.retain(|one| {
+                !self.is_undecided(one)
+                    || one.is_certain()
+                    || bounds.may_pass(one.lexical, one.signals().dense_score())
+            });
+        }
+        let fusion = dense.map(|(_, threshold)| threshold.fusion());
+        let score = |candidate: &Candidate| match (&fusion, candidate.signals()) {
+            _ if candidate.is_key => f32::INFINITY,
+            (_, Signals { is_exact_title: true, .. }) => f32::INFINITY,
+            (Some(fusion), signals) => fusion.score(signals),
+            (None, signals) => signals.lexical,
+        };
+        let undecided = candidates.iter().filter(|one| self.is_undecided(one));
+        let mut undecided: Vec<(f32, ProductId)> =
+            undecided.map(|one| (score(one), one.product(self.segments))).collect();
+        if undecided.len() > verifier.budget() {
+            undecided.sort_unstable_by(|(one, id), (other, other_id)| {
+                other.total_cmp(one).then_with(|| id.cmp(other_id))
+            });
+        }
+        let undecided: Vec<ProductId> = undecided.into_iter().map(|(_, id)| id).collect();
+        let Verified { allowed, unverified } = verifier.decide(&undecided)?;
+        candidates
+            .retain(|one| !self.is_undecided(one) || allowed.contains(&one.product(self.segments)));
+        Ok(unverified)
+    }
+}

@@ -1,0 +1,170 @@
+//! Dictionary codes of products: one or several for each product of a set, as narrow as the
+//! dictionary allows.
+
+use std::ops::Range;
+
+use super::doc_set::DocSet;
+use crate::index::{bits::BitSet, segment::DocId};
+
+/// A dictionary code.
+pub(super) type Code = u32;
+
+/// Where fewer products than the dictionary's size divided by this are counted, their codes are
+/// sorted instead of counted in a table.
+const SPARSE: usize = 8;
+
+#[derive(Debug)]
+enum Narrow {
+    One(Box<[u8]>),
+    Two(Box<[u16]>),
+    Four(Box<[u32]>),
+}
+
+impl Narrow {
+    fn of(codes: &[Code], dictionary_len: usize) -> Self {
+        match dictionary_len {
+            0..=0x100 => Self::One(codes.iter().map(|code| *code as u8).collect()),
+            0x101..=0x1_0000 => Self::Two(codes.iter().map(|code| *code as u16).collect()),
+            _ => Self::Four(codes.into()),
+        }
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Code {
+        match self {
+            Self::One(codes) => codes[at].into(),
+            Self::Two(codes) => codes[at].into(),
+            Self::Four(codes) => codes[at],
+        }
+    }
+
+    fn memory_bytes(&self) -> usize {
+        match self {
+            Self::One(codes) => size_of_val(&**codes),
+            Self::Two(codes) => size_of_val(&**codes),
+            Self::Four(codes) => size_of_val(&**codes),
+        }
+    }
+}
+
+/// The codes of some products of a segment.
+#[derive(Debug)]
+pub(super) struct Codes {
+    docs: DocSet,
+    /// By rank, where the codes of each product end; `None` if each product has one.
+    ends: Option<Box<[u32]>>,
+    codes: Narrow,
+    dictionary_len: usize,
+}
+
+impl Codes {
+    /// The codes of `docs`, which are ascending; those of each product end at `ends`.
+    pub(super) fn new(
+        docs: &[DocId],
+        len: usize,
+        ends: Vec<u32>,
+        codes: &[Code],
+        dictionary_len: usize,
+    ) -> Self {
+        let is_single = (1..).zip(&ends).all(|(one_each, end)| *end == one_each);
+        Self {
+            docs: DocSet::of(docs, len),
+            ends: (!is_single).then(|| ends.into()),
+            codes: Narrow::of(codes, dictionary_len),
+            dictionary_len,
+        }
+    }
+
+    fn range(&self, rank: usize) -> Range<usize> {
+        match &self.ends {
+            None => rank..rank + 1,
+            Some(ends) => {
+                let start = rank.checked_sub(1).map_or(0, |before| ends[before]);
+                start as usize..ends[rank] as usize
+            }
+        }
+    }
+
+    /// The codes of a product, ascending; `None` if it is not a member.
+    pub(super) fn of(&self, doc: usize) -> Option<impl Iterator<Item = Code> + '_> {
+        let rank = self.docs.rank(doc)?;
+        Some(self.range(rank).map(|at| self.codes.get(at)))
+    }
+
+    /// Calls `f` with every product and where its codes are.
+    pub(super) fn for_each(&self, mut f: impl FnMut(usize, Range<usize>)) {
+        let mut rank = 0;
+        self.docs.for_each(|doc| {
+            f(doc, self.range(rank));
+            rank += 1;
+        });
+    }
+
+    /// The code at a place that [`Self::for_each`] gave.
+    #[inline]
+    pub(super) fn get(&self, at: usize) -> Code {
+        self.codes.get(at)
+    }
+
+    /// The products of a segment of `len` with a wanted code. `wanted` is indexed by code.
+    pub(super) fn select(&self, len: usize, wanted: &[bool]) -> BitSet {
+        let mut selected = BitSet::new(len);
+        match (&self.ends, &self.docs, &self.codes) {
+            (None, DocSet::All(_), Narrow::One(codes)) => select_all(codes, wanted, &mut selected),
+            (None, DocSet::All(_), Narrow::Two(codes)) => select_all(codes, wanted, &mut selected),
+            _ => self.for_each(|doc, mut places| {
+                if places.any(|at| wanted[self.get(at) as usize]) {
+                    selected.set(doc);
+                }
+            }),
+        }
+        selected
+    }
+
+    /// Counts the codes of `docs`, and returns how many of these products are members. `several`
+    /// is called with all codes of a product that has several.
+    pub(super) fn count(
+        &self,
+        docs: &[DocId],
+        mut several: impl FnMut(&[Code]),
+        mut counted: impl FnMut(Code, usize),
+    ) -> usize {
+        let mut members = 0;
+        let mut each = |f: &mut dyn FnMut(Code)| {
+            let mut codes_of_one = Vec::new();
+            for doc in docs {
+                let Some(rank) = self.docs.rank(usize::from(*doc)) else { continue };
+                members += 1;
+                let range = self.range(rank);
+                if range.len() > 1 {
+                    codes_of_one.clear();
+                    codes_of_one.extend(range.clone().map(|at| self.codes.get(at)));
+                    several(&codes_of_one);
+                }
+                range.for_each(|at| f(self.codes.get(at)));
+            }
+        };
+        if docs.len() * SPARSE < self.dictionary_len {
+            let mut codes = Vec::with_capacity(docs.len());
+            each(&mut |code| codes.push(code));
+            codes.sort_unstable();
+            codes.chunk_by(|one, other| one == other).for_each(|same| counted(same[0], same.len()));
+        } else {
+            let mut counts = vec![0_u32; self.dictionary_len];
+            each(&mut |code| counts[code as usize] += 1);
+            let counts = (0..).zip(counts).filter(|(_, count)| *count > 0);
+            counts.for_each(|(code, count)| counted(code, count as usize));
+        }
+        members
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let ends = self.ends.as_ref().map_or(0, |ends| size_of_val(&**ends));
+        self.docs.memory_bytes() + ends + self.codes.memory_bytes()
+    }
+}
+
+/// Selects among products that all have one code.
+fn select_all<T: Copy + Into<Code>>(codes: &[T], wanted: &[bool], selected: &mut BitSet) {
+    selected.fill_from(codes.iter().map(|code| wanted[(*code).into() as usize]));
+}

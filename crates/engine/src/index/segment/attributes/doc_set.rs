@@ -1,0 +1,117 @@
+//! A set of products of a segment, numbered by rank: all, many or few of them.
+
+use crate::index::{
+    bits::{BLOCK, BitSet},
+    segment::DocId,
+};
+
+/// A list of document numbers is smaller than a bit set with ranks below one product in this many:
+/// it takes 16 bits for each member, the other 1.25 bits for each product.
+const FEW: usize = 12;
+
+/// A set of products. The rank of a member is the number of members before it.
+#[derive(Debug)]
+pub(in crate::index) enum DocSet {
+    /// All products of a segment of this many.
+    All(usize),
+    /// A bit for each product, and the rank of the first member of each block.
+    Many { bits: BitSet, ranks: Box<[DocId]> },
+    /// The members, ascending.
+    Few(Box<[DocId]>),
+}
+
+impl DocSet {
+    /// The set of these products, ascending, of a segment of `len`.
+    pub(in crate::index) fn of(docs: &[DocId], len: usize) -> Self {
+        if docs.len() == len {
+            return Self::All(len);
+        }
+        if docs.len() * FEW < len {
+            return Self::Few(docs.into());
+        }
+        let bits = BitSet::with(len, docs.iter().map(|doc| usize::from(*doc)));
+        let mut rank = 0;
+        let ranks = (0..len.div_ceil(BLOCK)).map(|block| {
+            let first = rank;
+            rank += bits.block(block).count_ones();
+            first as DocId
+        });
+        let ranks = ranks.collect();
+        Self::Many { bits, ranks }
+    }
+
+    /// The rank of a product; `None` if it is not a member.
+    #[inline]
+    pub(in crate::index) fn rank(&self, doc: usize) -> Option<usize> {
+        match self {
+            Self::All(_) => Some(doc),
+            Self::Many { bits, ranks } => {
+                let (block, at) = (doc / BLOCK, doc % BLOCK);
+                let word = bits.block(block);
+                let before = word & ((1 << at) - 1);
+                (word >> at & 1 == 1)
+                    .then(|| usize::from(ranks[block]) + before.count_ones() as usize)
+            }
+            Self::Few(docs) => docs.binary_search(&(doc as DocId)).ok(),
+        }
+    }
+
+    pub(in crate::index) fn contains(&self, doc: usize) -> bool {
+        self.rank(doc).is_some()
+    }
+
+    /// Calls `f` with every member, ascending: by rank.
+    pub(in crate::index) fn for_each(&self, mut f: impl FnMut(usize)) {
+        match self {
+            Self::All(len) => (0..*len).for_each(f),
+            Self::Many { bits, .. } => bits.iter().for_each(f),
+            Self::Few(docs) => docs.iter().for_each(|doc| f(usize::from(*doc))),
+        }
+    }
+
+    /// The members as bits, of a segment of `len`.
+    pub(in crate::index) fn to_bits(&self, len: usize) -> BitSet {
+        match self {
+            Self::All(_) => BitSet::full(len),
+            Self::Many { bits, .. } => bits.clone(),
+            Self::Few(docs) => BitSet::with(len, docs.iter().map(|doc| usize::from(*doc))),
+        }
+    }
+
+    /// How many of these products are members.
+    pub(in crate::index) fn count_among(&self, docs: &[DocId]) -> usize {
+        docs.iter().filter(|doc| self.contains(usize::from(**doc))).count()
+    }
+
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
+        match self {
+            Self::All(_) => 0,
+            Self::Many { bits, ranks } => bits.memory_bytes() + size_of_val(&**ranks),
+            Self::Few(docs) => size_of_val(&**docs),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_have_ranks_however_many_there_are() {
+        const LEN: usize = 1000;
+        for step in [1, 2, 7, 13, 100, 2000] {
+            let docs: Vec<DocId> = (0..LEN).step_by(step).map(|doc| doc as DocId).collect();
+            let set = DocSet::of(&docs, LEN);
+            for doc in 0..LEN {
+                assert_eq!(set.rank(doc), docs.binary_search(&(doc as DocId)).ok(), "{step} {doc}");
+            }
+            let mut members = Vec::new();
+            set.for_each(|doc| members.push(doc as DocId));
+            assert_eq!(members, docs);
+            assert_eq!(set.to_bits(LEN).iter().count(), docs.len());
+        }
+        let sparse = DocSet::of(&[5, 900], LEN);
+        assert!(matches!(sparse, DocSet::Few(_)) && sparse.memory_bytes() == 4);
+        assert!(DocSet::of(&[], LEN).rank(3).is_none());
+    }
+}

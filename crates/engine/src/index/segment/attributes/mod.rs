@@ -1,0 +1,208 @@
+//! The attributes of a segment's products: a column for each name and type of value.
+//!
+//! Columns are immutable: a product with other attributes is indexed again. Strings and numbers are
+//! dictionary codes. The products that have a value are all, a bit set or a list, whichever is
+//! smallest ([`doc_set`]), so that a name that few products have costs little.
+
+mod codes;
+mod doc_set;
+mod numbers;
+mod strings;
+mod texts;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use catalog::{
+    attributes::{AttributeName, AttributeValue, Attributes, Number},
+    facets::AttributeCounts,
+    filter::AttributeTest,
+};
+
+use self::numbers::NumberColumn;
+use self::texts::{TextColumn, TextColumnBuilder};
+pub(super) use self::{doc_set::DocSet, strings::Strings};
+use super::DocId;
+use crate::index::bits::BitSet;
+
+/// The attributes of a segment's products, by name.
+#[derive(Debug, Default)]
+pub(in crate::index) struct AttributeColumns(Box<[(AttributeName, AttributeColumn)]>);
+
+/// The values of one attribute. A product has a value of one type.
+#[derive(Debug)]
+pub(in crate::index) struct AttributeColumn {
+    /// Products of the segment, with a value or without.
+    len: usize,
+    texts: Option<Box<TextColumn>>,
+    numbers: Option<Box<NumberColumn>>,
+    booleans: Option<Box<BooleanColumn>>,
+}
+
+#[derive(Debug)]
+struct BooleanColumn {
+    yes: DocSet,
+    no: DocSet,
+}
+
+impl AttributeColumns {
+    /// The column of an attribute; `None` if no product has it.
+    pub(in crate::index) fn get(&self, name: &str) -> Option<&AttributeColumn> {
+        let found = self.0.binary_search_by(|(one, _)| one.as_str().cmp(name)).ok()?;
+        Some(&self.0[found].1)
+    }
+
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
+        let column = |(name, column): &(AttributeName, AttributeColumn)| {
+            name.as_str().len() + column.memory_bytes()
+        };
+        size_of_val(&*self.0) + self.0.iter().map(column).sum::<usize>()
+    }
+
+    /// The live products of several segments of attributes, by their new numbers.
+    pub(super) fn merge(sources: &[MergeSource<'_>], len: usize) -> Self {
+        let names = sources.iter().flat_map(|(columns, _)| columns.0.iter().map(|(name, _)| name));
+        let names: BTreeSet<&AttributeName> = names.collect();
+        let column = |name: &AttributeName| {
+            let columns = sources.iter().filter_map(|(columns, new_number)| {
+                Some((columns.get(name.as_str())?, *new_number))
+            });
+            AttributeColumn::merge(&columns.collect::<Vec<_>>(), len)
+        };
+        let merged = names.into_iter().filter_map(|name| Some((name.clone(), column(name)?)));
+        Self(merged.collect())
+    }
+}
+
+/// The columns of a segment, and the new number of each product; `None` for a deleted one.
+pub(super) type MergeSource<'a> = (&'a AttributeColumns, &'a dyn Fn(usize) -> Option<DocId>);
+
+impl AttributeColumn {
+    /// The products whose value satisfies a test.
+    pub(in crate::index) fn select(&self, test: &AttributeTest) -> BitSet {
+        let len = self.len;
+        let found = match test {
+            AttributeTest::AnyOf(wanted) => {
+                self.texts.as_ref().map(|texts| texts.any_of(len, wanted))
+            }
+            AttributeTest::Between { min, max } => {
+                self.numbers.as_ref().map(|numbers| numbers.between(len, *min, *max))
+            }
+            AttributeTest::Is(wanted) => {
+                let docs = |both: &BooleanColumn| match wanted {
+                    true => both.yes.to_bits(len),
+                    false => both.no.to_bits(len),
+                };
+                self.booleans.as_deref().map(docs)
+            }
+        };
+        found.unwrap_or_else(|| BitSet::new(len))
+    }
+
+    /// The numbers, if there are any.
+    pub(in crate::index) fn numbers(&self) -> Option<&NumberColumn> {
+        self.numbers.as_deref()
+    }
+
+    /// Counts the values of products.
+    pub(in crate::index) fn count<'a>(&'a self, docs: &[DocId], counts: &mut AttributeCounts<'a>) {
+        let texts = self.texts.as_ref().map_or(0, |texts| texts.count(docs, counts));
+        let numbers = self.numbers.as_ref().map_or(0, |numbers| numbers.count(docs, counts));
+        let booleans = self.booleans.as_ref().map_or(0, |both| {
+            let (yes, no) = (both.yes.count_among(docs), both.no.count_among(docs));
+            counts.add_boolean(true, yes);
+            counts.add_boolean(false, no);
+            yes + no
+        });
+        counts.add_missing(docs.len() - texts - numbers - booleans);
+    }
+
+    /// `None` if no live product has a value.
+    fn merge(sources: &[(&Self, &dyn Fn(usize) -> Option<DocId>)], len: usize) -> Option<Self> {
+        let mut builder = ColumnBuilder::default();
+        let texts =
+            sources.iter().filter_map(|(column, new)| Some((&**column.texts.as_ref()?, *new)));
+        builder.texts = TextColumnBuilder::merge(texts);
+        for (column, new_number) in sources {
+            if let Some(numbers) = &column.numbers {
+                numbers.for_each(|doc, number| {
+                    builder.numbers.extend(new_number(doc).map(|doc| (doc, number)));
+                });
+            }
+            if let Some(both) = &column.booleans {
+                both.yes.for_each(|doc| builder.yes.extend(new_number(doc)));
+                both.no.for_each(|doc| builder.no.extend(new_number(doc)));
+            }
+        }
+        builder.numbers.sort_unstable_by_key(|(doc, _)| *doc);
+        builder.yes.sort_unstable();
+        builder.no.sort_unstable();
+        builder.finish(len)
+    }
+
+    fn memory_bytes(&self) -> usize {
+        let texts = |texts: &TextColumn| size_of::<TextColumn>() + texts.memory_bytes();
+        let numbers = |numbers: &NumberColumn| size_of::<NumberColumn>() + numbers.memory_bytes();
+        let booleans = |both: &BooleanColumn| {
+            size_of::<BooleanColumn>() + both.yes.memory_bytes() + both.no.memory_bytes()
+        };
+        self.texts.as_deref().map_or(0, texts)
+            + self.numbers.as_deref().map_or(0, numbers)
+            + self.booleans.as_deref().map_or(0, booleans)
+    }
+}
+
+/// Collects the attributes of a segment, product by product.
+#[derive(Default)]
+pub(super) struct AttributesBuilder(BTreeMap<AttributeName, ColumnBuilder>);
+
+#[derive(Default)]
+struct ColumnBuilder {
+    texts: TextColumnBuilder,
+    numbers: Vec<(DocId, Number)>,
+    yes: Vec<DocId>,
+    no: Vec<DocId>,
+}
+
+impl AttributesBuilder {
+    /// Adds the attributes of a product with a greater number than all before.
+    pub(super) fn push(&mut self, doc: DocId, attributes: &Attributes) {
+        for (name, value) in attributes.iter() {
+            let column = match self.0.get_mut(name) {
+                Some(column) => column,
+                None => self.0.entry(name.clone()).or_default(),
+            };
+            match value {
+                AttributeValue::Text(_) | AttributeValue::Texts(_) => {
+                    column.texts.push(doc, value.texts());
+                }
+                AttributeValue::Number(number) => column.numbers.push((doc, *number)),
+                AttributeValue::Boolean(true) => column.yes.push(doc),
+                AttributeValue::Boolean(false) => column.no.push(doc),
+            }
+        }
+    }
+
+    /// The columns of a segment of `len` products.
+    pub(super) fn finish(self, len: usize) -> AttributeColumns {
+        let columns = self.0.into_iter();
+        let columns = columns.filter_map(|(name, column)| Some((name, column.finish(len)?)));
+        AttributeColumns(columns.collect())
+    }
+}
+
+impl ColumnBuilder {
+    /// `None` without any value.
+    fn finish(self, len: usize) -> Option<AttributeColumn> {
+        let has_booleans = !self.yes.is_empty() || !self.no.is_empty();
+        let booleans = has_booleans.then(|| {
+            Box::new(BooleanColumn {
+                yes: DocSet::of(&self.yes, len),
+                no: DocSet::of(&self.no, len),
+            })
+        });
+        let texts = self.texts.finish(len).map(Box::new);
+        let numbers = NumberColumn::of_products(&self.numbers, len).map(Box::new);
+        let has_any = texts.is_some() || numbers.is_some() || booleans.is_some();
+        has_any.then_some(AttributeColumn { len, texts, numbers, booleans })
+    }
+}

@@ -1,0 +1,67 @@
+//! The numbers of an attribute: sorted distinct values, and codes.
+
+use catalog::{attributes::Number, facets::AttributeCounts};
+
+use super::codes::Codes;
+use crate::index::{bits::BitSet, segment::DocId};
+
+/// The numbers of an attribute.
+#[derive(Debug)]
+pub(in crate::index) struct NumberColumn {
+    codes: Codes,
+    /// Distinct and sorted.
+    values: Box<[Number]>,
+}
+
+impl NumberColumn {
+    /// The column of products in ascending order; `None` without any.
+    pub(super) fn of_products(products: &[(DocId, Number)], len: usize) -> Option<Self> {
+        if products.is_empty() {
+            return None;
+        }
+        let mut values: Vec<Number> = products.iter().map(|(_, number)| *number).collect();
+        values.sort_unstable();
+        values.dedup();
+        let docs: Vec<DocId> = products.iter().map(|(doc, _)| *doc).collect();
+        let code = |number: &Number| values.partition_point(|other| other < number) as u32;
+        let codes: Vec<u32> = products.iter().map(|(_, number)| code(number)).collect();
+        let ends = (1..=docs.len() as u32).collect();
+        let codes = Codes::new(&docs, len, ends, &codes, values.len());
+        Some(Self { codes, values: values.into() })
+    }
+
+    /// The number of a product.
+    pub(in crate::index) fn of(&self, doc: usize) -> Option<Number> {
+        let code = self.codes.of(doc)?.next()?;
+        Some(self.values[code as usize])
+    }
+
+    /// Calls `f` with every product and its number.
+    pub(super) fn for_each(&self, mut f: impl FnMut(usize, Number)) {
+        self.codes.for_each(|doc, places| {
+            places.for_each(|at| f(doc, self.values[self.codes.get(at) as usize]));
+        });
+    }
+
+    /// The products of a segment of `len` with a number within both ends, which are included.
+    pub(super) fn between(&self, len: usize, min: Option<Number>, max: Option<Number>) -> BitSet {
+        let is_within = |number: &Number| {
+            min.is_none_or(|min| min <= *number) && max.is_none_or(|max| *number <= max)
+        };
+        let wanted: Vec<bool> = self.values.iter().map(is_within).collect();
+        match wanted.contains(&true) {
+            true => self.codes.select(len, &wanted),
+            false => BitSet::new(len),
+        }
+    }
+
+    /// Counts the numbers of products, and returns how many of them have one.
+    pub(super) fn count(&self, docs: &[DocId], counts: &mut AttributeCounts<'_>) -> usize {
+        let add = |code: u32, count| counts.add_number(self.values[code as usize], count);
+        self.codes.count(docs, |_| {}, add)
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.codes.memory_bytes() + size_of_val(&*self.values)
+    }
+}

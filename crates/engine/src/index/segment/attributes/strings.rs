@@ -1,0 +1,51 @@
+//! Strings in one allocation, by number.
+
+/// A list of strings.
+#[derive(Debug, Default)]
+pub(in crate::index) struct Strings {
+    texts: Box<str>,
+    /// Where each string ends; it starts where the previous one ends.
+    ends: Box<[u32]>,
+}
+
+impl Strings {
+    pub(in crate::index) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[inline]
+    pub(in crate::index) fn get(&self, at: usize) -> &str {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.texts[start as usize..self.ends[at] as usize]
+    }
+
+    /// The number of a string, if the list is sorted.
+    pub(in crate::index) fn find(&self, wanted: &str) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.get(middle).cmp(wanted) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
+        self.texts.len() + size_of_val(&*self.ends)
+    }
+}
+
+impl<'a> FromIterator<&'a str> for Strings {
+    fn from_iter<T: IntoIterator<Item = &'a str>>(strings: T) -> Self {
+        let mut texts = String::new();
+        let ends = strings.into_iter().map(|string| {
+            texts.push_str(string);
+            texts.len() as u32
+        });
+        let ends = ends.collect();
+        Self { texts: texts.into(), ends }
+    }
+}

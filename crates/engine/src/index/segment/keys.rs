@@ -1,0 +1,47 @@
+//! The keys of a segment's products, found by binary search.
+
+use super::{
+    DocId,
+    attributes::{DocSet, Strings},
+};
+
+/// The keys of those products that have one.
+#[derive(Debug)]
+pub(in crate::index) struct Keys {
+    docs: DocSet,
+    /// By rank.
+    keys: Strings,
+    /// The products, by key.
+    by_key: Box<[DocId]>,
+}
+
+impl Keys {
+    /// The keys of these products, in ascending order, of a segment of `len`.
+    pub(super) fn of(products: &[(DocId, &str)], len: usize) -> Self {
+        let docs: Vec<DocId> = products.iter().map(|(doc, _)| *doc).collect();
+        let mut by_key: Vec<&(DocId, &str)> = products.iter().collect();
+        by_key.sort_unstable_by_key(|(_, key)| *key);
+        Self {
+            docs: DocSet::of(&docs, len),
+            keys: products.iter().map(|(_, key)| *key).collect(),
+            by_key: by_key.into_iter().map(|(doc, _)| *doc).collect(),
+        }
+    }
+
+    /// The key of a product.
+    pub(in crate::index) fn get(&self, doc: usize) -> Option<&str> {
+        self.docs.rank(doc).map(|rank| self.keys.get(rank))
+    }
+
+    /// The products with a key: one at most is live.
+    pub(in crate::index) fn find(&self, key: &str) -> impl Iterator<Item = usize> {
+        let key_of = |doc: &DocId| self.get(usize::from(*doc)).unwrap_or_default();
+        let first = self.by_key.partition_point(|doc| key_of(doc) < key);
+        let same = self.by_key[first..].iter().take_while(move |doc| key_of(doc) == key);
+        same.map(|doc| usize::from(*doc))
+    }
+
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
+        self.docs.memory_bytes() + self.keys.memory_bytes() + size_of_val(&*self.by_key)
+    }
+}
