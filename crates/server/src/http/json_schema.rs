@@ -17,6 +17,9 @@ const PRINTED_WHITE: &str = r" \u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F
 /// The characters of `char::is_control`, as members of a character class.
 const CONTROL: &str = r"\u0000-\u001F\u007F-\u009F";
 
+/// The characters of an attribute's name.
+const NAME: &str = "[a-z][a-z0-9_]{0,39}";
+
 /// The pattern of text without control characters other than newlines and tabs.
 pub(crate) fn plain_text() -> String {
     format!(r"^(?:[^{CONTROL}]|\t|\r?\n)*$")
@@ -32,6 +35,24 @@ pub(crate) fn plain_text_not_blank() -> String {
 /// The pattern of any text with at least one character that is not white space.
 pub(crate) fn not_blank() -> String {
     format!("[^{WHITE}]")
+}
+
+/// The pattern of text without any control character.
+pub(crate) fn one_line() -> String {
+    format!("^[^{CONTROL}]*$")
+}
+
+/// The pattern of an attribute's name other than these.
+pub(crate) fn name_except(reserved: &[&str]) -> String {
+    format!("^(?!(?:{})$){NAME}$", reserved.join("|"))
+}
+
+/// The pattern of an attribute's name other than these, or of the name after a minus.
+pub(crate) fn sort_except(reserved: &[&str]) -> String {
+    let directed = ["-relevance", "-newest", "-oldest"];
+    let names = [reserved, &directed].concat().join("|");
+    let minus: Vec<_> = reserved.iter().map(|name| format!("-{name}")).collect();
+    format!("^(?!(?:{names}|{})$)-?{NAME}$", minus.join("|"))
 }
 
 /// The pattern of at most `most` integers separated by commas, or of no text at all.
@@ -67,6 +88,10 @@ pub(crate) fn integer(description: &str, min: u64, max: u64) -> ObjectBuilder {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
         .minimum(Some(min as usize))
         .maximum(Some(max as usize))
+}
+
+pub(crate) fn number(description: &str) -> ObjectBuilder {
+    described(Type::Number, description)
 }
 
 /// The id of a product, shop or token.

@@ -134,8 +134,8 @@ fn parameters_are_refused_rather_than_guessed() {
         ("limit=5&limit=6", &["limit repeated"]),
         ("page=2", &["page unknown_parameter"]),
         (
-            "limit=0&offset=x&sort=price",
-            &["limit out_of_range", "offset wrong_type", "sort unknown_parameter"],
+            "limit=0&offset=x&order=price",
+            &["limit out_of_range", "offset wrong_type", "order unknown_parameter"],
         ),
     ] {
         editor.get(&format!("{PRODUCTS}?{parameters}")).faults(faults);

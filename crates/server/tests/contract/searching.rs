@@ -194,7 +194,7 @@ fn a_search_is_refused_rather_than_guessed() {
         (json!({"query": "x", "offset": -1}), &["offset out_of_range"]),
         (json!({"query": "x", "include_hidden": "yes"}), &["include_hidden wrong_type"]),
         (json!({"query": "x", "include_hidden": null}), &["include_hidden wrong_type"]),
-        (json!({"query": "x", "filter": {}}), &["filter unknown_field"]),
+        (json!({"query": "x", "filters": {}}), &["filters unknown_field"]),
         (json!({"query": "x", "understand": true}), &["understand wrong_type"]),
         (json!({"query": "x", "understand": null}), &["understand wrong_type"]),
         (

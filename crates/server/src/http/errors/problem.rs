@@ -10,7 +10,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use catalog::access::Forbidden;
+use catalog::{access::Forbidden, product::ProductId};
 use engine::{
     EngineError,
     store::{ErrorChain, StoreError, StoreErrorKind},
@@ -65,6 +65,12 @@ pub enum ApiError {
     /// The idempotency key was used for a different request.
     #[error("this Idempotency-Key was used for another request not long ago")]
     KeyTaken,
+    /// Another product of the shop has the key.
+    #[error("product {0} has this key")]
+    ProductKeyTaken(ProductId),
+    /// Changes after the requested one are no longer retained.
+    #[error("changes as old as these are no longer retained; read the whole catalog again")]
+    ChangesExpired,
     /// The product's version is not one of those in `If-Match`.
     #[error("the product has changed; read it again and repeat the change")]
     PreconditionFailed,
@@ -152,7 +158,8 @@ impl ApiError {
             Self::RequestTimeout => {
                 (S::REQUEST_TIMEOUT, "request_timeout", "Request not received in time")
             }
-            Self::KeyTaken => (S::CONFLICT, "conflict", "Conflict"),
+            Self::KeyTaken | Self::ProductKeyTaken(_) => (S::CONFLICT, "conflict", "Conflict"),
+            Self::ChangesExpired => (S::GONE, "changes_expired", "Changes expired"),
             Self::PreconditionFailed => {
                 (S::PRECONDITION_FAILED, "precondition_failed", "Precondition failed")
             }

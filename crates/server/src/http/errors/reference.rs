@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use catalog::access::{Forbidden, Role};
+use catalog::{
+    access::{Forbidden, Role},
+    product::ProductId,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -25,6 +28,8 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::MethodNotAllowed,
         ApiError::RequestTimeout,
         ApiError::KeyTaken,
+        ApiError::ProductKeyTaken(example_id()),
+        ApiError::ChangesExpired,
         ApiError::PreconditionFailed,
         ApiError::BodyTooLarge { limit: 4 << 20 },
         ApiError::UriTooLong { limit: 8 << 10 },
@@ -37,6 +42,10 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::Unconfirmed,
         ApiError::TookTooLong,
     ]
+}
+
+fn example_id() -> ProductId {
+    ProductId::new(17).unwrap_or_else(|| unreachable!("17 is an id"))
 }
 
 fn two_errors() -> ValidationErrors {
@@ -88,9 +97,15 @@ pub(crate) fn advice(error: &ApiError) -> &'static str {
         ApiError::RequestTimeout => {
             "The body did not arrive in time. Nothing was done; send the request again."
         }
-        ApiError::KeyTaken => {
-            "This `Idempotency-Key` stands for another request of the last 24 hours. Use a new \
-             key for a new request, and the same body to repeat one."
+        ApiError::KeyTaken | ApiError::ProductKeyTaken(_) => {
+            "The `Idempotency-Key` stands for another request of the last 24 hours: use a new one \
+             for a new request, and the same body to repeat one. Or another product of the shop has \
+             the product's `key`: the detail names it; change that product, or use another key."
+        }
+        ApiError::ChangesExpired => {
+            "Changes are retained for a limited time, and some after `since` are older. Read the whole \
+             catalog, and then the changes since the last one that it shows, which the header \
+             `X-Catalog-Seq` names."
         }
         ApiError::PreconditionFailed => {
             "The product is no longer the version that `If-Match` names. Read it again, apply \

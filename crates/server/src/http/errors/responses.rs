@@ -59,8 +59,10 @@ problems! {
     MissingProblems: NOT_FOUND;
     /// Errors of operations with `If-Match`.
     VersionProblems: PRECONDITION_FAILED;
-    /// Errors of operations with `Idempotency-Key`.
+    /// Errors of operations with an `Idempotency-Key` or the key of a product.
     KeyProblems: CONFLICT;
+    /// Errors of operations on what is kept for a limited time.
+    ExpiryProblems: GONE;
 }
 
 fn response_reference(status: StatusCode) -> (String, RefOr<Response>) {

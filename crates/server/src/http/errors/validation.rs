@@ -59,6 +59,10 @@ pub struct ElementError {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub id: Option<u64>,
+    /// The product's key, in an upsert.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub key: Option<String>,
     /// What is wrong, for programs.
     #[schema(schema_with = codes::code_field)]
     pub code: &'static str,
@@ -72,17 +76,24 @@ pub struct ElementError {
 
 impl ElementError {
     pub(crate) fn new(index: usize, id: Option<u64>, error: ValidationError) -> Self {
-        Self { index, id, code: error.code, message: error.message, field: error.field }
+        let ValidationError { field, code, message } = error;
+        Self { index, id, key: None, code, message, field }
     }
 
     /// The error of an element that is valid and that the store refused.
-    pub(crate) fn refused(index: usize, id: u64, refusal: Refusal) -> Self {
-        let (code, message) = match refusal {
-            Refusal::NotFound => ("not_found", "there is no such product"),
-            Refusal::Changed => ("precondition_failed", "the product has changed"),
-            Refusal::KeyTaken(_) => ("conflict", "another product has this key"),
+    pub(crate) fn refused(index: usize, id: Option<u64>, refusal: Refusal) -> Self {
+        let error = match refusal {
+            Refusal::NotFound => ValidationError::of_whole("not_found", "there is no such product"),
+            Refusal::Changed => {
+                ValidationError::of_whole("precondition_failed", "the product has changed")
+            }
+            Refusal::KeyTaken(holder) => ValidationError::new(
+                "key",
+                "conflict",
+                format_args!("product {holder} has this key"),
+            ),
         };
-        Self { index, id: Some(id), code, message: message.to_owned(), field: None }
+        Self::new(index, id, error)
     }
 }
 
@@ -155,10 +166,10 @@ impl<T> From<T> for Capped<T> {
 }
 
 /// The errors of a bulk request's elements.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ElementErrors(Vec<InvalidElement>);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct InvalidElement {
     index: usize,
     errors: Capped<ElementError>,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use catalog::{
     access::{Caller, ReadPass, WritePass},
     product::{Draft, Product, ProductId},
+    sort::Sort,
 };
 use engine::writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal};
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::http::{
     errors::ApiError,
     requests::{
         ObjectDefinition,
-        products::{DEFAULT_PAGE, ListRequest},
+        listing::{DEFAULT_PAGE, ListRequest},
         search::SearchRequest,
     },
     responses::{
@@ -33,9 +34,9 @@ pub(crate) async fn search(
     let pass = caller.may_search(SearchRequest::includes_hidden(body))?;
     let mut request = SearchRequest::read(body).map_err(ApiError::Validation)?;
     request.time_limit = Some(app.search_time);
-    let query = request.query.as_ref().map_or_else(String::new, |query| query.as_str().to_owned());
     let found = app.engine.search(pass, request).await?;
-    Ok(SearchAnswer::of(&query, &found))
+    let query = body.get("query").and_then(Value::as_str).unwrap_or_default();
+    Ok(SearchAnswer::of(query, &found))
 }
 
 /// Reads one product.
@@ -43,26 +44,47 @@ pub(crate) async fn get(app: &App, pass: ReadPass, id: ProductId) -> Result<Prod
     app.engine.product(pass, id).await?.ok_or(ApiError::NotFound("product"))
 }
 
-/// Reads a page of the catalog, or products by id.
+/// Reads a page of the catalog, or products by id or key.
 pub(crate) async fn list(
     app: &App,
     pass: ReadPass,
     request: ListRequest,
 ) -> Result<ProductPage, ApiError> {
-    let (products, total) = match request.ids {
-        None => {
-            let limit = request.limit.unwrap_or(DEFAULT_PAGE);
-            let page = app.engine.page(pass, limit, request.offset).await?;
-            (page.products, page.total)
-        }
-        Some(ids) => {
-            let found = app.engine.products(pass, ids).await?;
-            let total = found.len();
-            let limit = request.limit.unwrap_or(total);
-            (found.into_iter().skip(request.offset).take(limit).collect(), total)
-        }
+    let ListRequest { ids, keys, sort, limit, offset } = request;
+    let named = match (ids, keys) {
+        (Some(ids), _) => Some(app.engine.products(pass, ids).await?),
+        (None, Some(keys)) => Some(app.engine.products_by_key(pass, keys).await?),
+        (None, None) => None,
     };
-    Ok(ProductPage { products: products.iter().map(ProductBody::from).collect(), total })
+    let (products, total) = match named {
+        Some(found) => {
+            let total = found.len();
+            let page = found.iter().skip(offset).take(limit.unwrap_or(total));
+            (page.map(ProductBody::from).collect(), total)
+        }
+        None => page(app, pass, sort, limit.unwrap_or(DEFAULT_PAGE), offset).await?,
+    };
+    Ok(ProductPage { products, total })
+}
+
+/// A page of the whole catalog, and the number of products on all pages.
+async fn page(
+    app: &App,
+    pass: ReadPass,
+    sort: Option<Sort>,
+    limit: usize,
+    offset: usize,
+) -> Result<(Vec<ProductBody>, usize), ApiError> {
+    let bodies = |products: &[Product]| products.iter().map(ProductBody::from).collect();
+    let Some(sort) = sort.filter(|sort| *sort != Sort::Relevance) else {
+        let page = app.engine.page(pass, limit, offset).await?;
+        return Ok((bodies(&page.products), page.total));
+    };
+    let time_limit = Some(app.search_time);
+    let request =
+        engine::SearchRequest { offset, time_limit, ..engine::SearchRequest::all(sort, limit) };
+    let found = app.engine.search(pass, request).await?;
+    Ok((bodies(&found.products), found.total))
 }
 
 /// A product that was created by this request, or earlier by one with the same key.
@@ -142,7 +164,7 @@ fn refused(refusal: Refusal) -> ApiError {
     match refusal {
         Refusal::NotFound => ApiError::NotFound("product"),
         Refusal::Changed => ApiError::PreconditionFailed,
-        Refusal::KeyTaken(_) => ApiError::KeyTaken,
+        Refusal::KeyTaken(holder) => ApiError::ProductKeyTaken(holder),
     }
 }
 

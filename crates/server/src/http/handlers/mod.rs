@@ -2,6 +2,8 @@
 //! writes the response. [`actions`] has what they share with the tools of [`super::mcp`].
 
 pub(crate) mod actions;
+mod bulk;
+mod changes;
 pub(crate) mod demo;
 pub(crate) mod health;
 mod products;
@@ -18,10 +20,12 @@ use super::app::App;
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::default()
         .routes(routes!(products::list, products::create))
-        .routes(routes!(products::bulk_create, products::bulk_update, products::bulk_delete))
+        .routes(routes!(bulk::create, bulk::update, bulk::delete))
+        .routes(routes!(bulk::upsert))
         .routes(routes!(products::get, products::update, products::delete))
         .routes(routes!(search::search))
         .routes(routes!(similar::similar))
+        .routes(routes!(changes::list))
         .routes(routes!(tokens::list, tokens::issue))
         .routes(routes!(tokens::revoke))
         .routes(routes!(stats::stats))

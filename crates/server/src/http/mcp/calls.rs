@@ -17,7 +17,8 @@ use crate::http::{
         ObjectDefinition,
         fields::Invalid,
         headers::parse_key,
-        products::{ListArguments, NewProduct, ProductArgument, ProductEdit},
+        listing::ListArguments,
+        products::{NewProduct, ProductArgument, ProductEdit},
     },
     responses::products::{DeletedProduct, ProductBody},
 };

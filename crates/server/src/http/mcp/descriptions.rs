@@ -42,27 +42,33 @@ impl Tool {
                  and 30 euros\", \"at least £100\"), what is not wanted (\"without leather\", \"not \
                  black\", \"nickel-free\") and an order (\"cheapest first\", \"newest\"). A query that only has conditions \
                  (\"under $20\") works too. `understood` in the result says how the query was read: check \
-                 it, and reword the query where it was read wrongly. `total` counts every product found; \
+                 it, and reword the query where it was read wrongly. Conditions that are data, such as \
+                 values that a user picked from `facets` of an earlier result, go into `filter` instead, \
+                 and an order by `price`, `-price`, `newest`, `oldest` or a numeric attribute into `sort`; \
+                 with a `filter`, `query` may be left out. `facets` counts the values of attributes and \
+                 the prices over all results: use it to learn which values there are. `total` counts every product found; \
                  use `limit` and `offset` to see more of them. Nothing found means that the shop has no \
                  such product: loosen a condition or use other words."
             }
             Self::GetProduct => {
                 "Read one product by its id: title, full description, price as written, pictures, \
+                 key, page and attributes, \
                  whether it is hidden, and when it was created and changed."
             }
             Self::ListProducts => {
-                "Read the catalog in pages, by ascending id, or the products that `ids` names, in that \
-                 order; ids that name no product are left out. To find products for a wish, use \
+                "Read the catalog in pages, by ascending id or as `sort` says, or the products that `ids` \
+                 or `keys` name, in that order; those that name no product are left out. To find products for a wish, use \
                  search_products instead: it is faster than paging through the catalog."
             }
             Self::CreateProduct => {
                 "Add a product to the shop. It needs a title and a price with its currency, such as \
                  \"$19.99\" or \"19,99 €\". It is stored for good and found by search_products at once; \
-                 the result has its id. Where a call might be repeated, send an `idempotency_key`, so that \
+                 the result has its id. `key` is the merchant's own identifier, unique within the shop; \
+                 `attributes` are facts by name, such as {\"color\": \"green\", \"seats\": 3}. Where a call might be repeated, send an `idempotency_key`, so that \
                  the product is created once."
             }
             Self::UpdateProduct => {
-                "Change a product: only the fields that are sent change, `media` as a whole. Send \
+                "Change a product: only the fields that are sent change, `media` and `attributes` as a whole. Send \
                  `hidden` to take it out of search or to bring it back. The change is seen by \
                  search_products at once."
             }

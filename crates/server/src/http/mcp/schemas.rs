@@ -12,7 +12,8 @@ use crate::http::{
     requests::{
         ObjectDefinition,
         headers::key_schema,
-        products::{ListArguments, ProductArgument, READ_ONLY},
+        listing::ListArguments,
+        products::{ProductArgument, READ_ONLY},
     },
     responses::products::{DeletedProduct, ProductPage},
 };
@@ -51,7 +52,7 @@ fn arguments(body: Value, unneeded: &[&str]) -> Object {
         properties.retain(|name, _| !unneeded.contains(&name.as_str()));
     }
     schema.remove("not");
-    without(&["pattern", "format"], Value::Object(schema))
+    without(&["pattern", "format", "patternProperties", "propertyNames"], Value::Object(schema))
 }
 
 fn new_product() -> Object {

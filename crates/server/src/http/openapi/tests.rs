@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use catalog::{access::Role, media, price::Price, product, query};
+use catalog::{
+    access::Role, attributes, facets, filter, http_url, key, media, price::Price, product, query,
+};
 use serde_json::{Value, json};
 
 use crate::http::{
@@ -11,10 +13,12 @@ use crate::http::{
     json_schema,
     requests::{
         MAX_BULK, MAX_PAGE, ObjectDefinition,
+        filter::{Filter, NumberRange, PriceRange},
         headers::MAX_KEY_BYTES,
+        listing::DEFAULT_PAGE,
         products::{
-            DEFAULT_PAGE, NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdit,
-            ProductEdits,
+            NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductEdit, ProductEdits,
+            ProductUpsert, ProductUpserts,
         },
         search::SearchRequest,
         tokens::{MAX_TOKEN_SECONDS, TokenRequest},
@@ -157,6 +161,7 @@ fn documented_limits_are_those_that_are_checked() {
     for (schema, name) in [
         ("NewProducts", "products"),
         ("ProductEdits", "products"),
+        ("ProductUpserts", "products"),
         ("ProductDeletion", "product_ids"),
     ] {
         assert_eq!(field(schema, name, "minItems"), 1);
@@ -169,9 +174,20 @@ fn documented_limits_are_those_that_are_checked() {
     assert_eq!(field("TokenRequest", "name", "maxLength"), engine::tokens::MAX_NAME_CHARS as u64);
     assert_eq!(field("TokenRequest", "expires_in_seconds", "maximum"), MAX_TOKEN_SECONDS);
 
+    let schemas = &document["components"]["schemas"];
+    assert_eq!(schemas["Attributes"]["maxProperties"], attributes::MAX_ATTRIBUTES);
+    assert_eq!(schemas["Filter"]["maxProperties"], filter::MAX_CONDITIONS);
+    assert_eq!(field("SearchRequest", "facets", "maxItems"), facets::MAX_FACETS as u64);
+    assert_eq!(field("SearchRequest", "facet_limit", "maximum"), facets::MAX_FACET_LIMIT as u64);
+    for schema in ["NewProduct", "ProductChanges", "ProductEdit", "ProductUpsert"] {
+        assert_eq!(field(schema, "key", "maxLength"), key::MAX_KEY_CHARS as u64);
+        assert_eq!(field(schema, "url", "maxLength"), http_url::MAX_PRODUCT_URL_CHARS as u64);
+    }
+
     let list = &document["paths"]["/api/v1/products"]["get"]["parameters"];
-    assert_eq!(list[1]["schema"]["maximum"], MAX_PAGE);
-    assert_eq!(list[1]["schema"]["default"], DEFAULT_PAGE);
+    assert_eq!(list[1]["schema"]["maxItems"], MAX_BULK);
+    assert_eq!(list[3]["schema"]["maximum"], MAX_PAGE);
+    assert_eq!(list[3]["schema"]["default"], DEFAULT_PAGE);
     let similar = &document["paths"]["/api/v1/products/{product_id}/similar"]["get"]["parameters"];
     assert_eq!(similar[1]["schema"]["maximum"], query::MAX_LIMIT);
     assert_eq!(similar[1]["schema"]["default"], query::DEFAULT_LIMIT);
@@ -184,7 +200,7 @@ fn documented_limits_are_those_that_are_checked() {
 #[test]
 fn updates_have_no_defaults() {
     let document = document_json();
-    for schema in ["ProductChanges", "ProductEdit"] {
+    for schema in ["ProductChanges", "ProductEdit", "ProductUpsert"] {
         let fields = document["components"]["schemas"][schema]["properties"].as_object().unwrap();
         assert!(fields.contains_key("hidden"), "{schema}");
         for (name, field) in fields {
@@ -198,10 +214,13 @@ fn updates_have_no_defaults() {
 fn documented_fields_are_those_that_are_known() {
     let document = document_json();
     type Check = fn(&Value) -> ValidationErrors;
-    let checks: [(&str, Check); 5] = [
+    let checks: [(&str, Check); 8] = [
         ("NewProduct", |body| NewProduct::read(body).err().unwrap_or_default()),
         ("ProductChanges", |body| ProductChanges::read(body).err().unwrap_or_default()),
         ("ProductEdit", |body| ProductEdit::read(body).err().unwrap_or_default()),
+        ("ProductUpsert", |body| ProductUpsert::read(body).err().unwrap_or_default()),
+        ("PriceRange", |body| PriceRange::read(body).err().unwrap_or_default()),
+        ("NumberRange", |body| NumberRange::read(body).err().unwrap_or_default()),
         ("SearchRequest", |body| SearchRequest::read(body).err().unwrap_or_default()),
         ("TokenRequest", |body| TokenRequest::read(body).err().unwrap_or_default()),
     ];
@@ -231,6 +250,14 @@ fn examples_of_requests_are_accepted() {
     for edit in ProductEdits::read(&example::<ProductEdits>()).unwrap() {
         assert!(ProductEdit::read(edit).is_ok(), "{edit}");
     }
+    for product in ProductUpserts::read(&example::<ProductUpserts>()).unwrap() {
+        assert!(ProductUpsert::read(product).is_ok(), "{product}");
+    }
+    assert!(ProductUpsert::read(&example::<ProductUpsert>()).is_ok());
+    let search = json!({"filter": example::<Filter>()});
+    assert!(SearchRequest::read(&search).is_ok());
+    assert!(PriceRange::read(&example::<PriceRange>()).is_ok());
+    assert!(NumberRange::read(&example::<NumberRange>()).is_ok());
     assert!(ProductDeletion::read(&example::<ProductDeletion>()).is_ok());
     assert!(SearchRequest::read(&example::<SearchRequest>()).is_ok());
     assert!(TokenRequest::read(&example::<TokenRequest>()).is_ok());
@@ -248,7 +275,10 @@ fn check_example(document: &Value, schema: &Value, value: &Value) {
                 assert!(fields.contains_key(name.as_str().unwrap()), "{name} missing: {value}");
             }
             for (name, field) in fields {
-                let property = &schema["properties"][name];
+                let property = match &schema["properties"][name] {
+                    Value::Null => &schema["additionalProperties"],
+                    property => property,
+                };
                 assert!(!property.is_null(), "{name} unknown: {value}");
                 check_example(document, property, field);
             }

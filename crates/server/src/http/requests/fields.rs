@@ -5,7 +5,7 @@
 //! reading, each declaration reads the field's value or records its errors. While describing, it
 //! adds the field's schema. A [`Rule`] has both halves for one value.
 
-use catalog::text::InvalidText;
+use catalog::{attributes::Number, text::InvalidText};
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema, schema::ObjectBuilder};
 
@@ -27,7 +27,12 @@ impl Invalid {
         Self { path: String::new(), code, message: message.to_string() }
     }
 
-    fn wrong_type(expected: &str, found: &Value) -> Self {
+    /// The same error of a value that is found at `place` in another one.
+    fn within(self, place: impl std::fmt::Display) -> Self {
+        Self { path: format!("{place}{}", self.path), ..self }
+    }
+
+    pub(super) fn wrong_type(expected: &str, found: &Value) -> Self {
         match found {
             Value::Null => Self::new("wrong_type", "must not be null; leave the field out instead"),
             _ => Self::new("wrong_type", format_args!("must be {expected}")),
@@ -89,7 +94,7 @@ pub trait ObjectDefinition<'a> {
     fn describe() -> ObjectBuilder {
         let mut fields = Fields::default();
         Self::define(&mut fields);
-        let object = match fields.at_least_one_of {
+        let object = match fields.one_of {
             [] => fields.schema,
             names => fields.schema.extensions(Some(any_property_of(names))),
         };
@@ -105,7 +110,9 @@ pub struct Fields<'a> {
     /// The object to read; `None` while describing.
     reading: Option<&'a Map<String, Value>>,
     known: Vec<&'static str>,
-    at_least_one_of: &'static [&'static str],
+    /// At least one of these must be present.
+    one_of: &'static [&'static str],
+    changes_one_of: bool,
     errors: ValidationErrors,
     schema: ObjectBuilder,
     required: Vec<&'static str>,
@@ -154,6 +161,19 @@ impl<'a> Fields<'a> {
         self.optional(name, rule)
     }
 
+    /// Declares a field that must be present unless another one is.
+    pub(crate) fn required_unless<T>(
+        &mut self,
+        other: &str,
+        name: &'static str,
+        rule: Rule<'a, T>,
+    ) -> Option<T> {
+        match self.reading.is_some() && !self.has(other) {
+            true => self.required(name, rule),
+            false => self.optional(name, rule),
+        }
+    }
+
     /// Declares fields that are accepted and have no effect.
     pub(crate) fn ignored(&mut self, names: &[&'static str]) {
         self.known.extend(names);
@@ -165,9 +185,26 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Requires at least one of these fields to be present.
-    pub(crate) fn at_least_one_of(&mut self, names: &'static [&'static str]) {
-        self.at_least_one_of = names;
+    /// Requires a change of at least one of these fields.
+    pub(crate) fn changes_one_of(&mut self, names: &'static [&'static str]) {
+        self.describe_one_of(names);
+        self.changes_one_of = true;
+    }
+
+    /// Describes that at least one of these fields must be present, which the definition checks.
+    pub(crate) fn describe_one_of(&mut self, names: &'static [&'static str]) {
+        self.one_of = names;
+    }
+
+    /// Whether the object that is read has a field.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.reading.is_some_and(|object| object.contains_key(name))
+    }
+
+    /// Rejects a field for a reason that its rule does not know.
+    pub(crate) fn reject(&mut self, name: &str, invalid: Invalid) {
+        let Invalid { code, message, .. } = invalid;
+        self.errors.push(ValidationError::new(name, code, message));
     }
 
     fn property(&mut self, name: &str, schema: impl Into<RefOr<Schema>>) {
@@ -187,10 +224,8 @@ impl<'a> Fields<'a> {
                 ValidationError::new(name.as_str(), "unknown_field", message)
             });
         }
-        let is_present =
-            |name: &&str| self.reading.is_some_and(|object| object.contains_key(*name));
-        let names = self.at_least_one_of;
-        if !names.is_empty() && !has_unknown && !names.iter().any(is_present) {
+        let names = self.one_of;
+        if self.changes_one_of && !has_unknown && !names.iter().any(|name| self.has(name)) {
             let message = format!("names no field to change; expected one of {}", names.join(", "));
             self.errors.push(ValidationError::of_whole("no_change", message));
         }
@@ -243,6 +278,16 @@ pub(super) fn read_integer(value: &Value, min: u64, max: u64) -> Read<u64> {
     }
 }
 
+/// A number of any size that a 64-bit float can express.
+pub(crate) fn number(about: &str) -> Rule<'_, Number> {
+    Rule::new(read_number, move || json_schema::number(about))
+}
+
+pub(super) fn read_number(value: &Value) -> Read<Number> {
+    let number = value.as_f64().and_then(Number::new);
+    number.ok_or_else(|| Invalid::wrong_type("a number", value).into())
+}
+
 /// An array of `min` to `max` elements, which are read later, each on its own.
 pub(crate) fn elements<'a>(
     about: &'a str,
@@ -273,20 +318,53 @@ pub(crate) fn list<'a, T: 'a>(
     let Rule { read: read_items, schema } = elements(about, min, max, item.schema);
     let read = move |value: &'a Value| {
         let items = read_items(value)?;
-        let mut values = Vec::with_capacity(items.len());
-        let mut all_invalid = Capped::default();
-        for (index, element) in items.iter().enumerate() {
-            match (item.read)(element) {
-                Ok(value) => values.push(value),
-                Err(invalid) => all_invalid.append(invalid.map(|invalid| Invalid {
-                    path: format!("[{index}]{}", invalid.path),
-                    ..invalid
-                })),
-            }
-        }
-        if all_invalid.is_empty() { Ok(values) } else { Err(all_invalid) }
+        let items = items.iter().enumerate();
+        read_all(items.map(|(index, element)| (format!("[{index}]"), (item.read)(element))))
     };
     Rule { read: Box::new(read), schema }
+}
+
+/// An object with free names, at most `max` of them: `entry` reads a name with its value, and every
+/// error names its entry.
+pub(crate) fn entries<'a, T: 'a, S: Into<RefOr<Schema>>>(
+    max: usize,
+    entry: impl Fn(&'a str, &'a Value) -> Read<T> + 'a,
+    schema: impl Fn() -> S + 'a,
+) -> Rule<'a, Vec<T>> {
+    let read = move |value: &'a Value| match value {
+        Value::Object(object) if object.len() > max => {
+            Err(Invalid::new("too_many", format_args!("must have at most {max} entries")).into())
+        }
+        Value::Object(object) => {
+            read_all(object.iter().map(|(name, value)| (format!(".{name}"), entry(name, value))))
+        }
+        other => Err(Invalid::wrong_type("an object", other).into()),
+    };
+    Rule::new(read, schema)
+}
+
+/// All values, or all errors with the places of their values.
+fn read_all<T>(parts: impl Iterator<Item = (String, Read<T>)>) -> Read<Vec<T>> {
+    let (mut values, mut all_invalid) = (Vec::new(), Capped::default());
+    for (place, read) in parts {
+        match read {
+            Ok(value) => values.push(value),
+            Err(invalid) => all_invalid.append(invalid.map(|invalid| invalid.within(&place))),
+        }
+    }
+    if all_invalid.is_empty() { Ok(values) } else { Err(all_invalid) }
+}
+
+/// Both values, or the errors of both.
+pub(crate) fn both<A, B>(one: Read<A>, other: Read<B>) -> Read<(A, B)> {
+    match (one, other) {
+        (Ok(one), Ok(other)) => Ok((one, other)),
+        (Err(mut invalid), Err(more)) => {
+            invalid.append(more);
+            Err(invalid)
+        }
+        (Err(invalid), Ok(_)) | (Ok(_), Err(invalid)) => Err(invalid),
+    }
 }
 
 /// An object inside a field; its errors name the inner field. `name` is its schema under

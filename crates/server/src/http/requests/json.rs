@@ -157,7 +157,13 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
 #[cfg(test)]
 mod tests {
+    use catalog::{attributes, media};
+
     use super::*;
+    use crate::http::requests::{
+        MAX_BULK,
+        products::{READ_ONLY, SETTABLE},
+    };
 
     fn check(raw: &[u8], expected: Result<Value, &str>) {
         match (parse(raw), expected) {
@@ -189,6 +195,22 @@ mod tests {
         check(br#""\ud800""#, Err("hex escape"));
         check(br#"{"a": {"b": 1, "b": 1}}"#, Err(r#""b" occurs twice"#));
         check("[".repeat(100_000).as_bytes(), Err("recursion limit"));
+    }
+
+    /// A request that uses every limit of the API is within the bounds.
+    #[test]
+    fn the_largest_bulk_request_is_parsed() {
+        let strings: Vec<_> = (0..attributes::MAX_STRINGS).collect();
+        let attributes: Map<String, Value> = (0..attributes::MAX_ATTRIBUTES)
+            .map(|n| (format!("a{n}"), serde_json::json!(strings)))
+            .collect();
+        let media = vec![serde_json::json!({"url": "", "type": ""}); media::MAX_ITEMS];
+        let mut product = serde_json::json!({"attributes": attributes, "media": media});
+        for field in SETTABLE.iter().chain(&READ_ONLY) {
+            product.as_object_mut().unwrap().entry(*field).or_insert_with(|| "".into());
+        }
+        let body = serde_json::json!({"products": vec![product; MAX_BULK]}).to_string();
+        assert!(parse(body.as_bytes()).is_ok());
     }
 
     #[test]

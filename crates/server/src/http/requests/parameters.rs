@@ -4,22 +4,46 @@
 use std::ops::RangeInclusive;
 
 use serde_json::{Value, json};
+use url::form_urlencoded;
 use utoipa::openapi::{
-    Required,
+    RefOr, Required, Schema,
     path::{Parameter, ParameterBuilder, ParameterIn},
     schema::ObjectBuilder,
 };
 
-use super::fields::Invalid;
+use super::{MAX_BULK, fields::Invalid};
 use crate::http::{
     errors::{ValidationError, ValidationErrors},
     json_schema,
 };
 
 /// The most query parameters that are read: more than any path takes.
-const MAX_PARAMETERS: usize = 50;
+const MAX_PARAMETERS: usize = MAX_BULK + 10;
 
-type ReadParameter<T> = dyn Fn(&mut T, &str) -> Result<(), Invalid>;
+type ReadParameter<T> = dyn Fn(&mut T, &ParameterValue<'_>) -> Result<(), Invalid>;
+
+/// The value of a query parameter, as sent.
+pub(crate) struct ParameterValue<'q>(&'q str);
+
+impl<'q> ParameterValue<'q> {
+    /// The decoded value.
+    pub(crate) fn text(&self) -> String {
+        decoded(self.0)
+    }
+
+    /// The parts between commas, each decoded: an encoded comma belongs to its part.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = String> {
+        self.0.split(',').map(decoded)
+    }
+}
+
+/// Decodes a name or value of a query string.
+fn decoded(raw: &str) -> String {
+    // A pair without a name, whose value is all of the text.
+    let pair = format!("={raw}");
+    let value = form_urlencoded::parse(pair.as_bytes()).next().map(|(_, value)| value.into_owned());
+    value.unwrap_or_default()
+}
 
 /// One query parameter of a request that is read into `T`.
 pub(crate) struct QueryParameter<T> {
@@ -27,10 +51,32 @@ pub(crate) struct QueryParameter<T> {
     pub(crate) about: &'static str,
     pub(crate) schema: ObjectBuilder,
     pub(crate) example: Value,
+    /// How often it may be given.
+    pub(crate) most: usize,
     pub(crate) read: Box<ReadParameter<T>>,
 }
 
+/// A parameter that `read` reads.
+pub(crate) fn new<T>(
+    name: &'static str,
+    about: &'static str,
+    schema: ObjectBuilder,
+    read: impl Fn(&mut T, &ParameterValue<'_>) -> Result<(), Invalid> + 'static,
+) -> QueryParameter<T> {
+    QueryParameter { name, about, schema, example: Value::Null, most: 1, read: Box::new(read) }
+}
+
 impl<T> QueryParameter<T> {
+    /// The same parameter, which may be given up to `most` times; the schema is that of one value.
+    pub(crate) fn repeatable(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// The same parameter with an example.
+    pub(crate) fn example(self, example: impl Into<Value>) -> Self {
+        Self { example: example.into(), ..self }
+    }
+
     /// The same parameter with a documented default and an example.
     pub(crate) fn default(self, default: impl Into<Value>, example: impl Into<Value>) -> Self {
         let schema = self.schema.default(Some(default.into()));
@@ -46,18 +92,17 @@ pub(crate) fn integer<T>(
     set: impl Fn(&mut T, usize) + 'static,
 ) -> QueryParameter<T> {
     let (min, max) = (*range.start(), *range.end());
-    let read = move |target: &mut T, raw: &str| match raw.parse() {
+    let read = move |target: &mut T, value: &ParameterValue<'_>| match value.text().parse() {
         Ok(number) if range.contains(&number) => {
             set(target, number);
             Ok(())
         }
-        _ if is_integer(raw) => {
+        _ if is_integer(&value.text()) => {
             Err(Invalid::new("out_of_range", format_args!("must be between {min} and {max}")))
         }
         _ => Err(Invalid::new("wrong_type", "must be an integer")),
     };
-    let schema = json_schema::integer("", min as u64, max as u64);
-    QueryParameter { name, about, schema, example: Value::Null, read: Box::new(read) }
+    new(name, about, json_schema::integer("", min as u64, max as u64), read)
 }
 
 /// `true` or `false`.
@@ -66,13 +111,12 @@ pub(crate) fn boolean<T>(
     about: &'static str,
     set: impl Fn(&mut T, bool) + 'static,
 ) -> QueryParameter<T> {
-    let read = move |target: &mut T, raw: &str| {
+    let read = move |target: &mut T, value: &ParameterValue<'_>| {
         let wrong_type = |_| Invalid::new("wrong_type", "must be true or false");
-        set(target, raw.parse().map_err(wrong_type)?);
+        set(target, value.text().parse().map_err(wrong_type)?);
         Ok(())
     };
-    let schema = json_schema::boolean("", None);
-    QueryParameter { name, about, schema, example: Value::Null, read: Box::new(read) }
+    new(name, about, json_schema::boolean("", None), read)
 }
 
 /// Whether a text is an integer of any size.
@@ -89,16 +133,25 @@ pub(crate) fn read<T: Default>(
     let mut target = T::default();
     let mut errors = ValidationErrors::default();
     let mut seen = Vec::new();
-    for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+    let pairs = query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    for (name, value) in pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))) {
+        let name = decoded(name);
         if seen.len() == MAX_PARAMETERS {
             let message = format!("has more than {MAX_PARAMETERS} parameters");
             errors.push(ValidationError::of_whole("too_many", message));
             break;
         }
         let known = parameters.iter().find(|parameter| parameter.name == name);
+        let most = known.map_or(1, |parameter| parameter.most);
         let outcome = match known {
-            _ if seen.contains(&name) => Err(Invalid::new("repeated", "must be given once")),
-            Some(parameter) => (parameter.read)(&mut target, &value),
+            _ if seen.iter().filter(|seen| **seen == name).count() == most => Err(Invalid::new(
+                "repeated",
+                match most {
+                    1 => "must be given once".to_owned(),
+                    most => format!("must be given at most {most} times"),
+                },
+            )),
+            Some(parameter) => (parameter.read)(&mut target, &ParameterValue(value)),
             None => {
                 let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
                 let message = format!("unknown parameter; expected one of {}", names.join(", "));
@@ -106,7 +159,7 @@ pub(crate) fn read<T: Default>(
             }
         };
         if let Err(Invalid { code, message, .. }) = outcome {
-            errors.push(ValidationError::new(name.as_ref(), code, message));
+            errors.push(ValidationError::new(name.as_str(), code, message));
         }
         seen.push(name);
     }
@@ -119,8 +172,12 @@ pub(crate) fn describe<T>(
 ) -> Vec<Parameter> {
     parameters
         .into_iter()
-        .map(|QueryParameter { name, about, schema, example, .. }| {
-            parameter(ParameterIn::Query, name, about, schema, example)
+        .map(|QueryParameter { name, about, schema, example, most, .. }| match most {
+            1 => parameter(ParameterIn::Query, name, about, schema, example),
+            most => {
+                let values = json_schema::array("", schema, 0, most);
+                parameter(ParameterIn::Query, name, about, values, example)
+            }
         })
         .collect()
 }
@@ -175,7 +232,7 @@ pub(super) fn parameter(
     location: ParameterIn,
     name: &str,
     about: &str,
-    schema: ObjectBuilder,
+    schema: impl Into<RefOr<Schema>>,
     example: Value,
 ) -> Parameter {
     let required = if location == ParameterIn::Path { Required::True } else { Required::False };

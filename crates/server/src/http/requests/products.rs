@@ -1,41 +1,30 @@
-//! Requests that create, change, delete and list products.
+//! Requests that create, change and delete products.
 
 use catalog::{
+    key::Key,
     media::{self, Media, MediaKind},
     price::{self, Price},
     product::{self, Description, Draft, Patch, ProductId, Title},
 };
 use serde_json::{Value, json};
-use utoipa::{
-    IntoParams,
-    openapi::path::{Parameter, ParameterIn},
-};
 
 use super::{
     fields::{
-        Fields, Invalid, ObjectDefinition, Rule, boolean, elements, integer, list, object,
-        read_integer, request_bodies, text,
+        Fields, Invalid, ObjectDefinition, Rule, boolean, elements, list, object, read_integer,
+        request_bodies, text,
     },
-    parameters::{self, QueryParameter, is_integer},
+    merchant_data::{attributes, attributes_example, changed_key, changed_url, key, url},
 };
-use crate::http::{
-    errors::{ValidationErrors, validation::truncate},
-    json_schema::{
-        comma_separated, formatted, id, one_of, plain_text, plain_text_not_blank, reference, string,
-    },
+use crate::http::json_schema::{
+    formatted, id, one_of, plain_text, plain_text_not_blank, reference, string,
 };
 
 /// The most products in one bulk request.
 pub const MAX_BULK: usize = 100;
-/// The most products on one page of the catalog.
-pub const MAX_PAGE: usize = 100;
-/// The products on one page of the catalog by default.
-pub const DEFAULT_PAGE: usize = 50;
-/// The most characters of an invalid value that a message repeats.
-const MAX_QUOTED_CHARS: usize = 40;
 
 /// Fields of a product that a client may set.
-pub(crate) const SETTABLE: [&str; 5] = ["title", "description", "price", "hidden", "media"];
+pub(crate) const SETTABLE: [&str; 8] =
+    ["title", "description", "price", "hidden", "media", "key", "url", "attributes"];
 /// Fields of a product that a client cannot set. They are ignored, so that a product can be read,
 /// edited and sent back.
 pub(crate) const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
@@ -50,12 +39,14 @@ pub struct ProductChanges;
 pub struct ProductEdit;
 /// Changes to several products, in one request.
 pub struct ProductEdits;
+/// A product to create or to change, by its key.
+pub struct ProductUpsert;
+/// Products to create or to change, in one request.
+pub struct ProductUpserts;
 /// Products to delete, in one request.
 pub struct ProductDeletion;
 /// A picture of a product.
 pub struct NewMedia;
-/// A part of the catalog to list, as a JSON object.
-pub(crate) struct ListArguments;
 /// One product, as a JSON object.
 pub(crate) struct ProductArgument;
 
@@ -65,6 +56,8 @@ request_bodies!(
     ProductChanges,
     ProductEdit,
     ProductEdits,
+    ProductUpsert,
+    ProductUpserts,
     ProductDeletion,
     NewMedia,
 );
@@ -79,11 +72,17 @@ impl<'a> ObjectDefinition<'a> for NewProduct {
         let price = fields.required("price", price());
         let hidden = fields.optional("hidden", hidden(Some(false)));
         let media = fields.optional("media", media());
+        let key = fields.optional("key", key());
+        let url = fields.optional("url", url());
+        let attributes = fields.optional("attributes", attributes());
         fields.ignored(&READ_ONLY);
         Some(Draft {
             description: description.unwrap_or_default(),
             hidden: hidden.unwrap_or(false),
             media: media.unwrap_or_default(),
+            key,
+            url,
+            attributes: attributes.unwrap_or_default(),
             ..Draft::new(title?, price?)
         })
     }
@@ -96,9 +95,9 @@ impl<'a> ObjectDefinition<'a> for ProductChanges {
         fields.about("The fields to change, at least one; the others stay as they are.", || {
             Some(json!({"price": "$799.00", "hidden": false}))
         });
-        let patch = settable(fields);
+        let patch = changes(fields);
         fields.ignored(&READ_ONLY);
-        fields.at_least_one_of(&SETTABLE);
+        fields.changes_one_of(&SETTABLE);
         Some(patch)
     }
 }
@@ -111,9 +110,9 @@ impl<'a> ObjectDefinition<'a> for ProductEdit {
             Some(json!({"id": 17, "price": "$799.00"}))
         });
         let id = fields.required("id", product_id("Which product."));
-        let patch = settable(fields);
+        let patch = changes(fields);
         fields.ignored(&READ_ONLY[1..]);
-        fields.at_least_one_of(&SETTABLE);
+        fields.changes_one_of(&SETTABLE);
         Some((id?, patch))
     }
 }
@@ -122,6 +121,43 @@ impl ProductEdit {
     /// The id in an element of a bulk update, if it is valid: errors of the element name it.
     pub(crate) fn id_of(element: &Value) -> Option<u64> {
         (product_id("").read)(element.get("id")?).ok().map(ProductId::get)
+    }
+}
+
+impl<'a> ObjectDefinition<'a> for ProductUpsert {
+    type Value = (Key, Patch);
+
+    fn define(fields: &mut Fields<'a>) -> Option<(Key, Patch)> {
+        let about = "A product by its key: created if the shop has no such key, and then `title` and \
+                     `price` are needed; otherwise the fields that are sent are changed.";
+        fields.about(about, || Some(json!({"key": "SOFA-3-GREEN", "price": "$799.00"})));
+        let key = fields.required("key", key());
+        let patch = changes_besides_key(fields);
+        fields.ignored(&READ_ONLY);
+        Some((key?, patch))
+    }
+}
+
+impl ProductUpsert {
+    /// The key in an element of an upsert, if it is valid: errors of the element name it.
+    pub(crate) fn key_of(element: &Value) -> Option<String> {
+        (key().read)(element.get("key")?).ok().map(|key| key.as_str().to_owned())
+    }
+}
+
+impl<'a> ObjectDefinition<'a> for ProductUpserts {
+    type Value = &'a Vec<Value>;
+
+    fn define(fields: &mut Fields<'a>) -> Option<&'a Vec<Value>> {
+        fields.about("Products to create or change, by key.", || {
+            Some(json!({"products": [
+                {"key": "SOFA-3-GREEN", "title": "Linen sofa", "price": "$899.00",
+                    "attributes": attributes_example()},
+                {"key": "TABLE-OAK", "price": "149,00 €"}]}))
+        });
+        let about = "Each element is taken on its own and in order: one that breaks a rule is \
+                     listed in `errors`, the others are applied.";
+        fields.required("products", elements(about, 1, MAX_BULK, || reference("ProductUpsert")))
     }
 }
 
@@ -187,8 +223,13 @@ impl<'a> ObjectDefinition<'a> for NewMedia {
     }
 }
 
-/// The fields of a product that a client may set.
-fn settable(fields: &mut Fields<'_>) -> Patch {
+/// The fields of a product that an update may set.
+fn changes(fields: &mut Fields<'_>) -> Patch {
+    let patch = changes_besides_key(fields);
+    Patch { key: fields.optional("key", changed_key()), ..patch }
+}
+
+fn changes_besides_key(fields: &mut Fields<'_>) -> Patch {
     Patch {
         title: fields.optional("title", title()),
         description: fields.optional("description", description()),
@@ -196,7 +237,9 @@ fn settable(fields: &mut Fields<'_>) -> Patch {
         // Without a default: a client that fills in defaults would unhide what it changes.
         hidden: fields.optional("hidden", hidden(None)),
         media: fields.optional("media", media()),
-        ..Patch::default()
+        url: fields.optional("url", changed_url()),
+        attributes: fields.optional("attributes", attributes()),
+        key: None,
     }
 }
 
@@ -254,7 +297,7 @@ fn media<'a>() -> Rule<'a, Vec<Media>> {
     list(about, 0, media::MAX_ITEMS, object::<NewMedia>("NewMedia"))
 }
 
-fn product_id(about: &str) -> Rule<'_, ProductId> {
+pub(super) fn product_id(about: &str) -> Rule<'_, ProductId> {
     let read = |value: &Value| {
         let out_of_range = || Invalid::new("out_of_range", "must be a positive integer").into();
         ProductId::new(read_integer(value, 1, i64::MAX as u64)?).ok_or_else(out_of_range)
@@ -264,36 +307,9 @@ fn product_id(about: &str) -> Rule<'_, ProductId> {
 
 fn new_product_example() -> Value {
     json!({"title": "Linen sofa", "description": "Three seats, washable covers.",
-        "price": "$899.00", "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}]})
-}
-
-/// A part of the catalog to list.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct ListRequest {
-    /// Only these products, each once; all of the catalog where `None`.
-    pub ids: Option<Vec<ProductId>>,
-    /// The most products to return; where `None`, all of `ids` or a page of the default size.
-    pub limit: Option<usize>,
-    /// How many products to skip.
-    pub offset: usize,
-}
-
-impl<'a> ObjectDefinition<'a> for ListArguments {
-    type Value = ListRequest;
-
-    fn define(fields: &mut Fields<'a>) -> Option<ListRequest> {
-        fields.about("", || None);
-        let about = "These products and no others, in this order and each once.";
-        let ids = fields.optional("ids", list(about, 0, MAX_BULK, product_id("")));
-        let (max, default) = (MAX_PAGE as u64, DEFAULT_PAGE as u64);
-        let limit = fields.optional("limit", integer(LIMIT, 1, max, Some(default)));
-        let offset = fields.optional("offset", integer(OFFSET, 0, i64::MAX as u64, Some(0)));
-        Some(ListRequest {
-            ids: ids.map(without_duplicates),
-            limit: limit.map(|limit| limit as usize),
-            offset: offset.unwrap_or(0) as usize,
-        })
-    }
+        "price": "$899.00", "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
+        "key": "SOFA-3-GREEN", "url": "https://example.com/linen-sofa",
+        "attributes": attributes_example()})
 }
 
 impl<'a> ObjectDefinition<'a> for ProductArgument {
@@ -303,87 +319,4 @@ impl<'a> ObjectDefinition<'a> for ProductArgument {
         fields.about("", || None);
         fields.required("id", product_id("Which product."))
     }
-}
-
-const LIMIT: &str =
-    "How many products to return at most; with `ids`, all of them unless this is given.";
-const OFFSET: &str = "How many products to skip.";
-
-/// The query parameters of a list.
-pub(crate) struct ListParameters;
-
-impl ListParameters {
-    fn define() -> [QueryParameter<ListRequest>; 3] {
-        let ids = "Comma-separated product ids: those products in that order, each once, unknown \
-                   ones left out. At most 100.";
-        [
-            QueryParameter {
-                name: "ids",
-                about: ids,
-                schema: string("").pattern(Some(comma_separated(MAX_BULK))),
-                example: json!("17,18"),
-                read: Box::new(|request: &mut ListRequest, raw| {
-                    request.ids = Some(comma_separated_ids(raw)?);
-                    Ok(())
-                }),
-            },
-            parameters::integer(
-                "limit",
-                LIMIT,
-                1..=MAX_PAGE,
-                |request: &mut ListRequest, value| {
-                    request.limit = Some(value);
-                },
-            )
-            .default(DEFAULT_PAGE, 20),
-            parameters::integer(
-                "offset",
-                OFFSET,
-                0..=i64::MAX as usize,
-                |request: &mut ListRequest, value| request.offset = value,
-            )
-            .default(0, 0),
-        ]
-    }
-}
-
-impl IntoParams for ListParameters {
-    fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
-        parameters::describe(Self::define())
-    }
-}
-
-/// Reads the query parameters of a list.
-pub fn list_parameters(query: Option<&str>) -> Result<ListRequest, ValidationErrors> {
-    parameters::read(query, &ListParameters::define())
-}
-
-fn comma_separated_ids(raw: &str) -> Result<Vec<ProductId>, Invalid> {
-    let mut ids = Vec::new();
-    // An empty list selects no product, not the whole catalog.
-    if raw.trim().is_empty() {
-        return Ok(ids);
-    }
-    for part in raw.split(',').map(str::trim) {
-        match part.parse::<ProductId>() {
-            Ok(id) => ids.push(id),
-            // An integer that is no valid id cannot name a product, like an unknown id.
-            Err(_) if is_integer(part) => {}
-            Err(why) => {
-                let part = truncate(part, MAX_QUOTED_CHARS);
-                let message = format!("must be comma-separated product ids; {part:?} {why}");
-                return Err(Invalid::new("wrong_type", message));
-            }
-        }
-    }
-    if raw.split(',').count() > MAX_BULK {
-        return Err(Invalid::new("too_many", format!("must have at most {MAX_BULK} ids")));
-    }
-    Ok(without_duplicates(ids))
-}
-
-fn without_duplicates(mut ids: Vec<ProductId>) -> Vec<ProductId> {
-    let mut seen = std::collections::HashSet::new();
-    ids.retain(|id| seen.insert(*id));
-    ids
 }

@@ -1,8 +1,11 @@
 //! Requests that search for products.
 
 use catalog::{
+    facets::{DEFAULT_FACET_LIMIT, MAX_FACET_LIMIT},
     query::{self, QueryText},
     query_parser::ParseOptions,
+    sort::Sort,
+    text::InvalidText,
 };
 use serde_json::{Value, json};
 use utoipa::{
@@ -12,12 +15,18 @@ use utoipa::{
 
 use super::{
     fields::{Fields, ObjectDefinition, boolean, integer, object, request_bodies, text},
+    filter::{facets, filter, sort},
     parameters::{self, QueryParameter},
 };
 use crate::http::{
     errors::ValidationErrors,
     json_schema::{not_blank, string},
 };
+
+const SORT: &str = "The order: `relevance` (the default), `price`, `-price`, `newest`, `oldest`, or a \
+                    numeric attribute, with `-` for descending. It wins over an order in the query. \
+                    Products without a value come last. Prices are ordered within each currency, the \
+                    most frequent one first.";
 
 /// A search. Whether it covers hidden products is decided by the caller's pass.
 pub struct SearchRequest;
@@ -31,19 +40,33 @@ impl<'a> ObjectDefinition<'a> for SearchRequest {
 
     fn define(fields: &mut Fields<'a>) -> Option<engine::SearchRequest> {
         fields.about("What to search for.", || {
-            Some(json!({"query": "a linen sofa under $900", "limit": 10}))
+            Some(json!({"query": "a linen sofa under $900", "filter": {"color": ["green", "grey"]},
+                "facets": ["color", "price"], "limit": 10}))
         });
         let about = "The shopper's words, in natural language, with any conditions in them: a \
                      price (`under $50`, `20 to 30 euros`), what is not wanted (`without leather`), \
-                     an order (`cheapest first`). Not blank.";
-        let query = text(QueryText::parse, move || {
+                     an order (`cheapest first`). Not blank, unless there is a `filter`.";
+        // With a filter, a blank query is like none.
+        let is_filtered = fields.has("filter");
+        let parse = move |raw: &str| match QueryText::parse(raw) {
+            Err(InvalidText::Blank) if is_filtered => Ok(None),
+            parsed => parsed.map(Some),
+        };
+        let query = text(parse, move || {
             string(about)
                 .min_length(Some(1))
                 .max_length(Some(query::MAX_CHARS))
                 .pattern(Some(not_blank()))
                 .examples(["a linen sofa under $900"])
         });
-        let query = fields.required("query", query);
+        let query = fields.required_unless("filter", "query", query);
+        fields.describe_one_of(&["query", "filter"]);
+        let filter = fields.optional("filter", filter());
+        let facets = fields.optional("facets", facets());
+        let (max, default) = (MAX_FACET_LIMIT as u64, DEFAULT_FACET_LIMIT as u64);
+        let about = "How many values of a facet to return at most, the most frequent first.";
+        let facet_limit = fields.optional("facet_limit", integer(about, 1, max, Some(default)));
+        let sort = fields.optional("sort", sort(SORT));
         let (max, default) = (query::MAX_LIMIT as u64, query::DEFAULT_LIMIT as u64);
         let about = "How many products to return at most.";
         let limit = fields.optional("limit", integer(about, 1, max, Some(default)));
@@ -57,10 +80,15 @@ impl<'a> ObjectDefinition<'a> for SearchRequest {
         let explain = fields.optional("explain", boolean(about, Some(false)));
         let limit = limit.map_or(query::DEFAULT_LIMIT, |limit| limit as usize);
         Some(engine::SearchRequest {
+            query: query.flatten(),
+            filter: filter.unwrap_or_default(),
+            facets: facets.unwrap_or_default(),
+            facet_limit: facet_limit.map_or(DEFAULT_FACET_LIMIT, |limit| limit as usize),
+            sort,
             offset: offset.unwrap_or(0) as usize,
             parse_options: understand.unwrap_or_default(),
             explain: explain.unwrap_or(false),
-            ..engine::SearchRequest::new(query?, limit)
+            ..engine::SearchRequest::all(Sort::Newest, limit)
         })
     }
 }

@@ -41,6 +41,27 @@ pub(crate) struct BulkUpdated {
     pub(crate) errors_omitted: usize,
 }
 
+/// What became of an upsert.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BulkUpserted {
+    /// How many products were created.
+    pub(crate) created_count: usize,
+    /// Their ids, in the order of the request.
+    pub(crate) created_ids: Vec<u64>,
+    /// How many elements changed a product.
+    pub(crate) updated_count: usize,
+    /// The ids of these products, in the order of the request.
+    pub(crate) updated_ids: Vec<u64>,
+    /// What was wrong with the others, by place in the request: at least one fault of each, and
+    /// at most 100 in all.
+    #[schema(max_items = 100)]
+    pub(crate) errors: Vec<ElementError>,
+    /// How many faults there are beside those in `errors`, where there are more.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false, minimum = 1)]
+    pub(crate) errors_omitted: usize,
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_zero(count: &usize) -> bool {
     *count == 0
@@ -76,6 +97,19 @@ described_responses!(
             "code": "not_found", "message": "there is no such product"}]}),
         &[],
     )
+);
+
+described_responses!(
+    ProductsUpserted,
+    "200" => api::<BulkUpserted>(
+        "Which products were created and changed, and what was wrong with the other elements.",
+        json!({"created_count": 1, "created_ids": [18], "updated_count": 1, "updated_ids": [17],
+            "errors": [{"index": 2, "key": "LAMP-1", "code": "required",
+                "message": "is required", "field": "price"}]}),
+        &[],
+    )
+    .link("delete_created", body_link("bulk_delete_products", json!({
+        "product_ids": "$response.body#/created_ids"})))
 );
 
 described_responses!(

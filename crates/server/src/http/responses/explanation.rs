@@ -21,6 +21,10 @@ pub struct ExplanationBody {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     claims: bool,
+    /// `true` for the product whose key is the query: it comes before all others. Left out otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    key: bool,
 }
 
 /// What words give.
@@ -50,6 +54,10 @@ pub struct ExplainedTerm {
     title: u32,
     /// How often its description does.
     description: u32,
+    /// `true` if its key or an attribute does. Left out otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    attribute: bool,
     /// What that gives.
     score: f32,
 }
@@ -76,13 +84,14 @@ pub struct ExplainedMeaning {
 
 impl From<&Explanation> for ExplanationBody {
     fn from(explanation: &Explanation) -> Self {
-        let Explanation { score, lexical, dense, claims, .. } = explanation;
+        let Explanation { score, lexical, dense, claims, key } = explanation;
         let LexicalPart { matched, score: words_score, weight, terms, bonuses } = lexical;
         let term = |part: &TermPart| ExplainedTerm {
             term: part.term.clone(),
             found_as: part.found_as.clone(),
             title: part.title,
             description: part.description,
+            attribute: part.attribute,
             score: part.score,
         };
         let bonus = |Bonus { name, score }: &Bonus| ExplainedBonus { name, score: *score };
@@ -102,6 +111,7 @@ impl From<&Explanation> for ExplanationBody {
             },
             meaning,
             claims: *claims,
+            key: *key,
         }
     }
 }

@@ -5,8 +5,10 @@
 //! that does not change while the process runs.
 
 pub(crate) mod bulk;
+pub(crate) mod changes;
 pub(crate) mod describe;
 pub mod explanation;
+pub(crate) mod facets;
 pub(crate) mod health;
 pub mod products;
 pub mod search;

@@ -1,20 +1,26 @@
 //! The bodies of responses with products.
 
 use catalog::{
+    attributes::Attributes,
     media::{Media, MediaKind},
     product::Product,
 };
+use engine::AttributesJson;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
-use utoipa::{ToSchema, openapi::schema::Object};
+use utoipa::{
+    ToSchema,
+    openapi::{Ref, schema::Object},
+};
 
 use super::{
     describe::{api, api_empty, api_list, described_responses, not_modified, with_links},
     explanation::ExplanationBody,
 };
 use crate::http::{
-    json_schema::one_of,
+    json_schema::{described_reference, one_of},
+    requests::merchant_data::attributes_example,
     response_headers::{ETAG, LOCATION, TOTAL_COUNT},
 };
 
@@ -35,6 +41,18 @@ pub struct ProductBody {
     hidden: bool,
     /// Its pictures.
     media: Vec<MediaBody>,
+    /// The merchant's own identifier, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    key: Option<String>,
+    /// The address of its page, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, format = "http-url")]
+    url: Option<String>,
+    /// What the merchant states about it, if anything.
+    #[serde(skip_serializing_if = "Attributes::is_empty", serialize_with = "attributes_json")]
+    #[schema(schema_with = attributes_field, required = false)]
+    attributes: Attributes,
     /// The shop it belongs to.
     #[schema(minimum = 1)]
     shop_id: u64,
@@ -89,12 +107,23 @@ impl From<&Product> for ProductBody {
             price: product.price.text().to_owned(),
             hidden: product.hidden,
             media: product.media.iter().filter_map(MediaBody::of).collect(),
+            key: product.key.as_ref().map(|key| key.as_str().to_owned()),
+            url: product.url.as_ref().map(|url| url.as_str().to_owned()),
+            attributes: product.attributes.clone(),
             shop_id: product.shop.get(),
             created_at: time(product.created_at),
             updated_at: time(product.updated_at),
             explanation: None,
         }
     }
+}
+
+fn attributes_json<S: Serializer>(attributes: &Attributes, to: S) -> Result<S::Ok, S::Error> {
+    AttributesJson(attributes).serialize(to)
+}
+
+fn attributes_field() -> Ref {
+    described_reference("Attributes", "What the merchant states about it, if anything.")
 }
 
 /// RFC 3339 in UTC, always with microseconds, so that strings compare like times.
@@ -105,7 +134,7 @@ pub(crate) fn time(at: Timestamp) -> String {
 /// A part of the catalog.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ProductPage {
-    /// The products, by id or in the order that was asked for.
+    /// The products, by id or in the requested order.
     pub products: Vec<ProductBody>,
     /// How many products there are on all pages.
     pub total: usize,
@@ -130,7 +159,8 @@ pub(super) fn product_example() -> Value {
     json!({"id": 17, "title": "Linen sofa", "description": "Three seats, washable covers.",
         "price": "$899.00", "hidden": false,
         "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
-        "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
+        "key": "SOFA-3-GREEN", "url": "https://example.com/linen-sofa",
+        "attributes": attributes_example(), "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
         "updated_at": "2026-01-02T03:04:05.678901Z"})
 }
 
@@ -163,7 +193,7 @@ described_responses!(ProductDeleted, "204" => api_empty("The product is gone."))
 described_responses!(
     ProductList,
     "200" => api_list::<ProductBody>(
-        "The products, in ascending order of id, or as `ids` asked for them.",
+        "The products, in ascending order of id, or as `ids`, `keys` or `sort` say.",
         product_example(),
         &[TOTAL_COUNT],
     )

@@ -12,6 +12,7 @@ use utoipa::{
 use super::{
     describe::{api, described_responses},
     explanation::ExplanationBody,
+    facets::{FacetsBody, facets_example, facets_field},
     products::{ProductBody, product_example},
     understood::Understood,
 };
@@ -20,16 +21,25 @@ use crate::http::json_schema::reference;
 /// What a search found.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SearchAnswer {
-    /// The products, best first or in the order that was asked for.
+    /// The products, best first or in the requested order.
     pub products: Vec<ProductBody>,
-    /// The query as it was asked.
+    /// The query as it was sent; empty without one.
     pub query: String,
-    /// How many products were found in all: exact, whatever the page, unless `total_is_exact` says otherwise.
+    /// The number of results on all pages: exact unless `total_is_exact` says otherwise.
     pub total: usize,
     /// `false` where there may be more, as in shops that are searched inside the database; left out where `total` is exact.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub total_is_exact: Option<bool>,
+    /// The requested facets, by name. Counts are over all results, not over a page. A condition of
+    /// `filter` does not restrict the facet of its own attribute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = facets_field, required = false)]
+    pub facets: Option<FacetsBody>,
+    /// Whether the counts of `facets` are exact, as `total` is; in responses with facets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub facets_are_exact: Option<bool>,
     /// How the query was read.
     pub understood: Understood,
     /// Which encoder told what the query means.
@@ -44,10 +54,13 @@ impl SearchAnswer {
             let explanation = found.explanations.get(&product.id).map(ExplanationBody::from);
             ProductBody::from(product).explained(explanation)
         };
+        let has_facets = !found.facets.0.is_empty();
         Self {
             products: found.products.iter().map(product).collect(),
             total: found.total,
             total_is_exact: (!found.is_total_exact).then_some(false),
+            facets: has_facets.then(|| FacetsBody::from(&found.facets)),
+            facets_are_exact: has_facets.then_some(found.is_total_exact),
             understood: Understood::of(query, &found.parsed),
             encoder: found.encoder.map(Encoder::as_str),
             query: query.to_owned(),
@@ -75,8 +88,9 @@ fn encoder() -> OneOfBuilder {
 described_responses!(
     ProductsMatched,
     "200" => api::<SearchAnswer>(
-        "What was found, best first or in the order that was asked for.",
+        "What was found, best first or in the requested order.",
         json!({"products": [product_example()], "query": "a linnen sofa under $900", "total": 1,
+            "facets": facets_example(), "facets_are_exact": true,
             "understood": {"constraints": [{"field": "price", "operation": "below",
                 "value": "900", "currency": "USD", "text": "under $900",
                 "span": {"start": 14, "end": 24}}],

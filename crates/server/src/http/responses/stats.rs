@@ -46,17 +46,17 @@ pub(crate) struct RequestStats {
     pub(crate) count: u64,
     /// Those of them answered with a status of 500 or more.
     pub(crate) failed: u64,
-    /// Half of them were answered within so many milliseconds; `null` before the first.
+    /// The median response time in milliseconds; `null` before the first request.
     #[schema(required)]
     pub(crate) p50_ms: Option<f64>,
-    /// 95 of 100 were.
+    /// The 95th percentile of the response times in milliseconds; `null` before the first request.
     #[schema(required)]
     pub(crate) p95_ms: Option<f64>,
-    /// 99 of 100 were.
+    /// The 99th percentile of the response times in milliseconds; `null` before the first request.
     #[schema(required)]
     pub(crate) p99_ms: Option<f64>,
-    /// How many were answered in how many milliseconds, shortest first. The difference of two
-    /// readings is what happened between them.
+    /// The number of requests by response time, shortest first. The difference of two readings is
+    /// what happened between them.
     pub(crate) times: Vec<LatencyBucket>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct RequestStats {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TimeFigure)]
 pub(crate) struct LatencyBucket {
-    /// At most so long, in milliseconds.
+    /// The longest response time of the bucket, in milliseconds.
     pub(crate) up_to_ms: f64,
     /// How many.
     pub(crate) count: u64,

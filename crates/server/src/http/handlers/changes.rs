@@ -1,0 +1,47 @@
+//! The endpoint of changes.
+
+use axum::{
+    Json,
+    extract::{RawQuery, State},
+};
+
+use crate::http::{
+    app::App,
+    caller::Bearer,
+    errors::{
+        ApiError,
+        responses::{ApiProblems, ExpiryProblems, ParameterProblems, RoleProblems},
+    },
+    openapi::tags::PRODUCTS,
+    requests::changes::ChangesParameters,
+    responses::changes::{ChangesListed, ChangesPageBody},
+};
+
+/// List changes
+///
+/// The creations, updates and deletions of products after a sequence number, oldest first, for
+/// copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
+/// a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
+/// must be read again.
+#[utoipa::path(
+    get,
+    path = "/changes",
+    operation_id = "list_changes",
+    tag = PRODUCTS,
+    params(ChangesParameters),
+    responses(ChangesListed, ApiProblems, RoleProblems, ParameterProblems, ExpiryProblems),
+    security(("bearer" = [])),
+    extensions(("x-required-role" = json!("VIEWER")))
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Bearer,
+    RawQuery(query): RawQuery,
+) -> Result<Json<ChangesPageBody>, ApiError> {
+    // Changes name hidden products too.
+    let pass = caller.may_search(true)?;
+    let ChangesParameters { since, limit } =
+        ChangesParameters::read(query.as_deref()).map_err(ApiError::Validation)?;
+    let page = app.engine.changes(pass, since, limit).await?.ok_or(ApiError::ChangesExpired)?;
+    Ok(Json(ChangesPageBody::from(page)))
+}
