@@ -27,6 +27,7 @@ use super::{
 use crate::{
     config::{Config, Flags},
     http::{
+        errors::ValidationError,
         requests::{ObjectDefinition, search::SearchRequest},
         responses::search::SearchAnswer,
     },
@@ -36,7 +37,17 @@ use crate::{
 #[derive(Args)]
 pub(super) struct SearchCommand {
     /// Query, as a shopper would type it
-    query: String,
+    #[arg(required_unless_present = "filter")]
+    query: Option<String>,
+    /// Conditions on price and attributes, as JSON: '{"color": ["green"]}'
+    #[arg(long, value_name = "JSON")]
+    filter: Option<Value>,
+    /// Attributes to count over all results, or price, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    facets: Vec<String>,
+    /// Order: relevance, price, -price, newest, oldest or a numeric attribute
+    #[arg(long, value_name = "ORDER", allow_hyphen_values = true)]
+    sort: Option<String>,
     /// Number of products to show, at most 50
     #[arg(long, value_name = "NUMBER", default_value_t = query::DEFAULT_LIMIT)]
     limit: usize,
@@ -59,7 +70,18 @@ impl SearchCommand {
         load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
         environment: &Environment,
     ) -> anyhow::Result<ExitCode> {
-        let mut body = json!({"query": self.query, "limit": self.limit, "offset": self.offset});
+        let mut body = json!({"limit": self.limit, "offset": self.offset});
+        let facets = (!self.facets.is_empty()).then(|| json!(self.facets));
+        for (name, value) in [
+            ("query", self.query.as_ref().map(|query| json!(query))),
+            ("filter", self.filter.clone()),
+            ("facets", facets),
+            ("sort", self.sort.as_ref().map(|sort| json!(sort))),
+        ] {
+            if let Some(value) = value {
+                body[name] = value;
+            }
+        }
         for (name, asked) in [("include_hidden", self.include_hidden), ("explain", self.explain)] {
             if asked {
                 body[name] = true.into();
@@ -80,8 +102,12 @@ impl SearchCommand {
     /// Searches the store directly; the answer is the one that a server on it would give.
     fn search_store(&self, config: &Config, body: &Value) -> anyhow::Result<(Value, Duration)> {
         let request = SearchRequest::read(body).map_err(|errors| {
-            let lines: Vec<_> = errors.iter().map(|error| error.message.as_str()).collect();
-            anyhow::anyhow!("the query {}", lines.join(", "))
+            let line = |error: &ValidationError| match error.field.as_deref() {
+                None => error.message.clone(),
+                Some("query") => format!("the query {}", error.message),
+                Some(field) => format!("{field} {}", error.message),
+            };
+            anyhow::anyhow!("{}", errors.iter().map(line).collect::<Vec<_>>().join(", "))
         })?;
         let in_folder = || target::name_of_store(config);
         let embedder = serving::embedder(&config.model)?;
@@ -93,7 +119,13 @@ impl SearchCommand {
         let started = Instant::now();
         let found = searcher.search(pass, &request).with_context(in_folder)?;
         let elapsed = started.elapsed();
-        Ok((serde_json::to_value(SearchAnswer::of(&self.query, &found))?, elapsed))
+        Ok((
+            serde_json::to_value(SearchAnswer::of(
+                self.query.as_deref().unwrap_or_default(),
+                &found,
+            ))?,
+            elapsed,
+        ))
     }
 }
 

@@ -2,6 +2,7 @@
 //! components of their scores on request.
 
 use std::{
+    collections::BTreeMap,
     fmt::{self, Display, Formatter},
     time::Duration,
 };
@@ -10,6 +11,8 @@ use serde::Deserialize;
 
 /// Letters of a title that are shown; prices stand behind them.
 const TITLE_WIDTH: usize = 64;
+/// Letters of a facet that are shown.
+const FACET_WIDTH: usize = 100;
 /// Letters of a whole bar.
 const BAR_WIDTH: usize = 10;
 
@@ -19,7 +22,35 @@ pub(super) struct Answer {
     products: Vec<Found>,
     total: usize,
     understood: Understood,
+    #[serde(default)]
+    facets: BTreeMap<String, Facet>,
     encoder: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Facet {
+    Prices(Vec<Prices>),
+    Attribute {
+        #[serde(default)]
+        values: Vec<ValueCount>,
+        min: Option<f64>,
+        max: Option<f64>,
+        missing: usize,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+struct Prices {
+    currency: String,
+    min: String,
+    max: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct ValueCount {
+    value: serde_json::Value,
+    count: usize,
 }
 
 #[derive(Debug, Deserialize)]
@@ -76,6 +107,8 @@ struct Explanation {
     meaning: Option<MeaningPart>,
     #[serde(default)]
     claims: bool,
+    #[serde(default)]
+    key: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -94,6 +127,8 @@ struct Term {
     found_as: String,
     title: u32,
     description: u32,
+    #[serde(default)]
+    attribute: bool,
     score: f64,
 }
 
@@ -121,8 +156,12 @@ pub(super) struct Page<'a> {
 
 impl Display for Page<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Answer { products, total, understood, encoder } = self.answer;
+        let Answer { products, total, understood, facets, encoder } = self.answer;
         self.understood(f, understood)?;
+        for (name, facet) in facets {
+            let name = self.faint(&format!("{:<14}", shortened(name)));
+            writeln!(f, "{name}{}", shortened_to(&facet.to_string(), FACET_WIDTH))?;
+        }
         let meaning = match encoder {
             Some(encoder) => format!(", meaning by the {encoder} encoder"),
             None => String::new(),
@@ -168,10 +207,14 @@ impl Page<'_> {
         let hidden = if found.hidden { "  hidden" } else { "" };
         let behind = self.faint(&format!("#{}{hidden}", found.id));
         writeln!(f, "{place:>4}  {}{gap}  {}  {behind}", self.strong(&title), found.price)?;
-        let Some(Explanation { score, words, meaning, claims }) = &found.explanation else {
+        let Some(Explanation { score, words, meaning, claims, key }) = &found.explanation else {
             return Ok(());
         };
-        let first = if *claims { self.faint("  claims it, comes first") } else { String::new() };
+        let first = match (key, claims) {
+            (true, _) => self.faint("  its key, comes first"),
+            (false, true) => self.faint("  claims it, comes first"),
+            (false, false) => String::new(),
+        };
         writeln!(f, "      score    {} {score:.3}{first}", bar(*score))?;
         let WordsPart { matched, score, weight, terms, bonuses } = words;
         let terms = terms.iter().map(Term::to_string);
@@ -219,12 +262,38 @@ impl Display for Constraint {
 
 impl Display for Term {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { term, found_as, title, description, score } = self;
+        let Self { term, found_as, title, description, attribute, score } = self;
         write!(f, "{term}")?;
         if found_as != term {
             write!(f, " as {found_as}")?;
         }
-        write!(f, " {score:.2} (title {title}, description {description})")
+        let attribute = if *attribute { ", attribute" } else { "" };
+        write!(f, " {score:.2} (title {title}, description {description}{attribute})")
+    }
+}
+
+/// `green 12, red 3; 2 to 4; missing 5`
+impl Display for Facet {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = match self {
+            Self::Prices(prices) => {
+                let range =
+                    |Prices { currency, min, max }: &Prices| format!("{min} to {max} {currency}");
+                prices.iter().map(range).collect()
+            }
+            Self::Attribute { values, min, max, missing } => {
+                let value = |one: &ValueCount| match &one.value {
+                    serde_json::Value::String(text) => format!("{text} {}", one.count),
+                    other => format!("{other} {}", one.count),
+                };
+                let values: Vec<_> = values.iter().map(value).collect();
+                let range = min.zip(*max).map(|(min, max)| format!("{min} to {max}"));
+                let missing = (*missing > 0).then(|| format!("missing {missing}"));
+                let values = (!values.is_empty()).then(|| values.join(", "));
+                [values, range, missing].into_iter().flatten().collect()
+            }
+        };
+        f.write_str(&parts.join("; "))
     }
 }
 
@@ -237,9 +306,13 @@ fn bar(share: f64) -> String {
 /// A title that fits its column. A catalog's texts are others': nothing in them may steer the
 /// terminal, and line breaks become spaces.
 fn shortened(text: &str) -> String {
+    shortened_to(text, TITLE_WIDTH)
+}
+
+fn shortened_to(text: &str, width: usize) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match plain.char_indices().nth(TITLE_WIDTH) {
-        Some(_) => format!("{}…", plain.chars().take(TITLE_WIDTH - 1).collect::<String>()),
+    match plain.char_indices().nth(width) {
+        Some(_) => format!("{}…", plain.chars().take(width - 1).collect::<String>()),
         None => plain,
     }
 }
@@ -258,11 +331,16 @@ mod tests {
                 "explanation": {
                     "score": 0.63,
                     "words": {"matched": 0.65, "score": 0.42, "weight": 0.7, "bonuses": [{"name": "phrase", "score": 0.05}], "terms": [
-                        {"term": "sofas", "as": "sofa", "title": 1, "description": 2, "score": 0.6}]},
+                        {"term": "sofas", "as": "sofa", "title": 1, "description": 2, "attribute": true, "score": 0.6}]},
                     "meaning": {"similarity": 0.58, "score": 0.58, "weight": 0.3}
                 }
             }],
             "query": "sofas about $900 no lether", "total": 41, "encoder": "deep",
+            "facets": {
+                "color": {"values": [{"value": "green", "count": 12}, {"value": true, "count": 1}], "missing": 3},
+                "price": [{"currency": "USD", "min": "720", "max": "1080", "histogram": []}],
+                "seats": {"min": 2, "max": 3.5, "histogram": [], "missing": 0}
+            },
             "understood": {
                 "constraints": [{"field": "price", "operation": "about", "min": "720", "max": "1080",
                     "currency": "USD", "text": "about $900"}],
@@ -285,10 +363,13 @@ mod tests {
         price         about 720 to 1080 USD  "about $900"
         without       leather  "no lether"
         order         price ascending  "cheapest"
+        color         green 12, true 1; missing 3
+        price         720 to 1080 USD
+        seats         2 to 3.5
         41 found in 1.2 ms, meaning by the deep encoder
           11  Linen sofa [31m xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  $899.00  #17  hidden
               score    ██████░░░░ 0.630
-              words    ████░░░░░░ 0.420 × 0.70  match 0.65: sofas as sofa 0.60 (title 1, description 2), phrase 0.05
+              words    ████░░░░░░ 0.420 × 0.70  match 0.65: sofas as sofa 0.60 (title 1, description 2, attribute), phrase 0.05
               meaning  ██████░░░░ 0.580 × 0.30  similarity 0.58
         "#);
         let coloured = Page { colours: true, ..page };
