@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use catalog::{
+    access::{Caller, Role},
+    key::Key,
     price::Price,
-    product::{Draft, ShopId, Title},
+    product::{Draft, Patch, ShopId, Title},
 };
 use jiff::Timestamp;
 use parking_lot::{Condvar, Mutex};
@@ -12,8 +14,8 @@ use parking_lot::{Condvar, Mutex};
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{Postgres, StoreInfo, WriteTransaction, conformance::settings},
-    writes::TxContext,
+    store::{Postgres, ProductReads, StoreInfo, WriteTransaction, conformance::settings},
+    writes::{Create, Created, Refusal, TxContext, Upsert, UpsertElement, UpsertOutcome, Upserted},
 };
 
 /// How long a write waits for the one on the other node, which may itself wait for a lock.
@@ -88,8 +90,7 @@ fn node(database: &Postgres) -> Writer {
 
 #[test]
 fn groups_of_two_nodes_do_not_deadlock() {
-    let database = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
-    database.migrate().unwrap();
+    let database = database();
     let (runs, rendezvous) = (Arc::<AtomicUsize>::default(), Arc::<Rendezvous>::default());
     let write = |shops| WriteToTwoShops {
         shops,
@@ -104,4 +105,81 @@ fn groups_of_two_nodes_do_not_deadlock() {
     for number in [1, 2] {
         assert_eq!(database.readers().counts(shop(number)).unwrap().products, 2);
     }
+}
+
+fn database() -> Postgres {
+    let database = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
+    database.migrate().unwrap();
+    database
+}
+
+fn key(number: usize) -> Key {
+    Key::parse(&format!("sku {number}")).unwrap()
+}
+
+/// Creates products with these keys.
+fn create(keys: &[usize]) -> Create {
+    let pass = Caller::new(shop(1), Role::Editor).may_write().unwrap();
+    let keyed = |number: &usize| (Draft { key: Some(key(*number)), ..lamp() }, None);
+    Create { pass, drafts: keys.iter().map(keyed).collect(), idempotency: None }
+}
+
+/// Creates or updates the products with these keys.
+fn upsert(keys: &[usize]) -> Upsert {
+    let pass = Caller::new(shop(1), Role::Editor).may_write().unwrap();
+    let Draft { title, price, .. } = lamp();
+    let patch = Patch { title: Some(title), price: Some(price), ..Patch::default() };
+    let element =
+        |number: &usize| (UpsertElement { key: key(*number), patch: patch.clone() }, None);
+    Upsert { pass, elements: keys.iter().map(element).collect(), idempotency: None }
+}
+
+#[test]
+fn of_two_nodes_that_create_a_key_one_is_refused() {
+    let database = database();
+    let (one, other) = (node(&database), node(&database));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    for round in 0..20 {
+        // In opposite order, so that each node may get some of the keys.
+        let keys = [3 * round, 3 * round + 1, 3 * round + 2];
+        let reversed = [keys[2], keys[1], keys[0]];
+        let both =
+            async { tokio::join!(one.submit(create(&keys)), other.submit(create(&reversed))) };
+        let (first, second) = runtime.block_on(both);
+        let (Created::New(first), Created::New(mut second)) = (first.unwrap(), second.unwrap())
+        else {
+            panic!("there is no idempotency key")
+        };
+        second.reverse();
+        for outcomes in first.into_iter().zip(second) {
+            match outcomes {
+                (Ok(made), Err(Refusal::KeyTaken(holder)))
+                | (Err(Refusal::KeyTaken(holder)), Ok(made)) => assert_eq!(holder, made.id),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert_eq!(database.readers().counts(shop(1)).unwrap().products, 60);
+}
+
+#[test]
+fn of_two_nodes_that_upsert_a_key_one_creates_and_one_updates() {
+    let database = database();
+    let (one, other) = (node(&database), node(&database));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let keys: Vec<usize> = (0..10).collect();
+    for round in 0..10 {
+        let both = async { tokio::join!(one.submit(upsert(&keys)), other.submit(upsert(&keys))) };
+        let (first, second) = runtime.block_on(both);
+        let mut created = 0;
+        for outcome in [first.unwrap(), second.unwrap()] {
+            let UpsertOutcome::Applied(outcomes) = outcome else { panic!("{outcome:?}") };
+            created += outcomes.iter().filter(|one| matches!(one, Upserted::Created(_))).count();
+        }
+        assert_eq!(created, if round == 0 { keys.len() } else { 0 });
+    }
+    let keys: Vec<Key> = keys.into_iter().map(key).collect();
+    let pass = Caller::new(shop(1), Role::Viewer).may_read();
+    assert_eq!(database.readers().products_by_key(&pass, &keys).unwrap().len(), 10);
+    assert_eq!(database.readers().counts(shop(1)).unwrap().products, 10);
 }

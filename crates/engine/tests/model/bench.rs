@@ -8,6 +8,7 @@ pub(super) struct Bench {
     pub(super) runtime: Runtime,
     pub(super) clock: Arc<AtomicI64>,
     pub(super) engine: Option<Arc<Engine>>,
+    pub(super) kept_changes: Option<u64>,
 }
 
 impl Bench {
@@ -21,6 +22,7 @@ impl Bench {
                 .unwrap(),
             clock: Arc::default(),
             engine: None,
+            kept_changes: None,
         };
         bench.open();
         bench
@@ -40,7 +42,7 @@ impl Bench {
             cache_memory: 1 << 20,
             embedder: None,
             background: true,
-            kept_changes: None,
+            kept_changes: self.kept_changes,
             query_budget: 0,
             clock: Arc::new(move || time(ticks.fetch_add(1, Ordering::SeqCst) + 1)),
             random: Arc::new(|bytes| bytes.fill(1)),
@@ -74,6 +76,15 @@ impl Bench {
 
     pub(super) fn update(&self, shop: ShopId, edits: Vec<Edit>) -> Vec<Result<Product, Refusal>> {
         self.runtime.block_on(self.engine().update(may_write(shop), edits)).unwrap()
+    }
+
+    pub(super) fn upsert(&self, shop: ShopId, elements: Vec<UpsertElement>) -> Vec<Upserted> {
+        let engine = self.engine();
+        let upsert = engine.upsert(may_write(shop), elements, None);
+        match self.runtime.block_on(upsert).unwrap() {
+            UpsertOutcome::Applied(outcomes) => outcomes,
+            other => panic!("{other:?}"),
+        }
     }
 
     pub(super) fn delete(

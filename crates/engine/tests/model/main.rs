@@ -22,7 +22,10 @@ use std::{
 use catalog::{
     access::{Caller, ReadPass, Role, Visibility, WritePass},
     analysis::{QueryTerms, for_each_word},
-    change::Seq,
+    attributes::{AttributeName, AttributeValue, Attributes, Number},
+    change::{ChangeKind, Seq},
+    http_url::ProductUrl,
+    key::Key,
     media::{Media, MediaKind},
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
@@ -30,9 +33,12 @@ use catalog::{
     query_parser::ParseOptions,
 };
 use engine::{
-    Engine, SearchRequest, Settings, WarmUp,
+    ChangeEntry, Engine, SearchRequest, Settings, WarmUp,
     writer::WriterSettings,
-    writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal},
+    writes::{
+        Created, Edit, IdempotencyRequest, Precondition, Refusal, UpsertElement, UpsertOutcome,
+        Upserted,
+    },
 };
 use fastrand::Rng;
 use jiff::{SignedDuration, Timestamp};
@@ -55,6 +61,8 @@ const TICK: SignedDuration = SignedDuration::from_secs(60);
 /// Some keys are reused before this time, some after it.
 const RESPONSE_RETENTION: SignedDuration = SignedDuration::from_mins(200);
 const KEYS: u64 = 12;
+/// Few enough that products often want the key of another one.
+const PRODUCT_KEYS: u64 = 60;
 const LAST_OPERATIONS: usize = 25;
 const EVERYTHING: usize = 10_000;
 
@@ -62,6 +70,8 @@ const WORDS: &[&str] = &[
     "linen", "oak", "brass", "velvet", "sofa", "lamp", "table", "mirror", "wool", "rug", "red",
     "green", "small", "round", "WD-40", "L'Oréal", "501", "绿茶", "crème",
 ];
+/// Words of attributes.
+const BRANDS: &[&str] = &["Acme", "Globex", "Initech"];
 const PRICES: &[&str] = &["$19.99", "19,99 €", "EUR 1.299,00", "£1,299", "¥1500", "1 299 ₽"];
 
 #[test]
@@ -82,8 +92,8 @@ fn the_engine_behaves_like_a_map() {
 fn concurrent_updates_of_one_product_lose_no_field() {
     let bench = Bench::new();
     let shop = shop(1);
-    let one = created(bench.create(shop, vec![draft("Sofa", "soft", "$1", false)], None));
-    let id = one[0].id;
+    let one = outcomes(bench.create(shop, vec![draft("Sofa", "soft", "$1", false)], None));
+    let id = one[0].as_ref().unwrap().id;
     for round in 0..20 {
         let text = format!("round {round}");
         let patches = [
@@ -139,6 +149,25 @@ fn concurrent_creates_with_one_idempotency_key_create_once() {
     assert_eq!(bench.page(shop, EVERYTHING, 0).1, 1);
 }
 
+#[test]
+fn as_many_changes_are_kept_as_the_setting_says() {
+    let mut bench = Bench::new();
+    let shop = shop(1);
+    for _ in 0..3 {
+        outcomes(bench.create(shop, vec![draft("Sofa", "", "$1", false)], None));
+    }
+    let changes = |bench: &Bench, since| {
+        let engine = bench.engine();
+        bench.runtime.block_on(engine.changes(may_see_all(shop), Seq(since), 10)).unwrap()
+    };
+    assert_eq!(changes(&bench, 0).unwrap().changes.len(), 3);
+    bench.kept_changes = Some(1);
+    bench.reopen();
+    testkit::until("the cleanup", || changes(&bench, 0).is_none());
+    assert!(changes(&bench, 1).is_none());
+    assert_eq!(changes(&bench, 2).unwrap().changes.len(), 1);
+}
+
 fn seed() -> u64 {
     match env::var("TEST_SEED") {
         Ok(seed) => seed.parse().unwrap(),
@@ -174,9 +203,9 @@ fn draft(title: &str, description: &str, price: &str, hidden: bool) -> Draft {
     }
 }
 
-fn created(outcome: Created) -> Vec<Product> {
-    match outcome {
-        Created::New(made) => made.into_iter().map(Result::unwrap).collect(),
+fn outcomes(created: Created) -> Vec<Outcome> {
+    match created {
+        Created::New(outcomes) => outcomes,
         other => panic!("not created: {other:?}"),
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct StoredResponse {
 pub(super) struct Model {
     pub(super) products: BTreeMap<ProductId, Product>,
     pub(super) keys: BTreeMap<(ShopId, String), StoredResponse>,
+    /// Every change of a product, with the key of a deleted one.
+    pub(super) changes: Vec<(ShopId, Seq, ProductId, ChangeKind, Option<Key>)>,
     pub(super) last_id: u64,
     pub(super) last_seq: u64,
 }
@@ -32,17 +34,36 @@ impl Model {
         self.products.get(&id).filter(|product| product.shop == shop)
     }
 
-    pub(super) fn next_seq(&mut self) -> Seq {
+    fn next_seq(&mut self) -> Seq {
         self.last_seq += 1;
         Seq(self.last_seq)
     }
 
-    pub(super) fn create(&mut self, shop: ShopId, draft: Draft, at: Timestamp) -> Product {
+    /// The product of the shop that holds a key.
+    pub(super) fn holder(&self, shop: ShopId, key: &Key) -> Option<&Product> {
+        self.products.values().find(|row| row.shop == shop && row.key.as_ref() == Some(key))
+    }
+
+    pub(super) fn create(
+        &mut self,
+        shop: ShopId,
+        draft: Draft,
+        at: Timestamp,
+    ) -> Result<Product, Refusal> {
+        if let Some(holder) = draft.key.as_ref().and_then(|key| self.holder(shop, key)) {
+            return Err(Refusal::KeyTaken(holder.id));
+        }
         self.last_id += 1;
         let id = ProductId::new(self.last_id).unwrap();
         let product = Product::create(id, shop, draft, at, self.next_seq());
+        self.put(&product);
+        Ok(product)
+    }
+
+    fn put(&mut self, product: &Product) {
+        let Product { shop, version, id, .. } = *product;
+        self.changes.push((shop, version, id, ChangeKind::Upserted, None));
         self.products.insert(id, product.clone());
-        product
     }
 
     pub(super) fn check(
@@ -67,10 +88,43 @@ impl Model {
         at: Timestamp,
     ) -> Result<Product, Refusal> {
         let before = self.check(shop, edit.id, &edit.precondition)?;
-        let seq = self.next_seq();
-        let after = before.apply(edit.patch, at, seq);
-        self.products.insert(after.id, after.clone());
+        let wanted = edit.patch.key.iter().flatten().next();
+        match wanted.and_then(|key| self.holder(shop, key)) {
+            Some(holder) if holder.id != edit.id => return Err(Refusal::KeyTaken(holder.id)),
+            _ => {}
+        }
+        let after = before.apply(edit.patch, at, self.next_seq());
+        self.put(&after);
         Ok(after)
+    }
+
+    pub(super) fn upsert(
+        &mut self,
+        shop: ShopId,
+        element: UpsertElement,
+        at: Timestamp,
+    ) -> Upserted {
+        let UpsertElement { key, patch } = element;
+        if let Some(before) = self.holder(shop, &key).cloned() {
+            let after = before.apply(patch, at, self.next_seq());
+            self.put(&after);
+            return Upserted::Updated(after);
+        }
+        let missing = [("title", patch.title.is_none()), ("price", patch.price.is_none())];
+        let missing: Vec<_> = missing.iter().filter(|(_, is)| *is).map(|(name, _)| *name).collect();
+        let (Some(title), Some(price)) = (patch.title, patch.price) else {
+            return Upserted::Incomplete(missing);
+        };
+        let draft = Draft {
+            description: patch.description.unwrap_or_default(),
+            hidden: patch.hidden.unwrap_or_default(),
+            media: patch.media.unwrap_or_default(),
+            key: Some(key),
+            url: patch.url.flatten(),
+            attributes: patch.attributes.unwrap_or_default(),
+            ..Draft::new(title, price)
+        };
+        Upserted::Created(self.create(shop, draft, at).unwrap())
     }
 
     pub(super) fn delete(
@@ -79,8 +133,9 @@ impl Model {
         id: ProductId,
         precondition: &Precondition,
     ) -> Result<(), Refusal> {
-        self.check(shop, id, precondition)?;
-        self.next_seq();
+        let key = self.check(shop, id, precondition)?.key;
+        let seq = self.next_seq();
+        self.changes.push((shop, seq, id, ChangeKind::Deleted, key));
         self.products.remove(&id);
         Ok(())
     }
@@ -91,7 +146,10 @@ impl Model {
         let mut found = self.of_shop(shop, visibility);
         found.retain(|product| {
             let mut words = BTreeSet::new();
-            for text in [product.title.as_str(), product.description.as_str()] {
+            let key = product.key.as_ref().map_or("", Key::as_str);
+            let attributes = product.attributes.text();
+            let texts = [product.title.as_str(), product.description.as_str(), key, &attributes];
+            for text in texts {
                 for_each_word(text, |word| {
                     words.insert(word.to_owned());
                 });

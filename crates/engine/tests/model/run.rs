@@ -25,7 +25,7 @@ impl Run {
 
     pub(super) fn step(&mut self) {
         let shop = shop(self.random.u64(1..=SHOPS));
-        match self.random.u8(0..16) {
+        match self.random.u8(0..21) {
             // A large shop would only make the run slow.
             0..7 if self.model.of_shop(shop, Visibility::All).len() > MANY => self.delete(shop),
             0..5 => self.create(shop, 1),
@@ -36,6 +36,9 @@ impl Run {
             6 => self.create_once(shop),
             7..12 => self.update(shop),
             12..15 => self.delete(shop),
+            15..18 => self.upsert(shop),
+            18 => self.compare_changes(shop),
+            19 => self.compare_keys(shop),
             _ => self.compare_ids(shop),
         }
         let id = self.some_id();
@@ -47,11 +50,26 @@ impl Run {
     pub(super) fn create(&mut self, shop: ShopId, many: usize) {
         let drafts: Vec<_> = (0..many).map(|_| self.some_draft()).collect();
         self.note(format!("create {many} in shop {shop}"));
-        let made = created(self.bench.create(shop, drafts.clone(), None));
+        let made = outcomes(self.bench.create(shop, drafts.clone(), None));
         let at = self.bench.last_time();
         let expected: Vec<_> =
             drafts.into_iter().map(|draft| self.model.create(shop, draft, at)).collect();
         assert_eq!(made, expected);
+    }
+
+    pub(super) fn upsert(&mut self, shop: ShopId) {
+        let elements: Vec<_> = (0..self.random.usize(0..8))
+            .map(|_| {
+                let patch = Patch { key: None, ..self.some_patch() };
+                UpsertElement { key: self.some_key(), patch }
+            })
+            .collect();
+        self.note(format!("upsert in shop {shop}: {elements:?}"));
+        let outcomes = self.bench.upsert(shop, elements.clone());
+        let at = self.bench.last_time();
+        let expected: Vec<_> =
+            elements.into_iter().map(|element| self.model.upsert(shop, element, at)).collect();
+        assert_eq!(outcomes, expected);
     }
 
     pub(super) fn create_once(&mut self, shop: ShopId) {
@@ -68,15 +86,11 @@ impl Run {
             }
             Some(_) => assert!(matches!(outcome, Created::KeyReused)),
             None => {
-                let made = created(outcome);
+                let made = outcomes(outcome);
                 let expected: Vec<_> =
                     drafts.into_iter().map(|draft| self.model.create(shop, draft, at)).collect();
                 assert_eq!(made, expected);
-                let first = StoredResponse {
-                    fingerprint,
-                    body: encode(&made.into_iter().map(Ok).collect::<Vec<_>>()),
-                    at,
-                };
+                let first = StoredResponse { fingerprint, body: encode(&made), at };
                 self.model.keys.insert((shop, key), first);
             }
         }
@@ -155,6 +169,38 @@ impl Run {
         assert_eq!(found, expected);
     }
 
+    pub(super) fn compare_keys(&mut self, shop: ShopId) {
+        let keys: Vec<_> = (0..self.random.usize(0..12)).map(|_| self.some_key()).collect();
+        let engine = self.bench.engine();
+        let read = engine.products_by_key(may_shop(shop), keys.clone());
+        let found = self.bench.runtime.block_on(read).unwrap();
+        let held = keys.iter().filter_map(|key| self.model.holder(shop, key));
+        let expected: Vec<_> = held.filter(|product| !product.hidden).cloned().collect();
+        assert_eq!(found, expected);
+    }
+
+    pub(super) fn compare_changes(&mut self, shop: ShopId) {
+        let since = Seq(self.random.u64(0..=self.model.last_seq));
+        let limit = self.random.usize(1..50);
+        let engine = self.bench.engine();
+        let read = engine.changes(may_see_all(shop), since, limit);
+        let found = self.bench.runtime.block_on(read).unwrap().unwrap();
+        let after = |(of, seq, ..): &&(ShopId, Seq, _, _, _)| *of == shop && *seq > since;
+        let all: Vec<_> = self.model.changes.iter().filter(after).collect();
+        let expected: Vec<_> = all
+            .iter()
+            .take(limit)
+            .map(|(of, seq, product, kind, key)| {
+                let current = self.model.get(*of, *product).and_then(|product| product.key.clone());
+                let key = if *kind == ChangeKind::Deleted { key.clone() } else { current };
+                ChangeEntry { seq: *seq, product: *product, key, kind: *kind }
+            })
+            .collect();
+        let next = expected.last().map_or(since, |last| last.seq);
+        assert_eq!(found.changes, expected);
+        assert_eq!((found.next, found.is_complete), (next, all.len() <= limit));
+    }
+
     pub(super) fn compare_page(&mut self, shop: ShopId) {
         let pass = if self.random.bool() { may_see_all(shop) } else { may_shop(shop) };
         let (limit, offset) = (self.random.usize(1..20), self.random.usize(0..60));
@@ -166,7 +212,11 @@ impl Run {
 
     pub(super) fn compare_search(&mut self, shop: ShopId) {
         let pass = if self.random.bool() { may_see_all(shop) } else { may_shop(shop) };
-        let query = self.some_words(1..3);
+        let query = match self.random.u8(0..5) {
+            0 => (*self.random.choice(BRANDS).unwrap()).to_owned(),
+            1 => self.some_key().as_str().to_owned(),
+            _ => self.some_words(1..3),
+        };
         self.compare_found(pass, &query);
     }
 
@@ -233,19 +283,46 @@ impl Run {
         let (title, description) = (self.some_words(1..5), self.some_words(0..12));
         let price = *self.random.choice(PRICES).unwrap();
         let hidden = self.random.u8(0..5) == 0;
-        Draft { media: self.some_media(), ..draft(&title, &description, price, hidden) }
+        Draft {
+            media: self.some_media(),
+            key: self.random.bool().then(|| self.some_key()),
+            url: self.random.bool().then(|| ProductUrl::parse("https://example.com/1").unwrap()),
+            attributes: self.some_attributes(),
+            ..draft(&title, &description, price, hidden)
+        }
+    }
+
+    pub(super) fn some_key(&mut self) -> Key {
+        Key::parse(&format!("sku{}", self.random.u64(0..PRODUCT_KEYS))).unwrap()
+    }
+
+    pub(super) fn some_attributes(&mut self) -> Attributes {
+        let name = |text| AttributeName::parse(text).unwrap();
+        let mut named = Vec::new();
+        if self.random.bool() {
+            let brand = *self.random.choice(BRANDS).unwrap();
+            named.push((name("brand"), AttributeValue::Text(brand.into())));
+        }
+        if self.random.bool() {
+            let width = Number::new(f64::from(self.random.u32(0..1000)) / 8.0).unwrap();
+            named.push((name("width"), AttributeValue::Number(width)));
+        }
+        Attributes::new(named)
     }
 
     /// A change of some fields, or of none.
     pub(super) fn some_patch(&mut self) -> Patch {
-        let Draft { title, description, price, hidden, media, .. } = self.some_draft();
+        let Draft { title, description, price, hidden, media, key, url, attributes } =
+            self.some_draft();
         Patch {
             title: self.random.bool().then_some(title),
             description: self.random.bool().then_some(description),
             price: self.random.bool().then_some(price),
             hidden: self.random.bool().then_some(hidden),
             media: self.random.bool().then_some(media),
-            ..Patch::default()
+            key: self.random.bool().then_some(key),
+            url: self.random.bool().then_some(url),
+            attributes: self.random.bool().then_some(attributes),
         }
     }
 }
