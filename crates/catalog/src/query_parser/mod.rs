@@ -75,9 +75,9 @@ impl ParsedQuery {
     }
 
     /// Whether no text of a product mentions an excluded word. `attributes` are the lines of
-    /// [`crate::attributes::Attributes::text`].
+    /// [`crate::attributes::Attributes::text`], each of them a text of its own.
     pub fn allows(&self, title: &str, description: &str, attributes: &str) -> bool {
-        let mut texts = [title, description, attributes].into_iter();
+        let mut texts = [title, description].into_iter().chain(attributes.lines());
         !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
     }
 
