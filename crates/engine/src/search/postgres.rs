@@ -1,6 +1,7 @@
 //! PostgreSQL as a source of searches, for shops that are too large for memory.
 //!
 //! The database selects candidates; the index scores them with the statistics of the whole shop.
+//! Searches without terms need no scores and are answered by the database alone.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,17 +11,17 @@ use catalog::{
     change::Seq,
     product::{Product, ProductId},
     query_parser::{ParsedQuery, TermLookup},
-    ranking::Hit,
+    ranking::{Hit, Score},
 };
 
 use super::{Scored, SearchSource, StageTimer};
 use crate::{
-    index::{CandidateIndex, Entry, EntryVector, Plan},
+    index::{CandidateIndex, Entry, EntryVector, Matches, Plan, QueryKind},
     store::{
         StoreError,
         postgres_search::{
-            CandidateRow, CandidateSelection, Candidates, PostgresSearch, SearchSnapshot,
-            ShopStatistics, ShopVocabulary, similar_candidates,
+            CandidateRow, CandidateSelection, Candidates, Listed, Listing, PostgresSearch,
+            SearchSnapshot, ShopStatistics, ShopVocabulary, similar_candidates,
         },
     },
 };
@@ -51,6 +52,76 @@ impl PostgresSource<'_, '_> {
     }
 }
 
+impl PostgresSource<'_, '_> {
+    /// All products that satisfy the conditions, as the database orders and counts them.
+    fn list(
+        &self,
+        plan: &Plan<'_>,
+        parsed: &ParsedQuery,
+        timer: &mut StageTimer,
+    ) -> Result<Scored, StoreError> {
+        // Reports errors of lookups.
+        self.vocabulary.doc_freqs()?;
+        let products = self.statistics.corpus(self.visibility).products as usize;
+        let (snapshot, limits) = (self.snapshot, &self.search.limits);
+        let listing = Listing { snapshot, limits, parsed, products };
+        let Listed { ids, total, facets, is_exact } = listing.list(plan)?;
+        count_search(is_exact);
+        timer.end_stage("candidates")?;
+        let version = self.statistics.seq;
+        let hit = |product| Hit { product, version, score: Score(0.0) };
+        let hits = ids.into_iter().map(hit).collect();
+        let matches = Matches { total, hits, facets, ..Matches::default() };
+        Ok(Scored { is_total_exact: is_exact, matches })
+    }
+
+    /// The most relevant of the candidates.
+    fn rank(
+        &self,
+        plan: &Plan<'_>,
+        words: &QueryTerms,
+        parsed: &ParsedQuery,
+        timer: &mut StageTimer,
+    ) -> Result<Scored, StoreError> {
+        let with_key = plan.key.and_then(|key| self.vocabulary.with_key(key));
+        let doc_freqs = self.vocabulary.doc_freqs()?;
+        let corpus = self.statistics.corpus(self.visibility);
+        let model = self.search.model.as_ref();
+        let selection = CandidateSelection {
+            snapshot: self.snapshot,
+            limits: &self.search.limits,
+            corpus,
+            doc_freqs: &doc_freqs,
+            model,
+            parsed,
+            with_key,
+        };
+        let Candidates { ids, is_complete } = selection.select(plan, words)?;
+        count_search(is_complete);
+        timer.end_stage("candidates")?;
+
+        let ids: Vec<ProductId> = ids.into_iter().collect();
+        let rows = self.snapshot.candidates(&ids, model)?;
+        timer.end_stage("read")?;
+
+        let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
+        let matches =
+            CandidateIndex::new(&entries, corpus, doc_freqs).search(plan, |in_doubt| {
+                let in_doubt: HashSet<_> = in_doubt.iter().collect();
+                let is_refused =
+                    |row: &&CandidateRow| in_doubt.contains(&row.id) && !row.is_allowed_by(parsed);
+                Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
+            })?;
+        Ok(Scored { is_total_exact: is_complete && matches.unverified == 0, matches })
+    }
+}
+
+/// Counts a search by whether it considered all products.
+fn count_search(is_complete: bool) {
+    let path = if is_complete { "exact" } else { "candidates" };
+    metrics::counter!("shopkeeper_database_searches_total", "path" => path).increment(1);
+}
+
 impl SearchSource for PostgresSource<'_, '_> {
     fn visibility(&self) -> Visibility {
         self.visibility
@@ -72,6 +143,10 @@ impl SearchSource for PostgresSource<'_, '_> {
         self.vocabulary.doc_freq(word) > 0
     }
 
+    fn contains_key(&self, key: &str) -> bool {
+        self.vocabulary.with_key(key).is_some()
+    }
+
     fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
         self.vocabulary.correct(query, is_word, parsed);
     }
@@ -82,37 +157,10 @@ impl SearchSource for PostgresSource<'_, '_> {
         parsed: &ParsedQuery,
         timer: &mut StageTimer,
     ) -> Result<Scored, StoreError> {
-        let doc_freqs = self.vocabulary.doc_freqs()?;
-        let corpus = self.statistics.corpus(self.visibility);
-        let model = self.search.model.as_ref();
-        let selection = CandidateSelection {
-            snapshot: self.snapshot,
-            limits: &self.search.limits,
-            corpus,
-            doc_freqs: &doc_freqs,
-            model,
-            parsed,
-        };
-        let Candidates { ids, is_complete, unscored } = selection.select(plan)?;
-        let path = if is_complete { "exact" } else { "candidates" };
-        metrics::counter!("shopkeeper_database_searches_total", "path" => path).increment(1);
-        timer.end_stage("candidates")?;
-
-        let ids: Vec<ProductId> = ids.into_iter().collect();
-        let rows = self.snapshot.candidates(&ids, model)?;
-        timer.end_stage("read")?;
-
-        let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
-        let mut matches =
-            CandidateIndex::new(&entries, corpus, doc_freqs).search(plan, |in_doubt| {
-                let in_doubt: HashSet<_> = in_doubt.iter().collect();
-                let is_refused = |row: &&CandidateRow| {
-                    in_doubt.contains(&row.id) && !parsed.allows(&row.title, &row.description, "")
-                };
-                Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
-            })?;
-        matches.total += unscored;
-        Ok(Scored { is_total_exact: is_complete && matches.unverified == 0, matches })
+        match &plan.kind {
+            QueryKind::MatchAll => self.list(plan, parsed, timer),
+            QueryKind::Terms(words) => self.rank(plan, words, parsed, timer),
+        }
     }
 
     fn most_similar(
@@ -144,8 +192,8 @@ fn entry(row: &CandidateRow) -> Entry<'_> {
         price: row.price,
         title: &row.title,
         description: &row.description,
-        key: None,
-        attributes: catalog::attributes::Attributes::none(),
+        key: row.key.as_deref(),
+        attributes: &row.attributes,
         vector: row.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
     }
 }

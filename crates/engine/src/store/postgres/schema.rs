@@ -179,6 +179,15 @@ const STEPS: &[&str] = &[
             ) AS removed_to FROM shops s
         ) known WHERE removed_to > 0;
     ",
+    // 5 → 6: filters, facets and orders of large shops. No product had attributes before, so that
+    // existing rows have the defaults.
+    "
+    -- `words`: weight B is attributes and the key. `labels` is what filters compare, `attributes` a
+    -- JSON object for orders and counts.
+    ALTER TABLE search_rows
+        ADD COLUMN labels      tsvector NOT NULL DEFAULT '',
+        ADD COLUMN attributes  jsonb    NOT NULL DEFAULT '{}';
+    ",
 ];
 
 /// The step from this version to the next.

@@ -106,6 +106,7 @@ impl Backfill {
         })?;
         let patterns = [
             format!("search\\_words\\_of\\_{number}"),
+            format!("search\\_labels\\_of\\_{number}"),
             format!("search\\_typos\\_of\\_{number}"),
             format!("search\\_near\\_of\\_{number}\\_%"),
         ];
@@ -210,12 +211,17 @@ impl Backfill {
     }
 }
 
-/// Names and definitions of the partial indexes of a shop: words, trigrams of words, vectors.
+/// Names and definitions of the partial indexes of a shop: words, labels, trigrams of words,
+/// vectors.
 fn index_definitions(shop: u64, model: Option<(&ModelId, usize)>) -> Vec<(String, String)> {
     let mut all = vec![
         (
             format!("search_words_of_{shop}"),
             format!("search_rows USING gin (words) WHERE shop_id = {shop}"),
+        ),
+        (
+            format!("search_labels_of_{shop}"),
+            format!("search_rows USING gin (labels) WHERE shop_id = {shop}"),
         ),
         (
             format!("search_typos_of_{shop}"),

@@ -1,30 +1,31 @@
-//! Selects the candidates of a search inside PostgreSQL.
+//! Selects the candidates of a search by terms inside PostgreSQL.
 //!
 //! All products that pass the filter are candidates if they are few. Otherwise candidates are the
-//! best by lexical score, the nearest by vector, and the first in the requested order.
+//! best by lexical score, the nearest by vector, and the first in the requested order. What a facet
+//! counts without its own conditions is selected without them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Instant,
+};
 
 use catalog::{
     access::Visibility,
     analysis::QueryTerms,
+    filter::ProductFilter,
     product::ProductId,
-    query_parser::{Exclusion, ParsedQuery, PriceInterval, SortOrder},
+    query_parser::ParsedQuery,
     ranking::{Bm25Params, CorpusStats},
-    sort::{Direction, Sort},
+    sort::Sort,
 };
 
 use super::{
-    CandidateLimits,
-    rows::ABOVE_PRICES,
-    snapshot::{LexicalTopK, RowFilter, SearchSnapshot},
-    text_query::{TextQuery, maybe_allowed, surely_allowed},
+    CandidateLimits, order,
+    row_filter::RowFilter,
+    snapshot::{LexicalTopK, SearchSnapshot},
+    text_query::{TextQuery, maybe_allowed},
 };
-use crate::{
-    embed::ModelId,
-    index::{Plan, QueryKind},
-    store::StoreError,
-};
+use crate::{embed::ModelId, index::Plan, store::StoreError};
 
 /// PostgreSQL's `ts_rank` of a single occurrence with weight 1: 6/π².
 const TS_RANK_OF_ONE: f32 = 0.607_927_1;
@@ -38,10 +39,8 @@ const MIN_SIMILAR_CANDIDATES: usize = 200;
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     pub(crate) ids: BTreeSet<ProductId>,
-    /// Whether every product that matches is among them or in `unscored`.
+    /// Whether every product that matches is among them.
     pub(crate) is_complete: bool,
-    /// Further products that match and come after these.
-    pub(crate) unscored: usize,
 }
 
 /// Selects the candidates of one search.
@@ -55,33 +54,55 @@ pub(crate) struct CandidateSelection<'a, 'session> {
     /// The model whose vectors are compared.
     pub(crate) model: Option<&'a ModelId>,
     pub(crate) parsed: &'a ParsedQuery,
+    /// The product whose key is the query.
+    pub(crate) with_key: Option<ProductId>,
 }
 
 impl CandidateSelection<'_, '_> {
-    /// The candidates for a plan.
-    pub(crate) fn select(&self, plan: &Plan<'_>) -> Result<Candidates, StoreError> {
-        match &plan.kind {
-            QueryKind::MatchAll => self.first_in_order(plan),
-            QueryKind::Terms(words) => {
-                let filter = self.filter(plan, maybe_allowed);
-                if let Some(all) = self.all_filtered(&filter)? {
-                    return Ok(all);
-                }
-                self.most_relevant(plan, words, &filter)
+    /// The candidates for a plan and its terms.
+    pub(crate) fn select(
+        &self,
+        plan: &Plan<'_>,
+        words: &QueryTerms,
+    ) -> Result<Candidates, StoreError> {
+        let mut all = self.passing(plan, words, plan.filter)?;
+        all.ids.extend(self.with_key);
+        for facet in plan.facets.iter().map(|facet| facet.name()) {
+            if plan.filter.has_conditions_on(facet) {
+                check_time(plan)?;
+                let more = self.passing(plan, words, &plan.filter.without(facet))?;
+                all.ids.extend(more.ids);
+                all.is_complete &= more.is_complete;
             }
+        }
+        Ok(all)
+    }
+
+    /// The candidates among the products that pass the filter.
+    fn passing(
+        &self,
+        plan: &Plan<'_>,
+        words: &QueryTerms,
+        filter: &ProductFilter,
+    ) -> Result<Candidates, StoreError> {
+        let mut filter = RowFilter::of(plan.visibility, &self.parsed.constraints, filter);
+        filter.allowed = maybe_allowed(plan.exclusions);
+        match self.all_filtered(&filter)? {
+            Some(all) => Ok(all),
+            None => self.most_relevant(plan, words, &filter),
         }
     }
 
     /// All products that pass the filter; `None` if there are too many.
     fn all_filtered(&self, filter: &RowFilter) -> Result<Option<Candidates>, StoreError> {
         let max = self.limits.rank_all_up_to;
-        if self.corpus.products > max as u64 && self.parsed.constraints.is_empty() {
+        if self.corpus.products > max as u64 && filter.has_no_conditions() {
             return Ok(None);
         }
         let found = self.snapshot.filtered(filter, bigint(max + 1))?;
         let is_complete = found.len() <= max;
         let ids = found.into_iter().collect();
-        Ok(is_complete.then_some(Candidates { ids, is_complete, unscored: 0 }))
+        Ok(is_complete.then_some(Candidates { ids, is_complete }))
     }
 
     /// The best by lexical score, by vector and in the requested order.
@@ -99,15 +120,14 @@ impl CandidateSelection<'_, '_> {
         let formula = formula(&self.corpus, &plan.tuning.ranking);
         let mut ids = BTreeSet::new();
         let mut is_complete = queries.is_complete && plan.dense.is_none();
-        for text in &queries.tsqueries {
+        for text in queries.tsqueries {
             let top = LexicalTopK {
-                text,
                 words: &query.words,
                 formula: &formula,
                 max_scored: bigint(limits.max_scored),
                 limit: bigint(most),
             };
-            let found = self.snapshot.top_by_text(filter, &top)?;
+            let found = self.snapshot.top_by_text(&filter.matching(text), &top)?;
             is_complete &= found.len() < most;
             ids.extend(found);
             if ids.len() >= most {
@@ -118,65 +138,14 @@ impl CandidateSelection<'_, '_> {
             let vector = dense.vector.numbers();
             ids.extend(self.snapshot.nearest(filter, model, vector, bigint(most))?);
         }
-        if let (Some(order), Some(text), false) =
-            (sort_order(&plan.order), query.all_terms(), is_complete)
+        if plan.order != Sort::Relevance
+            && !is_complete
+            && let Some(text) = query.all_terms()
         {
-            ids.extend(self.snapshot.first(filter, order, Some(&text), bigint(most))?);
+            let filter = filter.matching(text);
+            ids.extend(order::page(self.snapshot, &filter, &plan.order, 0, most)?);
         }
-        Ok(Candidates { ids, is_complete, unscored: 0 })
-    }
-
-    /// The first of all products that satisfy the conditions, and the number of the others.
-    ///
-    /// The exclusions of most products can be decided by their words alone; those in doubt are
-    /// candidates so that their texts are read.
-    fn first_in_order(&self, plan: &Plan<'_>) -> Result<Candidates, StoreError> {
-        let order = sort_order(&plan.order).unwrap_or(SortOrder::Newest);
-        let page_end = bigint(plan.offset + plan.limit);
-        let surely = self.filter(plan, surely_allowed);
-        let first = self.snapshot.first(&surely, order, None, page_end)?;
-        let count = self.snapshot.count_filtered(&surely)?;
-        let mut candidates = Candidates {
-            unscored: count - first.len().min(count),
-            ids: first.into_iter().collect(),
-            is_complete: true,
-        };
-        if let Some(allowed) = &surely.text {
-            let in_doubt = match maybe_allowed(plan.exclusions) {
-                Some(maybe) => format!("{maybe} & !({allowed})"),
-                None => format!("!({allowed})"),
-            };
-            let in_doubt = RowFilter { text: Some(in_doubt), ..surely.clone() };
-            let most = self.limits.rank_all_up_to.max(self.limits.deep_candidates);
-            let found = self.snapshot.first(&in_doubt, order, None, bigint(most + 1))?;
-            candidates.is_complete = found.len() <= most;
-            candidates.ids.extend(found.into_iter().take(most));
-        }
-        Ok(candidates)
-    }
-
-    fn filter(
-        &self,
-        plan: &Plan<'_>,
-        text: impl FnOnce(&[Exclusion]) -> Option<String>,
-    ) -> RowFilter {
-        let interval = PriceInterval::of(&self.parsed.constraints);
-        let RowFilter { amounts: (lowest, mut highest), .. } = RowFilter::visible(plan.visibility);
-        if !self.parsed.constraints.is_empty() {
-            // A price that cannot be parsed satisfies no condition.
-            ABOVE_PRICES.clone_into(&mut highest);
-        }
-        RowFilter {
-            visibility: plan.visibility,
-            amounts: (
-                interval.least.map_or(lowest, |amount| amount.to_string()),
-                interval.greatest.map_or(highest, |amount| amount.to_string()),
-            ),
-            currencies: interval
-                .currencies
-                .map(|all| all.iter().map(|currency| currency.code().to_owned()).collect()),
-            text: text(plan.exclusions),
-        }
+        Ok(Candidates { ids, is_complete })
     }
 }
 
@@ -202,7 +171,7 @@ pub(crate) fn similar_candidates(
 
 /// The constants of the lexical score and the average field lengths, in the order of
 /// `TOP_BY_TEXT`.
-fn formula(corpus: &CorpusStats, params: &Bm25Params) -> [f32; 7] {
+fn formula(corpus: &CorpusStats, params: &Bm25Params) -> [f32; 8] {
     let average = |words: u64| (words as f64 / corpus.products.max(1) as f64).max(1.0) as f32;
     let (title, description) = (params.title, params.description);
     [
@@ -213,19 +182,18 @@ fn formula(corpus: &CorpusStats, params: &Bm25Params) -> [f32; 7] {
         description.boost / TS_RANK_OF_ONE,
         description.b,
         average(corpus.description_words),
+        params.attribute_boost,
     ]
 }
 
-/// The order of candidates; `None` where they are selected by relevance.
-fn sort_order(sort: &Sort) -> Option<SortOrder> {
-    match sort {
-        Sort::Relevance | Sort::Oldest | Sort::Attribute(..) => None,
-        Sort::Price(Direction::Ascending) => Some(SortOrder::PriceAscending),
-        Sort::Price(Direction::Descending) => Some(SortOrder::PriceDescending),
-        Sort::Newest => Some(SortOrder::Newest),
+/// An error if the time of a search is over.
+pub(super) fn check_time(plan: &Plan<'_>) -> Result<(), StoreError> {
+    match plan.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        true => Err(StoreError::search_timeout()),
+        false => Ok(()),
     }
 }
 
-fn bigint(count: usize) -> i64 {
+pub(super) fn bigint(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,8 @@
 //! Search inside PostgreSQL, for shops that are too large for the memory of a node.
 //!
 //! The database selects candidates ([`candidates`]), which are scored by the code that scores
-//! products in memory, with the statistics of the whole shop. `crate::search::postgres` runs the
+//! products in memory, with the statistics of the whole shop. Searches without terms need no scores:
+//! the database orders and counts their results ([`listing`]). `crate::search::postgres` runs the
 //! search pipeline over this module. [`maintenance`] decides which shops are searched here and
 //! creates their rows and indexes ([`backfill`]); every write maintains the rows ([`rows`]).
 //!
@@ -12,7 +13,12 @@
 
 mod backfill;
 mod candidates;
+mod facet_counts;
+mod labels;
+mod listing;
 mod maintenance;
+mod order;
+mod row_filter;
 mod rows;
 mod snapshot;
 pub(super) mod statements;
@@ -29,6 +35,7 @@ pub(super) use self::rows::statements_for;
 pub(crate) use self::{
     backfill::Backfill,
     candidates::{CandidateSelection, Candidates, similar_candidates},
+    listing::{Listed, Listing},
     rows::SearchState,
     snapshot::{CandidateRow, SearchSnapshot, ShopStatistics},
     vocabulary::ShopVocabulary,
@@ -52,6 +59,8 @@ pub(crate) struct CandidateLimits {
     pub(crate) deep_candidates: usize,
     /// Products that are scored in SQL to find the best by lexical score.
     pub(crate) max_scored: usize,
+    /// Products whose attributes and prices are counted for the facets of a search without terms.
+    pub(crate) max_counted: usize,
     /// Shops with fewer products get no partial indexes.
     pub(crate) index_from: usize,
 }
@@ -65,6 +74,7 @@ impl CandidateLimits {
             candidates: 500,
             deep_candidates: 1_100,
             max_scored: 20_000,
+            max_counted: 100_000,
             index_from: 10_000,
         }
     }

@@ -1,18 +1,37 @@
-//! The search row of a product: its words as a tsvector, field lengths, price and visibility.
+//! The search row of a product: its words as a tsvector, field lengths, price, visibility and
+//! attributes.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt::Write,
+};
 
-use catalog::{analysis, price::Price, product::Product, ranking::FieldLength};
+use catalog::{
+    analysis,
+    attributes::{AttributeValue, Attributes},
+    filter::FoldedText,
+    price::Price,
+    product::Product,
+    ranking::FieldLength,
+};
+use serde_json::json;
 
 use super::{
     super::{session::OwnedValue, statements::Sql},
-    statements,
+    labels, statements,
 };
 
 /// The greatest position that a tsvector can store.
 const MAX_POSITION: usize = 16_383;
-/// Gap between the positions of title and description, larger than any phrase distance.
-const FIELD_GAP: usize = 16;
+/// Words beyond this position have the greatest one, so that no phrase ends in them.
+const LAST_POSITION: usize = MAX_POSITION - 3;
+/// A tsvector is smaller than 1 MiB. Only hundreds of long attributes can exceed it; what does not
+/// fit is not found by its words.
+const MAX_BYTES: usize = 1_000_000;
+/// An upper bound of the bytes of a word besides its text.
+const WORD_BYTES: usize = 6;
+/// Gap between the positions of two texts, larger than any phrase distance.
+const TEXT_GAP: usize = 16;
 
 /// An amount above all prices.
 pub(crate) const ABOVE_PRICES: &str = "1e30";
@@ -91,17 +110,20 @@ pub(in super::super) fn statements_for(
         ),
     ];
     if !kept.is_empty() {
-        let amounts: Vec<String> = kept.iter().map(|product| amount(&product.price)).collect();
-        let currencies: Vec<String> = kept.iter().map(|product| currency(&product.price)).collect();
+        let column = |of: fn(&Product) -> String| -> Vec<String> {
+            kept.iter().map(|product| of(product)).collect()
+        };
         let values: Vec<OwnedValue> = vec![
             Box::new(shop),
             Box::new(ids),
             Box::new(hidden),
-            Box::new(amounts),
-            Box::new(currencies),
+            Box::new(column(|product| amount(&product.price))),
+            Box::new(column(|product| currency(&product.price))),
             Box::new(titles),
             Box::new(descriptions),
             Box::new(vectors),
+            Box::new(column(|product| labels::tsvector(&product.attributes))),
+            Box::new(column(|product| counted_values(&product.attributes))),
         ];
         all.push((statements::UPSERT_SEARCH_ROWS, values));
     }
@@ -130,10 +152,54 @@ fn currency(price: &Price) -> String {
     price.money().map(|money| money.currency.code().to_owned()).unwrap_or_default()
 }
 
+/// The attributes as JSON. Of several strings of a product that facets count as the same value, the
+/// first is a string and each other one an array with it: a further spelling.
+fn counted_values(attributes: &Attributes) -> String {
+    let json = |value: &AttributeValue| match value {
+        AttributeValue::Texts(texts) => {
+            let mut seen = HashSet::new();
+            let text = |text: &Box<str>| match seen.insert(FoldedText::of(text)) {
+                true => json!(text),
+                false => json!([text]),
+            };
+            texts.iter().map(text).collect()
+        }
+        AttributeValue::Text(text) => json!(text),
+        AttributeValue::Number(number) => json!(number.get()),
+        AttributeValue::Boolean(boolean) => json!(boolean),
+    };
+    let named = attributes.iter().map(|(name, value)| (name.as_str().to_owned(), json(value)));
+    serde_json::Value::Object(named.collect()).to_string()
+}
+
+/// The field that a word is in, as the weight of a tsvector.
+#[derive(Clone, Copy)]
+enum Field {
+    Title,
+    Description,
+    /// A string of an attribute, or the key.
+    Attribute,
+}
+
+impl Field {
+    fn weight(self) -> &'static str {
+        match self {
+            Self::Title => "A",
+            Self::Attribute => "B",
+            // D
+            Self::Description => "",
+        }
+    }
+}
+
 /// The texts of a product, tokenised as the index does it.
 struct Document {
-    /// Each word with its positions, ascending, and whether each is in the title.
-    words: BTreeMap<Box<str>, Vec<(usize, bool)>>,
+    /// Each word with its positions, ascending, and their fields.
+    words: BTreeMap<Box<str>, Vec<(usize, Field)>>,
+    /// The greatest position so far.
+    end: usize,
+    /// An upper bound of the bytes that the tsvector takes.
+    bytes: usize,
     /// Field lengths, rounded as the ranking rounds them.
     title_words: i32,
     description_words: i32,
@@ -143,36 +209,52 @@ struct Document {
 impl Document {
     fn of(product: &Product) -> Self {
         let (words, hidden) = (BTreeMap::new(), product.hidden);
-        let mut document = Self { words, title_words: 0, description_words: 0, hidden };
-        let title = document.add(product.title.as_str(), 0, true);
-        let description = document.add(product.description.as_str(), title + FIELD_GAP, false);
+        let mut document =
+            Self { words, end: 0, bytes: 0, title_words: 0, description_words: 0, hidden };
         let length = |words: usize| FieldLength::of(words).words().cast_signed();
-        (document.title_words, document.description_words) = (length(title), length(description));
+        document.title_words = length(document.add(product.title.as_str(), Field::Title));
+        document.description_words =
+            length(document.add(product.description.as_str(), Field::Description));
+        let texts = product.attributes.iter().flat_map(|(_, value)| value.texts());
+        for text in texts {
+            document.add(text, Field::Attribute);
+        }
+        if let Some(key) = &product.key {
+            document.add(key.as_str(), Field::Attribute);
+        }
         document
     }
 
-    /// Adds the words of a field and returns their number.
-    fn add(&mut self, text: &str, start: usize, is_title: bool) -> usize {
+    /// Adds the words of a text and returns their number.
+    fn add(&mut self, text: &str, field: Field) -> usize {
         let mut count = 0;
         analysis::for_each_word(text, |word| {
             count += 1;
-            let position = (start + count).min(MAX_POSITION);
-            let positions = self.words.entry(word.into()).or_default();
-            if positions.last().is_none_or(|(last, _)| *last < position) {
-                positions.push((position, is_title));
-            }
+            self.add_word(word, self.end + count, field);
         });
+        self.end += count + TEXT_GAP;
         count
     }
 
-    /// The textual form of a tsvector. Words of the title have weight A, others weight D.
+    fn add_word(&mut self, word: &str, position: usize, field: Field) {
+        self.bytes += word.len() + WORD_BYTES;
+        if self.bytes > MAX_BYTES {
+            return;
+        }
+        let position = if position > LAST_POSITION { MAX_POSITION } else { position };
+        let positions = self.words.entry(word.into()).or_default();
+        if positions.last().is_none_or(|(last, _)| *last < position) {
+            positions.push((position, field));
+        }
+    }
+
+    /// The textual form of a tsvector.
     fn tsvector(&self) -> String {
         let mut text = String::new();
         for (word, positions) in &self.words {
             quote(word, &mut text);
-            for (at, (position, is_title)) in positions.iter().enumerate() {
-                let (separator, weight) =
-                    (if at == 0 { ':' } else { ',' }, if *is_title { "A" } else { "" });
+            for (at, (position, field)) in positions.iter().enumerate() {
+                let (separator, weight) = (if at == 0 { ':' } else { ',' }, field.weight());
                 // Writing to a string cannot fail.
                 let _ = write!(text, "{separator}{position}{weight}");
             }
@@ -197,7 +279,9 @@ pub(super) fn quote(word: &str, text: &mut String) {
 #[cfg(test)]
 mod tests {
     use catalog::{
+        attributes::AttributeName,
         change::Seq,
+        key::Key,
         price::Price,
         product::{Description, Draft, ProductId, ShopId, Title},
     };
@@ -207,16 +291,29 @@ mod tests {
 
     #[test]
     fn a_tsvector_has_index_words_with_positions_and_fields() {
+        let brand = AttributeName::parse("brand").unwrap();
         let draft = Draft {
             description: Description::parse("WD-40").unwrap(),
+            attributes: Attributes::new(vec![(brand, AttributeValue::Text("Red Co".into()))]),
+            key: Some(Key::parse("wd-9").unwrap()),
             ..Draft::new(Title::parse("Sofas, red sofa").unwrap(), Price::parse("$5").unwrap())
         };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
         let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
         let document = Document::of(&product);
-        let expected = "'40':21 'red':2A 'sofa':1A,3A 'wd':20 'wd40':22";
+        let expected = "'40':21 '9':58B 'co':40B 'red':2A,39B 'sofa':1A,3A 'wd':20,57B 'wd40':22 \
+                        'wd9':59B";
         assert_eq!(document.tsvector().trim(), expected);
         assert_eq!((document.title_words, document.description_words), (3, 3));
+    }
+
+    #[test]
+    fn further_spellings_of_a_value_are_marked() {
+        let texts = AttributeValue::Texts(["Red".into(), "blue".into(), "RED".into()].into());
+        let color = AttributeName::parse("color").unwrap();
+        let attributes = Attributes::new(vec![(color, texts)]);
+        assert_eq!(counted_values(&attributes), r#"{"color":["Red","blue",["RED"]]}"#);
+        assert_eq!(counted_values(Attributes::none()), "{}");
     }
 
     #[test]

@@ -4,11 +4,13 @@ use std::{cell::RefCell, collections::HashMap};
 
 use catalog::{
     access::Visibility,
+    attributes::{AttributeName, Attributes},
     change::Seq,
     price::Money,
     product::{Product, ProductId, ShopId},
-    query_parser::SortOrder,
+    query_parser::ParsedQuery,
     ranking::CorpusStats,
+    sort::Direction,
 };
 
 use super::{
@@ -18,7 +20,8 @@ use super::{
         session::{Session, Value},
         statements::{PRODUCTS, Sql},
     },
-    rows::{ABOVE_PRICES, NO_PRICE, SearchState},
+    row_filter::RowFilter,
+    rows::SearchState,
     statements,
 };
 use crate::embed::{ModelId, StoredVector};
@@ -61,26 +64,6 @@ impl ShopStatistics {
     }
 }
 
-/// The conditions of a search as SQL can evaluate them.
-#[derive(Clone, Debug)]
-pub(crate) struct RowFilter {
-    pub(crate) visibility: Visibility,
-    /// The lowest and the highest amount, both inclusive, as decimal numbers.
-    pub(crate) amounts: (String, String),
-    /// `None` for any currency.
-    pub(crate) currencies: Option<Vec<String>>,
-    /// A tsquery that products match; `None` for any text.
-    pub(crate) text: Option<String>,
-}
-
-impl RowFilter {
-    /// Admits all visible products.
-    pub(crate) fn visible(visibility: Visibility) -> Self {
-        let amounts = ("0".to_owned(), NO_PRICE.to_owned());
-        Self { visibility, amounts, currencies: None, text: None }
-    }
-}
-
 /// A word of a query with its weight in the lexical score.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedWord {
@@ -90,11 +73,9 @@ pub(crate) struct WeightedWord {
     pub(crate) idf: f32,
 }
 
-/// The best products by lexical score: a tsquery that selects them, and how they are scored.
+/// How the best products by lexical score are found.
 #[derive(Clone, Debug)]
 pub(crate) struct LexicalTopK<'a> {
-    /// A tsquery that products match.
-    pub(crate) text: &'a str,
     pub(crate) words: &'a [WeightedWord],
     /// The constants of the scoring formula and the average field lengths.
     pub(crate) formula: &'a [f32],
@@ -114,6 +95,29 @@ pub(crate) struct CandidateRow {
     pub(crate) title: String,
     pub(crate) description: String,
     pub(crate) vector: Option<StoredVector>,
+    pub(crate) key: Option<String>,
+    pub(crate) attributes: Attributes,
+}
+
+/// A value of an attribute and how many products have it.
+#[derive(Clone, Debug)]
+pub(super) struct CountedValue {
+    pub(super) attribute: String,
+    /// The JSON type in `search_rows.attributes`; `null` for products without the attribute.
+    pub(super) kind: String,
+    pub(super) value: Option<String>,
+    pub(super) products: usize,
+}
+
+impl CandidateRow {
+    /// Whether the texts satisfy the exclusions of a query. Each attribute is a text of its own, and
+    /// so is the key.
+    pub(crate) fn is_allowed_by(&self, parsed: &ParsedQuery) -> bool {
+        let attributes = self.attributes.iter().flat_map(|(_, value)| value.texts());
+        let mut others = attributes.map(|text| &**text).chain(self.key.as_deref());
+        parsed.allows(&self.title, &self.description, "")
+            && others.all(|text| parsed.allows("", text, ""))
+    }
 }
 
 impl<'session> SearchSnapshot<'session> {
@@ -218,50 +222,105 @@ impl<'session> SearchSnapshot<'session> {
         get(row, 0).map(decoding::count)
     }
 
-    /// The first products in an order that pass the filter and match `text`, if there is one.
-    pub(crate) fn first(
+    /// How many products that pass the filter have a price in each currency, the most frequent
+    /// first; the currency of those without a price is empty.
+    pub(super) fn count_currencies(
         &self,
         filter: &RowFilter,
-        order: SortOrder,
-        text: Option<&str>,
-        limit: i64,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        let (lowest, highest) = &filter.amounts;
-        if order != SortOrder::PriceDescending || highest != NO_PRICE {
-            return self.in_order(filter, order, text, limit);
-        }
-        // Products without a price come last in this order too, although `NO_PRICE` is above all
-        // prices.
-        let between = |lowest: &str, highest: &str| {
-            let amounts = (lowest.to_owned(), highest.to_owned());
-            RowFilter { amounts, ..filter.clone() }
-        };
-        let mut first = self.in_order(&between(lowest, ABOVE_PRICES), order, text, limit)?;
-        let rest = limit - i64::try_from(first.len()).unwrap_or(limit);
-        if rest > 0 {
-            first.extend(self.in_order(&between(NO_PRICE, NO_PRICE), order, text, rest)?);
-        }
-        Ok(first)
+    ) -> Result<Vec<(String, usize)>, StoreError> {
+        let found = self.query_filtered(statements::COUNT_CURRENCIES, filter, &[])?;
+        found.iter().map(|row| Ok((get(row, 0)?, get(row, 1).map(decoding::count)?))).collect()
     }
 
-    fn in_order(
+    /// How many of the newest `limit` products that pass the filter have each value of the
+    /// attributes.
+    pub(super) fn count_values(
         &self,
         filter: &RowFilter,
-        order: SortOrder,
-        text: Option<&str>,
+        attributes: &[&str],
         limit: i64,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        let (all, matching) = match order {
-            SortOrder::PriceAscending => (statements::CHEAPEST, statements::CHEAPEST_MATCHING),
-            SortOrder::PriceDescending => {
-                (statements::MOST_EXPENSIVE, statements::MOST_EXPENSIVE_MATCHING)
-            }
-            SortOrder::Newest => (statements::NEWEST, statements::NEWEST_MATCHING),
+    ) -> Result<Vec<CountedValue>, StoreError> {
+        let found =
+            self.query_filtered(statements::COUNT_VALUES, filter, &[&limit, &attributes])?;
+        let read = |row: &tokio_postgres::Row| {
+            Ok(CountedValue {
+                attribute: get(row, 0)?,
+                kind: get(row, 1)?,
+                value: get(row, 2)?,
+                products: get(row, 3).map(decoding::count)?,
+            })
         };
-        match text {
-            None => self.ids(all, filter, &[&limit]),
-            Some(text) => self.ids(matching, filter, &[&limit, &text]),
-        }
+        found.iter().map(read).collect()
+    }
+
+    /// How many of the newest `limit` products that pass the filter have each price, as currency
+    /// and amount.
+    pub(super) fn count_prices(
+        &self,
+        filter: &RowFilter,
+        limit: i64,
+    ) -> Result<Vec<(String, String, usize)>, StoreError> {
+        let found = self.query_filtered(statements::COUNT_PRICES, filter, &[&limit])?;
+        let read = |row: &tokio_postgres::Row| {
+            Ok((get(row, 0)?, get(row, 1)?, get(row, 2).map(decoding::count)?))
+        };
+        found.iter().map(read).collect()
+    }
+
+    /// A page of the products that pass the filter, by price.
+    pub(super) fn by_price(
+        &self,
+        filter: &RowFilter,
+        direction: Direction,
+        page: (i64, i64),
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let sql = match direction {
+            Direction::Ascending => statements::CHEAPEST,
+            Direction::Descending => statements::MOST_EXPENSIVE,
+        };
+        self.ids(sql, filter, &[&page.0, &page.1])
+    }
+
+    /// A page of the products that pass the filter, by id.
+    pub(super) fn by_id(
+        &self,
+        filter: &RowFilter,
+        direction: Direction,
+        page: (i64, i64),
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let sql = match direction {
+            Direction::Ascending => statements::OLDEST,
+            Direction::Descending => statements::NEWEST,
+        };
+        self.ids(sql, filter, &[&page.0, &page.1])
+    }
+
+    /// A page of the products that pass the filter, by a numeric attribute.
+    pub(super) fn by_attribute(
+        &self,
+        filter: &RowFilter,
+        attribute: &AttributeName,
+        direction: Direction,
+        page: (i64, i64),
+    ) -> Result<Vec<ProductId>, StoreError> {
+        let sql = match direction {
+            Direction::Ascending => statements::LEAST_FIRST,
+            Direction::Descending => statements::GREATEST_FIRST,
+        };
+        self.ids(sql, filter, &[&page.0, &page.1, &attribute.as_str()])
+    }
+
+    /// The visible product with a key.
+    pub(super) fn with_key(
+        &self,
+        visibility: Visibility,
+        key: &str,
+    ) -> Result<Option<ProductId>, StoreError> {
+        let include_hidden = visibility == Visibility::All;
+        let values: [Value<'_>; 3] = [&self.shop, &include_hidden, &key];
+        let found = self.session.borrow_mut().query_opt(statements::WITH_KEY, &values)?;
+        let read = |row| Ok(decoding::product_id(self.shop, get(row, 0)?));
+        found.as_ref().map_or(Ok(None), read)
     }
 
     /// The best products by lexical score that pass the filter.
@@ -272,8 +331,7 @@ impl<'session> SearchSnapshot<'session> {
     ) -> Result<Vec<ProductId>, StoreError> {
         let words: Vec<&str> = top.words.iter().map(|weighted| &*weighted.word).collect();
         let idfs: Vec<f32> = top.words.iter().map(|weighted| weighted.idf).collect();
-        let values: [Value<'_>; 6] =
-            [&top.max_scored, &top.text, &words, &idfs, &top.formula, &top.limit];
+        let values: [Value<'_>; 5] = [&top.max_scored, &words, &idfs, &top.formula, &top.limit];
         self.ids(statements::TOP_BY_TEXT, filter, &values)
     }
 
@@ -324,6 +382,8 @@ impl<'session> SearchSnapshot<'session> {
                 title: get(row, 4)?,
                 description: get(row, 5)?,
                 vector: rows::read_stored(row, 6, (shop, product))?,
+                key: get(row, 8)?,
+                attributes: decoding::attributes(shop, product, get(row, 9)?),
             }))
         };
         found.iter().filter_map(|row| read(row).transpose()).collect()
@@ -366,10 +426,7 @@ impl<'session> SearchSnapshot<'session> {
         filter: &RowFilter,
         more: &[Value<'_>],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
-        let include_hidden = filter.visibility == Visibility::All;
-        let (lowest, highest) = &filter.amounts;
-        let first: [Value<'_>; 6] =
-            [&self.shop, &include_hidden, lowest, highest, &filter.currencies, &filter.text];
+        let first = filter.values(&self.shop);
         let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
         self.session.borrow_mut().query(sql, &values)
     }

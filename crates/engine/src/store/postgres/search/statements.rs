@@ -1,8 +1,8 @@
 //! SQL statements for shops that are searched inside PostgreSQL.
 //!
-//! `search_rows` holds the columns that filters and text queries are evaluated on. `search_words`
-//! holds the document frequency of each word, and how many of these documents are hidden. Both
-//! tables hold rows of large shops only.
+//! `search_rows` holds the columns that filters, orders, facets and text queries are evaluated on.
+//! `search_words` holds the document frequency of each word, and how many of these documents are
+//! hidden. Both tables hold rows of large shops only.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -29,15 +29,25 @@ impl Sql {
 
 /// The filter of a search: $1 the shop, $2 whether hidden products are included, $3 and $4 the
 /// lowest and highest amount, $5 the currencies (null: any), $6 a text query for the exclusions
-/// (null: none). It may let products pass that break an exclusion; their texts are checked later.
+/// (null: none), $7 products that pass it whatever their words, $8 a query on labels (null: any),
+/// $9 to $11 excluded prices (null: none), $12 a text query (null: any). Values are constants to
+/// the planner, so what a null switches off is not part of the plan.
 macro_rules! filter {
     () => {
-        filter!("s.amount", "s.currency")
+        concat!(
+            filter!("s.amount", "s.currency"),
+            "AND CASE WHEN $8::text IS NULL THEN true ELSE s.labels @@ $8::text::tsquery END
+             AND CASE WHEN $12::text IS NULL THEN true ELSE s.words @@ $12::text::tsquery END "
+        )
     };
     (of one) => {
         // Evaluated for one product at a time: the expressions keep the planner from any index
         // but the primary key.
-        filter!("(s.amount + 0)", "(s.currency || '')")
+        concat!(
+            filter!("(s.amount + 0)", "(s.currency || '')"),
+            "AND coalesce(s.labels @@ $8::text::tsquery, true)
+             AND coalesce(s.words @@ $12::text::tsquery, true) "
+        )
     };
     ($amount:literal, $currency:literal) => {
         concat!(
@@ -48,7 +58,14 @@ macro_rules! filter {
             " <= $4::text::numeric AND ",
             $currency,
             " = ANY(coalesce($5::text[], ARRAY[s.currency]))
-              AND coalesce(s.words @@ $6::text::tsquery, true) "
+              AND CASE WHEN $6::text IS NULL THEN true WHEN s.words @@ $6::text::tsquery THEN true
+                       ELSE s.product_id = ANY($7::bigint[]) END
+              AND CASE WHEN $9::text[] IS NULL THEN true ELSE NOT EXISTS (
+                      SELECT FROM unnest($9::text[], $10::text[], $11::text[])
+                          AS x (lowest, highest, currency)
+                      WHERE s.amount >= x.lowest::numeric AND s.amount <= x.highest::numeric
+                          AND s.currency = coalesce(x.currency, s.currency)
+                  ) END "
         )
     };
 }
@@ -60,26 +77,24 @@ macro_rules! doc_freq {
     };
 }
 
-/// The first products that pass the filter, in an order; with `matching`, only those that match a
-/// text query.
-macro_rules! first {
-    ($order:literal) => {
+/// A page of the products that pass the filter, in an order.
+macro_rules! page_in_order {
+    ($($order:tt)+) => {
         concat!(
             "SELECT s.product_id FROM search_rows s WHERE ",
             filter!(),
             "ORDER BY ",
-            $order,
-            " LIMIT $7"
+            $($order)+,
+            "s.product_id LIMIT $13 OFFSET $14"
         )
     };
-    (matching, $order:literal) => {
-        concat!(
-            "SELECT s.product_id FROM search_rows s WHERE ",
-            filter!(),
-            "AND s.words @@ $8::text::tsquery ORDER BY ",
-            $order,
-            " LIMIT $7"
-        )
+}
+
+/// The number that a product has as the attribute $15; null if it has none.
+macro_rules! number {
+    () => {
+        "CASE jsonb_typeof(s.attributes -> $15::text) WHEN 'number'
+              THEN (s.attributes ->> $15::text)::numeric END"
     };
 }
 
@@ -146,16 +161,17 @@ statements! {
     /// Inserts or replaces search rows.
     UPSERT_SEARCH_ROWS =
         "INSERT INTO search_rows (shop_id, product_id, hidden, amount, currency, title_words,
-                                  description_words, words)
+                                  description_words, words, labels, attributes)
          SELECT $1, id, hidden, amount::numeric, currency, title_words, description_words,
-                words::tsvector
+                words::tsvector, labels::tsvector, attributes::jsonb
          FROM unnest($2::bigint[], $3::boolean[], $4::text[], $5::text[], $6::integer[],
-                     $7::integer[], $8::text[])
-              AS new (id, hidden, amount, currency, title_words, description_words, words)
+                     $7::integer[], $8::text[], $9::text[], $10::text[])
+              AS new (id, hidden, amount, currency, title_words, description_words, words, labels,
+                      attributes)
          ON CONFLICT (shop_id, product_id) DO UPDATE SET
              hidden = excluded.hidden, amount = excluded.amount, currency = excluded.currency,
              title_words = excluded.title_words, description_words = excluded.description_words,
-             words = excluded.words";
+             words = excluded.words, labels = excluded.labels, attributes = excluded.attributes";
     /// Removes the search rows of deleted products.
     DELETE_SEARCH_ROWS = "DELETE FROM search_rows WHERE shop_id = $1 AND product_id = ANY($2)";
 
@@ -177,53 +193,80 @@ statements! {
               ) few";
 
     /// Products that pass the filter, in any order.
-    FILTERED = concat!("SELECT s.product_id FROM search_rows s WHERE ", filter!(),
-                           "LIMIT $7");
+    FILTERED = concat!("SELECT s.product_id FROM search_rows s WHERE ", filter!(), "LIMIT $13");
     /// How many products pass the filter.
     COUNT_FILTERED = concat!("SELECT count(*) FROM search_rows s WHERE ", filter!());
-    /// The first by ascending price.
-    CHEAPEST = first!("s.amount, s.product_id");
-    /// The first by descending price.
-    MOST_EXPENSIVE = first!("s.amount DESC, s.product_id");
-    /// The first by descending id.
-    NEWEST = first!("s.product_id DESC");
-    /// The first by ascending price that match a text query.
-    CHEAPEST_MATCHING = first!(matching, "s.amount, s.product_id");
-    /// The first by descending price that match a text query.
-    MOST_EXPENSIVE_MATCHING = first!(matching, "s.amount DESC, s.product_id");
-    /// The first by descending id that match a text query.
-    NEWEST_MATCHING = first!(matching, "s.product_id DESC");
-    /// The best by lexical score of at most $7 products that match a text query. The formula
+    /// How many products that pass the filter have a price in each currency, the most frequent
+    /// first; the currency of those without a price is empty.
+    COUNT_CURRENCIES = concat!(
+        "SELECT s.currency, count(*) FROM search_rows s WHERE ", filter!(),
+        "GROUP BY s.currency ORDER BY count(*) DESC, s.currency");
+    /// How many of the newest $13 products that pass the filter have each value of the attributes
+    /// $14: name, type of the value, value and number. The type of a missing value is `null`.
+    COUNT_VALUES = concat!(
+        "SELECT a.name, jsonb_typeof(v.value), v.value #>> '{}', count(*)
+         FROM (SELECT s.attributes FROM search_rows s WHERE ", filter!(),
+        "      ORDER BY s.product_id DESC LIMIT $13) f
+             CROSS JOIN unnest($14::text[]) AS a (name)
+             CROSS JOIN LATERAL jsonb_array_elements(
+                 CASE jsonb_typeof(f.attributes -> a.name) WHEN 'array' THEN f.attributes -> a.name
+                      ELSE jsonb_build_array(f.attributes -> a.name) END
+             ) AS v (value)
+         GROUP BY a.name, v.value");
+    /// How many of the newest $13 products that pass the filter have each price.
+    COUNT_PRICES = concat!(
+        "SELECT f.currency, f.amount::text, count(*)
+         FROM (SELECT s.currency, s.amount FROM search_rows s WHERE ", filter!(),
+        "      ORDER BY s.product_id DESC LIMIT $13) f
+         WHERE f.currency <> '' GROUP BY f.currency, f.amount");
+    /// A page by ascending price.
+    CHEAPEST = page_in_order!("s.amount, ");
+    /// A page by descending price.
+    MOST_EXPENSIVE = page_in_order!("s.amount DESC, ");
+    /// A page by ascending id.
+    OLDEST = page_in_order!("");
+    /// A page by descending id.
+    NEWEST = concat!("SELECT s.product_id FROM search_rows s WHERE ", filter!(),
+                     "ORDER BY s.product_id DESC LIMIT $13 OFFSET $14");
+    /// A page by ascending attribute.
+    LEAST_FIRST = page_in_order!(concat!(number!(), " NULLS LAST, "));
+    /// A page by descending attribute.
+    GREATEST_FIRST = page_in_order!(concat!(number!(), " DESC NULLS LAST, "));
+    /// The best by lexical score of at most $13 products that pass the filter. The formula
     /// approximates that of `catalog::ranking` with what a tsvector holds; variants of one term
-    /// all count. $11 has its constants and the average field lengths.
+    /// all count. $16 has its constants and the average field lengths.
     TOP_BY_TEXT = concat!(
         "SELECT f.product_id FROM (
              SELECT s.product_id, s.words, s.title_words, s.description_words
-             FROM search_rows s WHERE ", filter!(), "AND s.words @@ $8::text::tsquery LIMIT $7
+             FROM search_rows s WHERE ", filter!(), "LIMIT $13
          ) f CROSS JOIN LATERAL (
-             SELECT sum(w.idf * w.frequency / (($11::real[])[1] + w.frequency)) AS score FROM (
+             SELECT sum(w.idf * w.frequency / (($16::real[])[1] + w.frequency)) AS score FROM (
                  SELECT q.idf,
-                     ts_rank('{0,0,0,1}', f.words, q.word) * ($11::real[])[2]
-                         / (1 - ($11::real[])[3]
-                            + ($11::real[])[3] * f.title_words / ($11::real[])[4])
-                     + ts_rank('{1,0,0,0}', f.words, q.word) * ($11::real[])[5]
-                         / (1 - ($11::real[])[6]
-                            + ($11::real[])[6] * f.description_words / ($11::real[])[7]) AS frequency
-                 FROM unnest($9::text[]::tsquery[], $10::real[]) AS q (word, idf)
+                     ts_rank('{0,0,0,1}', f.words, q.word) * ($16::real[])[2]
+                         / (1 - ($16::real[])[3]
+                            + ($16::real[])[3] * f.title_words / ($16::real[])[4])
+                     + ts_rank('{1,0,0,0}', f.words, q.word) * ($16::real[])[5]
+                         / (1 - ($16::real[])[6]
+                            + ($16::real[])[6] * f.description_words / ($16::real[])[7])
+                     + CASE WHEN ts_rank('{0,0,1,0}', f.words, q.word) > 0
+                            THEN ($16::real[])[8] ELSE 0 END AS frequency
+                 FROM unnest($14::text[]::tsquery[], $15::real[]) AS q (word, idf)
              ) w
          ) scored
-         ORDER BY scored.score DESC NULLS LAST, f.product_id LIMIT $12");
+         ORDER BY scored.score DESC NULLS LAST, f.product_id LIMIT $17");
     /// The products nearest to a vector, see [`Sql::with_dims`].
     NEAREST = concat!(
         "SELECT v.product_id FROM vectors v CROSS JOIN LATERAL (
              SELECT FROM search_rows s WHERE s.product_id = v.product_id AND ", filter!(of one),
         "    OFFSET 0
          ) filtered
-         WHERE v.shop_id = $1 AND v.model = $8
-         ORDER BY v.vector::halfvec(DIMS) <=> $9::text::halfvec(DIMS) LIMIT $7");
+         WHERE v.shop_id = $1 AND v.model = $14
+         ORDER BY v.vector::halfvec(DIMS) <=> $15::text::halfvec(DIMS) LIMIT $13");
+    /// The visible product with a key.
+    WITH_KEY = "SELECT id FROM products WHERE shop_id = $1 AND hidden <= $2 AND key = $3";
     /// What scoring needs of products, with their vectors of one model.
     CANDIDATES = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale,
-                         v.vector
+                         v.vector, p.key, p.attributes
                   FROM products p LEFT JOIN LATERAL (
                       SELECT scale, vector FROM vectors
                       WHERE shop_id = $1 AND product_id = p.id AND model || '' = $2 OFFSET 0

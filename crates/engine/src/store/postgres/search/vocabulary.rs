@@ -1,4 +1,4 @@
-//! Document frequencies and spelling candidates of a shop that is searched inside PostgreSQL,
+//! Document frequencies, spelling candidates and keys of a shop that is searched inside PostgreSQL,
 //! fetched in batches and cached for the duration of one search.
 
 use std::{
@@ -9,6 +9,8 @@ use std::{
 use catalog::{
     access::Visibility,
     analysis::{QueryTerms, for_each_word},
+    key::Key,
+    product::ProductId,
     query_parser::{ParsedQuery, TermLookup},
     spelling::Vocabulary,
 };
@@ -23,7 +25,7 @@ const MAX_WITH_PREFIX: i64 = 200;
 /// Co-occurrences are counted up to this number; the speller does not distinguish larger ones.
 const MAX_TOGETHER: i64 = 5_000;
 
-/// The words of a shop's visible products, as of one database state.
+/// The words and keys of a shop's visible products, as of one database state.
 ///
 /// The speller's callbacks cannot fail, so the first error of the database is kept and returned by
 /// [`doc_freqs`](Self::doc_freqs).
@@ -32,6 +34,8 @@ pub(crate) struct ShopVocabulary<'a, 'session> {
     visibility: Visibility,
     /// The document frequency of each word looked up so far, 0 included.
     doc_freqs: RefCell<HashMap<Box<str>, u64>>,
+    /// The visible product with each key looked up so far.
+    keys: RefCell<HashMap<Box<str>, Option<ProductId>>>,
     /// The number of visible products.
     products: u64,
     error: Cell<Option<StoreError>>,
@@ -44,8 +48,21 @@ impl<'a, 'session> ShopVocabulary<'a, 'session> {
         visibility: Visibility,
         products: u64,
     ) -> Self {
-        let (doc_freqs, error) = Default::default();
-        Self { snapshot, visibility, doc_freqs, products, error }
+        let (doc_freqs, keys, error) = Default::default();
+        Self { snapshot, visibility, doc_freqs, keys, products, error }
+    }
+
+    /// The visible product with a key.
+    pub(crate) fn with_key(&self, key: &str) -> Option<ProductId> {
+        if let Some(known) = self.keys.borrow().get(key) {
+            return *known;
+        }
+        // PostgreSQL's text cannot contain NUL.
+        let is_key = Key::parse(key).is_ok();
+        let found = is_key.then(|| self.snapshot.with_key(self.visibility, key));
+        let found = found.and_then(|found| self.keep_error(found)).flatten();
+        self.keys.borrow_mut().insert(key.into(), found);
+        found
     }
 
     /// How many visible products contain a word.
