@@ -3,12 +3,19 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use catalog::product::{Draft, Patch, ShopId};
+use catalog::{
+    filter::ProductFilter,
+    product::{Draft, Patch, Product, ShopId},
+};
 
-use super::conformance::{
-    catalog::{QUERIES, draft, drafts},
-    compare_with_reference, pages_partition_the_results,
-    shop::{Database, NOW, TestShop, request, shop_id, viewer},
+use super::{
+    SearchRequest,
+    conformance::{
+        catalog::{QUERIES, draft, drafts},
+        compare_with_reference, pages_partition_the_results,
+        requests::{filtered_requests, filters, statements},
+        shop::{Database, NOW, TestShop, request, shop_id, viewer},
+    },
 };
 use crate::{
     replication::{EvictionReason, ShopRegistry},
@@ -30,27 +37,55 @@ fn few_candidates_break_no_condition_and_score_as_in_memory() {
     shop.create(drafts(&mut fastrand::Rng::with_seed(11), 400));
     let reference = shop.reference();
     let mut inexact = 0;
-    for query in QUERIES {
-        let (pass, mut request) = (viewer(false), request(query, 10));
+    let requests = QUERIES.into_iter().map(|query| request(query, 10)).chain(filtered_requests());
+    for mut request in requests {
+        let pass = viewer(false);
         let found = shop.search(&pass, &request).unwrap();
         for product in &found.products {
-            assert!(!product.hidden && found.parsed.admits(&product.price), "{query}");
+            assert!(!product.hidden && found.parsed.admits(&product.price), "{request:?}");
             let texts = (product.title.as_str(), product.description.as_str());
-            assert!(found.parsed.allows(texts.0, texts.1, ""), "{query}");
+            assert!(found.parsed.allows(texts.0, texts.1, ""), "{request:?}");
+            assert!(statements(product).all(|text| found.parsed.allows("", text, "")));
+            assert!(request.filter.matches(product.price.money(), &product.attributes));
         }
         request.limit = usize::MAX / 2;
         let expected = shop.search_in(&*reference, &pass, &request).unwrap();
-        assert!(found.total <= expected.total || !found.is_total_exact, "{query}");
-        assert!(!found.is_total_exact || found.total == expected.total, "{query}");
-        assert_eq!(found.products.is_empty(), expected.products.is_empty(), "{query}");
+        assert!(found.total <= expected.total || !found.is_total_exact, "{request:?}");
+        assert!(!found.is_total_exact || found.total == expected.total, "{request:?}");
+        assert!(!found.is_total_exact || found.facets == expected.facets, "{request:?}");
+        assert_eq!(found.products.is_empty(), expected.products.is_empty(), "{request:?}");
         inexact += usize::from(!found.is_total_exact);
         for (id, explanation) in &found.explanations {
             let Some(same) = expected.explanations.get(id) else { continue };
-            assert_eq!(explanation.lexical, same.lexical, "{query}");
-            assert_eq!(explanation.dense.is_some(), same.dense.is_some(), "{query}");
+            assert_eq!(explanation.lexical, same.lexical, "{request:?}");
+            assert_eq!(explanation.dense.is_some(), same.dense.is_some(), "{request:?}");
         }
     }
     assert!(inexact > 10, "{inexact}");
+}
+
+#[test]
+fn facets_of_many_products_are_marked_as_inexact() {
+    let limits = CandidateLimits { max_counted: 40, ..CandidateLimits::new(0) };
+    let mut shop = TestShop::postgres(limits);
+    let created = shop.create(drafts(&mut fastrand::Rng::with_seed(53), 100));
+    let search = |filter: &ProductFilter| {
+        let request = filtered_requests().remove(0);
+        let request = SearchRequest { filter: filter.clone(), ..request };
+        shop.search(&viewer(true), &request).unwrap()
+    };
+    for filter in filters() {
+        let found = search(&filter);
+        let matches = |filter: &ProductFilter| {
+            let is_match =
+                |product: &&Product| filter.matches(product.price.money(), &product.attributes);
+            created.iter().filter(is_match).count()
+        };
+        assert_eq!(found.total, matches(&filter), "{filter:?}");
+        let fields = found.facets.0.iter().map(|(field, _)| field.name());
+        let most = fields.map(|field| matches(&filter.without(field))).max().unwrap();
+        assert_eq!(found.is_total_exact, most <= 40, "{filter:?}");
+    }
 }
 
 #[test]
@@ -90,7 +125,7 @@ fn a_growing_shop_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
     assert!(shops.in_memory(shop_id()).is_none());
     let indexes = "SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
                    WHERE c.relname LIKE 'search\\_%\\_of\\_1%' AND i.indisvalid";
-    assert_eq!(database.psql(indexes), "3");
+    assert_eq!(database.psql(indexes), "4");
     drop(large);
     compare_with_reference(&shop);
     let candidates = CandidateLimits { rank_all_up_to: 0, candidates: 10_000, ..limits };
@@ -136,9 +171,9 @@ fn incremental_word_statistics_equal_those_of_a_backfill() {
             }
             1 => created.extend(shop.create(vec![other])),
             _ => {
-                let Draft { title, hidden, .. } = other;
-                let (title, hidden) = (Some(title), Some(hidden));
-                let patch = Patch { title, hidden, ..Patch::default() };
+                let Draft { title, hidden, attributes, .. } = other;
+                let (title, hidden, attributes) = (Some(title), Some(hidden), Some(attributes));
+                let patch = Patch { title, hidden, attributes, ..Patch::default() };
                 let before = created[at].clone();
                 created[at] =
                     shop.write(|transaction| transaction.update(before, patch, NOW).unwrap());
@@ -146,6 +181,7 @@ fn incremental_word_statistics_equal_those_of_a_backfill() {
         }
     }
     let incremental = word_statistics(&database);
+    let was_hidden = created[0].hidden;
     let mut backfill = database.postgres.backfill().unwrap();
     backfill.remove(shop_id()).unwrap();
     while !backfill.fill(shop_id(), 7).unwrap() {
@@ -154,6 +190,8 @@ fn incremental_word_statistics_equal_those_of_a_backfill() {
         let patch = Patch { hidden: Some(!before.hidden), ..Patch::default() };
         created[0] = shop.write(|transaction| transaction.update(before, patch, NOW).unwrap());
     }
+    let patch = Patch { hidden: Some(was_hidden), ..Patch::default() };
+    shop.write(|transaction| drop(transaction.update(created[0].clone(), patch, NOW).unwrap()));
     backfill.finish(shop_id()).unwrap();
     assert_eq!(word_statistics(&database), incremental);
     compare_with_reference(&shop);
@@ -172,4 +210,21 @@ fn migration_counts_hidden_products() {
     );
     database.psql(step_from(2));
     assert_eq!(word_statistics(&database), counted);
+}
+
+#[test]
+fn rows_from_before_attributes_are_those_of_products_without_any() {
+    let database = Database::new(0);
+    let mut shop = database.shop(CandidateLimits::new(0));
+    let mut drafts = drafts(&mut fastrand::Rng::with_seed(59), 60);
+    for draft in &mut drafts {
+        (draft.attributes, draft.key) = Default::default();
+    }
+    shop.create(drafts);
+    let rows =
+        || database.psql("SELECT md5(string_agg(s::text, '' ORDER BY s)) FROM search_rows s");
+    let before = rows();
+    database.psql("ALTER TABLE search_rows DROP COLUMN labels, DROP COLUMN attributes");
+    database.psql(step_from(5));
+    assert_eq!(rows(), before);
 }

@@ -4,15 +4,20 @@ use std::time::Instant;
 
 use catalog::{
     access::{Caller, Role, Visibility},
+    attributes::{AttributeName, AttributeValue, Attributes, Number},
     change::Seq,
+    facets::FacetField,
+    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+    key::Key,
     price::Price,
     product::{Description, Draft, Product, ProductId, Title},
     query_parser::ParseOptions,
+    sort::{Direction, Sort},
 };
 use proptest::prelude::*;
 
 use super::{
-    SimilarRequest,
+    SearchRequest, SimilarRequest,
     conformance::{
         Observed,
         shop::{OpenSource, TestShop, request, shop_id, shopper, similar_in},
@@ -54,7 +59,9 @@ const WORDS: [&str; 26] = [
     "wd-40",
 ];
 
-const QUERIES: [&str; 22] = [
+const QUERIES: [&str; 24] = [
+    "zyphronix 1",
+    "lamp 7",
     "zyph",
     "zyphronixx",
     "sofa",
@@ -79,20 +86,39 @@ const QUERIES: [&str; 22] = [
     "xyzzy",
 ];
 
+/// What shoppers search for: all queries with facets, and filters without a query.
+fn requests() -> Vec<SearchRequest> {
+    let name = |raw| AttributeName::parse(raw).unwrap();
+    let facets = || vec![FacetField::Attribute(name("kind")), FacetField::Price];
+    let queries = QUERIES.iter().map(|query| request(query, 50));
+    let filter = |texts: &[&str]| {
+        let texts = texts.iter().map(|text| FoldedText::of(text)).collect();
+        let all = vec![Condition::Attribute(name("kind"), AttributeTest::AnyOf(texts))];
+        ProductFilter { all, none: Vec::new() }
+    };
+    let filters = [filter(&["sofa", "lamp"]), filter(&["ZYPH"])];
+    let filters = filters.into_iter().flat_map(|filter| {
+        let size = Sort::Attribute(name("size"), Direction::Descending);
+        let all = SearchRequest { query: None, sort: Some(size), ..request("any", 50) };
+        [all, request("sofa lamp", 50)].map(|one| SearchRequest { filter: filter.clone(), ..one })
+    });
+    queries.chain(filters).map(|one| SearchRequest { facets: facets(), ..one }).collect()
+}
+
 /// All that a shopper observes of these products.
 fn observe(
     shop: &TestShop,
     source: &dyn OpenSource,
     created: &[Product],
 ) -> (Vec<Observed>, Vec<Option<Vec<Product>>>) {
-    let search = |query| shop.search_in(source, &shopper(), &request(query, 50)).unwrap();
+    let search = |request: SearchRequest| shop.search_in(source, &shopper(), &request).unwrap();
     let pass = Caller::new(shop_id(), Role::Shopper).may_read();
     let similar = |product: &Product| {
         let request = SimilarRequest { product: product.id, limit: 50, include_hidden: false };
         similar_in(source, &pass, &request)
     };
     (
-        QUERIES.iter().map(|query| Observed::of(search(query))).collect(),
+        requests().into_iter().map(|request| Observed::of(search(request))).collect(),
         created.iter().map(similar).collect(),
     )
 }
@@ -102,12 +128,25 @@ fn text(words: std::ops::Range<usize>) -> impl Strategy<Value = String> {
         .prop_map(|words| words.join(" "))
 }
 
+fn attributes() -> impl Strategy<Value = Attributes> {
+    let name = |raw| AttributeName::parse(raw).unwrap();
+    let kind = prop::sample::select(vec!["sofa", "Sofa", "lamp", "leather", "Zyph", "towel"]);
+    (prop::option::of(kind), prop::option::of(0_u8..4)).prop_map(move |(kind, size)| {
+        let kind = kind.map(|kind| (name("kind"), AttributeValue::Text(kind.into())));
+        let number = |size: u8| AttributeValue::Number(Number::new(size.into()).unwrap());
+        Attributes::new(
+            kind.into_iter().chain(size.map(|size| (name("size"), number(size)))).collect(),
+        )
+    })
+}
+
 fn draft() -> impl Strategy<Value = Draft> {
     let price = prop::sample::select(vec!["$5", "$19.99", "€20", "$40"]);
-    (prop::bool::weighted(0.4), text(1..4), text(0..10), price).prop_map(
-        |(hidden, title, description, price)| Draft {
+    (prop::bool::weighted(0.4), text(1..4), text(0..10), price, attributes()).prop_map(
+        |(hidden, title, description, price, attributes)| Draft {
             description: Description::parse(&description).unwrap(),
             hidden,
+            attributes,
             ..Draft::new(Title::parse(&title).unwrap(), Price::parse(price).unwrap())
         },
     )
@@ -122,15 +161,20 @@ proptest! {
     ) {
         let mut shop = TestShop::memory();
         let mut created = Vec::new();
-        for drafts in groups {
+        for mut drafts in groups {
+            for (number, draft) in (created.len()..).zip(&mut drafts) {
+                let word = WORDS[number % 8];
+                let key = format!("{word} {number}");
+                draft.key = (number % 3 > 0).then(|| Key::parse(&key).unwrap());
+            }
             created.extend(shop.create(drafts));
         }
         let with_hidden = observe(&shop, &*shop.source, &created);
         let hidden: Vec<Product> = created.iter().filter(|one| one.hidden).cloned().collect();
         shop.delete(&hidden);
         let without = observe(&shop, &*shop.source, &created);
-        for ((query, with), without) in QUERIES.iter().zip(&with_hidden.0).zip(&without.0) {
-            prop_assert_eq!(with, without, "{}", query);
+        for ((request, with), without) in requests().iter().zip(&with_hidden.0).zip(&without.0) {
+            prop_assert_eq!(with, without, "{:?}", request);
         }
         prop_assert_eq!(&with_hidden.1, &without.1);
         prop_assert_eq!(&observe(&shop, &*shop.reference(), &created), &without, "loaded anew");

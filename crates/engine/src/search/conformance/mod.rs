@@ -3,18 +3,25 @@
 //! A new source implements [`shop::OpenSource`] and is added to [`on_every_source`].
 
 pub(super) mod catalog;
+pub(super) mod requests;
 pub(super) mod shop;
 
 use std::time::Duration;
 
 use ::catalog::{
     access::{Caller, Role},
+    attributes::{AttributeValue, Attributes},
     change::Seq,
+    facets::Facets,
+    key::Key,
     product::{Draft, Patch, Product, ProductId},
+    query_parser::ParseOptions,
+    sort::Sort,
 };
 
 use self::{
     catalog::{QUERIES, draft, drafts, product},
+    requests::{any_of, filtered_requests, matching, naive_facets},
     shop::{NOW, TestShop, request, shop_id, shopper, similar_in, viewer},
 };
 use super::{SearchRequest, SearchResults, SimilarRequest};
@@ -48,9 +55,13 @@ macro_rules! on_every_source {
 }
 
 on_every_source!(
+    a_key_returns_its_product_first,
     a_search_without_time_fails,
+    an_attribute_decides_an_exclusion,
     conditions_are_exact,
     corrections_use_visible_words,
+    filtered_results_are_those_of_a_freshly_loaded_index,
+    filters_facets_and_orders_are_exact,
     hidden_products_make_no_difference,
     pages_partition_the_results,
     results_are_those_of_a_freshly_loaded_index,
@@ -69,6 +80,7 @@ pub(super) struct Observed {
     explanations: Vec<String>,
     total: usize,
     is_total_exact: bool,
+    facets: Facets,
     parsed: String,
     encoder: String,
 }
@@ -81,6 +93,7 @@ impl Observed {
             products: found.products,
             total: found.total,
             is_total_exact: found.is_total_exact,
+            facets: found.facets,
             parsed: format!("{:?}", found.parsed),
             encoder: format!("{:?}", found.encoder),
         }
@@ -89,18 +102,33 @@ impl Observed {
 
 /// Compares all queries with the reference. Whether totals are exact may differ.
 pub(super) fn compare_with_reference(shop: &TestShop) {
+    compare(shop, &QUERIES.map(|query| request(query, 50)));
+}
+
+/// Compares requests with the reference.
+fn compare(shop: &TestShop, requests: &[SearchRequest]) {
     let reference = shop.reference();
-    for query in QUERIES {
+    for request in requests {
         for include_hidden in [false, true] {
-            let (pass, request) = (viewer(include_hidden), request(query, 50));
-            let found = shop.search(&pass, &request).unwrap();
-            let expected = shop.search_in(&*reference, &pass, &request).unwrap();
-            assert_eq!(found.seq, expected.seq, "{query}");
+            let pass = viewer(include_hidden);
+            let found = shop.search(&pass, request).unwrap();
+            let expected = shop.search_in(&*reference, &pass, request).unwrap();
+            assert_eq!(found.seq, expected.seq, "{request:?}");
             let is_total_exact = found.is_total_exact;
             let expected = Observed { is_total_exact, ..Observed::of(expected) };
-            assert_eq!(Observed::of(found), expected, "{query}");
+            assert_eq!(Observed::of(found), expected, "{request:?}");
         }
     }
+}
+
+fn filtered_results_are_those_of_a_freshly_loaded_index(mut shop: TestShop) {
+    let created = shop.create(drafts(&mut fastrand::Rng::with_seed(43), 200));
+    let mut requests = filtered_requests();
+    for product in created.iter().take(10) {
+        let key = product.key.as_ref().map_or("sku", Key::as_str);
+        requests.push(SearchRequest { facets: requests[0].facets.clone(), ..request(key, 20) });
+    }
+    compare(&shop, &requests);
 }
 
 fn results_are_those_of_a_freshly_loaded_index(mut shop: TestShop) {
@@ -112,9 +140,10 @@ fn results_are_those_of_a_freshly_loaded_index(mut shop: TestShop) {
             match rng.usize(..6) {
                 0 => transaction.delete(product).unwrap(),
                 1 => {
-                    let Draft { title, price, hidden, .. } = draft(&mut rng);
+                    let Draft { title, price, hidden, attributes, .. } = draft(&mut rng);
                     let (title, price, hidden) = (Some(title), Some(price), Some(hidden));
-                    let patch = Patch { title, price, hidden, ..Patch::default() };
+                    let attributes = Some(attributes);
+                    let patch = Patch { title, price, hidden, attributes, ..Patch::default() };
                     drop(transaction.update(product.clone(), patch, NOW).unwrap());
                 }
                 _ => {}
@@ -140,9 +169,18 @@ fn similar_products_are_those_of_a_freshly_loaded_index(mut shop: TestShop) {
 
 pub(super) fn pages_partition_the_results(mut shop: TestShop) {
     shop.create(drafts(&mut fastrand::Rng::with_seed(13), 300));
-    for query in ["red lamp", "cheapest lamp", "over $1 without leather"] {
+    let filter = || requests::filters()[2].clone();
+    for (query, sort) in [
+        ("red lamp", None),
+        ("red lamp", Some("-weight")),
+        ("cheapest lamp", None),
+        ("over $1 without leather", None),
+        ("over $1 without leather", Some("-price")),
+        ("over $1", Some("size")),
+    ] {
         let page = |offset, limit| {
-            let request = SearchRequest { offset, ..request(query, limit) };
+            let sort = sort.map(|sort| Sort::parse(sort).unwrap());
+            let request = SearchRequest { offset, sort, filter: filter(), ..request(query, limit) };
             let found = shop.search(&viewer(false), &request).unwrap();
             found.products.iter().map(|product| product.id.get()).collect::<Vec<_>>()
         };
@@ -156,9 +194,13 @@ pub(super) fn pages_partition_the_results(mut shop: TestShop) {
 /// What a shopper gets is what it would get if the hidden products were deleted.
 fn hidden_products_make_no_difference(mut shop: TestShop) {
     let created = shop.create(drafts(&mut fastrand::Rng::with_seed(31), 150));
+    let keys = created.iter().take(20).filter_map(|product| product.key.as_ref());
+    let queries = QUERIES.into_iter().chain(keys.map(Key::as_str));
+    let requests: Vec<_> =
+        queries.map(|query| request(query, 50)).chain(filtered_requests()).collect();
     let observe = |shop: &TestShop| {
-        let search = |query| shop.search(&shopper(), &request(query, 50)).unwrap();
-        let found: Vec<_> = QUERIES.into_iter().map(|query| Observed::of(search(query))).collect();
+        let search = |request| shop.search(&shopper(), request).unwrap();
+        let found: Vec<_> = requests.iter().map(|one| Observed::of(search(one))).collect();
         let pass = Caller::new(shop_id(), Role::Shopper).may_read();
         let similar = |product: &Product| {
             let request = SimilarRequest { product: product.id, limit: 20, include_hidden: true };
@@ -186,11 +228,8 @@ fn conditions_are_exact(mut shop: TestShop) {
             let passes = |product: &Product| {
                 (include_hidden || !product.hidden)
                     && parsed.admits(&product.price)
-                    && parsed.allows(
-                        product.title.as_str(),
-                        product.description.as_str(),
-                        &product.attributes.text(),
-                    )
+                    && parsed.allows(product.title.as_str(), product.description.as_str(), "")
+                    && requests::statements(product).all(|text| parsed.allows("", text, ""))
             };
             assert!(found.products.iter().all(passes), "{query}");
             assert_eq!(found.total, found.products.len(), "{query}");
@@ -207,6 +246,88 @@ fn conditions_are_exact(mut shop: TestShop) {
             }
         }
     }
+}
+
+/// Filters without a query select what they mean, in order, with the facets of all of it. With a
+/// query, they select nothing else.
+fn filters_facets_and_orders_are_exact(mut shop: TestShop) {
+    let created = shop.create(drafts(&mut fastrand::Rng::with_seed(47), 250));
+    for (request, include_hidden) in filtered_requests().into_iter().zip([true, false].repeat(99)) {
+        let request = SearchRequest { limit: 1000, ..request };
+        let found = shop.search(&viewer(include_hidden), &request).unwrap();
+        let filter = &request.filter;
+        let matches =
+            |product: &Product| filter.matches(product.price.money(), &product.attributes);
+        assert!(found.products.iter().all(matches), "{request:?}");
+        assert_eq!(found.products.len(), found.total, "{request:?}");
+        if request.query.is_none() {
+            let visible: Vec<_> =
+                created.iter().filter(|product| include_hidden || !product.hidden).collect();
+            let mut expected = matching(&visible, filter);
+            requests::sort(&mut expected, request.sort.as_ref());
+            let products: Vec<_> = found.products.iter().collect();
+            assert_eq!(products, expected, "{request:?}");
+            assert!(found.is_total_exact, "{request:?}");
+            assert_eq!(found.facets, naive_facets(&visible, filter, &request), "{request:?}");
+        }
+    }
+}
+
+/// What a query excludes, an attribute or the key may say. Each is a text of its own.
+fn an_attribute_decides_an_exclusion(mut shop: TestShop) {
+    let with = |material: &[&str], key: &str| {
+        let texts = material.iter().map(|text| Box::from(*text)).collect();
+        let material = (requests::name("material"), AttributeValue::Texts(texts));
+        let key = Some(Key::parse(key).unwrap());
+        Draft { attributes: Attributes::new(vec![material]), key, ..product("Lamp", "", "$20") }
+    };
+    let created = shop.create(vec![
+        with(&["wood", "leather"], "1"),
+        with(&["leather-free", "steel", "toe caps"], "2"),
+        with(&["steel and toe caps"], "3"),
+        with(&["toe caps", "steel"], "4"),
+        with(&["no steel toe"], "leather 5"),
+    ]);
+    for (query, allowed) in [
+        ("lamp without leather", [1, 2, 3].as_slice()),
+        ("without leather", &[1, 2, 3]),
+        ("lamp without steel toe", &[0, 1, 3, 4]),
+    ] {
+        let found = shop.search(&viewer(false), &request(query, 9)).unwrap();
+        let mut ids: Vec<_> = found.products.iter().map(|product| product.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, allowed.iter().map(|at| created[*at].id).collect::<Vec<_>>(), "{query}");
+    }
+}
+
+/// A query that equals a key returns its product first, unless a filter refuses it.
+fn a_key_returns_its_product_first(mut shop: TestShop) {
+    let with_key = |draft: Draft, key| Draft { key: Some(Key::parse(key).unwrap()), ..draft };
+    let lamp = || product("Desk lamp", "For every desk", "$20");
+    let created = shop.create(vec![
+        lamp(),
+        with_key(lamp(), "A-1"),
+        with_key(product("A-1", "A-1", "$9"), "a-1"),
+        with_key(lamp(), "Desk lamp"),
+        with_key(lamp(), "zzz"),
+        with_key(Draft { hidden: true, ..lamp() }, "secret"),
+    ]);
+    let first = |request: SearchRequest| {
+        let found = shop.search(&viewer(false), &request).unwrap();
+        found.products.first().map(|product| product.id)
+    };
+    for (query, expected) in [("A-1", 1), ("a-1", 2), (" Desk lamp ", 3), ("zzz", 4)] {
+        assert_eq!(first(request(query, 3)), Some(created[expected].id), "{query}");
+        let parse_options = ParseOptions::NOTHING;
+        let literal = SearchRequest { parse_options, ..request(query, 3) };
+        assert_eq!(first(literal), Some(created[expected].id), "{query}");
+    }
+    let filter = ::catalog::filter::ProductFilter {
+        all: vec![any_of("color", &["red"])],
+        ..Default::default()
+    };
+    assert_eq!(first(SearchRequest { filter, ..request("zzz", 3) }), None);
+    assert_ne!(first(request("secret", 3)), Some(created[5].id));
 }
 
 fn corrections_use_visible_words(mut shop: TestShop) {
