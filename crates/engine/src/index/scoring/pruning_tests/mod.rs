@@ -10,6 +10,7 @@ mod catalogs;
 mod random;
 mod random_catalogs;
 mod real_phrases;
+mod selections;
 
 use std::convert::Infallible;
 

@@ -70,7 +70,7 @@ impl Random {
     }
 
     /// A vector with about this cosine to a topic.
-    fn near_topic(&mut self, topic: u64, cosine: f32, dims: usize) -> Vector {
+    pub(super) fn near_topic(&mut self, topic: u64, cosine: f32, dims: usize) -> Vector {
         let centre = Self(topic + 1).direction(dims);
         let noise = self.direction(dims);
         let sine = (1.0 - cosine * cosine).sqrt();
@@ -111,7 +111,7 @@ impl Random {
     }
 
     /// A key: of words, of a number, or none.
-    fn key(&mut self, number: u64) -> Option<String> {
+    pub(super) fn key(&mut self, number: u64) -> Option<String> {
         match self.below(4) {
             0 => None,
             1 => Some(format!("{}-{number}", self.words(1)[0])),
@@ -121,7 +121,7 @@ impl Random {
     }
 
     /// Attributes, each of which some products miss and few have another type for.
-    fn attributes(&mut self) -> Attributes {
+    pub(super) fn attributes(&mut self) -> Attributes {
         let mut named = Vec::new();
         let mut add = |name: &str, value| named.push((AttributeName::parse(name).unwrap(), value));
         match self.below(8) {
