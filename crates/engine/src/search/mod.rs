@@ -7,6 +7,8 @@
 #[cfg(test)]
 mod conformance;
 pub(crate) mod memory;
+#[cfg(test)]
+mod merchant_tests;
 mod offline;
 pub(crate) mod pipeline;
 pub(crate) mod postgres;
