@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-visibility bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-model bench-write bench-search bench-facets bench-visibility bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -109,6 +109,9 @@ bench-write: build-bench ## Measure writes, memory and restart (not part of `mak
 
 bench-search: build-bench ## Measure searches, memory and restart; PRODUCTS=1000000 for a million (not part of `make test`)
 	target/release/bench-search --server target/release/shopkeeper $(if $(PRODUCTS),--products $(PRODUCTS))
+
+bench-facets: ## Measure searches with filters and facets, and the memory of attributes (not part of `make test`)
+	cargo run --release --locked -p bench --bin bench-facets -- $(if $(PRODUCTS),--products $(PRODUCTS))
 
 bench-visibility: ## Measure what counting only visible products costs (not part of `make test`)
 	cargo test --release --locked -p engine --lib search::visibility_tests -- --ignored --nocapture

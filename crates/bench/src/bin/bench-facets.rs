@@ -1,0 +1,258 @@
+//! Speed of searches with filters and facets in the index alone, on one thread, and the memory of
+//! attributes.
+#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
+
+use std::{
+    convert::Infallible,
+    hint::black_box,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bench::{machine, products::Products, random::Random};
+use catalog::{
+    access::Visibility,
+    attributes::{AttributeName, AttributeValue, Attributes, Number},
+    change::Seq,
+    facets::FacetField,
+    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+    fusion,
+    price::Money,
+    product::ProductId,
+    query_parser::{ParseOptions, ParsedQuery},
+    sort::{Direction, Sort},
+};
+use clap::Parser;
+use engine::{
+    embed::{BuiltIn, Embedder, ModelFiles, Text, Vector},
+    index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, Snapshot},
+};
+use serde_json::Value;
+
+/// Words of `tags`.
+const TAGS: [&str; 12] = [
+    "new",
+    "sale",
+    "gift",
+    "bestseller",
+    "outlet",
+    "vegan",
+    "handmade",
+    "limited",
+    "refill",
+    "bundle",
+    "online only",
+    "last chance",
+];
+/// The least of several times counts: other work on the machine only adds to it.
+const REPEATS: usize = 3;
+
+/// Measures searches with filters and facets over a shop of made-up products with eight attributes.
+#[derive(Parser)]
+struct Arguments {
+    /// Products of the shop
+    #[arg(long, default_value_t = 100_000)]
+    products: usize,
+    /// Queries that are asked
+    #[arg(long, default_value_t = 300)]
+    queries: usize,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let model = BuiltIn::new(ModelFiles::embedded(), threads)?;
+    let products = Products::make(arguments.products, 1);
+    println!("load average {:.2} before", machine::load_average());
+    let with = build(&products, &model, true);
+    let queries: Vec<BenchQuery> = products
+        .searches(arguments.queries, 2)
+        .into_iter()
+        .map(|body| query(&model, &body))
+        .collect();
+    report(&with, &queries);
+    memory(&with, &build(&products, &model, false));
+    println!("load average {:.2} after", machine::load_average());
+    Ok(())
+}
+
+/// A query and its vector.
+type BenchQuery = (ParsedQuery, Option<DenseQuery>);
+
+fn query(model: &BuiltIn, body: &[u8]) -> BenchQuery {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let parsed =
+        ParseOptions::default().parse(body["query"].as_str().unwrap_or_default(), &|_| true);
+    let (sentence, words) = (&parsed.sentence, &parsed.residual);
+    let dense = model.instant(Text::Request { sentence, words }).and_then(|made| {
+        let hint = model.phrase_match(&made.vector)?;
+        let phrase_similarity = Some(hint.similarity);
+        let profile = fusion::QueryProfile { phrase_similarity, ..fusion::QueryProfile::NEUTRAL };
+        let lean = fusion::FUSION_PARAMS.interpolation(profile);
+        let pairs = made.vector.as_slice().iter().zip(hint.target.as_slice());
+        let vector = Vector::normalized(pairs.map(|(from, to)| from + lean * to).collect())?;
+        Some(DenseQuery { vector: QueryVector::of(&vector)?, profile })
+    });
+    (parsed, dense)
+}
+
+fn name(raw: &str) -> AttributeName {
+    AttributeName::parse(raw).unwrap_or_else(|_| unreachable!("a valid name"))
+}
+
+/// Brand, type, colour and material of the title; tags, rating, stock and a boolean.
+fn attributes(title: &str, random: &mut Random) -> Attributes {
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let text = |at: usize| AttributeValue::Text(words.get(at).copied().unwrap_or("none").into());
+    let number = |value: f64| Number::new(value).map(AttributeValue::Number);
+    let mut named = vec![
+        (name("brand"), text(0)),
+        (name("material"), text(3)),
+        (name("type"), text(4)),
+        (name("color"), text(words.len() - 1)),
+        (name("in_stock"), AttributeValue::Boolean(random.below(5) > 0)),
+    ];
+    let first = random.below(TAGS.len());
+    let tags = TAGS.iter().cycle().skip(first).take(random.below(4));
+    let tags: Box<[Box<str>]> = tags.map(|tag| (*tag).into()).collect();
+    if !tags.is_empty() {
+        named.push((name("tags"), AttributeValue::Texts(tags)));
+    }
+    // A quarter has no rating.
+    if random.below(4) > 0 {
+        named.extend(number(random.below(50) as f64 / 10.0).map(|value| (name("rating"), value)));
+    }
+    named.extend(number(random.below(1000) as f64).map(|value| (name("stock"), value)));
+    Attributes::new(named)
+}
+
+fn build(products: &Products, model: &BuiltIn, with_attributes: bool) -> Arc<Snapshot> {
+    let mut builder = IndexBuilder::new();
+    let mut random = Random::new(3);
+    for number in 0..products.len() {
+        let product: Value = serde_json::from_slice(&products.single(number)).unwrap_or_default();
+        let field = |name: &str| product[name].as_str().unwrap_or_default();
+        let (title, description) = (field("title"), field("description"));
+        let made = model.instant(Text::Product { title, description });
+        let vector = made.map(|made| made.vector.stored());
+        let attributes = match with_attributes {
+            true => attributes(title, &mut random),
+            false => Attributes::default(),
+        };
+        let key = format!("SKU-{number:06}");
+        builder.add(Entry {
+            id: ProductId::new(number as u64 + 1).unwrap_or_else(|| unreachable!("above 0")),
+            version: Seq(1),
+            hidden: false,
+            price: Money::parse(field("price")).ok(),
+            title,
+            description,
+            key: with_attributes.then_some(&*key),
+            attributes: &attributes,
+            vector: vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
+        });
+    }
+    builder.finish(Seq(1)).snapshot()
+}
+
+/// One row: what a request states besides its words.
+struct Row {
+    name: &'static str,
+    words: bool,
+    filter: ProductFilter,
+    facets: Vec<FacetField>,
+    sort: Sort,
+}
+
+fn rows() -> Vec<Row> {
+    let facet = |raw: &&str| FacetField::Attribute(name(raw));
+    let five = || {
+        let mut fields: Vec<_> =
+            ["brand", "color", "material", "rating"].iter().map(facet).collect();
+        fields.push(FacetField::Price);
+        fields
+    };
+    let stock_up_to = |max: f64| {
+        let test = AttributeTest::Between { min: None, max: Number::new(max) };
+        Condition::Attribute(name("stock"), test)
+    };
+    let any_of = |field: &str, values: &[&str]| {
+        let values = values.iter().map(|value| FoldedText::of(value)).collect();
+        Condition::Attribute(name(field), AttributeTest::AnyOf(values))
+    };
+    let all = |all: Vec<Condition>| ProductFilter { all, none: Vec::new() };
+    let none = ProductFilter::default;
+    let row =
+        |name, filter, facets| Row { name, words: true, filter, facets, sort: Sort::Relevance };
+    let two = vec![
+        any_of("color", &["black", "white", "grey", "navy", "blue"]),
+        any_of("material", &["cotton", "linen", "wool", "leather", "oak", "walnut"]),
+    ];
+    let alone = |name, filter, facets| Row { words: false, ..row(name, filter, facets) };
+    let rating = Sort::Attribute(name("rating"), Direction::Descending);
+    vec![
+        row("words alone", none(), vec![]),
+        row("five facets", none(), five()),
+        row("filter of 1 %", all(vec![stock_up_to(9.0)]), vec![]),
+        row("filter of 10 %", all(vec![stock_up_to(99.0)]), vec![]),
+        row("filter of 50 %", all(vec![stock_up_to(499.0)]), vec![]),
+        row("filters on two facets (18 % and 25 %), five facets", all(two), five()),
+        Row { sort: rating, ..row("sorted by a number", none(), vec![]) },
+        alone("no words, filter of 10 %", all(vec![stock_up_to(99.0)]), vec![]),
+        alone("no words, filter of 10 %, five facets", all(vec![stock_up_to(99.0)]), five()),
+    ]
+}
+
+/// Times every row with every query, in turn, and prints the percentiles.
+fn report(snapshot: &Snapshot, queries: &[BenchQuery]) {
+    let rows = rows();
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); rows.len()];
+    let mut found = vec![0; rows.len()];
+    for (parsed, dense) in queries {
+        for (at, row) in rows.iter().enumerate() {
+            let plan = Plan::of(parsed, Visibility::VisibleOnly, 0, 10);
+            let plan =
+                if row.words { Plan { dense: dense.clone(), ..plan } } else { plan.matching_all() };
+            let plan =
+                Plan { filter: &row.filter, facets: &row.facets, ..plan.ordered(row.sort.clone()) };
+            let mut least = Duration::MAX;
+            for _ in 0..REPEATS {
+                let started = Instant::now();
+                let Ok(matches) = snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new()));
+                least = least.min(started.elapsed());
+                found[at] += black_box(matches).total;
+            }
+            times[at].push(least);
+        }
+    }
+    println!(
+        "{} products, {} segments, {} queries",
+        snapshot.product_count(),
+        snapshot.segment_count(),
+        queries.len()
+    );
+    println!("| request | p50 | p95 | p50 : words alone | results |\n|---|---|---|---|---|");
+    let mut base = None;
+    for ((row, mut times), found) in rows.iter().zip(times).zip(found) {
+        times.sort_unstable();
+        let p50 = times[times.len() / 2];
+        let base = *base.get_or_insert(p50);
+        println!(
+            "| {} | {:.2?} | {:.2?} | {:.2} | {} |",
+            row.name,
+            p50,
+            times[times.len() * 95 / 100],
+            p50.as_secs_f64() / base.as_secs_f64(),
+            found / (queries.len() * REPEATS).max(1),
+        );
+    }
+}
+
+fn memory(with: &Snapshot, without: &Snapshot) {
+    let each = |bytes: usize| bytes as f64 / with.product_count().max(1) as f64;
+    let columns = with.attribute_bytes();
+    let more = with.memory_bytes() - without.memory_bytes();
+    println!("columns of eight attributes and the key: {:.1} bytes per product", each(columns));
+    println!("their words: {:.1} bytes per product", each(more.saturating_sub(columns)));
+    println!("everything else: {:.1} bytes per product", each(without.memory_bytes()));
+}
