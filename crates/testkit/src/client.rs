@@ -16,6 +16,8 @@ use crate::TIMEOUT;
 pub const PRODUCTS: &str = "/api/v1/products";
 /// The path of bulk requests.
 pub const BULK: &str = "/api/v1/products/bulk";
+/// The path of upserts.
+pub const UPSERT: &str = "/api/v1/products/upsert";
 /// The path of searches.
 pub const SEARCH: &str = "/api/v1/search";
 /// The path of a shop's tokens.

@@ -22,7 +22,7 @@ use std::{
 
 pub use certificates::{Authority, Certificate};
 pub use client::{
-    Answer, BULK, Client, PRODUCTS, RequestExt, SEARCH, TOKENS, product, product_named,
+    Answer, BULK, Client, PRODUCTS, RequestExt, SEARCH, TOKENS, UPSERT, product, product_named,
 };
 pub use memory::{growth_over_second_half, peak_resident_bytes, resident_bytes};
 pub use node::{Node, age, bearer, ids, run_on, seed, seq, token, token_of};

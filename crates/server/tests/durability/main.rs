@@ -12,6 +12,7 @@ mod soak;
 mod stop;
 mod tokens;
 mod workload;
+mod writes;
 
 /// The flag of a server without a model. Queries then match by words alone, so that totals can be
 /// compared with what was written.

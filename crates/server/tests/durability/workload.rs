@@ -2,7 +2,7 @@
 //! compare that with what a restarted server returns.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     env,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -10,62 +10,18 @@ use std::{
 };
 
 use fastrand::Rng;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use testkit::{Answer, BULK, Client, Installation, PRODUCTS, RequestExt, Role, Server, product};
+use testkit::{Client, Installation, PRODUCTS, Role, Server, product};
 
-use crate::NO_MODEL;
+use crate::{
+    NO_MODEL,
+    writes::{Content, Write, ids_of, send},
+};
 
 const CLIENTS: usize = 6;
 /// Words of deleted and replaced texts that each client checks: the newest ones.
 const GONE_WORDS: usize = 5_000;
-
-/// What a client wrote into a product. Every title has a unique word; the description has a word
-/// that never changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Content {
-    word: String,
-    born: String,
-    price: String,
-    hidden: bool,
-}
-
-impl Content {
-    fn body(&self) -> Value {
-        json!({
-            "title": format!("Lamp {}", self.word),
-            "description": format!("Made as {}", self.born),
-            "price": self.price,
-            "hidden": self.hidden,
-        })
-    }
-
-    /// Parses a product of an answer.
-    fn of(product: &Value) -> Self {
-        let last_word =
-            |field: &str| product[field].as_str().unwrap().rsplit(' ').next().unwrap().to_owned();
-        Self {
-            word: last_word("title"),
-            born: last_word("description"),
-            price: product["price"].as_str().unwrap().to_owned(),
-            hidden: product["hidden"].as_bool().unwrap(),
-        }
-    }
-}
-
-/// A write, as it would be if it happened.
-#[derive(Clone, Debug)]
-enum Write {
-    /// New products; `many` of them in one bulk request, with an element that is refused.
-    Create {
-        key: Option<String>,
-        many: bool,
-        drafts: Vec<Content>,
-    },
-    /// Products as they become.
-    Update(BTreeMap<u64, Content>),
-    Delete(Vec<u64>),
-}
 
 /// A client that writes, with the state that must be stored.
 struct Writer {
@@ -91,7 +47,13 @@ impl Writer {
     fn some_draft(&mut self) -> Content {
         let word = self.some_word();
         let born = format!("born{word}");
-        Content { word, born, price: self.some_price(), hidden: self.random.bool() }
+        Content { word, born, price: self.some_price(), hidden: self.random.bool(), key: None }
+    }
+
+    /// A draft with a key of its own.
+    fn some_keyed_draft(&mut self) -> Content {
+        let draft = self.some_draft();
+        Content { key: Some(format!("sku {}", draft.born)), ..draft }
     }
 
     fn some_price(&mut self) -> String {
@@ -108,7 +70,8 @@ impl Writer {
         if self.known.len() > self.max_products {
             return Write::Delete(self.some_ids(several));
         }
-        match self.random.u8(0..10) {
+        match self.random.u8(0..13) {
+            10..13 => self.some_upsert(several),
             4 | 5 if self.known.len() > 3 => self.some_update(1),
             6 if self.known.len() > 3 => self.some_update(several),
             7 if self.known.len() > 3 => Write::Delete(self.some_ids(1)),
@@ -125,12 +88,22 @@ impl Writer {
 
     fn some_update(&mut self, many: usize) -> Write {
         let ids = self.some_ids(many);
-        let changed = ids.into_iter().map(|id| {
-            let (word, price) = (self.some_word(), self.some_price());
-            let before = &self.known[&id];
-            (id, Content { word, price, born: before.born.clone(), hidden: !before.hidden })
-        });
-        Write::Update(changed.collect())
+        Write::Update(ids.into_iter().map(|id| (id, self.changed(id))).collect())
+    }
+
+    /// The product as an update makes it.
+    fn changed(&mut self, id: u64) -> Content {
+        let (word, price) = (self.some_word(), self.some_price());
+        let Content { born, hidden, key, .. } = self.known[&id].clone();
+        Content { word, price, born, hidden: !hidden, key }
+    }
+
+    fn some_upsert(&mut self, many: usize) -> Write {
+        let keyed = self.known.iter().filter(|(_, content)| content.key.is_some());
+        let keyed: Vec<u64> = keyed.map(|(id, _)| *id).collect();
+        let ids = self.random.choose_multiple(keyed, many / 2);
+        let updated = ids.into_iter().map(|id| (id, self.changed(id))).collect();
+        Write::Upsert { created: (0..many).map(|_| self.some_keyed_draft()).collect(), updated }
     }
 
     /// Writes until the server is gone.
@@ -155,6 +128,10 @@ impl Writer {
                 for (id, content) in ids.into_iter().zip(drafts) {
                     assert_eq!(self.known.insert(id, content), None, "the id {id} was used again");
                 }
+            }
+            Write::Upsert { created, updated } => {
+                self.happened(Write::Create { key: None, many: true, drafts: created }, ids);
+                self.happened(Write::Update(updated), Vec::new());
             }
             Write::Update(changed) => {
                 for (id, content) in changed {
@@ -183,12 +160,7 @@ impl Writer {
         let Some(write) = self.unanswered.take() else { return };
         match &write {
             Write::Create { key, drafts, .. } => {
-                let ids: Vec<u64> = drafts
-                    .iter()
-                    .filter_map(|draft| {
-                        stored.iter().find(|(_, content)| *content == draft).map(|(id, _)| *id)
-                    })
-                    .collect();
+                let ids = ids_in(stored, drafts);
                 assert!(ids.is_empty() || ids.len() == drafts.len(), "a part of {write:?}");
                 if key.is_some() {
                     // Asked again with its key, it happens now or has happened: once.
@@ -201,9 +173,20 @@ impl Writer {
                     self.happened(write, ids);
                 }
             }
+            Write::Upsert { created, updated } => {
+                let ids = ids_in(stored, created);
+                let done = ids.len() + done_in(stored, updated);
+                assert!(done == 0 || done == created.len() + updated.len(), "a part of {write:?}");
+                // Asked again, it creates no key for a second time.
+                let again = send(client, &write).unwrap();
+                let ids = if done == 0 { ids_of(&write, &again) } else { ids };
+                assert_eq!(again.status, 200, "{again:?}");
+                let count = if done == 0 { created.len() } else { 0 };
+                assert_eq!(again.body["created_count"], count, "{again:?}");
+                self.happened(write, ids);
+            }
             Write::Update(changed) => {
-                let done =
-                    changed.iter().filter(|(id, content)| stored.get(id) == Some(content)).count();
+                let done = done_in(stored, changed);
                 assert!(done == 0 || done == changed.len(), "a part of {write:?}");
                 if done > 0 {
                     self.happened(write, Vec::new());
@@ -229,6 +212,10 @@ impl Writer {
             let (found, total) = client.search_all(&content.word);
             assert_eq!((found.len(), total), (1, 1), "{content:?}");
             assert_eq!(found[0], got.body);
+            if let Some(key) = &content.key {
+                let by_key = client.get(&format!("{PRODUCTS}?keys={}", key.replace(' ', "%20")));
+                assert_eq!(by_key.expect(200).body, json!([got.body]));
+            }
         }
         for word in &self.gone {
             assert_eq!(client.search_all(word).1, 0, "{word} is found");
@@ -236,77 +223,15 @@ impl Writer {
     }
 }
 
-fn send(client: &Client, write: &Write) -> reqwest::Result<Answer> {
-    let put = |path: &str, body: Value| client.request("PUT", path).json(&body).try_answer();
-    match write {
-        Write::Create { key, many: false, drafts } => {
-            post(client, PRODUCTS, key.as_deref(), &drafts[0].body())
-        }
-        Write::Create { key, many: true, drafts } => {
-            let mut products: Vec<_> = drafts.iter().map(Content::body).collect();
-            products.insert(1, json!({"title": "Lamp without a price"}));
-            post(client, BULK, key.as_deref(), &json!({"products": products}))
-        }
-        Write::Update(changed) if changed.len() == 1 => {
-            let (id, content) = changed.iter().next().unwrap();
-            put(&product(*id), content.body())
-        }
-        Write::Update(changed) => {
-            let products: Vec<_> = changed
-                .iter()
-                .map(|(id, content)| {
-                    let mut body = content.body();
-                    body["id"] = json!(id);
-                    body
-                })
-                .collect();
-            put(BULK, json!({"products": products}))
-        }
-        Write::Delete(ids) if ids.len() == 1 => {
-            client.request("DELETE", &product(ids[0])).try_answer()
-        }
-        Write::Delete(ids) => {
-            client.request("DELETE", BULK).json(&json!({"product_ids": ids})).try_answer()
-        }
-    }
+/// The ids of those of these products that are stored.
+fn ids_in(stored: &BTreeMap<u64, Content>, drafts: &[Content]) -> Vec<u64> {
+    let find = |draft| stored.iter().find(|(_, content)| *content == draft).map(|(id, _)| *id);
+    drafts.iter().filter_map(find).collect()
 }
 
-fn post(client: &Client, path: &str, key: Option<&str>, body: &Value) -> reqwest::Result<Answer> {
-    let request = client.request("POST", path).json(body);
-    match key {
-        Some(key) => request.header("Idempotency-Key", key).try_answer(),
-        None => request.try_answer(),
-    }
-}
-
-/// The ids of created products, from an answer that says the write was done in full.
-fn ids_of(write: &Write, answer: &Answer) -> Vec<u64> {
-    let counted = |field: &str| answer.body[field].as_u64().unwrap() as usize;
-    match write {
-        Write::Create { many: false, .. } => {
-            assert_eq!(answer.status, 201, "{answer:?}");
-            vec![answer.id()]
-        }
-        Write::Create { drafts, .. } => {
-            assert_eq!((answer.status, counted("created_count")), (201, drafts.len()));
-            assert_eq!(answer.body["errors"][0]["index"], 1);
-            let ids = answer.body["created_ids"].as_array().unwrap();
-            ids.iter().map(|id| id.as_u64().unwrap()).collect()
-        }
-        Write::Update(changed) => {
-            assert_eq!(answer.status, 200, "{answer:?}");
-            assert!(changed.len() == 1 || counted("updated_count") == changed.len());
-            Vec::new()
-        }
-        Write::Delete(ids) if ids.len() == 1 => {
-            assert_eq!(answer.status, 204, "{answer:?}");
-            Vec::new()
-        }
-        Write::Delete(ids) => {
-            assert_eq!((answer.status, counted("deleted_count")), (200, ids.len()));
-            Vec::new()
-        }
-    }
+/// How many of these updates are stored.
+fn done_in(stored: &BTreeMap<u64, Content>, changed: &BTreeMap<u64, Content>) -> usize {
+    changed.iter().filter(|(id, content)| stored.get(id) == Some(content)).count()
 }
 
 /// Every id that was ever seen, with the word its product was born with.
@@ -419,6 +344,9 @@ fn list(client: &Client, ids: &mut Ids) -> BTreeMap<u64, Content> {
         .map(|product| (product["id"].as_u64().unwrap(), Content::of(product)))
         .collect();
     assert_eq!(listed.len(), total, "an id is listed twice");
+    let mut keys = BTreeSet::new();
+    let mut held = listed.values().filter_map(|content| content.key.as_ref());
+    assert!(held.all(|key| keys.insert(key)), "a key is listed twice");
     for (id, content) in &listed {
         ids.see(*id, &content.born);
     }
