@@ -3,7 +3,7 @@
 
 mod format;
 mod packing;
-mod pages;
+pub(super) mod pages;
 mod product;
 
 use std::{
@@ -19,10 +19,10 @@ use catalog::access::{Caller, Role};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 
+pub(super) use self::product::Exported;
 use self::{
     format::{Format, Products},
     packing::{Output, Packing},
-    product::Exported,
 };
 use super::target::{self, Environment, Target};
 use crate::config::{Config, Flags};

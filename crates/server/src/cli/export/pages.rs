@@ -13,7 +13,7 @@ use super::product::Exported;
 use crate::{cli::remote::Remote, http::requests::MAX_PAGE};
 
 /// Makes sure that the token sees hidden products: an export without them would look whole.
-pub(super) fn check_visibility(remote: &Remote) -> anyhow::Result<()> {
+pub(in crate::cli) fn check_visibility(remote: &Remote) -> anyhow::Result<()> {
     let body = json!({"query": "anything", "limit": 1, "include_hidden": true});
     let answer = remote.send(&Method::POST, "/api/v1/search", None, Some(&body))?;
     if answer.status == StatusCode::FORBIDDEN {
@@ -23,7 +23,7 @@ pub(super) fn check_visibility(remote: &Remote) -> anyhow::Result<()> {
 }
 
 /// Hands every product to `visit`, by ascending id, with how many there are.
-pub(super) fn read(
+pub(in crate::cli) fn read(
     remote: &Remote,
     mut visit: impl FnMut(&Exported, u64) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {

@@ -1,12 +1,14 @@
 //! The exported fields of a product, in the same order for every source.
 
-use catalog::product::Product;
+use catalog::{attributes::Attributes, product::Product};
+use engine::AttributesJson;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::http::responses::products::time;
 
 /// The columns of a table, in the order of [`Exported`]'s fields.
-pub(super) const COLUMNS: [&str; 9] = [
+pub(super) const COLUMNS: [&str; 12] = [
     "id",
     "title",
     "description",
@@ -16,11 +18,14 @@ pub(super) const COLUMNS: [&str; 9] = [
     "shop_id",
     "created_at",
     "updated_at",
+    "key",
+    "url",
+    "attributes",
 ];
 
 /// A product in an export.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Exported {
+pub(in crate::cli) struct Exported {
     pub(super) id: u64,
     pub(super) title: String,
     pub(super) description: String,
@@ -30,6 +35,12 @@ pub(super) struct Exported {
     pub(super) shop_id: u64,
     pub(super) created_at: String,
     pub(super) updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) attributes: Map<String, Value>,
 }
 
 /// A picture in an export.
@@ -56,13 +67,17 @@ impl From<&Product> for Exported {
             shop_id: product.shop.get(),
             created_at: time(product.created_at),
             updated_at: time(product.updated_at),
+            key: product.key.as_ref().map(|key| key.as_str().to_owned()),
+            url: product.url.as_ref().map(|url| url.as_str().to_owned()),
+            attributes: attributes(&product.attributes),
         }
     }
 }
 
 impl Exported {
-    /// The cells of a row. No address has a space, so spaces part the pictures.
-    pub(super) fn cells(&self) -> [String; 9] {
+    /// The cells of a row. No address has a space, so spaces part the pictures. Attributes are
+    /// JSON: products differ in their names, and their types must outlast the table.
+    pub(super) fn cells(&self) -> [String; COLUMNS.len()] {
         let urls: Vec<_> = self.media.iter().map(|picture| picture.url.as_str()).collect();
         [
             self.id.to_string(),
@@ -74,6 +89,20 @@ impl Exported {
             self.shop_id.to_string(),
             self.created_at.clone(),
             self.updated_at.clone(),
+            self.key.clone().unwrap_or_default(),
+            self.url.clone().unwrap_or_default(),
+            match self.attributes.is_empty() {
+                true => String::new(),
+                false => Value::Object(self.attributes.clone()).to_string(),
+            },
         ]
+    }
+}
+
+/// Attributes as the API returns them.
+fn attributes(attributes: &Attributes) -> Map<String, Value> {
+    match serde_json::to_value(AttributesJson(attributes)) {
+        Ok(Value::Object(attributes)) => attributes,
+        _ => Map::new(),
     }
 }
