@@ -38,22 +38,31 @@ fn odd_products() -> Vec<Value> {
                 .map(|m| json!({"url": format!("https://example.com/{n},http://x/{m}?a=\"b\"&c;"), "type": "image"}))
                 .collect();
             let price = ["$5", "EUR 1.299,00", " 19,99 € ", "¥1500", "1'299.00 CHF"][n % 5];
-            json!({"title": format!("{text}x"), "description": text, "price": price,
-                "hidden": n % 2 == 1, "media": media})
+            let mut product = json!({"title": format!("{text}x"), "description": text,
+                "price": price, "hidden": n % 2 == 1, "media": media});
+            if n % 4 > 0 {
+                product["key"] = format!("{n}{}", text.replace(char::is_control, "")).into();
+                product["attributes"] = json!({"text": format!("{text}x"), "list": [text, "b", "="],
+                    "number": -0.25 * n as f64, "whole": n * 1000, "yes": n % 3 == 0, "digits": "5"});
+            }
+            if n % 3 > 0 {
+                product["url"] = format!("https://example.com/{n}?a=\"b\"&c,;").into();
+            }
+            product
         })
         .collect()
 }
 
 /// What can be set of all products.
 fn settable(target: &ImportTarget) -> Vec<Value> {
-    let fields = ["title", "description", "price", "hidden", "media"];
-    let kept = |product: Value| fields.map(|name| (name.to_owned(), product[name].clone()));
-    target
-        .products()
-        .into_iter()
-        .map(|product| kept(product).into_iter().collect())
-        .map(Value::Object)
-        .collect()
+    let mut products = target.products();
+    for product in &mut products {
+        let fields = product.as_object_mut().unwrap();
+        for name in ["id", "shop_id", "created_at", "updated_at"] {
+            fields.remove(name).unwrap();
+        }
+    }
+    products
 }
 
 fn fill(target: &ImportTarget, products: &[Value]) {

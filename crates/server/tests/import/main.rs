@@ -6,6 +6,8 @@ mod export;
 mod formats;
 mod keys;
 mod memory;
+mod merchant_data;
 mod refusals;
 mod resume;
+mod sync;
 mod target;

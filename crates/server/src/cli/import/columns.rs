@@ -2,8 +2,16 @@
 
 use std::{fmt, str::FromStr};
 
+use catalog::attributes::AttributeName;
+
+use super::{
+    attributes::{self, Kind},
+    mapping::Shape,
+    names,
+};
+
 /// What a column can be taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Title,
     Description,
@@ -16,10 +24,22 @@ pub(super) enum Field {
     /// `active`, or one of the words for hidden.
     Status,
     Media,
+    Key,
+    Url,
+    /// All attributes, as a JSON object.
+    Attributes,
+    /// One attribute.
+    Attribute(AttributeName, Kind),
+    /// The attribute that another column names; `number` names it where that is no usable name.
+    Option {
+        named_by: String,
+        number: u8,
+    },
 }
 
 impl Field {
-    const ALL: [Self; 8] = [
+    /// The fields of which a product has one each.
+    pub(super) const SINGLE: [Self; 11] = [
         Self::Title,
         Self::Description,
         Self::Price,
@@ -28,10 +48,15 @@ impl Field {
         Self::Published,
         Self::Status,
         Self::Media,
+        Self::Key,
+        Self::Url,
+        Self::Attributes,
     ];
+}
 
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
             Self::Title => "title",
             Self::Description => "description",
             Self::Price => "price",
@@ -40,57 +65,18 @@ impl Field {
             Self::Published => "published",
             Self::Status => "status",
             Self::Media => "media",
-        }
-    }
-
-    /// Simplified names that are taken to mean this field, the surest first.
-    fn names(self) -> &'static [&'static str] {
-        match self {
-            Self::Title => {
-                &["title", "name", "producttitle", "productname", "itemname", "itemtitle"]
+            Self::Key => "key",
+            Self::Url => "url",
+            Self::Attributes => "attributes",
+            Self::Attribute(name, kind) => {
+                let of_kind = |(_, named): &&(&str, Kind)| named == kind && *kind != Kind::Text;
+                let suffix = Kind::NAMED.iter().find(of_kind);
+                write!(f, "attributes.{name}")?;
+                return suffix.map_or(Ok(()), |(kind, _)| write!(f, ":{kind}"));
             }
-            Self::Description => &[
-                "description",
-                "bodyhtml",
-                "body",
-                "productdescription",
-                "longdescription",
-                "details",
-                "summary",
-                "content",
-                "text",
-            ],
-            Self::Price => &[
-                "price",
-                "variantprice",
-                "productprice",
-                "unitprice",
-                "regularprice",
-                "sellingprice",
-                "listprice",
-            ],
-            Self::Currency => &["currency", "pricecurrency", "currencycode"],
-            Self::Hidden => &["hidden"],
-            Self::Published => &["published", "publishedononlinestore", "visible"],
-            // In other tables than Shopify's it may mean anything.
-            Self::Status => &[],
-            Self::Media => &[
-                "media",
-                "imagesrc",
-                "productimageurl",
-                "imagelink",
-                "image",
-                "imageurl",
-                "images",
-                "imageurls",
-                "mainimage",
-                "picture",
-                "pictures",
-                "photo",
-                "additionalimagelink",
-                "additionalimages",
-            ],
-        }
+            Self::Option { named_by, .. } => return write!(f, "attributes.({named_by})"),
+        };
+        f.write_str(name)
     }
 }
 
@@ -98,16 +84,25 @@ impl FromStr for Field {
     type Err = String;
 
     fn from_str(raw: &str) -> Result<Self, String> {
-        let known = Self::ALL.map(Self::as_str).join(", ");
         let wanted = raw.trim().to_lowercase();
-        Self::ALL
-            .into_iter()
-            .find(|field| field.as_str() == wanted)
-            .ok_or_else(|| format!("{raw:?} is not a field; known are {known}"))
+        if let Some(attribute) = wanted.strip_prefix("attributes.") {
+            let (name, kind) = attribute.split_once(':').unwrap_or((attribute, "text"));
+            let name = AttributeName::parse(name).map_err(|why| format!("{raw:?}: {why}"))?;
+            let kind = Kind::NAMED.iter().find(|(known, _)| *known == kind).ok_or_else(|| {
+                let known = Kind::NAMED.map(|(known, _)| known).join(", ");
+                format!("{kind:?} is not a type of attribute; known are {known}")
+            })?;
+            return Ok(Self::Attribute(name, kind.1));
+        }
+        Self::SINGLE.into_iter().find(|field| field.to_string() == wanted).ok_or_else(|| {
+            let known = Self::SINGLE.map(|field| field.to_string()).join(", ");
+            format!("{raw:?} is not a field; known are {known}, attributes.NAME")
+        })
     }
 }
 
-/// One part of `--map`: a field and the column it is read from.
+/// One part of `--map`: a field and the column it is read from. A field with an empty column is
+/// not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mapped {
     pub(super) field: Field,
@@ -126,7 +121,7 @@ impl FromStr for Mapped {
 
 impl fmt::Display for Mapped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}={}", self.field.as_str(), self.column)
+        write!(f, "{}={}", self.field, self.column)
     }
 }
 
@@ -149,58 +144,136 @@ pub(super) struct Column {
 pub(super) fn choose<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     mapped: &[Mapped],
-    with_status: bool,
+    shape: Shape,
 ) -> Vec<Column> {
-    let simple: Vec<_> = names.map(|name| (name, simplified(name))).collect();
-    let mut columns = Vec::new();
-    for field in Field::ALL {
-        let said: Vec<_> = mapped.iter().filter(|part| part.field == field).collect();
-        if !said.is_empty() {
-            columns.extend(said.iter().filter_map(|part| {
-                let wanted = simplified(&part.column);
-                let exact = simple.iter().find(|(name, _)| *name == part.column);
-                let (name, _) =
-                    exact.or_else(|| simple.iter().find(|(_, simple)| *simple == wanted))?;
-                Some(Column { field, name: (*name).to_owned(), guessed: false })
-            }));
-            continue;
-        }
-        let meant = field
-            .names()
-            .iter()
-            .chain((field == Field::Status && with_status).then_some(&"status"));
-        let taken = |name: &str| mapped.iter().any(|part| part.column == name);
-        let found = meant.flat_map(|meaning| {
-            simple.iter().filter(move |(name, simple)| simple == meaning && !taken(name))
-        });
-        let mut seen: Vec<&str> = Vec::new();
-        for (name, _) in found {
-            if seen.contains(name) || (field != Field::Media && !seen.is_empty()) {
-                continue;
-            }
-            seen.push(name);
-            let guessed = *name != field.as_str();
-            columns.push(Column { field, name: (*name).to_owned(), guessed });
-        }
-    }
+    let choice = Choice {
+        shape,
+        simple: names.map(|name| (name, simplified(name))).collect(),
+        mapped: mapped.iter().map(|part| (&part.field, part.column.as_str())).collect(),
+    };
+    let single = Field::SINGLE.into_iter().flat_map(|field| choice.single(field));
+    let mut columns: Vec<_> = single.collect();
+    columns.extend(choice.attributes());
     columns
+}
+
+struct Choice<'a> {
+    shape: Shape,
+    /// Names of columns, as written and simplified.
+    simple: Vec<(&'a str, String)>,
+    mapped: Vec<(&'a Field, &'a str)>,
+}
+
+impl<'a> Choice<'a> {
+    /// The column that a part of `--map` means.
+    fn find(&self, column: &str) -> Option<&'a str> {
+        let wanted = simplified(column);
+        let exact = self.simple.iter().find(|(name, _)| *name == column);
+        let similar = || self.simple.iter().find(|(_, simple)| *simple == wanted);
+        exact.or_else(similar).filter(|_| !column.is_empty()).map(|(name, _)| *name)
+    }
+
+    /// Whether `--map` names the column.
+    fn is_mapped(&self, name: &str) -> bool {
+        self.mapped.iter().any(|(_, column)| self.find(column) == Some(name))
+    }
+
+    fn single(&self, field: Field) -> Vec<Column> {
+        let said: Vec<_> = self.mapped.iter().filter(|(mapped, _)| **mapped == field).collect();
+        if !said.is_empty() {
+            let found = said.iter().filter_map(|(_, column)| self.find(column));
+            let column =
+                |name: &str| Column { field: field.clone(), name: name.to_owned(), guessed: false };
+            return found.map(column).collect();
+        }
+        let mut found: Vec<&str> = Vec::new();
+        for meaning in names::of_field(&field, self.shape) {
+            for (name, simple) in &self.simple {
+                if simple == meaning && !found.contains(name) && !self.is_mapped(name) {
+                    found.push(name);
+                }
+            }
+        }
+        match field {
+            Field::Media => {}
+            // Of several numbers without a clear name, none is surely the key.
+            Field::Key if found.len() > 1 && !names::is_surely_key(found[0], self.shape) => {
+                found.clear();
+            }
+            _ => found.truncate(1),
+        }
+        let column = |name: &str| Column {
+            field: field.clone(),
+            name: name.to_owned(),
+            guessed: name != field.to_string(),
+        };
+        found.into_iter().map(column).collect()
+    }
+
+    fn attributes(&self) -> Vec<Column> {
+        let mut columns = Vec::new();
+        for (field, column) in &self.mapped {
+            if let (Field::Attribute(..), Some(name)) = (field, self.find(column)) {
+                let field = (*field).clone();
+                columns.push(Column { field, name: name.to_owned(), guessed: false });
+            }
+        }
+        let said = columns.len();
+        for (name, simple) in &self.simple {
+            let found = match name.strip_prefix("attributes.") {
+                _ if self.is_mapped(name) => None,
+                Some(rest) => name.parse().ok().or_else(|| {
+                    attributes::name_of(rest).map(|name| Field::Attribute(name, Kind::Text))
+                }),
+                None => names::attribute(simple, self.shape).or_else(|| self.option(simple)),
+            };
+            let is_said = |field: &Field| {
+                let same = |other: &Field| match (other, field) {
+                    (Field::Attribute(other, _), Field::Attribute(name, _)) => other == name,
+                    _ => false,
+                };
+                columns[..said].iter().any(|column| same(&column.field))
+                    || self.mapped.iter().any(|(mapped, _)| same(mapped))
+            };
+            if let Some(field) = found.filter(|field| !is_said(field)) {
+                let guessed = !name.starts_with("attributes.");
+                columns.push(Column { field, name: (*name).to_owned(), guessed });
+            }
+        }
+        columns
+    }
+
+    /// The values of a Shopify option, with the column of its name.
+    fn option(&self, simple: &str) -> Option<Field> {
+        if self.shape != Shape::Shopify {
+            return None;
+        }
+        let number = simple.strip_prefix("option")?.strip_suffix("value")?;
+        let wanted = format!("option{number}name");
+        let (named_by, _) = self.simple.iter().find(|(_, simple)| *simple == wanted)?;
+        Some(Field::Option { named_by: (*named_by).to_owned(), number: number.parse().ok()? })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(names: &[&str], mapped: &str, expected: &str) {
+    fn check_as(shape: Shape, names: &[&str], mapped: &str, expected: &str) {
         let mapped: Vec<Mapped> =
             mapped.split_terminator(',').map(|part| part.parse().unwrap()).collect();
-        let found: Vec<_> = choose(names.iter().copied(), &mapped, false)
+        let found: Vec<_> = choose(names.iter().copied(), &mapped, shape)
             .into_iter()
             .map(|column| {
                 let how = if column.guessed { "~" } else { "=" };
-                format!("{}{how}{}", column.field.as_str(), column.name)
+                format!("{}{how}{}", column.field, column.name)
             })
             .collect();
         assert_eq!(found.join(" "), expected);
+    }
+
+    fn check(names: &[&str], mapped: &str, expected: &str) {
+        check_as(Shape::Table, names, mapped, expected);
     }
 
     #[test]
@@ -222,6 +295,61 @@ mod tests {
     }
 
     #[test]
+    fn the_key_is_guessed_if_it_is_clear() {
+        check(&["SKU", "Link", "Colour"], "", "key~SKU url~Link");
+        check(&["sku", "key", "item number"], "", "key=key");
+        check(&["Item Number", "title"], "", "title=title key~Item Number");
+        check(&["Item Number", "Product ID"], "", "");
+        // In our own tables it is the number of the service.
+        check(&["id", "title"], "", "title=title");
+        check(&["SKU", "title"], "key=", "title=title");
+        check(&["SKU", "title"], "attributes.sku=SKU", "title=title attributes.sku=SKU");
+    }
+
+    #[test]
+    fn attributes_are_named_by_the_map_or_by_the_column() {
+        check(
+            &["Colour", "Weight (g)", "attributes.size", "attributes.Shoe Width"],
+            "attributes.color=colour,attributes.weight:number=Weight (g)",
+            "attributes.color=Colour attributes.weight:number=Weight (g) \
+             attributes.size=attributes.size attributes.shoe_width=attributes.Shoe Width",
+        );
+        check(&["attributes"], "", "attributes=attributes");
+        let shopify = [
+            "Handle",
+            "Title",
+            "Vendor",
+            "Type",
+            "Tags",
+            "Option1 Name",
+            "Option1 Value",
+            "Variant SKU",
+        ];
+        check_as(
+            Shape::Shopify,
+            &shopify,
+            "",
+            "title~Title key~Handle attributes.brand~Vendor attributes.product_type~Type \
+             attributes.tags~Tags attributes.(Option1 Name)~Option1 Value \
+             attributes.sku~Variant SKU",
+        );
+        check_as(
+            Shape::Shopify,
+            &shopify,
+            "key=Variant SKU,attributes.brand=Type,attributes.color=Option1 Value",
+            "title~Title key=Variant SKU attributes.brand=Type attributes.color=Option1 Value \
+             attributes.tags~Tags",
+        );
+        check_as(
+            Shape::Merchant,
+            &["id", "title", "link", "color", "age group", "google_product_category", "tax"],
+            "",
+            "title=title key~id url~link attributes.color~color attributes.age_group~age group \
+             attributes.google_product_category~google_product_category",
+        );
+    }
+
+    #[test]
     fn what_is_said_counts_more_than_what_is_guessed() {
         check(&["Name", "title", "Cost"], "title=Name,price=cost", "title=Name price=Cost");
         check(&["price", "name"], "title=price", "title=price");
@@ -230,7 +358,13 @@ mod tests {
 
     #[test]
     fn a_wrong_map_is_refused() {
-        for (raw, said) in [("colour=Red", "not a field"), ("title", "FIELD=COLUMN")] {
+        for (raw, said) in [
+            ("colour=Red", "not a field"),
+            ("title", "FIELD=COLUMN"),
+            ("attributes.price=Cost", "reserved"),
+            ("attributes.größe=Size", "a-z"),
+            ("attributes.size:float=Size", "not a type"),
+        ] {
             let error = raw.parse::<Mapped>().unwrap_err();
             assert!(error.contains(said), "{error}");
         }

@@ -1,11 +1,22 @@
 //! The destination of an import: a shop in a data folder or database, the shop of a token on a
 //! server, or none for a dry run.
 
-use std::{fs, path::PathBuf};
+use std::{fs, ops::ControlFlow, path::PathBuf, sync::Arc};
+
+use anyhow::Context;
+use catalog::{
+    access::{Caller, Role},
+    product::ShopId,
+};
+use engine::store::SqliteStore;
 
 use super::{folder::FolderSink, server::ServerSink, sink::Sink};
 use crate::{
-    cli::target::{Environment, Target},
+    cli::{
+        export::{Exported, pages},
+        remote::Remote,
+        target::{self, Environment, Target},
+    },
     config::{Config, Flags},
 };
 
@@ -17,16 +28,19 @@ pub(super) struct Destination {
     pub(super) name: String,
     /// The data folder and the shop; `None` if there is no data folder.
     pub(super) folder: Option<(PathBuf, u64)>,
+    /// The products that are there; `None` in a dry run that compares nothing.
+    pub(super) catalog: Option<Catalog>,
 }
 
 impl Destination {
     pub(super) fn open(
         target: &Target,
         dry_run: bool,
+        compares: bool,
         load: impl FnOnce(&Flags) -> anyhow::Result<Config>,
         environment: &Environment,
     ) -> anyhow::Result<Self> {
-        if dry_run {
+        if dry_run && !compares {
             let folder = match (&target.server, target.shop) {
                 (None, Some(shop)) => {
                     let config = load(&target.flags)?;
@@ -34,21 +48,63 @@ impl Destination {
                 }
                 _ => None,
             };
-            return Ok(Self { sink: None, name: "nowhere".to_owned(), folder });
+            return Ok(Self { sink: None, name: "nowhere".to_owned(), folder, catalog: None });
         }
         if let Some(remote) = target.remote(environment)? {
             let name = target.server.clone().unwrap_or_default();
-            return Ok(Self { sink: Some(Box::new(ServerSink::new(remote))), name, folder: None });
+            let remote = Arc::new(remote);
+            let sink: Box<dyn Sink> = Box::new(ServerSink::new(Arc::clone(&remote)));
+            let catalog = Some(Catalog::OfServer(remote));
+            return Ok(Self { sink: Some(sink).filter(|_| !dry_run), name, folder: None, catalog });
         }
         let shop = target.shop()?;
-        let config = load(&target.flags)?;
-        let sink = FolderSink::open(&config, shop)?;
-        if let Some(database) = &config.database {
-            let name = format!("{} shop {shop}", database.settings.address);
-            return Ok(Self { sink: Some(Box::new(sink)), name, folder: None });
+        let mut config = load(&target.flags)?;
+        let sink: Option<Box<dyn Sink>> = match dry_run {
+            true => None,
+            false => Some(Box::new(FolderSink::open(&config, shop)?)),
+        };
+        let (name, folder) = match &config.database {
+            Some(database) => (format!("{} shop {shop}", database.settings.address), None),
+            None => {
+                config.data = fs::canonicalize(&config.data).unwrap_or(config.data);
+                let data = config.data.clone();
+                (format!("{} shop {shop}", data.display()), Some((data, shop.get())))
+            }
+        };
+        let catalog = Some(Catalog::OfStore(Box::new(config), shop));
+        Ok(Self { sink, name, folder, catalog })
+    }
+}
+
+/// The products of a destination.
+pub(super) enum Catalog {
+    OfServer(Arc<Remote>),
+    OfStore(Box<Config>, ShopId),
+}
+
+impl Catalog {
+    /// Hands every product to `visit`, hidden ones included.
+    pub(super) fn read(&self, mut visit: impl FnMut(&Exported)) -> anyhow::Result<()> {
+        match self {
+            Self::OfServer(remote) => {
+                pages::check_visibility(remote)?;
+                pages::read(remote, |product, _| {
+                    visit(product);
+                    Ok(())
+                })
+            }
+            Self::OfStore(config, shop) => {
+                if config.database.is_none() && !SqliteStore::is_in(&config.data) {
+                    return Ok(());
+                }
+                let pass = Caller::new(*shop, Role::Viewer).may_read();
+                target::readers(config)?
+                    .for_each_product(&pass, &mut |product| {
+                        visit(&Exported::from(&product));
+                        ControlFlow::Continue(())
+                    })
+                    .with_context(|| target::name_of_store(config))
+            }
         }
-        let data = fs::canonicalize(&config.data).unwrap_or(config.data);
-        let name = format!("{} shop {shop}", data.display());
-        Ok(Self { sink: Some(Box::new(sink)), name, folder: Some((data, shop.get())) })
     }
 }

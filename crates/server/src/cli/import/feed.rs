@@ -5,9 +5,9 @@ use std::io::BufRead;
 
 use anyhow::{Context, bail};
 use quick_xml::{
-    Reader,
+    Reader, XmlVersion,
     escape::resolve_xml_entity,
-    events::{BytesRef, Event},
+    events::{BytesRef, BytesStart, Event},
 };
 use serde_json::Value;
 
@@ -109,7 +109,10 @@ impl<R: BufRead> Feed<R> {
                     match &mut item {
                         // What is in an element of the item belongs to that element alone.
                         Some((_, depth, item)) if self.depth == *depth + 1 => {
-                            item.begin(&name, prefixed)
+                            item.begin(&name, prefixed);
+                            if let Some(link) = atom_link(&start) {
+                                item.add(&link);
+                            }
                         }
                         Some(_) => {}
                         None if matches!(name.as_str(), "item" | "entry") => {
@@ -150,6 +153,18 @@ impl<R: BufRead> Feed<R> {
             }
         }
     }
+}
+
+/// The address in Atom's `<link href="…"/>` to the product's page.
+fn atom_link(start: &BytesStart<'_>) -> Option<String> {
+    let attribute = |name: &str| {
+        let value =
+            start.try_get_attribute(name).ok()??.normalized_value(XmlVersion::Implicit1_0).ok()?;
+        Some(value.into_owned())
+    };
+    let is_link = start.local_name().into_inner() == "link";
+    let is_page = attribute("rel").is_none_or(|rel| rel == "alternate");
+    if is_link && is_page { attribute("href") } else { None }
 }
 
 /// Text counts directly inside an element of the item.
@@ -225,8 +240,16 @@ mod tests {
     #[test]
     fn an_atom_feed_has_entries() {
         let feed = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>Shop</title>\
-            <entry><title>Lamp</title></entry>\n<entry><title>Rug</title></entry></feed>";
-        assert_eq!(read(feed), [json!([1, {"title": "Lamp"}]), json!([2, {"title": "Rug"}])]);
+            <entry><title>Lamp</title><link rel=\"self\" href=\"https://a.example/feed\"/>\
+            <link href=\"https://a.example/?a=1&amp;b=2\"/></entry>\n\
+            <entry><title>Rug</title></entry></feed>";
+        assert_eq!(
+            read(feed),
+            [
+                json!([1, {"title": "Lamp", "link": ["", "https://a.example/?a=1&b=2"]}]),
+                json!([2, {"title": "Rug"}])
+            ]
+        );
     }
 
     #[test]

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use catalog::{
     access::{Caller, Role, WritePass},
-    product::{Product, ShopId},
+    product::{Product, ProductId, ShopId},
 };
 use engine::{
     Engine, OpenError,
     store::FolderInUse,
-    writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal},
+    writes::{
+        Created, Edit, IdempotencyRequest, Precondition, Refusal, UpsertElement, UpsertOutcome,
+        Upserted,
+    },
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
@@ -24,7 +27,7 @@ use crate::{
     config::Config,
     http::requests::{
         ObjectDefinition,
-        products::{NewProduct, ProductEdit},
+        products::{NewProduct, ProductEdit, ProductUpsert},
     },
     serving,
 };
@@ -61,6 +64,22 @@ impl FolderSink {
     }
 }
 
+/// The id of a created product, or of the product that holds its key.
+type IdOrHolder = Result<u64, Option<u64>>;
+
+fn id_or_holder(outcome: &Result<Product, Refusal>) -> IdOrHolder {
+    match outcome {
+        Ok(product) => Ok(product.id.get()),
+        Err(Refusal::KeyTaken(holder)) => Err(Some(holder.get())),
+        Err(Refusal::NotFound | Refusal::Changed) => Err(None),
+    }
+}
+
+fn key_taken(holder: Option<u64>) -> RecordError {
+    let holder = holder.map_or_else(|| "another product".to_owned(), |id| format!("product {id}"));
+    RecordError::of_field("key", "conflict", format!("is the key of {holder}"))
+}
+
 impl Sink for FolderSink {
     fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
         let mut drafts = Vec::with_capacity(products.len());
@@ -76,16 +95,16 @@ impl Sink for FolderSink {
             key: key.to_owned(),
             fingerprint: digest(&SHA256, &said).as_ref().to_vec(),
             response: Arc::new(|outcomes: &[Result<Product, Refusal>]| {
-                let ids: Vec<u64> = outcomes.iter().flatten().map(|made| made.id.get()).collect();
+                let ids: Vec<_> = outcomes.iter().map(id_or_holder).collect();
                 serde_json::to_vec(&ids).unwrap_or_default()
             }),
         };
-        let ids = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
-            Created::New(made) => made.iter().flatten().map(|made| made.id.get()).collect(),
-            Created::Replayed(answer) => serde_json::from_slice::<Vec<u64>>(&answer)?,
+        let made = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
+            Created::New(outcomes) => outcomes.iter().map(id_or_holder).collect(),
+            Created::Replayed(answer) => serde_json::from_slice::<Vec<IdOrHolder>>(&answer)?,
             Created::KeyReused => bail!("the file is not the one that this import began with"),
         };
-        Ok(ids.into_iter().map(Ok).collect())
+        Ok(made.into_iter().map(|made| made.map_err(key_taken)).collect())
     }
 
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
@@ -106,10 +125,39 @@ impl Sink for FolderSink {
                 Err(Refusal::NotFound | Refusal::Changed) => {
                     Err(RecordError::of_whole("not_found", "there is no such product"))
                 }
-                Err(Refusal::KeyTaken(_)) => {
-                    Err(RecordError::of_whole("conflict", "another product has this key"))
-                }
+                Err(Refusal::KeyTaken(holder)) => Err(key_taken(Some(holder.get()))),
             })
             .collect())
+    }
+
+    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>> {
+        let mut elements = Vec::with_capacity(products.len());
+        for product in products {
+            match ProductUpsert::read(product) {
+                Ok((key, patch)) => elements.push(UpsertElement { key, patch }),
+                Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
+            }
+        }
+        let upserted = self.engine.upsert(self.pass, elements, None);
+        let UpsertOutcome::Applied(outcomes) = self.runtime.block_on(upserted)? else {
+            bail!("a request without an idempotency key was taken for a repetition");
+        };
+        let required = |lacking: Vec<&'static str>| match lacking.first() {
+            Some(field) => RecordError::of_field(field, "required", "is required"),
+            None => RecordError::of_whole("required", "lacks required fields"),
+        };
+        Ok(outcomes
+            .into_iter()
+            .map(|outcome| match outcome {
+                Upserted::Created(_) | Upserted::Updated(_) => Ok(()),
+                Upserted::Incomplete(lacking) => Err(required(lacking)),
+            })
+            .collect())
+    }
+
+    fn delete(&self, ids: &[u64]) -> anyhow::Result<()> {
+        let ids = ids.iter().filter_map(|id| ProductId::new(*id)).collect();
+        let deleted = self.engine.delete(self.pass, ids, Precondition::Exists);
+        self.runtime.block_on(deleted).map(drop).map_err(Into::into)
     }
 }

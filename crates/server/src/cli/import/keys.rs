@@ -1,5 +1,5 @@
-//! Maps the keys of an import to product ids, since products have no external key: a file of JSON
-//! Lines in which the last line of a key wins.
+//! Maps the keys of an import with `--key` to product ids: a file of JSON Lines in which the last
+//! line of a key wins.
 //!
 //! In memory a key is a digest of 16 bytes, whatever its length.
 
@@ -29,11 +29,15 @@ struct Line<'a> {
 
 /// The keys that are known.
 pub(super) struct Keys {
-    ids: HashMap<[u8; 16], u64>,
+    ids: HashMap<Digest, u64>,
     file: Option<BufWriter<File>>,
 }
 
-fn short(key: &str) -> [u8; 16] {
+/// A key in memory.
+pub(super) type Digest = [u8; 16];
+
+/// The digest of a key.
+pub(super) fn digest_of(key: &str) -> Digest {
     let mut short = [0; 16];
     short.copy_from_slice(&digest(&SHA256, key.as_bytes()).as_ref()[..16]);
     short
@@ -72,12 +76,12 @@ impl Keys {
 
     /// The product of a key.
     pub(super) fn get(&self, key: &str) -> Option<u64> {
-        self.ids.get(&short(key)).copied()
+        self.ids.get(&digest_of(key)).copied()
     }
 
     /// Remembers a key. It is on disk after the next [`sync`](Self::sync).
     pub(super) fn put(&mut self, key: &str, id: u64, run: &str, batch: u64) -> anyhow::Result<()> {
-        if self.ids.insert(short(key), id) == Some(id) {
+        if self.ids.insert(digest_of(key), id) == Some(id) {
             return Ok(());
         }
         if let Some(file) = &mut self.file {
@@ -102,12 +106,7 @@ impl Keys {
 
 /// Reads all lines and says where the last whole one ends: an import that was killed may leave half
 /// a line, whose batch is done again.
-fn load(
-    file: &File,
-    run: &str,
-    from: u64,
-    ids: &mut HashMap<[u8; 16], u64>,
-) -> anyhow::Result<u64> {
+fn load(file: &File, run: &str, from: u64, ids: &mut HashMap<Digest, u64>) -> anyhow::Result<u64> {
     let mut text = BufReader::new(file);
     let mut bytes = Vec::new();
     let mut whole = 0;
@@ -120,7 +119,7 @@ fn load(
         let line: Line<'_> =
             serde_json::from_slice(&bytes).with_context(|| format!("line {number}"))?;
         if line.run != run || line.batch < from {
-            ids.insert(short(&line.key), line.id);
+            ids.insert(digest_of(&line.key), line.id);
         }
         whole += length as u64;
     }

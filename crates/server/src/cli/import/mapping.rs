@@ -1,16 +1,16 @@
 //! Maps a record to the body of a request: chooses its columns and parses its cells. The HTTP API
 //! validates the result.
 
-use catalog::media::MAX_ITEMS;
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::{
-    cells::{self, Cut, Numbers},
+    cells::{self, Cut},
     columns::{self, Column, Field, Mapped, simplified},
-    html,
+    reading::{Reading, first_filled},
     record::{Object, RecordError},
 };
-use crate::http::requests::products::{READ_ONLY, SETTABLE};
 
 /// What kind of source the records come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,36 +53,63 @@ pub(super) struct Mapping {
 #[derive(Debug, PartialEq)]
 pub(super) struct MappedRecord {
     pub(super) fields: Object,
-    /// Its key, where there is to be one and the record has it.
+    /// Its key in the file of keys, where there is to be one and the record has it.
     pub(super) key: Option<String>,
     /// Whether pictures beyond the limit were left out.
     pub(super) pictures_left_out: bool,
+    /// What was cut or left out besides pictures.
+    pub(super) warnings: Vec<String>,
 }
 
 impl Mapping {
     /// The columns that are read of a record or table with these names.
     pub(super) fn choose<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Vec<Column> {
-        columns::choose(names, &self.mapped, self.shape == Shape::Shopify)
+        columns::choose(names, &self.mapped, self.shape)
+    }
+
+    fn columns_of(&self, record: &Object) -> Cow<'_, [Column]> {
+        match &self.columns {
+            Some(columns) => Cow::Borrowed(columns),
+            None => Cow::Owned(self.choose(record.keys().map(String::as_str))),
+        }
+    }
+
+    /// The product's key as a record states it, also where the rest of the record is wrong.
+    pub(super) fn product_key(&self, record: &Object) -> Option<String> {
+        let columns = self.columns_of(record);
+        let column = columns.iter().find(|column| column.field == Field::Key)?;
+        let cell = first_filled(record.get(&column.name)?);
+        self.key_cell(column, cell)?.as_str().map(str::to_owned)
+    }
+
+    /// Our own tables name the column `key`: their keys are kept as written.
+    pub(super) fn key_cell(&self, column: &Column, cell: &Value) -> Option<Value> {
+        match cell {
+            Value::Number(number) => Some(number.to_string().into()),
+            Value::String(text) if self.shape == Shape::Json => Some(text.clone().into()),
+            Value::String(text) if text.trim().is_empty() => None,
+            Value::String(text) if column.name == "key" => Some(text.clone().into()),
+            Value::String(text) => Some(text.trim().into()),
+            other => (self.shape == Shape::Json).then(|| other.clone()),
+        }
     }
 
     /// What a record says, or what is wrong with it.
     pub(super) fn apply(&self, record: &Object) -> Result<MappedRecord, Vec<RecordError>> {
-        let chosen;
-        let columns = match &self.columns {
-            Some(columns) => columns,
-            None => {
-                chosen = self.choose(record.keys().map(String::as_str));
-                &chosen
-            }
-        };
-        let mut reading = Reading { mapping: self, fields: Object::new(), errors: Vec::new() };
-        let currency = currency_of(record, columns).or(self.currency.as_deref());
+        let columns = self.columns_of(record);
+        let mut reading = Reading::new(self);
+        let currency = currency_of(record, &columns).or(self.currency.as_deref());
         let mut pictures = None;
-        for column in columns {
+        for column in columns.iter() {
             let Some(cell) = record.get(&column.name) else { continue };
-            match column.field {
+            match &column.field {
                 Field::Media => {
                     pictures.get_or_insert_with(Vec::new).extend(self.pictures(column, cell));
+                }
+                Field::Attributes => reading.take_attributes(cell),
+                Field::Attribute(name, kind) => reading.attributes().add(name, *kind, cell),
+                Field::Option { named_by, number } => {
+                    reading.take_option(record.get(named_by), *number, cell);
                 }
                 _ => reading.take(column, cell, currency),
             }
@@ -92,13 +119,10 @@ impl Mapping {
             None => false,
         };
         if self.shape == Shape::Json {
-            reading.take_unknown(record, columns);
+            reading.take_unknown(record, &columns);
         }
-        let Reading { fields, errors, .. } = reading;
-        if !errors.is_empty() {
-            return Err(errors);
-        }
-        Ok(MappedRecord { fields, key: self.key_of(record), pictures_left_out })
+        let (fields, warnings) = reading.finish()?;
+        Ok(MappedRecord { fields, key: self.key_of(record), pictures_left_out, warnings })
     }
 
     fn pictures(&self, column: &Column, cell: &Value) -> Vec<Value> {
@@ -137,104 +161,6 @@ fn currency_of<'a>(record: &'a Object, columns: &[Column]) -> Option<&'a str> {
     record.get(&column.name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// A record while its cells are read.
-struct Reading<'a> {
-    mapping: &'a Mapping,
-    fields: Object,
-    errors: Vec<RecordError>,
-}
-
-impl Reading<'_> {
-    fn take(&mut self, column: &Column, cell: &Value, currency: Option<&str>) {
-        let is_table = self.mapping.shape != Shape::Json;
-        // A field that is said several times is said by the first that is not empty.
-        let cell = match cell {
-            Value::Array(cells) if is_table => {
-                cells.iter().find(|cell| cell.as_str() != Some("")).unwrap_or(&Value::Null)
-            }
-            other => other,
-        };
-        let is_empty = is_table && cell.as_str().is_none_or(|text| text.trim().is_empty());
-        match column.field {
-            Field::Title if is_empty => {}
-            Field::Title => self.put("title", cell.clone()),
-            Field::Description if is_empty => self.put("description", "".into()),
-            Field::Description => {
-                let html = self.mapping.shape == Shape::Shopify
-                    || (is_table && simplified(&column.name).contains("html"));
-                match cell.as_str() {
-                    Some(said) if html => self.put("description", html::text(said).into()),
-                    _ => self.put("description", cell.clone()),
-                }
-            }
-            Field::Price if is_empty => {}
-            Field::Price => {
-                let numbers = match self.mapping.shape {
-                    Shape::Shopify | Shape::Merchant => Numbers::ByPrograms,
-                    Shape::Json | Shape::Table => Numbers::ByPeople,
-                };
-                self.put("price", cells::price(cell, currency, numbers));
-            }
-            Field::Hidden => self.hide(cells::truth("hidden", cell)),
-            Field::Published => {
-                self.hide(cells::truth("published", cell).map(|said| said.map(|yes| !yes)));
-            }
-            Field::Status => self.hide(cells::hidden_by_status(cell)),
-            Field::Currency | Field::Media => {}
-        }
-    }
-
-    fn put(&mut self, field: &str, value: Value) {
-        self.fields.insert(field.to_owned(), value);
-    }
-
-    /// Hidden if any column says so.
-    fn hide(&mut self, said: Result<Option<bool>, RecordError>) {
-        match said {
-            Ok(None) => {}
-            Ok(Some(hidden)) => {
-                let before = self.fields.get("hidden").and_then(Value::as_bool).unwrap_or(false);
-                self.put("hidden", (hidden || before).into());
-            }
-            Err(error) => self.errors.push(error),
-        }
-    }
-
-    /// Other shops may have more pictures, and the same twice; ours refuse that.
-    fn take_pictures(&mut self, mut pictures: Vec<Value>) -> bool {
-        let foreign = matches!(self.mapping.shape, Shape::Shopify | Shape::Merchant);
-        let mut too_many = false;
-        if foreign {
-            let mut seen = Vec::new();
-            pictures.retain(|picture| {
-                let new = !seen.contains(picture);
-                if new {
-                    seen.push(picture.clone());
-                }
-                new
-            });
-            too_many = pictures.len() > MAX_ITEMS;
-            pictures.truncate(MAX_ITEMS);
-        }
-        self.put("media", Value::Array(pictures));
-        too_many
-    }
-
-    /// Fields of an object that no column was chosen for: a typo must not lose data.
-    fn take_unknown(&mut self, record: &Object, columns: &[Column]) {
-        let key = self.mapping.key_column(record.keys().map(String::as_str));
-        for (name, value) in record {
-            let known = columns.iter().any(|column| column.name == *name)
-                || READ_ONLY.contains(&name.as_str())
-                || key == Some(name)
-                || SETTABLE.contains(&name.as_str());
-            if !known && !self.mapping.ignore_unknown {
-                self.fields.insert(name.clone(), value.clone());
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -264,17 +190,41 @@ mod tests {
         let shopify = Mapping { currency: Some("USD".to_owned()), ..mapping(Shape::Shopify) };
         let row = json!({
             "Handle": "lamp", "Title": "Lamp", "Body (HTML)": "<p>Warm &amp; soft</p>",
-            "Vendor": "Acme", "Published": "TRUE", "Variant Price": "19.990",
+            "Vendor": "Acme", "Type": "Table lamps", "Tags": "warm, home , warm, sale",
+            "Option1 Name": "Color", "Option1 Value": ["Red", "Blue", "Red"],
+            "Option2 Name": "Plug type", "Option2 Value": ["EU", "EU", "EU"],
+            "Option3 Name": "尺寸", "Option3 Value": ["1", "2", "3"],
+            "Variant SKU": ["L-R", "L-B", ""],
+            "Google Shopping / Age Group": "adult",
+            "Published": "TRUE", "Variant Price": "19.990",
             "Image Src": ["https://a/1.jpg", "https://a/2.jpg", "https://a/1.jpg"], "Status": "draft",
         });
         assert_eq!(
             fields(&shopify, row),
             json!({
                 "title": "Lamp", "description": "Warm & soft", "price": "19.9900 USD",
-                "hidden": true, "media": [
+                "hidden": true, "key": "lamp", "media": [
                     {"url": "https://a/1.jpg", "type": "image"},
                     {"url": "https://a/2.jpg", "type": "image"}],
+                "attributes": {
+                    "brand": "Acme", "product_type": "Table lamps",
+                    "tags": ["warm", "home", "sale"], "color": ["Red", "Blue"],
+                    "plug_type": "EU", "option3": ["1", "2", "3"], "sku": ["L-R", "L-B"],
+                    "age_group": "adult",
+                },
             })
+        );
+    }
+
+    #[test]
+    fn a_shopify_product_without_options_or_handle_has_neither() {
+        let row = json!({
+            "Title": "Rug", "Vendor": "", "Variant Price": "5", "Variant SKU": ["R-1"],
+            "Option1 Name": "Title", "Option1 Value": ["Default Title"],
+        });
+        assert_eq!(
+            fields(&mapping(Shape::Shopify), row),
+            json!({"title": "Rug", "price": "5", "key": "R-1", "attributes": {"sku": "R-1"}})
         );
     }
 
@@ -283,15 +233,62 @@ mod tests {
         let item = json!({
             "id": "TV_1", "title": "Lamp", "description": "Warm", "price": "15.00 USD",
             "image_link": "https://a/1.jpg", "additional_image_link": "https://a/2.jpg,https://a/3.jpg",
-            "availability": "in_stock",
+            "availability": "in_stock", "link": "https://shop.example/tv", "brand": "Acme",
+            "google_product_category": "Home > Lamps", "condition": "new", "color": "Red / Gold",
+            "size": "", "gender": "unisex", "age_group": "adult", "material": "brass",
+            "product_type": ["Lamps", "Gifts"], "shipping": "5 USD",
         });
         let media: Vec<_> = ["1", "2", "3"]
             .map(|n| json!({"url": format!("https://a/{n}.jpg"), "type": "image"}))
             .into();
         assert_eq!(
             fields(&mapping(Shape::Merchant), item),
-            json!({"title": "Lamp", "description": "Warm", "price": "15.00 USD", "media": media})
+            json!({"title": "Lamp", "description": "Warm", "price": "15.00 USD", "media": media,
+                "key": "TV_1", "url": "https://shop.example/tv", "attributes": {
+                    "availability": "in_stock", "brand": "Acme", "color": ["Red", "Gold"],
+                    "google_product_category": "Home > Lamps", "condition": "new",
+                    "gender": "unisex", "age_group": "adult", "material": "brass",
+                    "product_type": ["Lamps", "Gifts"]}})
         );
+        let item = json!({"id": "1", "title": "Lamp", "link": "/tv", "color": ""});
+        let read = mapping(Shape::Merchant).apply(item.as_object().unwrap()).unwrap();
+        assert_eq!(
+            Value::Object(read.fields),
+            json!({"title": "Lamp", "key": "1", "attributes": {}})
+        );
+        assert_eq!(read.warnings, [r#"url "/tv" is not an http address and was left out"#]);
+    }
+
+    #[test]
+    fn columns_of_a_table_become_attributes_as_asked() {
+        let mapped = ["attributes.color=Colour", "attributes.width:number=Width"];
+        let table = Mapping {
+            mapped: mapped.iter().map(|part| part.parse().unwrap()).collect(),
+            ..mapping(Shape::Table)
+        };
+        let row = json!({"SKU": " A-1 ", "Link": "https://a.example/1", "Colour": " dark red ",
+            "Width": "1.5", "attributes.size": "42", "Weight": "2 kg"});
+        assert_eq!(
+            fields(&table, row),
+            json!({"key": "A-1", "url": "https://a.example/1",
+                "attributes": {"color": "dark red", "width": 1.5, "size": "42"}})
+        );
+    }
+
+    #[test]
+    fn our_own_exports_state_key_url_and_attributes() {
+        let product = json!({"key": " A 1", "url": "https://a.example/1",
+            "attributes": {"color": ["red", "blue"], "width": 1.5, "new": true}});
+        assert_eq!(fields(&mapping(Shape::Json), product.clone()), product);
+        let mut row = product.clone();
+        row["attributes"] = product["attributes"].to_string().into();
+        assert_eq!(fields(&mapping(Shape::Table), row.clone()), product);
+        row["attributes"] = "{".into();
+        assert_eq!(fields(&mapping(Shape::Table), row), json!(["wrong_type"]));
+        let empty = json!({"key": "", "url": "", "attributes": ""});
+        assert_eq!(fields(&mapping(Shape::Table), empty), json!({"url": "", "attributes": {}}));
+        let number = json!({"sku": 17, "name": "Lamp"});
+        assert_eq!(fields(&mapping(Shape::Json), number), json!({"key": "17", "title": "Lamp"}));
     }
 
     #[test]

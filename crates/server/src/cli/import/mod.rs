@@ -2,8 +2,9 @@
 //!
 //! [`source`] opens and decompresses the file, [`detect`] chooses a reader, [`mapping`] parses the
 //! cells of each record, [`plan`] validates them and forms batches, [`run`] sends batches to a
-//! [`sink`] and records the results.
+//! [`sink`] and records the results. [`sync`] compares with what the shop has.
 
+mod attributes;
 mod bounded;
 mod cells;
 mod columns;
@@ -17,8 +18,10 @@ mod json_array;
 mod json_lines;
 mod keys;
 mod mapping;
+mod names;
 mod plan;
 mod progress;
+mod reading;
 mod record;
 mod report;
 mod run;
@@ -27,12 +30,14 @@ mod shopify;
 mod sink;
 mod source;
 mod state;
+mod summary;
+mod sync;
 mod table;
+mod windows1252;
 
 use std::{
     fmt::Write as _,
     fs,
-    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
@@ -41,6 +46,7 @@ use std::{
 use anyhow::{Context, bail};
 use catalog::currency::Currency;
 use clap::Args;
+use serde_json::Value;
 
 use self::{
     columns::{Column, Field, Mapped},
@@ -50,9 +56,11 @@ use self::{
     mapping::{Key, Mapping, Shape},
     progress::Progress,
     report::Report,
-    run::Import,
+    run::{Finished, Import},
     source::Source,
     state::State,
+    summary::{describe, say},
+    sync::{Missing, Removal, Share, SyncPlan},
 };
 use super::target::{Environment, Target};
 use crate::{
@@ -70,7 +78,7 @@ pub(super) struct ImportCommand {
     /// Format [default: detected from the content]
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Columns to read, such as title=Name,price=Cost
+    /// Columns to read, such as title=Name,attributes.color=Colour,attributes.width:number=Width
     #[arg(long, value_name = "FIELD=COLUMN,…", value_delimiter = ',')]
     map: Vec<Mapped>,
     /// Currency of prices that are plain numbers, such as EUR
@@ -82,13 +90,22 @@ pub(super) struct ImportCommand {
     /// File that maps keys to products
     #[arg(long, value_name = "FILE", requires = "key")]
     keys: Option<PathBuf>,
+    /// Make the shop equal to the file, by the products' keys
+    #[arg(long, conflicts_with_all = ["key", "keys", "state", "restart"])]
+    sync: bool,
+    /// What --sync does with products whose key is not in the file
+    #[arg(long, value_enum, default_value_t = Missing::Hide, requires = "sync")]
+    missing: Missing,
+    /// The largest share of the products with a key that --sync may hide or delete
+    #[arg(long, value_name = "SHARE", default_value = "20%", requires = "sync")]
+    max_removed: Share,
     /// Drop unknown fields of JSON objects instead of refusing the object
     #[arg(long)]
     ignore_unknown: bool,
     /// Write errors of refused records to this file, as JSON Lines
     #[arg(long, value_name = "FILE")]
     errors: Option<PathBuf>,
-    /// Validate every record and write nothing
+    /// Validate every record, show the first products, and write nothing
     #[arg(long)]
     dry_run: bool,
     /// File with the progress of the import [default: FILE.import]
@@ -124,20 +141,11 @@ impl ImportCommand {
         let mapping = self.mapping(shape, names.as_deref())?;
         say(&describe(description, &mapping, names.as_deref()));
 
-        let destination = Destination::open(&self.target, self.dry_run, load, environment)?;
+        let destination =
+            Destination::open(&self.target, self.dry_run, self.sync, load, environment)?;
         let options = self.options(shape, &mapping, &destination);
         let state_file = self.state_file();
-        let state = match &state_file {
-            Some(path) if !self.restart => State::load(path, &options)?,
-            _ => None,
-        };
-        if let Some(state) = &state {
-            say(&format!("going on after {} records", state.counts.records));
-        }
-        let state = state.unwrap_or_else(|| State::new(run_name(), options));
-        if let Some(path) = &state_file {
-            state.save(path)?;
-        }
+        let state = self.open_state(state_file.as_deref(), options)?;
         let keys = self.open_keys(&mapping, &destination, &state)?;
         let import = Import {
             records,
@@ -145,23 +153,73 @@ impl ImportCommand {
             sink: destination.sink.as_deref(),
             parallel: self.parallel.into(),
             keys,
+            sync: self.open_sync(&destination)?,
             report: Report::open(self.errors.as_deref(), state.report_bytes)?,
             progress: Progress::new(taken, total, state.counts.records),
             state,
             state_file: state_file.clone(),
         };
-        let (state, elapsed) = import.run().with_context(|| match &state_file {
+        let finished = import.run().with_context(|| match &state_file {
             Some(_) => "the import stopped; the same command goes on from here",
+            None if self.sync => "the import stopped; the same command completes it",
             None => "the import stopped",
         })?;
         if let Some(path) = &state_file {
             fs::remove_file(path).with_context(|| path.display().to_string())?;
         }
-        self.sum_up(&state, elapsed.as_secs_f64())?;
-        Ok(match state.counts.refused {
-            0 => ExitCode::SUCCESS,
+        self.end(&finished, &destination)
+    }
+
+    /// Hides or deletes what is missing, and sums up.
+    fn end(&self, finished: &Finished, destination: &Destination) -> anyhow::Result<ExitCode> {
+        let removal = finished.sync.as_ref().map(|sync| {
+            let removal = sync.removed()?;
+            if let (Removal::Of(ids), Some(sink)) = (&removal, &destination.sink) {
+                sync.remove(sink.as_ref(), ids)
+                    .context("the import stopped; the same command completes it")?;
+            }
+            Ok::<_, anyhow::Error>(removal)
+        });
+        let done = removal.as_ref().and_then(|removal| removal.as_ref().ok());
+        summary::print(finished, done, self.dry_run, self.errors.as_deref())?;
+        let withheld = matches!(removal.transpose()?, Some(Removal::Withheld { .. }));
+        Ok(match finished.state.counts.refused {
+            0 if !withheld => ExitCode::SUCCESS,
             _ => ExitCode::from(SOME_REFUSED),
         })
+    }
+
+    /// The state to begin with: that of an earlier import of this file, or a new one.
+    fn open_state(&self, file: Option<&Path>, options: String) -> anyhow::Result<State> {
+        let found = match file {
+            Some(path) if !self.restart => State::load(path, &options)?,
+            _ => None,
+        };
+        if let Some(state) = &found {
+            say(&format!("going on after {} records", state.counts.records));
+        }
+        let state = found.unwrap_or_else(|| State::new(run_name(), options));
+        if let Some(path) = file {
+            state.save(path)?;
+        }
+        Ok(state)
+    }
+
+    /// Reads what the shop has, to compare.
+    fn open_sync(&self, destination: &Destination) -> anyhow::Result<Option<SyncPlan>> {
+        let Some(catalog) = destination.catalog.as_ref().filter(|_| self.sync) else {
+            return Ok(None);
+        };
+        let mut sync = SyncPlan::new(self.missing, self.max_removed);
+        catalog
+            .read(|product| {
+                if let Ok(Value::Object(product)) = serde_json::to_value(product) {
+                    sync.add_known(&product);
+                }
+            })
+            .context("the products to compare with cannot be read")?;
+        say(&format!("comparing with {} products that have a key", sync.known()));
+        Ok(Some(sync))
     }
 
     /// How records are read, or why these columns will not do.
@@ -186,7 +244,7 @@ impl ImportCommand {
         let known = || format!("the columns are {}", names.join(", "));
         for part in &self.map {
             let found = |column: &Column| !column.guessed && column.field == part.field;
-            if !columns.iter().any(found) {
+            if !part.column.is_empty() && !columns.iter().any(found) {
                 bail!("--map {part}: there is no such column; {}", known());
             }
         }
@@ -194,10 +252,13 @@ impl ImportCommand {
             let key = self.key.as_deref().unwrap_or_default();
             bail!("--key {key}: there is no such column; {}", known());
         }
-        for field in [Field::Title, Field::Price] {
-            let found = columns.iter().any(|column| column.field == field);
-            if !found && mapping.key == Key::None {
-                let name = field.as_str();
+        let needed = match (self.sync, &mapping.key) {
+            (true, _) => &[Field::Key][..],
+            (false, Key::None) => &[Field::Title, Field::Price],
+            _ => &[],
+        };
+        for name in needed {
+            if !columns.iter().any(|column| column.field == *name) {
                 bail!("no column is the {name}; say which with --map {name}=COLUMN; {}", known());
             }
         }
@@ -224,7 +285,8 @@ impl ImportCommand {
     }
 
     fn state_file(&self) -> Option<PathBuf> {
-        if self.dry_run {
+        // A synchronisation compares instead: what was done is found unchanged.
+        if self.dry_run || self.sync {
             return None;
         }
         let beside = || PathBuf::from(format!("{}.import", self.file.display()));
@@ -252,57 +314,6 @@ impl ImportCommand {
         };
         Keys::open(&path, &state.run, state.batches, self.dry_run).map(Some)
     }
-
-    fn sum_up(&self, state: &State, seconds: f64) -> anyhow::Result<()> {
-        let counts = &state.counts;
-        let would = if self.dry_run { "would be " } else { "" };
-        let mut out = io::stdout().lock();
-        writeln!(
-            out,
-            "{} records in {seconds:.1} s: {} {would}created, {} {would}updated, {} refused",
-            counts.records, counts.created, counts.updated, counts.refused
-        )?;
-        if counts.pictures_left_out > 0 {
-            let kept = catalog::media::MAX_ITEMS;
-            writeln!(
-                out,
-                "{} products have more than {kept} pictures: the first {kept} are kept",
-                counts.pictures_left_out
-            )?;
-        }
-        if let (Some(path), 1..) = (&self.errors, counts.refused) {
-            writeln!(out, "what was wrong is in {}", path.display())?;
-        }
-        Ok(())
-    }
-}
-
-/// The format, and which columns are read as what.
-fn describe(format: &str, mapping: &Mapping, names: Option<&[String]>) -> String {
-    let mut said = format!("reading {format}");
-    let (Some(columns), Some(names)) = (&mapping.columns, names) else { return said };
-    for column in columns {
-        let guessed = if column.guessed { " (guessed)" } else { "" };
-        let _ = write!(said, "\n  {} ← {}{guessed}", column.field.as_str(), column.name);
-    }
-    let key = mapping.key_column(names.iter().map(String::as_str));
-    if let Some(key) = key {
-        let _ = write!(said, "\n  key ← {key}");
-    }
-    let read = |name: &&String| {
-        columns.iter().any(|column| column.name == **name) || key == Some(name.as_str())
-    };
-    let ignored: Vec<_> = names.iter().filter(|name| !name.is_empty() && !read(name)).collect();
-    if !ignored.is_empty() {
-        let ignored: Vec<_> = ignored.iter().map(|name| name.as_str()).collect();
-        let _ = write!(said, "\n  not read: {}", ignored.join(", "));
-    }
-    said
-}
-
-fn say(line: &str) {
-    // A closed standard error does not stop the import.
-    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// A name that no other import has.

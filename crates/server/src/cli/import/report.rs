@@ -1,4 +1,5 @@
-//! Reports invalid records: to a file of JSON Lines, or the first few to standard error.
+//! Reports invalid records: to a file of JSON Lines, or the first few to standard error. Warnings
+//! go to standard error.
 
 use std::{
     fs::File,
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use super::{progress::Progress, record::RecordError};
 
-/// Errors that are shown where there is no file for them.
+/// Errors that are shown where there is no file for them, and warnings.
 const SHOWN: u32 = 10;
 
 /// Where errors go.
@@ -20,6 +21,7 @@ pub(super) struct Report {
     file: Option<BufWriter<File>>,
     bytes: u64,
     shown: u32,
+    warned: u32,
 }
 
 #[derive(Serialize)]
@@ -33,7 +35,9 @@ struct Line<'a> {
 impl Report {
     /// A report that continues an earlier one after its first `after` bytes.
     pub(super) fn open(path: Option<&Path>, after: u64) -> anyhow::Result<Self> {
-        let Some(path) = path else { return Ok(Self { file: None, bytes: after, shown: 0 }) };
+        let Some(path) = path else {
+            return Ok(Self { file: None, bytes: after, shown: 0, warned: 0 });
+        };
         let open = || -> std::io::Result<File> {
             let mut file = File::options().create(true).truncate(false).write(true).open(path)?;
             // Later lines belong to records that are imported again.
@@ -42,7 +46,7 @@ impl Report {
             Ok(file)
         };
         let file = open().with_context(|| format!("--errors {}", path.display()))?;
-        Ok(Self { file: Some(BufWriter::new(file)), bytes: after, shown: 0 })
+        Ok(Self { file: Some(BufWriter::new(file)), bytes: after, shown: 0, warned: 0 })
     }
 
     pub(super) fn add(
@@ -67,6 +71,16 @@ impl Report {
             progress.say("… further errors are only counted; --errors FILE keeps them all");
         }
         Ok(())
+    }
+
+    /// Warns of a record that was adapted.
+    pub(super) fn warn(&mut self, line: u64, warning: &str, progress: &Progress) {
+        self.warned += 1;
+        if self.warned <= SHOWN {
+            progress.say(&format!("line {line}: warning: {warning}"));
+        } else if self.warned == SHOWN + 1 {
+            progress.say("… further warnings are only counted");
+        }
     }
 
     /// Makes what was written outlast us, and says how long it is.

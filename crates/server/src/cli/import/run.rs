@@ -13,6 +13,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use ring::digest::{self, SHA256};
+use serde_json::Value;
 
 use super::{
     keys::Keys,
@@ -23,10 +24,14 @@ use super::{
     report::Report,
     sink::{Outcome, Sink, deliver},
     state::State,
+    sync::{Planned, SyncPlan},
 };
 
 /// The state is saved at most this often.
 const SAVE_INTERVAL: Duration = Duration::from_millis(250);
+
+/// The products that a dry run shows.
+const EXAMPLES: usize = 3;
 
 /// An import that is ready to run.
 pub(super) struct Import<'a> {
@@ -37,6 +42,7 @@ pub(super) struct Import<'a> {
     /// Concurrent batches.
     pub(super) parallel: usize,
     pub(super) keys: Option<Keys>,
+    pub(super) sync: Option<SyncPlan>,
     pub(super) report: Report,
     pub(super) progress: Progress,
     pub(super) state: State,
@@ -44,9 +50,18 @@ pub(super) struct Import<'a> {
     pub(super) state_file: Option<PathBuf>,
 }
 
+/// The result of an import.
+pub(super) struct Finished {
+    pub(super) state: State,
+    pub(super) elapsed: Duration,
+    pub(super) sync: Option<SyncPlan>,
+    /// The first products of a dry run, with their lines.
+    pub(super) examples: Vec<(u64, Value)>,
+}
+
 impl Import<'_> {
     /// Imports all remaining records.
-    pub(super) fn run(mut self) -> anyhow::Result<(State, Duration)> {
+    pub(super) fn run(mut self) -> anyhow::Result<Finished> {
         let digest = self.skip_imported()?;
         let (batches, waiting) = mpsc::sync_channel::<Batch>(self.parallel);
         let (answers, answered) = mpsc::channel();
@@ -72,14 +87,16 @@ impl Import<'_> {
             drop(answers);
             let mut pipeline = Pipeline::new(&mut self, batches, answered, digest);
             let fed = pipeline.feed(records);
+            let examples = std::mem::take(&mut pipeline.examples);
             let ended = pipeline.finish();
-            fed.and(ended)
+            fed.and(ended).map(|()| examples)
         });
         // Recorded results are saved even after an error.
         let saved = self.save();
         let elapsed = self.progress.finish();
-        finished.and(saved)?;
-        Ok((self.state, elapsed))
+        let examples = finished?;
+        saved?;
+        Ok(Finished { state: self.state, elapsed, sync: self.sync, examples })
     }
 
     /// Skips the records that an earlier run has imported, which must be unchanged.
@@ -131,12 +148,23 @@ impl Import<'_> {
                     continue;
                 }
             };
-            counts.pictures_left_out += u64::from(row.pictures_left_out);
-            if let (Some(keys), Some(key), Some(_)) = (&mut self.keys, &row.key, self.sink) {
+            counts.pictures_left_out += u64::from(row.notes.pictures_left_out);
+            counts.cut += u64::from(!row.notes.warnings.is_empty());
+            counts.repaired += u64::from(row.notes.is_repaired);
+            if row.notes.is_repaired {
+                let repaired = "characters of Windows-1252 were repaired";
+                self.report.warn(row.line, repaired, &self.progress);
+            }
+            for warning in &row.notes.warnings {
+                self.report.warn(row.line, warning, &self.progress);
+            }
+            let known = (&mut self.keys, &row.key, id, self.sink);
+            if let (Some(keys), Some(key), Some(id), Some(_)) = known {
                 keys.put(key, id, &self.state.run, batch.number)?;
             }
         }
         counts.records += batch.records;
+        counts.unchanged += batch.unchanged;
         self.state.batches = batch.number + 1;
         self.state.digest.clone_from(&batch.digest);
         self.progress.show(&self.state.counts);
@@ -168,6 +196,7 @@ struct Pipeline<'a, 'i> {
     completed: BTreeMap<u64, (Batch, Vec<Outcome>)>,
     /// Keys of rows in flight, whose products are not known yet.
     open_keys: HashSet<String>,
+    examples: Vec<(u64, Value)>,
     saved_at: Option<Instant>,
 }
 
@@ -188,6 +217,7 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             in_flight: 0,
             completed: BTreeMap::new(),
             open_keys: HashSet::new(),
+            examples: Vec::new(),
             saved_at: None,
         }
     }
@@ -197,20 +227,21 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             let record = record?;
             let bytes = include(&mut self.digest, &record)?;
             let read = Read::new(record, self.import.mapping);
-            if let Some(key) = read.key(self.import.mapping) {
-                // A repeated key: the outcome of the earlier row determines the action of this one.
-                if self.current.has_key(key) {
-                    self.send()?;
-                }
-                if self.open_keys.contains(key) {
-                    self.record_all()?;
+            let planned = match &mut self.import.sync {
+                Some(sync) => match sync.plan(read) {
+                    Planned::Unchanged => None,
+                    Planned::Write(row) => Some(Ok(row)),
+                    Planned::Refused(bad) => Some(Err(bad)),
+                },
+                None => Some(self.plan(read)?),
+            };
+            match planned {
+                None => self.current.add_unchanged(),
+                Some(planned) => {
+                    self.keep_example(&planned);
+                    self.current.add(planned, bytes);
                 }
             }
-            let planned = read.plan(self.import.mapping, self.import.keys.as_ref());
-            if let Ok(Row { key: Some(key), .. }) = &planned {
-                self.open_keys.insert(key.clone());
-            }
-            self.current.add(planned, bytes);
             if self.current.is_full() {
                 self.send()?;
             }
@@ -219,6 +250,30 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             self.send()?;
         }
         self.record_all()
+    }
+
+    /// Decides the action of a record by the products that its key stands for.
+    fn plan(&mut self, read: Read) -> anyhow::Result<Result<Row, BadRecord>> {
+        if let Some(key) = read.key(self.import.mapping) {
+            // A repeated key: the outcome of the earlier row determines the action of this one.
+            if self.current.has_key(key) {
+                self.send()?;
+            }
+            if self.open_keys.contains(key) {
+                self.record_all()?;
+            }
+        }
+        let planned = read.plan(self.import.mapping, self.import.keys.as_ref());
+        if let Ok(Row { key: Some(key), .. }) = &planned {
+            self.open_keys.insert(key.clone());
+        }
+        Ok(planned)
+    }
+
+    fn keep_example(&mut self, planned: &Result<Row, BadRecord>) {
+        if let (Ok(row), None, true) = (planned, self.import.sink, self.examples.len() < EXAMPLES) {
+            self.examples.push((row.line, row.body.clone()));
+        }
     }
 
     /// Sends the current batch and starts another.
@@ -295,8 +350,8 @@ fn dry_run(batch: &Batch) -> Vec<Outcome> {
         .rows
         .iter()
         .map(|row| match row.action {
-            Action::Create => Outcome::Created(0),
-            Action::Update => Outcome::Updated(0),
+            Action::Create | Action::Upsert { is_new: true } => Outcome::Created(None),
+            Action::Update | Action::Upsert { is_new: false } => Outcome::Updated(None),
         })
         .collect()
 }

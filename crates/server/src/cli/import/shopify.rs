@@ -11,10 +11,15 @@ use super::{
 /// More pictures than any product has: what a file may make us remember of one.
 const MAX_PICTURES: usize = 1000;
 
+/// More distinct values of one column than are kept of any product.
+const MAX_VALUES: usize = 100;
+
 /// The columns that tie rows together, by their simplified names of then and now.
 const HANDLE: [&str; 2] = ["handle", "urlhandle"];
 const PICTURE: [&str; 2] = ["imagesrc", "productimageurl"];
 const POSITION: [&str; 1] = ["imageposition"];
+/// The columns that differ between the variants of a product, of which all values are kept.
+const VARIANT: [&str; 5] = ["option1value", "option2value", "option3value", "variantsku", "sku"];
 
 /// Whether a table with these columns is a product export of Shopify.
 pub(super) fn is_shopify(names: &[String]) -> bool {
@@ -33,6 +38,7 @@ pub(super) fn products(rows: Records, names: &[String]) -> Records {
         handle: find(&HANDLE).unwrap_or_default(),
         picture: find(&PICTURE).unwrap_or_default(),
         position: find(&POSITION).unwrap_or_default(),
+        variant: VARIANT.iter().filter_map(|name| find(&[name])).collect(),
         begun: None,
         unreadable: None,
     })
@@ -43,6 +49,8 @@ struct Products {
     handle: String,
     picture: String,
     position: String,
+    /// Columns with a value for each variant.
+    variant: Vec<String>,
     begun: Option<Begun>,
     /// A row that could not be read, to be handed on after the product before it.
     unreadable: Option<Record>,
@@ -55,15 +63,21 @@ struct Begun {
     first: Object,
     /// Position and address.
     pictures: Vec<(u32, String)>,
+    /// The distinct values of each of the columns with variants.
+    values: Vec<Vec<String>>,
 }
 
 impl Begun {
-    fn finish(mut self, picture: &str) -> Record {
+    fn finish(mut self, picture: &str, variant: &[String]) -> Record {
         // Stable: pictures without a position stay in the order of their rows, at the end.
         self.pictures.sort_by_key(|(position, _)| *position);
         let pictures = self.pictures.into_iter().map(|(_, url)| Value::String(url)).collect();
         if !picture.is_empty() {
             self.first.insert(picture.to_owned(), Value::Array(pictures));
+        }
+        for (column, values) in variant.iter().zip(self.values) {
+            let values = values.into_iter().map(Value::String).collect();
+            self.first.insert(column.clone(), Value::Array(values));
         }
         Record::read(self.line, self.first)
     }
@@ -74,7 +88,14 @@ fn cell<'a>(row: &'a Object, name: &str) -> &'a str {
 }
 
 impl Products {
-    fn add_picture(&self, begun: &mut Begun, row: &Object) {
+    fn add_row(&self, begun: &mut Begun, row: &Object) {
+        for (column, values) in self.variant.iter().zip(&mut begun.values) {
+            let value = cell(row, column);
+            let is_new = !value.is_empty() && !values.iter().any(|known| known == value);
+            if is_new && values.len() < MAX_VALUES {
+                values.push(value.to_owned());
+            }
+        }
         let url = cell(row, &self.picture);
         if !url.is_empty() && begun.pictures.len() < MAX_PICTURES {
             let position = cell(row, &self.position).parse().unwrap_or(u32::MAX);
@@ -84,8 +105,9 @@ impl Products {
 
     fn begin(&self, line: u64, row: Object) -> Begun {
         let handle = cell(&row, &self.handle).to_owned();
-        let mut begun = Begun { line, handle, first: Object::new(), pictures: Vec::new() };
-        self.add_picture(&mut begun, &row);
+        let values = vec![Vec::new(); self.variant.len()];
+        let mut begun = Begun { line, handle, first: Object::new(), pictures: Vec::new(), values };
+        self.add_row(&mut begun, &row);
         begun.first = row;
         begun
     }
@@ -100,27 +122,27 @@ impl Iterator for Products {
         }
         loop {
             let (line, row) = match self.rows.next() {
-                None => return Some(Ok(self.begun.take()?.finish(&self.picture))),
+                None => return Some(Ok(self.begun.take()?.finish(&self.picture, &self.variant))),
                 Some(Err(error)) => return Some(Err(error)),
                 Some(Ok(Record { line, content: Ok(row) })) => (line, row),
                 Some(Ok(unreadable)) => match self.begun.take() {
                     None => return Some(Ok(unreadable)),
                     Some(begun) => {
                         self.unreadable = Some(unreadable);
-                        return Some(Ok(begun.finish(&self.picture)));
+                        return Some(Ok(begun.finish(&self.picture, &self.variant)));
                     }
                 },
             };
             let handle = cell(&row, &self.handle);
             match self.begun.take() {
                 Some(mut begun) if !handle.is_empty() && handle == begun.handle => {
-                    self.add_picture(&mut begun, &row);
+                    self.add_row(&mut begun, &row);
                     self.begun = Some(begun);
                 }
                 before => {
                     self.begun = Some(self.begin(line, row));
                     if let Some(before) = before {
-                        return Some(Ok(before.finish(&self.picture)));
+                        return Some(Ok(before.finish(&self.picture, &self.variant)));
                     }
                 }
             }
@@ -161,6 +183,21 @@ mod tests {
         assert_eq!((found[0].0, &found[0].1["Image Src"]), (2, &pictures));
         assert_eq!(found[0].1["Variant Price"], "5.00");
         assert_eq!((found[1].0, &found[1].1["Title"]), (5, &json!("Rug")));
+    }
+
+    #[test]
+    fn the_values_of_all_variants_are_kept() {
+        let found = read(
+            "Handle,Title,Option1 Name,Option1 Value,Variant SKU,Variant Price,Image Src\n\
+             lamp,Lamp,Color,Red,L-1,5.00,\n\
+             lamp,,,Blue,L-2,6.00,\n\
+             lamp,,,Red,,6.00,\n\
+             rug,Rug,Title,Default Title,,9.00,\n",
+        );
+        assert_eq!(found[0].1["Option1 Value"], json!(["Red", "Blue"]));
+        assert_eq!(found[0].1["Variant SKU"], json!(["L-1", "L-2"]));
+        assert_eq!(found[0].1["Option1 Name"], "Color");
+        assert_eq!(found[1].1["Variant SKU"], json!([]));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    plan::{Action, Batch, Row},
+    plan::{Action, Batch, Row, for_creation},
     record::RecordError,
 };
 
@@ -18,14 +18,25 @@ pub(super) trait Sink: Sync {
 
     /// Updates products by their `id`.
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>>;
+
+    /// Creates or updates products by their `key`.
+    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>>;
+
+    /// Deletes products; those that are gone already are no error.
+    fn delete(&self, ids: &[u64]) -> anyhow::Result<()>;
 }
 
 /// The outcome of one row.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
-    Created(u64),
-    Updated(u64),
+    /// With its id, if that is known.
+    Created(Option<u64>),
+    Updated(Option<u64>),
     Refused(RecordError),
+}
+
+fn created_as(stored: Stored) -> Outcome {
+    stored.map_or_else(Outcome::Refused, |id| Outcome::Created(Some(id)))
 }
 
 /// Stores a batch and returns the outcome of each row, in order.
@@ -42,17 +53,29 @@ pub(super) fn deliver(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Resu
     if !created.is_empty() {
         let key = format!("import-{run}-{}", batch.number);
         for (position, stored) in created.iter().zip(sink.create(&key, &bodies(&created))?) {
-            outcomes[*position] = Some(stored.map_or_else(Outcome::Refused, Outcome::Created));
+            outcomes[*position] = Some(created_as(stored));
         }
     }
 
-    let updated = positions(|row| row.action != Action::Create);
+    let upserted = positions(|row| matches!(row.action, Action::Upsert { .. }));
+    if !upserted.is_empty() {
+        for (position, stored) in upserted.iter().zip(sink.upsert(&bodies(&upserted))?) {
+            let is_new = batch.rows[*position].action == Action::Upsert { is_new: true };
+            outcomes[*position] = Some(match stored {
+                Err(error) => Outcome::Refused(error),
+                Ok(()) if is_new => Outcome::Created(None),
+                Ok(()) => Outcome::Updated(None),
+            });
+        }
+    }
+
+    let updated = positions(|row| row.action == Action::Update);
     let mut gone = Vec::new();
     if !updated.is_empty() {
         for (position, stored) in updated.iter().zip(sink.update(&bodies(&updated))?) {
             let row = &batch.rows[*position];
             outcomes[*position] = Some(match stored {
-                Ok(id) => Outcome::Updated(id),
+                Ok(id) => Outcome::Updated(Some(id)),
                 Err(error) => {
                     if error.code == "not_found" && row.can_be_created {
                         gone.push(*position);
@@ -65,8 +88,13 @@ pub(super) fn deliver(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Resu
     // Products that were deleted meanwhile are created again.
     if !gone.is_empty() {
         let key = format!("import-{run}-{}-again", batch.number);
-        for (position, stored) in gone.iter().zip(sink.create(&key, &bodies(&gone))?) {
-            outcomes[*position] = Some(stored.map_or_else(Outcome::Refused, Outcome::Created));
+        let anew: Vec<Value> = bodies(&gone)
+            .into_iter()
+            .map(|body| for_creation(body.as_object().cloned().unwrap_or_default()).into())
+            .collect();
+        let anew: Vec<&Value> = anew.iter().collect();
+        for (position, stored) in gone.iter().zip(sink.create(&key, &anew)?) {
+            outcomes[*position] = Some(created_as(stored));
         }
     }
     let unanswered = || Outcome::Refused(RecordError::of_whole("unanswered", "got no answer"));

@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What an import has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,10 +23,16 @@ pub(super) struct Counts {
     pub(super) records: u64,
     pub(super) created: u64,
     pub(super) updated: u64,
+    /// Products that were as their records say.
+    pub(super) unchanged: u64,
     /// Records that were refused.
     pub(super) refused: u64,
     /// Products with more pictures than are kept.
     pub(super) pictures_left_out: u64,
+    /// Products with values that were cut or left out.
+    pub(super) cut: u64,
+    /// Products with characters of Windows-1252 that were repaired.
+    pub(super) repaired: u64,
 }
 
 /// How far an import got.
