@@ -2,8 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fromRows, toRows } from "../../crates/server/src/http/pages/admin-attributes.js";
+import { attributesLine, labelOf, rangeText, valueText } from "../../crates/server/src/http/pages/attributes.js";
 import { between, pieces, quantile } from "../../crates/server/src/http/pages/charts.js";
 import { chipsOf, cut, priceLabel } from "../../crates/server/src/http/pages/chips.js";
+import { facetNames, filterChips, rangeOf, readFilter, toggled, withCondition, withFilterNames, writeFilter } from "../../crates/server/src/http/pages/filters.js";
 import { Finder } from "../../crates/server/src/http/pages/finder.js";
 import { backwards } from "../../crates/server/src/http/pages/listing.js";
 import { JsonArray, JsonLines, Separated, formatOf, guessMapping, toProduct, withCurrency } from "../../crates/server/src/http/pages/records.js";
@@ -178,4 +181,65 @@ test("only the latest question is answered", async () => {
   asked[2].reject(new Error("away"));
   await third;
   assert.deepEqual(shown.at(-1), ["c", "away"]);
+});
+
+test("attributes are named and written for people", () => {
+  assert.deepEqual(["color", "width_cm", "age_from", "power_w", "cm"].map(labelOf), ["Color", "Width (cm)", "Age from", "Power (W)", "Cm"]);
+  assert.deepEqual([["navy", "white"], true, false, 0.75, 2027, 12000].map(valueText), ["navy, white", "Yes", "No", "0.75", "2027", "12,000"]);
+  assert.equal(attributesLine({ color: "red", width_cm: 218 }), "Color: red · Width (cm): 218");
+  assert.equal(attributesLine(undefined), "");
+  assert.deepEqual([{ min: 1, max: 5 }, { min: 1 }, { max: 5 }].map((range) => rangeText(range)), ["1 to 5", "1 or more", "up to 5"]);
+});
+
+test("a filter comes back from the address as it went in", () => {
+  const filter = { color: ["red", "a&b=c"], washable: false, width_cm: { min: -1.5, max: 200 }, age: { max: 3 }, price: { min: "10", max: "49.99", currency: "USD" } };
+  const params = new URLSearchParams();
+  writeFilter(filter, params);
+  assert.equal(params.get("price"), "10..49.99");
+  assert.deepEqual(readFilter(new URLSearchParams(String(params))), filter);
+});
+
+test("what an address says wrongly is left out of the filter", () => {
+  const check = (text, expected) => assert.deepEqual(readFilter(new URLSearchParams(text)), expected, text);
+  check("q=red&f.Color=red&f.=red&f.color=&b.washable=maybe&n.width=1&n.width_cm=x..y&price=cheap", {});
+  check("f.color=red&f.color=red&f.color=blue", { color: ["red", "blue"] });
+  check("price=5..&currency=dollars", { price: { min: "5" } });
+  check("n.width_cm=200..100", { width_cm: { min: 100, max: 200 } });
+});
+
+test("conditions are added and removed without touching others", () => {
+  const filter = { color: ["Red"], washable: true };
+  assert.deepEqual(toggled(filter, "color", "blue", true), { washable: true, color: ["Red", "blue"] });
+  assert.deepEqual(toggled(filter, "color", "réd", false), { washable: true });
+  assert.deepEqual(withCondition(filter, "washable"), { color: ["Red"] });
+  assert.deepEqual(filter, { color: ["Red"], washable: true });
+  assert.deepEqual([rangeOf("20", "5"), rangeOf(undefined, 3), rangeOf()], [{ min: "5", max: "20" }, { max: 3 }, undefined]);
+});
+
+test("every value of a filter is a chip of its own", () => {
+  const filter = { color: ["red", "blue"], washable: false, width_cm: { min: 100 }, price: { max: "50", currency: "EUR" } };
+  assert.deepEqual(filterChips(filter).map(({ label }) => label), ["Color: red", "Color: blue", "Washable: no", "Width (cm): 100 or more", "Price: up to €50"]);
+  assert.deepEqual(filterChips(filter)[0].without.color, ["blue"]);
+  assert.equal("price" in filterChips(filter)[4].without, false);
+});
+
+test("facets are those of the products, the most frequent first", () => {
+  const product = (...names) => ({ attributes: Object.fromEntries(names.map((name) => [name, "x"])) });
+  const products = [product("a", "b"), product("b"), product("b", "a", "rare"), {}];
+  assert.deepEqual(facetNames(products, { size: ["M"], price: { min: "5" } }), ["price", "b", "a", "size"]);
+  assert.deepEqual(facetNames([product("only")], {}), ["price", "only"]);
+  const many = Array.from({ length: 30 }, (_, n) => `n${n}`);
+  assert.equal(facetNames([product(...many), product(...many), {}, {}], {}).length, 9);
+  assert.equal(withFilterNames(many, { color: ["red"] }).length, 20);
+});
+
+test("the rows of a form are the product's attributes, with their types", () => {
+  const attributes = { color: ["navy", "white"], brand: "Acme", width_cm: 21.5, washable: false };
+  assert.deepEqual(fromRows(toRows(attributes)), { attributes, errors: new Map() });
+  const row = (name, type, value) => ({ name, type, value });
+  const rows = [row("", "text", ""), row("a", "number", "many"), row("b", "text", " "), row("", "text", "x"), row("c", "texts", "x\n\nx\ny"), row("c", "text", "again")];
+  const { attributes: read, errors } = fromRows(rows);
+  assert.deepEqual(read, { c: ["x", "y"] });
+  assert.deepEqual([...errors.keys()], [1, 2, 3, 5]);
+  assert.match(errors.get(1), /must be a number/);
 });

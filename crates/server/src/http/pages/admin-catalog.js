@@ -1,15 +1,20 @@
-// The catalog: a table of products with a filter, pages, an editor and bulk actions.
+// The catalog: a table of products with filters, orders, pages, an editor and bulk actions.
 
 import { told, wasAborted } from "./api.js";
 import { BulkActions } from "./admin-bulk.js";
 import { Editor } from "./admin-editor.js";
+import { CatalogFilters } from "./admin-filters.js";
+import { attributesLine, labelOf } from "./attributes.js";
 import { confirmed, say } from "./dialogs.js";
 import { fill, h, icon } from "./dom.js";
+import { isEmpty, readFilter, writeFilter } from "./filters.js";
 import { pageOf, ROWS } from "./listing.js";
 import { picture } from "./pictures.js";
 import { counted, number, when } from "./words.js";
 
 const PAUSE_MS = 200;
+const SORTS = [["", "Newest first"], ["oldest", "Oldest first"], ["price", "Price, lowest first"], ["-price", "Price, highest first"]];
+const SORT = /^-?[a-z][a-z0-9_]{0,39}$/;
 
 export class CatalogView {
   #underway;
@@ -17,17 +22,23 @@ export class CatalogView {
 
   constructor({ api }) {
     this.api = api;
-    this.state = { text: "", shown: "all", page: 0 };
+    this.state = { text: "", key: "", shown: "all", filter: {}, sort: "", page: 0 };
     this.selected = new Map();
     this.products = [];
-    this.editor = new Editor({ api, onSaved: () => this.load() });
+    this.attributeNames = new Set();
+    this.filters = new CatalogFilters({ api, onChange: (changes) => this.#go(changes) });
+    this.editor = new Editor({ api, onSaved: () => this.load(), attributeNames: () => [...this.attributeNames].sort() });
     this.bulk = new BulkActions({ api, selected: this.selected, onDone: () => this.load() });
     this.element = this.#draw();
     this.editor.resume();
   }
 
   enter(state) {
-    this.state = { text: state.get("q") ?? "", shown: state.get("show") ?? "all", page: Math.max(Number(state.get("page")) || 1, 1) - 1 };
+    const sort = SORT.test(state.get("sort") ?? "") ? state.get("sort") : "";
+    this.state = {
+      text: state.get("q") ?? "", key: state.get("key") ?? "", shown: state.get("show") ?? "all",
+      filter: readFilter(state), sort, page: Math.max(Number(state.get("page")) || 1, 1) - 1,
+    };
     if (this.filter.value.trim() !== this.state.text) this.filter.value = this.state.text;
     this.shown.value = this.state.shown;
     this.load();
@@ -39,10 +50,13 @@ export class CatalogView {
 
   #go(changes) {
     clearTimeout(this.#timer);
-    const { text, shown, page } = { ...this.state, text: this.filter.value.trim(), page: 0, ...changes };
+    const { text, key, shown, filter, sort, page } = { ...this.state, text: this.filter.value.trim(), page: 0, ...changes };
     const state = new URLSearchParams();
     if (text !== "") state.set("q", text);
+    if (key !== "") state.set("key", key);
     if (shown !== "all") state.set("show", shown);
+    writeFilter(filter, state);
+    if (sort !== "") state.set("sort", sort);
     if (page > 0) state.set("page", page + 1);
     const address = state.size > 0 ? `#/catalog?${state}` : "#/catalog";
     history.replaceState(null, "", address);
@@ -81,6 +95,7 @@ export class CatalogView {
     });
     this.shown = h("select", { class: "field-input", id: "shown", on: { change: () => this.#go({ shown: this.shown.value }) } },
       [["all", "All products"], ["visible", "Visible"], ["hidden", "Hidden"]].map(([value, text]) => h("option", { value }, text)));
+    this.sort = h("select", { class: "field-input", id: "catalog-sort", on: { change: () => this.#go({ sort: this.sort.value }) } });
     this.summary = h("p", { class: "soft summary", role: "status" });
     this.all = h("input", { type: "checkbox", "aria-label": "Select all on this page", on: { change: () => this.#selectAll(this.all.checked) } });
     this.rows = h("tbody", {});
@@ -103,7 +118,9 @@ export class CatalogView {
       h("div", { class: "toolbar", role: "search" },
         h("div", { class: "toolbar-grow" }, h("label", { class: "visually-hidden", for: "filter" }, "Find products"), this.filter),
         h("div", {}, h("label", { class: "visually-hidden", for: "shown" }, "Which products"), this.shown),
-        this.summary),
+        h("div", {}, h("label", { class: "visually-hidden", for: "catalog-sort" }, "Sort by"), this.sort),
+        this.filters.button, this.summary),
+      this.filters.chips,
       this.notice, this.table,
       h("nav", { class: "pager", "aria-label": "Pages" }, this.before, this.after),
       this.bulk.element);
@@ -119,6 +136,8 @@ export class CatalogView {
 
   #show({ products, total, hasNext }) {
     this.products = products;
+    this.#learnNames(products);
+    this.filters.show(this.state, products);
     fill(this.rows, products.map((product) => this.#row(product)));
     this.before.disabled = this.state.page === 0;
     this.after.disabled = !hasNext;
@@ -130,12 +149,27 @@ export class CatalogView {
     this.#showSelection();
   }
 
+  /// Suggests the names of the attributes that were seen, and sorts by the numbers among them.
+  #learnNames(products) {
+    const numbers = new Set();
+    for (const [name, value] of products.flatMap(({ attributes }) => Object.entries(attributes ?? {}))) {
+      this.attributeNames.add(name);
+      if (typeof value === "number") numbers.add(name);
+    }
+    const sorted = this.state.sort.replace("-", "");
+    if (sorted !== "" && !SORTS.some(([value]) => value.replace("-", "") === sorted)) numbers.add(sorted);
+    const byNumber = [...numbers].sort().flatMap((name) => [[name, `${labelOf(name)}, lowest first`], [`-${name}`, `${labelOf(name)}, highest first`]]);
+    fill(this.sort, [...SORTS, ...byNumber].map(([value, text]) => h("option", { value }, text)));
+    this.sort.value = this.state.sort;
+  }
+
   #empty() {
-    const filtered = this.state.text !== "" || this.state.shown !== "all";
+    const { text, key, shown, filter } = this.state;
+    const filtered = text !== "" || key !== "" || shown !== "all" || !isEmpty(filter);
     return h("div", { class: "empty" },
       h("h2", { class: "empty-title" }, filtered ? "No product fits" : "The catalog is empty"),
       filtered
-        ? h("button", { class: "button", type: "button", on: { click: () => this.#go({ text: "", shown: "all" }) } }, "Show all products")
+        ? h("button", { class: "button", type: "button", on: { click: () => this.#go({ text: "", key: "", shown: "all", filter: {} }) } }, "Show all products")
         : h("p", { class: "soft" }, "Create a first product, or ", h("a", { href: "#/import" }, "import a file"), "."));
   }
 
@@ -158,7 +192,8 @@ export class CatalogView {
       h("td", { class: "cell-picture" }, picture(product)),
       h("td", { class: "cell-title" },
         h("button", { class: "link", type: "button", dir: "auto", on: { click: () => this.editor.edit(product.id) } }, product.title),
-        h("span", { class: "row-about soft", dir: "auto" }, product.description)),
+        h("span", { class: "row-about soft", dir: "auto" }, product.description),
+        product.key || product.attributes ? h("span", { class: "row-attributes", dir: "auto" }, product.key ? [h("code", {}, product.key), " "] : undefined, attributesLine(product.attributes)) : undefined),
       h("td", { class: "cell-price price" }, product.price),
       h("td", { class: "cell-state" }, product.hidden ? h("span", { class: "badge badge-hidden" }, "Hidden") : h("span", { class: "badge" }, "Visible")),
       h("td", { class: "cell-when soft" }, when(product.updated_at)),

@@ -1,18 +1,20 @@
 // The form of one product. What was typed survives a reload, an expired token and a concurrent change.
 
+import { AttributeRows, fromRows, toRows } from "./admin-attributes.js";
 import { Problem, told } from "./api.js";
 import { openDialog, say } from "./dialogs.js";
 import { fill, h } from "./dom.js";
 import { isBlocked, picture } from "./pictures.js";
 import { recall, remember } from "./storage.js";
 
-/// The storage key of an unfinished form: `{ id, etag, key, fields }`.
+/// The storage key of an unfinished form: `{ id, etag, key, fields, attributesRead }`.
 const DRAFT = "draft.product";
-const EMPTY = { title: "", description: "", price: "", hidden: false, media: "" };
+const EMPTY = { title: "", description: "", price: "", hidden: false, media: "", key: "", url: "", attributes: [] };
 
 export class Editor {
-  constructor({ api, onSaved }) {
-    Object.assign(this, { api, onSaved });
+  /// `attributeNames` returns the names that the form suggests.
+  constructor({ api, onSaved, attributeNames }) {
+    Object.assign(this, { api, onSaved, attributeNames });
   }
 
   create() {
@@ -36,18 +38,23 @@ export class Editor {
 
   async #read(id) {
     const { body, headers } = await this.api.call("GET", `/products/${id}`);
-    return { id, etag: headers.get("etag"), fields: toFields(body) };
+    const fields = toFields(body);
+    return { id, etag: headers.get("etag"), fields, attributesRead: JSON.stringify(fields.attributes) };
   }
 
   #open(draft, notice) {
+    draft.fields = { ...EMPTY, ...draft.fields };
     this.draft = draft;
     this.fields = {
       title: h("input", { class: "field-input", id: "product-title", type: "text", required: true, maxlength: "500", value: draft.fields.title, dir: "auto" }),
       price: h("input", { class: "field-input", id: "product-price", type: "text", required: true, placeholder: "$19.99 or 19,99 €", autocomplete: "off", value: draft.fields.price }),
       description: h("textarea", { class: "field-input", id: "product-description", rows: "6", maxlength: "20000", value: draft.fields.description, dir: "auto" }),
       media: h("textarea", { class: "field-input field-small", id: "product-media", rows: "2", spellcheck: "false", placeholder: "https://…", value: draft.fields.media }),
+      key: h("input", { class: "field-input", id: "product-key", type: "text", maxlength: "100", autocomplete: "off", spellcheck: "false", value: draft.fields.key }),
+      url: h("input", { class: "field-input", id: "product-url", type: "url", maxlength: "2000", autocomplete: "off", placeholder: "https://…", value: draft.fields.url }),
       hidden: h("input", { id: "product-hidden", type: "checkbox", checked: draft.fields.hidden }),
     };
+    this.attributes = new AttributeRows({ rows: draft.fields.attributes, names: this.attributeNames() });
     this.notice = h("div", {}, notice ? h("p", { class: "notice notice-good" }, notice) : undefined);
     this.preview = h("div", { class: "editor-preview" });
     this.saveButton = h("button", { class: "button button-main", type: "submit" }, draft.id ? "Save" : "Create");
@@ -65,6 +72,8 @@ export class Editor {
     this.notice,
     h("div", { class: "fields-row fields-title-price" }, field("Title", this.fields.title), field("Price", this.fields.price)),
     field("Description", this.fields.description),
+    h("div", { class: "fields-row fields-key-url" }, field("Key, such as a SKU", this.fields.key), field("The product’s page", this.fields.url)),
+    this.attributes.element,
     field("Pictures, one address a line", this.fields.media),
     this.preview,
     h("label", { class: "check" }, this.fields.hidden, "Hidden from shoppers"),
@@ -75,8 +84,11 @@ export class Editor {
   }
 
   #written() {
-    const { title, price, description, media, hidden } = this.fields;
-    return { title: title.value, price: price.value, description: description.value, media: media.value, hidden: hidden.checked };
+    const { title, price, description, media, key, url, hidden } = this.fields;
+    return {
+      title: title.value, price: price.value, description: description.value, media: media.value, hidden: hidden.checked,
+      key: key.value, url: url.value, attributes: this.attributes.written(),
+    };
   }
 
   #keep() {
@@ -101,10 +113,15 @@ export class Editor {
   }
 
   async #save() {
-    this.saveButton.disabled = true;
     this.#showErrors(new Map());
+    const written = this.#written();
+    const { attributes, errors } = fromRows(written.attributes);
+    if (errors.size > 0) return this.attributes.showErrors(errors).focus();
+    this.saveButton.disabled = true;
     try {
-      const body = toBody(this.#written());
+      const body = toBody(written, this.draft.id === undefined);
+      // Attributes that were not touched are not sent, so that no form can change them.
+      if (JSON.stringify(written.attributes) !== this.draft.attributesRead) body.attributes = attributes;
       if (this.draft.id === undefined) {
         await this.api.call("POST", "/products", { body, headers: { "Idempotency-Key": this.draft.key } });
       } else {
@@ -138,6 +155,7 @@ export class Editor {
       input.setAttribute("aria-invalid", message ? "true" : "false");
       if (message) first ??= input;
     }
+    first ??= this.attributes.showProblems(errors);
     first?.focus();
     return errors.size > 0 && first !== undefined;
   }
@@ -167,14 +185,19 @@ function field(label, input) {
   return h("div", { class: "field" }, h("label", { class: "field-label", for: input.id }, label), input, h("p", { class: "field-error", id: error }));
 }
 
-function toFields({ title, description, price, hidden, media }) {
-  return { title, description, price, hidden, media: media.map(({ url }) => url).join("\n") };
+function toFields({ title, description, price, hidden, media, key = "", url = "", attributes }) {
+  return { title, description, price, hidden, key, url, media: media.map((item) => item.url).join("\n"), attributes: toRows(attributes) };
 }
 
 function toMedia(text) {
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "").map((url) => ({ url, type: "image" }));
 }
 
-function toBody({ title, description, price, hidden, media }) {
-  return { title, description, price, hidden, media: toMedia(media) };
+/// The body of a create or an update. A blank key or URL is left out of a create, and removes it in an
+/// update.
+function toBody({ title, description, price, hidden, media, key, url }, isNew) {
+  const body = { title, description, price, hidden, media: toMedia(media) };
+  if (key !== "" || !isNew) body.key = key;
+  if (url.trim() !== "" || !isNew) body.url = url.trim();
+  return body;
 }

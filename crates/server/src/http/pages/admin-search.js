@@ -1,8 +1,12 @@
-// The search lab: a search with the parts of each product's score drawn as bars.
+// The search lab: a search with its filter and facets, and the parts of each product's score drawn as
+// bars. The filter is written as JSON or chosen from the facets, which write it.
 
+import { attributesLine } from "./attributes.js";
 import { Problem, told, wasAborted } from "./api.js";
 import { chipsOf } from "./chips.js";
 import { fill, h } from "./dom.js";
+import { FacetPanel } from "./facets.js";
+import { facetNames, isEmpty } from "./filters.js";
 import { Finder } from "./finder.js";
 import { picture } from "./pictures.js";
 import { recall, remember } from "./storage.js";
@@ -10,21 +14,29 @@ import { counted, duration } from "./words.js";
 
 const STATE = "search";
 const FOUND = 20;
+/// The most values of a facet.
+const FACET_VALUES = 60;
 const SWITCHES = [["price", "Prices"], ["exclusions", "Exclusions"], ["sort", "Order"], ["corrections", "Spelling"]];
 
 export class SearchView {
   constructor({ api }) {
     this.api = api;
-    const state = recall(STATE) ?? { query: "", hidden: false, off: [] };
+    const state = { query: "", hidden: false, off: [], filter: "", facets: "", sort: "", ...recall(STATE) };
     this.box = h("input", { class: "field-input", id: "lab-query", type: "search", maxlength: "1000", autocomplete: "off", spellcheck: "false", placeholder: "red shoes under $50 without leather", value: state.query });
     this.hidden = h("input", { type: "checkbox", checked: state.hidden });
+    const plain = { type: "text", autocomplete: "off", autocapitalize: "off", spellcheck: "false" };
+    this.filter = h("textarea", { class: "field-input field-small", id: "lab-filter", rows: "2", spellcheck: "false", placeholder: '{"color": ["red"], "price": {"max": "50"}}', "aria-describedby": "lab-filter-error", value: state.filter });
+    this.filterError = h("p", { class: "field-error", id: "lab-filter-error", role: "alert" });
+    this.facetNames = h("input", { ...plain, class: "field-input", id: "lab-facets", placeholder: "those of the first products", value: state.facets });
+    this.sort = h("input", { ...plain, class: "field-input", id: "lab-sort", placeholder: "relevance", value: state.sort });
+    this.panel = new FacetPanel({ element: h("div", { class: "facets" }), onChange: (filter) => this.#setFilter(filter) });
     this.switches = SWITCHES.map(([name, label]) => [name, label, h("input", { type: "checkbox", checked: !state.off.includes(name) })]);
     this.summary = h("p", { class: "soft", role: "status" });
     this.readings = h("ul", { class: "readings" });
     this.results = h("ol", { class: "explained" });
     this.finder = new Finder({
       find: (request, signal) => this.#find(request, signal),
-      show: (_, answer) => this.#show(answer),
+      show: (request, answer) => this.#show(request, answer),
       fail: (_, error) => this.#fail(error),
     });
     const form = h("form", {
@@ -40,10 +52,14 @@ export class SearchView {
     h("div", { class: "field" }, h("label", { class: "field-label", for: "lab-query" }, "Query"), this.box),
     h("fieldset", { class: "switches" }, h("legend", { class: "visually-hidden" }, "What is read in the query"),
       this.switches.map(([, label, input]) => h("label", { class: "check" }, input, label)),
-      h("label", { class: "check" }, this.hidden, "Hidden products too")));
+      h("label", { class: "check" }, this.hidden, "Hidden products too")),
+    h("div", { class: "field" }, h("label", { class: "field-label", for: "lab-filter" }, "Filter, as JSON"), this.filter, this.filterError),
+    h("div", { class: "fields-row" },
+      h("div", { class: "field" }, h("label", { class: "field-label", for: "lab-facets" }, "Facets, separated by commas"), this.facetNames),
+      h("div", { class: "field" }, h("label", { class: "field-label", for: "lab-sort" }, "Sort"), this.sort)));
     this.element = h("section", { class: "stack-wide" },
-      h("div", { class: "view-head" }, h("h1", { class: "view-title" }, "Search lab"), h("p", { class: "soft" }, "What was understood, and what each product’s score is made of")),
-      form, h("div", { class: "stack" }, this.summary, this.readings), this.results);
+      h("div", { class: "view-head" }, h("h1", { class: "view-title" }, "Search lab"), h("p", { class: "soft" }, "What was understood, what a filter does, and what each product’s score is made of")),
+      form, h("div", { class: "stack" }, this.summary, this.readings), h("div", { class: "lab" }, this.panel.element, this.results));
   }
 
   enter() {
@@ -56,35 +72,73 @@ export class SearchView {
 
   #ask(soon) {
     const off = this.switches.filter(([, , input]) => !input.checked).map(([name]) => name);
-    remember(STATE, { query: this.box.value, hidden: this.hidden.checked, off });
+    remember(STATE, { query: this.box.value, hidden: this.hidden.checked, off, filter: this.filter.value, facets: this.facetNames.value, sort: this.sort.value });
     const query = this.box.value.trim();
-    if (query === "") {
+    const filter = this.#readFilter();
+    if (filter === null || (query === "" && filter === undefined)) {
       this.finder.cancel();
-      fill(this.summary, "Type a query to see how it is read.");
+      fill(this.summary, filter === null ? undefined : "Type a query or a filter to see what it finds.");
       fill(this.readings);
+      this.panel.show({ names: [], filter: {} });
       return fill(this.results);
     }
-    const request = { query, limit: FOUND, include_hidden: this.hidden.checked, understand: Object.fromEntries(off.map((name) => [name, false])), explain: true };
+    const request = { include_hidden: this.hidden.checked, understand: Object.fromEntries(off.map((name) => [name, false])) };
+    if (query !== "") request.query = query;
+    if (filter !== undefined) request.filter = filter;
+    if (this.sort.value.trim() !== "") request.sort = this.sort.value.trim();
     return soon ? this.finder.askSoon(request) : this.finder.ask(request);
   }
 
-  async #find(request, signal) {
-    const began = performance.now();
-    const answer = await this.api.post("/search", request, { signal });
-    return { ...answer, took: performance.now() - began };
+  /// The filter that is written; `undefined` where there is none, and `null` where it is not an object.
+  #readFilter() {
+    const text = this.filter.value.trim();
+    let filter = text === "" ? undefined : null;
+    try {
+      const value = text === "" ? undefined : JSON.parse(text);
+      if (value !== null && typeof value === "object" && !Array.isArray(value)) filter = value;
+    } catch {
+      // Half a filter is not searched for.
+    }
+    fill(this.filterError, filter === null ? "This is not a JSON object yet." : undefined);
+    this.filter.setAttribute("aria-invalid", filter === null ? "true" : "false");
+    return filter;
   }
 
-  #show({ products, total, took, understood, query }) {
-    fill(this.summary, `${counted(total, "product")} in ${duration(took)}`);
-    const chips = chipsOf(query, understood).map(({ kind, label }) => reading(kind, label));
-    fill(this.readings, reading("words", understood.residual === "" ? "no words: conditions alone" : `searched for: ${understood.residual}`), chips);
+  #setFilter(filter) {
+    this.filter.value = isEmpty(filter) ? "" : JSON.stringify(filter);
+    this.#ask(false);
+  }
+
+  /// Searches, then counts the facets of what was found, and what there is without the filter.
+  async #find(request, signal) {
+    const began = performance.now();
+    const answer = await this.api.post("/search", { ...request, limit: FOUND, explain: true }, { signal });
+    const took = performance.now() - began;
+    const named = this.facetNames.value.split(",").map((name) => name.trim()).filter((name) => name !== "");
+    const { not: _, ...filter } = request.filter ?? {};
+    const names = named.length > 0 ? named : facetNames(answer.products, filter);
+    const count = (more) => this.api.post("/search", { ...request, limit: 1, ...more }, { signal });
+    const counts = await count({ facets: names, facet_limit: FACET_VALUES });
+    const unfiltered = isEmpty(request.filter ?? {}) ? undefined : (await count({ filter: {} })).total;
+    return { ...answer, took, names, facets: counts.facets, exact: counts.facets_are_exact, unfiltered };
+  }
+
+  #show(request, { products, total, took, understood, query, names, facets, exact, unfiltered }) {
+    const without = unfiltered === undefined ? "" : `; ${counted(unfiltered, "product")} without the filter`;
+    fill(this.summary, `${counted(total, "product")} in ${duration(took)}${without}`);
+    const chips = request.query === undefined ? [] : chipsOf(query, understood).map(({ kind, label }) => reading(kind, label));
+    const words = request.query === undefined ? "no query: the filter alone" : understood.residual === "" ? "no words: conditions alone" : `searched for: ${understood.residual}`;
+    fill(this.readings, reading("words", words), chips);
+    this.panel.show({ facets, names, filter: request.filter ?? {}, exact });
     const top = Math.max(...products.map((product) => product.explanation?.score ?? 0), Number.EPSILON);
     fill(this.results, products.map((product) => explained(product, top)));
   }
 
   #fail(error) {
     if (wasAborted(error)) return;
-    fill(this.summary, h("span", { class: "field-error" }, error instanceof Problem && error.errors[0] ? error.errors[0].message : told(error)));
+    const fault = error instanceof Problem ? error.errors[0] : undefined;
+    const text = fault === undefined ? told(error) : fault.field && fault.field !== "query" ? `${fault.field}: ${fault.message}` : fault.message;
+    fill(this.summary, h("span", { class: "field-error" }, text));
   }
 }
 
@@ -98,6 +152,8 @@ function explained(product, top) {
     picture(product),
     h("div", { class: "explained-text" },
       h("p", { class: "explained-title" }, h("span", { dir: "auto" }, product.title), h("span", { class: "price" }, product.price)),
+      product.attributes || product.key ? h("p", { class: "row-attributes", dir: "auto" }, [product.key, attributesLine(product.attributes)].filter(Boolean).join(" · ")) : undefined,
+      why?.key ? h("p", { class: "badge" }, "The query is the key of this product") : undefined,
       why ? bars(why, top) : undefined));
 }
 
@@ -122,8 +178,8 @@ function said({ term, as }) {
   return as && as !== term ? `${term} as ${as}` : term;
 }
 
-function places({ title, description }) {
-  return [title > 0 ? "title" : undefined, description > 0 ? "description" : undefined].filter(Boolean).join(" and ");
+function places({ title, description, attribute }) {
+  return [title > 0 && "title", description > 0 && "description", attribute && "key or attribute"].filter(Boolean).join(" and ");
 }
 
 function pair(name, value, kind = "plain") {

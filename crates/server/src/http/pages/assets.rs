@@ -27,10 +27,11 @@ macro_rules! files {
 }
 
 pub(super) const FILES: &[(&str, &str, &str)] = &files! {
-    SCRIPT: "api.js", "cards.js", "charts.js", "chips.js", "admin.js", "admin-bulk.js",
-        "admin-catalog.js", "admin-dashboard.js", "admin-editor.js", "admin-import.js",
-        "admin-search.js", "admin-tokens.js", "detail.js", "dialogs.js", "dom.js", "finder.js", "importer.js",
-        "listing.js", "pictures.js", "records.js", "shop.js", "signin.js", "storage.js", "words.js";
+    SCRIPT: "api.js", "attributes.js", "cards.js", "charts.js", "chips.js", "admin.js",
+        "admin-attributes.js", "admin-bulk.js", "admin-catalog.js", "admin-dashboard.js",
+        "admin-editor.js", "admin-filters.js", "admin-import.js", "admin-search.js", "admin-tokens.js",
+        "detail.js", "dialogs.js", "dom.js", "drawer.js", "facets.js",
+        "filters.js", "finder.js", "importer.js", "listing.js", "pictures.js", "records.js", "shop.js", "signin.js", "storage.js", "words.js";
     STYLE: "base.css", "admin.css", "shop.css";
     PICTURE: "icon.svg";
 };

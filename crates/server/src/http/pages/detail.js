@@ -2,6 +2,7 @@
 
 import { h, fill, icon } from "./dom.js";
 import { Problem, told, wasAborted } from "./api.js";
+import { labelOf, valueText } from "./attributes.js";
 import { card } from "./cards.js";
 import { picture } from "./pictures.js";
 
@@ -75,7 +76,9 @@ export class Detail {
         h("h2", { class: "detail-title", dir: "auto" }, product.title),
         h("p", { class: "price price-large" }, product.price),
         product.hidden ? h("p", { class: "badge badge-hidden" }, "Hidden from shoppers") : undefined,
-        product.description ? h("p", { class: "detail-about", dir: "auto" }, product.description) : undefined),
+        product.description ? h("p", { class: "detail-about", dir: "auto" }, product.description) : undefined,
+        attributeList(product),
+        product.url ? h("a", { class: "button", href: product.url, rel: "noopener noreferrer" }, "Go to the product’s page", icon("out")) : undefined),
       this.similar,
     ];
   }
@@ -96,4 +99,11 @@ export class Detail {
       h("ul", { class: "grid grid-small" }, found.products.map((other) => card(other, this.linkTo(other.id)))));
     panel.hidden = false;
   }
+}
+
+function attributeList({ key, attributes = {} }) {
+  const rows = Object.entries(attributes).map(([name, value]) => [labelOf(name), valueText(value)]);
+  if (key !== undefined) rows.push(["Key", key]);
+  if (rows.length === 0) return undefined;
+  return h("dl", { class: "detail-attributes" }, rows.map(([label, text]) => [h("dt", {}, label), h("dd", { dir: "auto" }, text)]));
 }

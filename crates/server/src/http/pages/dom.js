@@ -6,9 +6,9 @@ const SVG_TAGS = new Set(["svg", "g", "path", "rect", "circle", "line", "polylin
 
 const ATTRIBUTES = new Set([
   "accept", "alt", "autocomplete", "autocapitalize", "class", "cols", "colspan", "d", "cx", "cy", "dir", "download",
-  "enterkeyhint", "fill", "focusable", "for", "height", "id", "inputmode", "lang", "loading", "decoding", "max",
+  "enterkeyhint", "fill", "focusable", "for", "height", "id", "inputmode", "lang", "list", "loading", "decoding", "max",
   "maxlength", "method", "min", "name", "pattern", "placeholder", "points", "preserveAspectRatio", "r", "rel", "role",
-  "rows", "rx", "ry", "scope", "sizes", "spellcheck", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin",
+  "rows", "rx", "ry", "scope", "sizes", "spellcheck", "step", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin",
   "tabindex", "text-anchor", "title", "transform", "type", "viewBox", "width", "x", "x1", "x2", "y", "y1", "y2",
 ]);
 const ADDRESSES = new Set(["href", "src"]);
@@ -103,4 +103,6 @@ const ICONS = {
   leave: ["M8 4H4v12h4", "M8 10h9", "m13 6 4 4-4 4"],
   warning: ["M10 3 2 17h16L10 3Z", "M10 8v4", "M10 14.5v.5"],
   done: ["m4 10 4 4 8-9"],
+  filter: ["M3 6h14", "M6 10h8", "M8.5 14h3"],
+  out: ["M11 4h5v5", "m16 4-7 7", "M14 11v5H4V6h5"],
 };

@@ -1,19 +1,29 @@
-// The shop page: a search box with results as you type.
+// The shop page: a search box with results as you type, and facets to narrow them down. The query,
+// filters, order and number of shown pages are in the URL's fragment, which is never sent to a server.
 
 import { Api, Problem, told } from "./api.js";
 import { card, walkWithArrows } from "./cards.js";
 import { chipsOf } from "./chips.js";
 import { Detail } from "./detail.js";
 import { byId, fill, h, icon } from "./dom.js";
+import { Drawer } from "./drawer.js";
+import { FacetPanel } from "./facets.js";
+import { facetNames, filterChips, isEmpty, readFilter, withFilterNames, writeFilter } from "./filters.js";
 import { Finder } from "./finder.js";
 import { AskedSession, DemoSession, demoToken, addSignOut } from "./signin.js";
 import { counted, duration } from "./words.js";
 
 const PAGE = 24;
+/// Pages of one request when several are restored at once.
+const PAGES_AT_ONCE = 2;
 /// The largest offset of a search.
 const FURTHEST = 1000;
-/// A query that matches every product, newest first: shown before the user searches.
-const WINDOW = "newest";
+/// The most values of a facet.
+const FACET_VALUES = 60;
+
+const SORTS = { relevance: "Relevance", price: "Price, lowest first", "-price": "Price, highest first", newest: "Newest first" };
+/// The orders that a query may ask for in words.
+const ASKED_SORTS = { price_ascending: "price", price_descending: "-price", newest: "newest" };
 
 const DEMO_EXAMPLES = [
   "something warm for my neck under $40",
@@ -29,6 +39,7 @@ class Shop {
     this.examples = examples;
     this.box = byId("query");
     this.understand = {};
+    this.view = { filter: {}, sort: undefined, pages: 1 };
     this.shown = [];
     this.finder = new Finder({
       find: (request, signal) => this.#find(request, signal),
@@ -40,13 +51,22 @@ class Shop {
       linkTo: (id) => this.#address({ product: id }),
       onClose: () => this.#leaveProduct(),
     });
+    this.facets = new FacetPanel({ element: byId("facets"), onChange: (filter) => this.#go({ filter }) });
+    this.drawer = this.#makeDrawer();
     this.#listen();
     this.#follow();
+  }
+
+  #makeDrawer() {
+    this.drawerDone = h("button", { class: "button button-main", type: "button", on: { click: () => this.drawer.close() } }, "Show products");
+    this.drawerClear = h("button", { class: "button", type: "button", on: { click: () => this.#go({ filter: {} }) } }, "Clear all");
+    return new Drawer({ title: "Filters", content: byId("facets"), foot: [this.drawerClear, this.drawerDone] });
   }
 
   #listen() {
     this.box.addEventListener("input", () => {
       this.understand = {};
+      this.view = { ...this.view, pages: 1 };
       history.replaceState(null, "", this.#address({}));
       this.#search(true);
     });
@@ -64,7 +84,7 @@ class Shop {
       }
     });
     document.addEventListener("keydown", (event) => {
-      const typing = event.target.closest?.("input, textarea, select, dialog");
+      const typing = event.target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, dialog");
       if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
         event.preventDefault();
         this.box.focus();
@@ -76,6 +96,8 @@ class Shop {
     walkWithArrows(byId("results"), () => this.box.focus());
     byId("query-clear").addEventListener("click", () => this.say(""));
     byId("more").addEventListener("click", () => this.#more());
+    byId("open-filters").addEventListener("click", () => this.drawer.open());
+    byId("sort").addEventListener("change", (event) => this.#go({ sort: event.target.value === this.usualSort ? undefined : event.target.value }));
     window.addEventListener("hashchange", () => this.#follow());
   }
 
@@ -83,15 +105,27 @@ class Shop {
   say(query, understand = {}) {
     this.box.value = query;
     this.understand = understand;
+    this.view = { ...this.view, pages: 1 };
     history.replaceState(null, "", this.#address({}));
     this.box.focus();
+    this.#search(false);
+  }
+
+  /// Changes the filter or the order: a step that the browser's back button takes back.
+  #go(changes) {
+    this.view = { ...this.view, pages: 1, ...changes };
+    history.pushState(null, "", this.#address({}));
     this.#search(false);
   }
 
   /// The URL of a state, in the fragment so that it is never sent to the server.
   #address({ product }) {
     const state = new URLSearchParams();
+    const { filter, sort, pages } = this.view;
     if (this.box.value.trim() !== "") state.set("q", this.box.value);
+    writeFilter(filter, state);
+    if (sort !== undefined) state.set("sort", sort);
+    if (pages > 1) state.set("pages", String(pages));
     if (product !== undefined) state.set("product", product);
     return `#${state}`;
   }
@@ -99,9 +133,12 @@ class Shop {
   /// Restores the state from the URL.
   #follow() {
     const state = new URLSearchParams(location.hash.slice(1));
-    const query = state.get("q") ?? "";
-    if (query !== this.box.value || this.answered === undefined) {
-      this.box.value = query;
+    const before = this.#address({});
+    this.box.value = state.get("q") ?? "";
+    const pages = Math.min(Math.max(Math.trunc(Number(state.get("pages"))) || 1, 1), FURTHEST / PAGE);
+    const sort = Object.hasOwn(SORTS, state.get("sort")) ? state.get("sort") : undefined;
+    this.view = { filter: readFilter(state), sort, pages };
+    if (this.#address({}) !== before || this.answered === undefined) {
       this.understand = {};
       this.#search(false);
     }
@@ -118,37 +155,116 @@ class Shop {
   }
 
   #search(soon) {
-    const said = this.box.value.trim();
-    const request = said === ""
-      ? { query: WINDOW, isWindow: true, understand: {} }
-      : { query: said, isWindow: false, understand: this.understand };
+    const query = this.box.value.trim();
+    const { filter, sort, pages } = this.view;
+    const isWindow = query === "" && isEmpty(filter);
+    const request = { query, isWindow, filter, sort, pages, understand: query === "" ? {} : this.understand };
+    request.facets = withFilterNames(this.#keepsFacets(request) ? this.names.list : ["price"], filter);
     byId("results").setAttribute("aria-busy", "true");
-    if (soon && said !== "") this.finder.askSoon(request);
+    if (soon && query !== "") this.finder.askSoon(request);
     else this.finder.ask(request);
   }
 
-  async #find(request, signal, offset = 0) {
-    const { query, understand } = request;
+  async #find(request, signal) {
     const began = performance.now();
-    const answer = await this.api.post("/search", { query, limit: PAGE, offset, understand }, { signal });
-    return { ...answer, took: performance.now() - began };
+    const answer = await this.#ask(request, { limit: PAGE * Math.min(request.pages, PAGES_AT_ONCE), facets: request.facets }, signal);
+    const took = performance.now() - began;
+    const wanted = Math.min(request.pages * PAGE, answer.total, FURTHEST + PAGE);
+    while (answer.products.length < wanted) {
+      const next = await this.#ask(request, { limit: PAGE * PAGES_AT_ONCE, offset: answer.products.length }, signal);
+      if (next.products.length === 0) break;
+      answer.products.push(...next.products);
+    }
+    return { ...answer, took };
+  }
+
+  /// Sends a search; without words, a filter alone lists the shop.
+  #ask({ query, filter, sort, understand }, { limit, offset = 0, facets }, signal) {
+    const body = { filter, limit, offset };
+    if (query !== "") Object.assign(body, { query, understand });
+    if (sort !== undefined) body.sort = sort;
+    if (facets !== undefined) Object.assign(body, { facets, facet_limit: FACET_VALUES });
+    return this.api.post("/search", body, { signal });
   }
 
   #show(request, answer) {
+    const keepsFacets = this.#keepsFacets(request);
     this.answered = request;
     this.total = answer.total;
     this.shown = answer.products;
     byId("results").setAttribute("aria-busy", "false");
     fill(byId("results"), answer.products.map((product) => this.#card(product)));
     this.#showMore();
-    const chips = request.isWindow ? [] : chipsOf(request.query, answer.understood, request.understand);
-    fill(byId("chips"), chips.map((chip) => this.#chip(chip)));
+    const chips = this.#chipsOf(request, answer);
+    fill(byId("chips"), chips.map((chip) => this.#chip(chip)), isEmpty(request.filter) ? undefined : h("li", {},
+      h("button", { class: "button button-quiet button-small", type: "button", on: { click: () => this.#clearFilter() } }, "Clear all")));
     byId("intro").hidden = !request.isWindow;
     if (request.isWindow) fill(byId("examples"), this.examples(answer.products).map((text) => this.#example(text)));
     const total = counted(answer.total, "product");
-    fill(byId("total"), request.isWindow ? `${total} in the shop, newest first` : [total, h("span", { class: "soft" }, ` in ${duration(answer.took)}`)]);
+    const order = request.sort === undefined ? ", newest first" : "";
+    fill(byId("total"), request.isWindow ? `${total} in the shop${order}` : [total, h("span", { class: "soft" }, ` in ${duration(answer.took)}`)]);
     this.#showNotice(answer.total === 0 ? this.#advice(request, chips) : undefined);
-    byId("query-clear").hidden = request.isWindow;
+    byId("query-clear").hidden = request.query === "";
+    byId("shelves").classList.toggle("is-bare", request.isWindow && answer.total === 0);
+    this.#showSort(request, answer);
+    this.#showFacets(request, answer, keepsFacets);
+  }
+
+  /// Conditions of the words and of the filter, in this order. An order that was chosen wins over one
+  /// in the words, which is not shown then.
+  #chipsOf(request, answer) {
+    const said = request.query === "" ? [] : chipsOf(request.query, answer.understood, request.understand);
+    const words = said.filter(({ kind }) => kind !== "sort" || request.sort === undefined)
+      .map((chip) => ({ ...chip, remove: () => this.say(chip.without.query, chip.without.understand) }));
+    return [...words, ...filterChips(request.filter).map((chip) => ({ ...chip, remove: () => this.#dropFilter(chip.without) }))];
+  }
+
+  /// Removes a condition with its chip, which had the focus.
+  #dropFilter(filter) {
+    this.#go({ filter });
+    byId("total").focus();
+  }
+
+  #clearFilter() {
+    this.#dropFilter({});
+  }
+
+  #showSort(request, answer) {
+    this.usualSort = ASKED_SORTS[answer.understood?.sort?.order] ?? (request.query === "" ? "newest" : "relevance");
+    const names = Object.keys(SORTS).filter((name) => name !== "relevance" || request.query !== "");
+    const select = byId("sort");
+    fill(select, names.map((name) => h("option", { value: name }, SORTS[name])));
+    select.value = names.includes(request.sort) ? request.sort : this.usualSort;
+  }
+
+  /// While the query stays, so do its facets: they do not move under the pointer. Facets that were
+  /// chosen for a part of the products only are chosen anew for all of them.
+  #keepsFacets({ query, filter }) {
+    return this.answered?.query === query && (this.names.isOfAll || !isEmpty(filter));
+  }
+
+  /// A new query shows its products at once and then asks for the facets that these products have.
+  async #showFacets(request, answer, keepsFacets) {
+    const active = filterChips(request.filter).length;
+    byId("filter-count").hidden = active === 0;
+    fill(byId("filter-count"), String(active), h("span", { class: "visually-hidden" }, " active"));
+    this.drawerClear.disabled = active === 0;
+    fill(this.drawerDone, `Show ${counted(answer.total, "product")}`);
+    if (keepsFacets) return this.#drawFacets(request, answer);
+    this.names = { list: facetNames(answer.products, {}), isOfAll: isEmpty(request.filter) };
+    const names = withFilterNames(this.names.list, request.filter);
+    if (names.every((name) => request.facets.includes(name))) return this.#drawFacets(request, answer);
+    try {
+      const counts = await this.#ask(request, { limit: 1, facets: names });
+      if (request === this.answered) this.#drawFacets({ ...request, facets: names }, counts);
+    } catch {
+      // The products are shown; without counts, the facets of the first request have to do.
+      if (request === this.answered) this.#drawFacets(request, answer);
+    }
+  }
+
+  #drawFacets({ filter, facets: names }, { facets, facets_are_exact: exact }) {
+    this.facets.show({ facets, names, filter, exact });
   }
 
   #card(product) {
@@ -165,10 +281,13 @@ class Shop {
     const request = this.answered;
     button.disabled = true;
     try {
-      const answer = await this.#find(request, undefined, this.shown.length);
+      const answer = await this.#ask(request, { limit: PAGE, offset: this.shown.length });
       if (request !== this.answered) return;
       const first = this.shown.length;
       this.shown.push(...answer.products);
+      this.view = { ...this.view, pages: Math.ceil(this.shown.length / PAGE) };
+      history.replaceState(null, "", this.#address({}));
+      for (const shown of byId("results").querySelectorAll(".card")) shown.setAttribute("href", this.#address({ product: shown.dataset.product }));
       byId("results").append(...answer.products.map((product) => this.#card(product)));
       this.#showMore();
       byId("results").querySelectorAll(".card")[first]?.focus();
@@ -179,11 +298,10 @@ class Shop {
     }
   }
 
-  #chip(chip) {
-    const take = () => this.say(chip.without.query, chip.without.understand);
+  #chip({ kind, label, remove }) {
     return h("li", {},
-      h("button", { class: `chip chip-${chip.kind}`, type: "button", "aria-label": `Remove: ${chip.label}`, on: { click: take } },
-        h("span", {}, chip.label), icon("close")));
+      h("button", { class: `chip chip-${kind}`, type: "button", "aria-label": `Remove: ${label}`, on: { click: remove } },
+        h("span", { dir: "auto" }, label), icon("close")));
   }
 
   #example(text) {
@@ -196,15 +314,20 @@ class Shop {
         h("h2", { class: "empty-title" }, "The shop is empty"),
         h("p", { class: "soft" }, "Products appear here as soon as they are created. The admin page at ", h("a", { href: "/admin" }, "/admin"), " imports a file in one go."));
     }
-    const advice = chips.map((chip) => h("li", {},
-      h("button", { class: "button", type: "button", on: { click: () => this.say(chip.without.query, chip.without.understand) } }, `Search without “${chip.label}”`)));
+    const advice = chips.map(({ label, remove }) => h("li", {},
+      h("button", { class: "button", type: "button", on: { click: remove } }, `Search without “${label}”`)));
     return h("div", { class: "empty" },
       h("h2", { class: "empty-title" }, "Nothing found"),
       h("p", { class: "soft" }, chips.length > 0
         ? "No product satisfies all of it. Take a condition back:"
         : "Try fewer or more general words, or say what it is for: “something to sit on”."),
       h("ul", { class: "empty-ways" }, advice,
-        h("li", {}, h("button", { class: "button", type: "button", on: { click: () => this.say("") } }, "Show the whole shop"))));
+        h("li", {}, h("button", { class: "button", type: "button", on: { click: () => this.#showAll() } }, "Show the whole shop"))));
+  }
+
+  #showAll() {
+    this.view = { filter: {}, sort: undefined, pages: 1 };
+    this.say("");
   }
 
   #fail(error) {
