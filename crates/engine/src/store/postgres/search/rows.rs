@@ -158,11 +158,11 @@ fn counted_values(attributes: &Attributes) -> String {
     let json = |value: &AttributeValue| match value {
         AttributeValue::Texts(texts) => {
             let mut seen = HashSet::new();
-            let text = |text: &Box<str>| match seen.insert(FoldedText::of(text)) {
+            let json = texts.iter().map(|text| match seen.insert(FoldedText::of(text)) {
                 true => json!(text),
                 false => json!([text]),
-            };
-            texts.iter().map(text).collect()
+            });
+            json.collect()
         }
         AttributeValue::Text(text) => json!(text),
         AttributeValue::Number(number) => json!(number.get()),
