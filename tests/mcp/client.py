@@ -64,14 +64,22 @@ async def an_editor_keeps_the_catalog(way):
         sofa = await done(client, "create_product", {
             "title": "Linen sofa", "price": "$899.00", "description": "A comfy couch.",
             "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
+            "key": "SOFA", "attributes": {"color": ["green", "grey"], "seats": 3, "in_stock": True},
         })
         found = await done(client, "search_products", {"query": "a sofa under nine hundred dollars"})
         assert sofa["id"] in [product["id"] for product in found["products"]], found
         assert found["understood"]["constraints"][0]["operation"] == "below", found
+        counted = await done(client, "search_products", {
+            "filter": {"color": ["Green"], "seats": {"min": 2}, "not": {"price": {"min": "900"}}},
+            "facets": ["color", "seats", "price"], "sort": "-price",
+        })
+        assert [product["key"] for product in counted["products"]] == ["SOFA"], counted
+        assert counted["facets"]["color"]["values"][0] == {"value": "green", "count": 1}, counted
         changed = await done(client, "update_product", {"id": sofa["id"], "hidden": True})
         assert await done(client, "get_product", {"id": sofa["id"]}) == changed
-        listed = await done(client, "list_products", {"ids": [sofa["id"]]})
-        assert listed == {"products": [changed], "total": 1}, listed
+        for named in ({"ids": [sofa["id"]]}, {"keys": ["SOFA"]}):
+            listed = await done(client, "list_products", named)
+            assert listed == {"products": [changed], "total": 1}, listed
         await refused(client, "create_product", {"title": "Stool", "price": 5}, "validation_failed")
         async with connected(SHOPPER, way) as shopper:
             await refused(shopper, "get_product", {"id": sofa["id"]}, "not_found")
@@ -88,7 +96,7 @@ async def a_shopper_only_reads(way):
         await refused(client, "create_product", {"title": "Sofa", "price": "$5"}, "insufficient_role")
 
 
-async def nobody_gets_in_without_a_token(way):
+async def a_token_is_needed(way):
     statuses = []
     try:
         async with connected(None, way, statuses):
@@ -114,7 +122,7 @@ async def the_example_of_the_guide_runs(_way):
 TESTS = [
     an_editor_keeps_the_catalog,
     a_shopper_only_reads,
-    nobody_gets_in_without_a_token,
+    a_token_is_needed,
 ]
 
 

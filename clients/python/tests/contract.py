@@ -33,21 +33,30 @@ from shopkeeper_client.api.products import (
     create_product,
     delete_product,
     get_product,
+    list_changes,
     list_products,
     update_product,
+    upsert_products,
 )
 from shopkeeper_client.api.search import search_products, similar_products
 from shopkeeper_client.api.tokens import issue_token, list_tokens, revoke_token
 from shopkeeper_client.models import (
+    Attributes,
+    Exclusions,
+    Filter,
     NewMedia,
     NewProduct,
     NewProducts,
+    NumberRange,
+    PriceRange,
     Problem,
     Product,
     ProductChanges,
     ProductDeletion,
     ProductEdit,
     ProductEdits,
+    ProductUpsert,
+    ProductUpserts,
     Role,
     SearchRequest,
     TokenRequest,
@@ -106,7 +115,7 @@ class Contract(unittest.TestCase):
                     missed.append(operation["operationId"])
         for client in opened:
             client.get_httpx_client().close()
-        assert missed == [], f"operations that nobody called: {missed}"
+        assert missed == [], f"operations that no test called: {missed}"
 
     def problem(self, answer: Response[Any], status: int) -> Problem:
         """The problem that a request must have met."""
@@ -194,6 +203,53 @@ class Contract(unittest.TestCase):
         wanted = self.ids[::-1]
         asked = or_raise(list_products.sync(client=shop, ids=",".join(map(str, wanted))))
         self.assertEqual([product.id for product in asked], wanted)
+
+    def test_products_are_kept_by_key_filtered_counted_and_sorted(self) -> None:
+        red_and_blue = Attributes.from_dict({"color": ["red", "blue"], "width": 120})
+        red = Attributes.from_dict({"color": "Red", "width": 80, "in_stock": True})
+        rugs = ProductUpserts(
+            products=[
+                ProductUpsert(key="RUG,1", title="Wool rug", price="$80", attributes=red_and_blue),
+                ProductUpsert(key="RUG-2", title="Jute rug", price="$40", attributes=red),
+                ProductUpsert(key="RUG-3", title="No price"),
+            ]
+        )
+        upserted = or_raise(upsert_products.sync(client=shop, body=rugs, idempotency_key="contract-3"))
+        [wool, jute], [fault] = upserted.created_ids, upserted.errors
+        self.assertEqual((fault.key, fault.field, fault.code), ("RUG-3", "price", "required"))
+        cheaper = ProductUpserts(products=[ProductUpsert(key="RUG-2", price="$45")])
+        again = or_raise(upsert_products.sync(client=shop, body=cheaper))
+        self.assertEqual((again.created_ids, again.updated_ids), ([], [jute]))
+
+        # A comma inside a key is encoded.
+        listed = or_raise(list_products.sync(client=shop, keys=["RUG-2", "RUG,1"]))
+        self.assertEqual([(rug.id, rug.price) for rug in listed], [(jute, "$45"), (wool, "$80")])
+        assert not isinstance(listed[0].attributes, Unset)
+        self.assertEqual(listed[0].attributes["width"], 80)
+        self.assertEqual(ids_of(or_raise(list_products.sync(client=shop, sort="-width", limit=2))), [wool, jute])
+
+        filter_ = Filter(price=PriceRange(max_="100", currency="USD"), not_=Exclusions.from_dict({"in_stock": False}))
+        filter_["color"] = ["RED"]
+        filter_["width"] = NumberRange(min_=80)
+        body = SearchRequest(filter_=filter_, facets=["color", "price", "width"], sort="width")
+        found = or_raise(search_products.sync(client=shop, body=body))
+        self.assertEqual((found.total, ids_of(found.products)), (2, [jute, wool]))
+        self.assertIs(found.facets_are_exact, True)
+        facets = found.facets
+        assert not isinstance(facets, Unset) and not isinstance(facets.price, Unset)
+        values = facets["color"].values
+        assert not isinstance(values, Unset)
+        self.assertEqual([(one.value, one.count) for one in values], [("Red", 2), ("blue", 1)])
+        self.assertEqual((facets["width"].min_, facets["width"].max_), (80, 120))
+        self.assertEqual([(one.currency, one.min_, one.max_) for one in facets.price], [("USD", "45", "80")])
+
+        taken = update_product.sync_detailed(jute, client=shop, body=ProductChanges(key="RUG,1"))
+        self.assertEqual(self.problem(taken, 409).code, "conflict")
+        or_raise(bulk_delete_products.sync(client=shop, body=ProductDeletion(product_ids=[wool, jute])))
+        page = or_raise(list_changes.sync(client=shop, limit=1000))
+        last = [(change.id, change.key, change.change) for change in page.changes[-2:]]
+        self.assertEqual(last, [(wool, "RUG,1", "deleted"), (jute, "RUG-2", "deleted")])
+        self.assertEqual((page.next_, page.complete), (page.changes[-1].seq, True))
 
     def test_search_keeps_the_conditions_of_a_query_and_says_how_it_read_them(self) -> None:
         linen, _, leather = self.ids

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * List products
-         * @description The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+         * @description The catalog in pages, or the products that `ids` or `keys` name. A SHOPPER sees visible products
          *     alone. Other parameters than these are refused.
          */
         get: operations["list_products"];
@@ -56,6 +56,29 @@ export interface paths {
          *     that is named twice is counted once.
          */
         delete: operations["bulk_delete_products"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/products/upsert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create or update up to 100 products by key
+         * @description An element whose key the shop does not know creates a product, which needs a title and a price;
+         *     any other changes the fields that are sent. Elements are applied in order; good ones although
+         *     others fail, and `errors` says what was wrong with those. With an `Idempotency-Key`, repeating
+         *     the request applies it once.
+         */
+        post: operations["upsert_products"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -131,6 +154,29 @@ export interface paths {
          *     VIEWER. For a SHOPPER a hidden product does not exist, so there is nothing like it either.
          */
         get: operations["similar_products"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List changes
+         * @description The creations, updates and deletions of products after a sequence number, oldest first, for
+         *     copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
+         *     a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
+         *     must be read again.
+         */
+        get: operations["list_changes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -393,6 +439,43 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description How results are distributed over the values of an attribute. */
+        AttributeFacet: {
+            /**
+             * @description Strings and booleans with the number of results that have them, by descending count, then by
+             *     value. Left out if all values are numbers.
+             */
+            values?: components["schemas"]["ValueCount"][];
+            /** @description The number of results without the attribute. */
+            missing: number;
+            /**
+             * Format: double
+             * @description The least number, if results have numbers.
+             */
+            min?: number;
+            /**
+             * Format: double
+             * @description The greatest number, if results have numbers.
+             */
+            max?: number;
+            /** @description Adjacent ranges of numbers, ascending, if results have numbers. */
+            histogram?: components["schemas"]["NumberBucket"][];
+        };
+        /**
+         * @description What the merchant states about a product, by name. A name has 1 to 40 characters of `a-z`, `0-9` and `_` and starts with a letter; `id`, `price`, `hidden`, `category`, `query`, `sort` and `not` are reserved. A value is a string, a number, a boolean, or an array of different strings. Numbers keep 15 significant digits.
+         * @example {
+         *       "brand": "Hygge",
+         *       "color": [
+         *         "green",
+         *         "grey"
+         *       ],
+         *       "in_stock": true,
+         *       "seats": 3
+         *     }
+         */
+        Attributes: {
+            [key: string]: string | number | boolean | string[];
+        };
         /** @description What became of a bulk create. */
         BulkCreated: {
             /** @description How many products were created. */
@@ -426,6 +509,57 @@ export interface components {
             /** @description How many faults there are beside those in `errors`, where there are more. */
             errors_omitted?: number;
         };
+        /** @description What became of an upsert. */
+        BulkUpserted: {
+            /** @description How many products were created. */
+            created_count: number;
+            /** @description Their ids, in the order of the request. */
+            created_ids: number[];
+            /** @description How many elements changed a product. */
+            updated_count: number;
+            /** @description The ids of these products, in the order of the request. */
+            updated_ids: number[];
+            /**
+             * @description What was wrong with the others, by place in the request: at least one fault of each, and
+             *     at most 100 in all.
+             */
+            errors: components["schemas"]["ElementFault"][];
+            /** @description How many faults there are beside those in `errors`, where there are more. */
+            errors_omitted?: number;
+        };
+        /** @description A change of one product. */
+        ChangeRecord: {
+            /**
+             * Format: int64
+             * @description Its sequence number.
+             */
+            seq: number;
+            /**
+             * Format: int64
+             * @description The product's id.
+             */
+            id: number;
+            /** @description The product's key: the current one, or in a deletion the last one. Left out if there is none. */
+            key?: string;
+            /**
+             * @description What happened: the product was created or updated, or it was deleted.
+             * @enum {string}
+             */
+            change: "upserted" | "deleted";
+        };
+        /** @description Changes of a shop, oldest first. */
+        ChangesPage: {
+            /** @description The changes, oldest first. */
+            changes: components["schemas"]["ChangeRecord"][];
+            /**
+             * Format: int64
+             * @description What to pass as the next `since`: the last sequence number of this page, or `since` if there is
+             *     nothing newer.
+             */
+            next: number;
+            /** @description Whether this page reaches the present; `false` if more changes were available. */
+            complete: boolean;
+        };
         /** @description A piece of the query, in characters (Unicode scalar values) from 0. */
         CharacterSpan: {
             /** @description Its first character. */
@@ -442,6 +576,8 @@ export interface components {
              * @description The product's id, in a bulk update.
              */
             id?: number;
+            /** @description The product's key, in an upsert. */
+            key?: string;
             /** @description What is wrong, for programs. */
             code: components["schemas"]["FaultCode"];
             /** @description What is wrong, for people. */
@@ -454,6 +590,12 @@ export interface components {
          * @enum {string}
          */
         Encoder: "deep" | "instant";
+        /** @description Conditions, none of which may hold. A product without an attribute satisfies no condition on it. */
+        Exclusions: {
+            price?: components["schemas"]["PriceRange"];
+        } & {
+            [key: string]: (string[] | boolean | components["schemas"]["NumberRange"] | components["schemas"]["PriceRange"]) | (string[] | boolean | components["schemas"]["NumberRange"]);
+        };
         /** @description Something that speaks for a product beyond single words. */
         ExplainedBonus: {
             /** @description What it is. */
@@ -498,6 +640,8 @@ export interface components {
              * @description How often its description does.
              */
             description: number;
+            /** @description `true` if its key or an attribute does. Left out otherwise. */
+            attribute?: boolean;
             /**
              * Format: float
              * @description What that gives.
@@ -544,6 +688,15 @@ export interface components {
              *     come before all others, in the order of their scores. Left out otherwise.
              */
             claims?: boolean;
+            /** @description `true` for the product whose key is the query: it comes before all others. Left out otherwise. */
+            key?: boolean;
+        };
+        /** @description How results are distributed: `price` by currency, the most frequent one first, and attributes by value. */
+        Facets: {
+            /** @description Prices, one entry for each currency, the most frequent one first. */
+            price?: components["schemas"]["PriceFacet"][];
+        } & {
+            [key: string]: components["schemas"]["AttributeFacet"];
         };
         /**
          * @description One thing that is wrong with a request. Names and messages are cut where they are long.
@@ -565,7 +718,35 @@ export interface components {
          * @description What can be wrong with a field or an element, for programs. Later versions may know more.
          * @enum {string}
          */
-        FaultCode: "blank" | "control_character" | "empty" | "invalid_key" | "invalid_price" | "invalid_url" | "no_change" | "not_found" | "out_of_range" | "precondition_failed" | "repeated" | "required" | "too_long" | "too_many" | "unknown_field" | "unknown_parameter" | "unknown_role" | "unknown_type" | "wrong_type";
+        FaultCode: "blank" | "conflict" | "control_character" | "empty" | "exclusive" | "invalid_amount" | "invalid_key" | "invalid_name" | "invalid_price" | "invalid_sort" | "invalid_url" | "no_change" | "not_found" | "out_of_range" | "precondition_failed" | "repeated" | "required" | "too_long" | "too_many" | "unknown_currency" | "unknown_field" | "unknown_parameter" | "unknown_role" | "unknown_type" | "wrong_type";
+        /**
+         * @description Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; any attribute with an array of strings (one of them, whatever their case and accents), with a boolean, or with a range for numbers; `not` with conditions in the same form, none of which may hold. A product without an attribute satisfies no condition on it; values of another type than the condition's are ignored.
+         * @example {
+         *       "color": [
+         *         "green",
+         *         "grey"
+         *       ],
+         *       "in_stock": true,
+         *       "not": {
+         *         "material": [
+         *           "leather"
+         *         ]
+         *       },
+         *       "price": {
+         *         "currency": "USD",
+         *         "max": "900"
+         *       },
+         *       "seats": {
+         *         "min": 2
+         *       }
+         *     }
+         */
+        Filter: {
+            price?: components["schemas"]["PriceRange"];
+            not?: components["schemas"]["Exclusions"];
+        } & {
+            [key: string]: (string[] | boolean | components["schemas"]["NumberRange"] | components["schemas"]["PriceRange"] | components["schemas"]["Exclusions"]) | (string[] | boolean | components["schemas"]["NumberRange"]);
+        };
         /** @description How the service is. */
         Health: {
             /** @description `ok`, or what is amiss. */
@@ -598,7 +779,17 @@ export interface components {
         /**
          * @description A product to create.
          * @example {
+         *       "attributes": {
+         *         "brand": "Hygge",
+         *         "color": [
+         *           "green",
+         *           "grey"
+         *         ],
+         *         "in_stock": true,
+         *         "seats": 3
+         *       },
          *       "description": "Three seats, washable covers.",
+         *       "key": "SOFA-3-GREEN",
          *       "media": [
          *         {
          *           "type": "image",
@@ -606,7 +797,8 @@ export interface components {
          *         }
          *       ],
          *       "price": "$899.00",
-         *       "title": "Linen sofa"
+         *       "title": "Linen sofa",
+         *       "url": "https://example.com/linen-sofa"
          *     }
          */
         NewProduct: {
@@ -633,6 +825,19 @@ export interface components {
             hidden?: boolean;
             /** @description Its pictures, in place of all that were there. */
             media?: components["schemas"]["NewMedia"][];
+            /**
+             * @description Your own identifier of the product, such as a SKU or a handle: unique within the shop, compared byte for byte, without control characters.
+             * @example SOFA-3-GREEN
+             */
+            key?: string;
+            /**
+             * Format: http-url
+             * @description The absolute http or https address of the product's page, kept as written and never fetched.
+             * @example https://example.com/linen-sofa
+             */
+            url?: string;
+            /** @description What you state about the product, by name, in place of all that was there: filters, facets and orders use it, and its strings are searched. */
+            attributes?: components["schemas"]["Attributes"];
             /** @description Ignored, so that what was read can be edited and sent back. */
             id?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
@@ -647,7 +852,17 @@ export interface components {
          * @example {
          *       "products": [
          *         {
+         *           "attributes": {
+         *             "brand": "Hygge",
+         *             "color": [
+         *               "green",
+         *               "grey"
+         *             ],
+         *             "in_stock": true,
+         *             "seats": 3
+         *           },
          *           "description": "Three seats, washable covers.",
+         *           "key": "SOFA-3-GREEN",
          *           "media": [
          *             {
          *               "type": "image",
@@ -655,7 +870,8 @@ export interface components {
          *             }
          *           ],
          *           "price": "$899.00",
-         *           "title": "Linen sofa"
+         *           "title": "Linen sofa",
+         *           "url": "https://example.com/linen-sofa"
          *         },
          *         {
          *           "price": "149,00 €",
@@ -697,9 +913,83 @@ export interface components {
              */
             expires_at: string | null;
         };
+        /** @description The results with a number from `from` to below `to`; the last bucket includes `to`. */
+        NumberBucket: {
+            /**
+             * Format: double
+             * @description The lower end.
+             */
+            from: number;
+            /**
+             * Format: double
+             * @description The upper end.
+             */
+            to: number;
+            /** @description How many results lie within. */
+            count: number;
+        };
+        /**
+         * @description Numbers from `min` to `max`, both included. Either may be left out.
+         * @example {
+         *       "max": 4,
+         *       "min": 2
+         *     }
+         */
+        NumberRange: {
+            /** @description The least number. */
+            min?: number;
+            /** @description The greatest number. */
+            max?: number;
+        };
         /** @description A document of OpenAPI 3.1. */
         OpenApiDocument: {
             [key: string]: unknown;
+        };
+        /** @description The results with a price from `from` to below `to`; the last bucket includes `to`. */
+        PriceBucket: {
+            /** @description The lower end, an exact decimal. */
+            from: string;
+            /** @description The upper end, an exact decimal. */
+            to: string;
+            /** @description How many results lie within. */
+            count: number;
+        };
+        /** @description How the prices in one currency are distributed. */
+        PriceFacet: {
+            /** @description The currency, an ISO 4217 code. */
+            currency: string;
+            /** @description The lowest price, an exact decimal. */
+            min: string;
+            /** @description The highest price, an exact decimal. */
+            max: string;
+            /** @description Adjacent ranges of prices, ascending. */
+            histogram: components["schemas"]["PriceBucket"][];
+        };
+        /**
+         * @description Prices from `min` to `max`, both included. Every part may be left out.
+         * @example {
+         *       "currency": "USD",
+         *       "max": "49.99",
+         *       "min": "10"
+         *     }
+         */
+        PriceRange: {
+            /**
+             * @description The lowest price. A JSON number is read by its decimal text.
+             * @example 49.99
+             */
+            min?: string;
+            /**
+             * @description The highest price. A JSON number is read by its decimal text.
+             * @example 49.99
+             */
+            max?: string;
+            /**
+             * Format: currency
+             * @description Only prices in this currency, an ISO 4217 code; otherwise the amount in any.
+             * @example USD
+             */
+            currency?: string;
         };
         /** @description The body of every error (RFC 9457). */
         Problem: {
@@ -730,7 +1020,7 @@ export interface components {
          * @description The kind of a problem, for programs. Later versions may know more.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "missing_token" | "invalid_token" | "expired_token" | "insufficient_role" | "origin_not_allowed" | "unsupported_protocol_version" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
+        ProblemCode: "malformed_json" | "missing_token" | "invalid_token" | "expired_token" | "insufficient_role" | "origin_not_allowed" | "unsupported_protocol_version" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "changes_expired" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
         /** @description The process that serves all shops. */
         ProcessFigures: {
             /**
@@ -770,6 +1060,15 @@ export interface components {
             hidden: boolean;
             /** @description Its pictures. */
             media: components["schemas"]["Media"][];
+            /** @description The merchant's own identifier, if it has one. */
+            key?: string;
+            /**
+             * Format: http-url
+             * @description The address of its page, if it has one.
+             */
+            url?: string;
+            /** @description What the merchant states about it, if anything. */
+            attributes?: components["schemas"]["Attributes"];
             /**
              * Format: int64
              * @description The shop it belongs to.
@@ -816,6 +1115,19 @@ export interface components {
             hidden?: boolean;
             /** @description Its pictures, in place of all that were there. */
             media?: components["schemas"]["NewMedia"][];
+            /**
+             * Format: http-url
+             * @description The absolute http or https address of the product's page, kept as written and never fetched. `""` removes it.
+             * @example https://example.com/linen-sofa
+             */
+            url?: string;
+            /** @description What you state about the product, by name, in place of all that was there: filters, facets and orders use it, and its strings are searched. */
+            attributes?: components["schemas"]["Attributes"];
+            /**
+             * @description Your own identifier of the product, such as a SKU or a handle: unique within the shop, compared byte for byte, without control characters. `""` removes it.
+             * @example SOFA-3-GREEN
+             */
+            key?: string;
             /** @description Ignored, so that what was read can be edited and sent back. */
             id?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
@@ -871,6 +1183,19 @@ export interface components {
             hidden?: boolean;
             /** @description Its pictures, in place of all that were there. */
             media?: components["schemas"]["NewMedia"][];
+            /**
+             * Format: http-url
+             * @description The absolute http or https address of the product's page, kept as written and never fetched. `""` removes it.
+             * @example https://example.com/linen-sofa
+             */
+            url?: string;
+            /** @description What you state about the product, by name, in place of all that was there: filters, facets and orders use it, and its strings are searched. */
+            attributes?: components["schemas"]["Attributes"];
+            /**
+             * @description Your own identifier of the product, such as a SKU or a handle: unique within the shop, compared byte for byte, without control characters. `""` removes it.
+             * @example SOFA-3-GREEN
+             */
+            key?: string;
             /** @description Ignored, so that what was read can be edited and sent back. */
             shop_id?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
@@ -905,20 +1230,103 @@ export interface components {
             hidden: number;
         };
         /**
+         * @description A product by its key: created if the shop has no such key, and then `title` and `price` are needed; otherwise the fields that are sent are changed.
+         * @example {
+         *       "key": "SOFA-3-GREEN",
+         *       "price": "$799.00"
+         *     }
+         */
+        ProductUpsert: {
+            /**
+             * @description Your own identifier of the product, such as a SKU or a handle: unique within the shop, compared byte for byte, without control characters.
+             * @example SOFA-3-GREEN
+             */
+            key: string;
+            /**
+             * @description Not blank, without control characters; spaces around it do not count, up to 1000 characters with them.
+             * @example Linen sofa
+             */
+            title?: string;
+            /**
+             * @description Without control characters, newlines and tabs apart.
+             * @example Three seats, washable covers.
+             */
+            description?: string;
+            /**
+             * Format: price
+             * @description An amount with its currency before or after it, as a sign or an ISO 4217 code: `$19.99`, `19,99 €`, `EUR 1.299,00`, `£1,299`, `¥1500`, `1 299 ₽`. Kept as written.
+             * @example $899.00
+             */
+            price?: string;
+            /** @description Whether search leaves it out. */
+            hidden?: boolean;
+            /** @description Its pictures, in place of all that were there. */
+            media?: components["schemas"]["NewMedia"][];
+            /**
+             * Format: http-url
+             * @description The absolute http or https address of the product's page, kept as written and never fetched. `""` removes it.
+             * @example https://example.com/linen-sofa
+             */
+            url?: string;
+            /** @description What you state about the product, by name, in place of all that was there: filters, facets and orders use it, and its strings are searched. */
+            attributes?: components["schemas"]["Attributes"];
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            id?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            shop_id?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            created_at?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            updated_at?: unknown;
+        };
+        /**
+         * @description Products to create or change, by key.
+         * @example {
+         *       "products": [
+         *         {
+         *           "attributes": {
+         *             "brand": "Hygge",
+         *             "color": [
+         *               "green",
+         *               "grey"
+         *             ],
+         *             "in_stock": true,
+         *             "seats": 3
+         *           },
+         *           "key": "SOFA-3-GREEN",
+         *           "price": "$899.00",
+         *           "title": "Linen sofa"
+         *         },
+         *         {
+         *           "key": "TABLE-OAK",
+         *           "price": "149,00 €"
+         *         }
+         *       ]
+         *     }
+         */
+        ProductUpserts: {
+            /** @description Each element is taken on its own and in order: one that breaks a rule is listed in `errors`, the others are applied. */
+            products: components["schemas"]["ProductUpsert"][];
+        };
+        /**
          * @description What a token lets its bearer do; each role includes the ones before.
          * @enum {string}
          */
         Role: "SHOPPER" | "VIEWER" | "EDITOR" | "ADMIN";
         /** @description What a search found. */
         SearchAnswer: {
-            /** @description The products, best first or in the order that was asked for. */
+            /** @description The products, best first or in the requested order. */
             products: components["schemas"]["Product"][];
-            /** @description The query as it was asked. */
+            /** @description The query as it was sent; empty without one. */
             query: string;
-            /** @description How many products were found in all: exact, whatever the page, unless `total_is_exact` says otherwise. */
+            /** @description The number of results on all pages: exact unless `total_is_exact` says otherwise. */
             total: number;
             /** @description `false` where there may be more, as in shops that are searched inside the database; left out where `total` is exact. */
             total_is_exact?: boolean;
+            /** @description The requested facets, by name. Counts are over all results, not over a page. A condition of `filter` does not restrict the facet of its own attribute. */
+            facets?: components["schemas"]["Facets"];
+            /** @description Whether the counts of `facets` are exact, as `total` is; in responses with facets. */
+            facets_are_exact?: boolean;
             /** @description How the query was read. */
             understood: components["schemas"]["Understood"];
             /** @description Which encoder told what the query means. `null` where meaning took no part. */
@@ -927,16 +1335,41 @@ export interface components {
         /**
          * @description What to search for.
          * @example {
+         *       "facets": [
+         *         "color",
+         *         "price"
+         *       ],
+         *       "filter": {
+         *         "color": [
+         *           "green",
+         *           "grey"
+         *         ]
+         *       },
          *       "limit": 10,
          *       "query": "a linen sofa under $900"
          *     }
          */
         SearchRequest: {
             /**
-             * @description The shopper's words, in natural language, with any conditions in them: a price (`under $50`, `20 to 30 euros`), what is not wanted (`without leather`), an order (`cheapest first`). Not blank.
+             * @description The shopper's words, in natural language, with any conditions in them: a price (`under $50`, `20 to 30 euros`), what is not wanted (`without leather`), an order (`cheapest first`). Not blank, unless there is a `filter`.
              * @example a linen sofa under $900
              */
-            query: string;
+            query?: string;
+            /** @description Conditions on the price and on attributes, all of which must hold. With a filter, `query` may be left out or blank: all products that match, newest first. */
+            filter?: components["schemas"]["Filter"];
+            /** @description What to count over all results, each name once: `price` or the name of an attribute. */
+            facets?: string[];
+            /**
+             * Format: int64
+             * @description How many values of a facet to return at most, the most frequent first.
+             * @default 20
+             */
+            facet_limit?: number;
+            /**
+             * @description The order: `relevance` (the default), `price`, `-price`, `newest`, `oldest`, or a numeric attribute, with `-` for descending. It wins over an order in the query. Products without a value come last. Prices are ordered within each currency, the most frequent one first.
+             * @example -price
+             */
+            sort?: string;
             /**
              * Format: int64
              * @description How many products to return at most.
@@ -987,7 +1420,7 @@ export interface components {
         TimeFigure: {
             /**
              * Format: double
-             * @description At most so long, in milliseconds.
+             * @description The longest response time of the bucket, in milliseconds.
              */
             up_to_ms: number;
             /**
@@ -1148,6 +1581,13 @@ export interface components {
             /** @description Where it stands. */
             span: components["schemas"]["CharacterSpan"];
         };
+        /** @description A value and the number of results that have it. */
+        ValueCount: {
+            /** @description The value, as most of these results write it. */
+            value: string | boolean;
+            /** @description How many results have it. */
+            count: number;
+        };
         /** @description One kind of work for a shop. */
         WorkFigures: {
             /**
@@ -1162,22 +1602,22 @@ export interface components {
             failed: number;
             /**
              * Format: double
-             * @description Half of them were answered within so many milliseconds; `null` before the first.
+             * @description The median response time in milliseconds; `null` before the first request.
              */
             p50_ms: number | null;
             /**
              * Format: double
-             * @description 95 of 100 were.
+             * @description The 95th percentile of the response times in milliseconds; `null` before the first request.
              */
             p95_ms: number | null;
             /**
              * Format: double
-             * @description 99 of 100 were.
+             * @description The 99th percentile of the response times in milliseconds; `null` before the first request.
              */
             p99_ms: number | null;
             /**
-             * @description How many were answered in how many milliseconds, shortest first. The difference of two
-             *     readings is what happened between them.
+             * @description The number of requests by response time, shortest first. The difference of two readings is
+             *     what happened between them.
              */
             times: components["schemas"]["TimeFigure"][];
         };
@@ -1205,6 +1645,16 @@ export interface components {
         };
         /** @description Insufficient role, Origin not allowed. */
         Forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Changes expired. */
+        Gone: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -1380,26 +1830,39 @@ export interface components {
     };
     pathItems: never;
 }
+export type AttributeFacet = components['schemas']['AttributeFacet'];
+export type Attributes = components['schemas']['Attributes'];
 export type BulkCreated = components['schemas']['BulkCreated'];
 export type BulkDeleted = components['schemas']['BulkDeleted'];
 export type BulkUpdated = components['schemas']['BulkUpdated'];
+export type BulkUpserted = components['schemas']['BulkUpserted'];
+export type ChangeRecord = components['schemas']['ChangeRecord'];
+export type ChangesPage = components['schemas']['ChangesPage'];
 export type CharacterSpan = components['schemas']['CharacterSpan'];
 export type ElementFault = components['schemas']['ElementFault'];
 export type Encoder = components['schemas']['Encoder'];
+export type Exclusions = components['schemas']['Exclusions'];
 export type ExplainedBonus = components['schemas']['ExplainedBonus'];
 export type ExplainedMeaning = components['schemas']['ExplainedMeaning'];
 export type ExplainedTerm = components['schemas']['ExplainedTerm'];
 export type ExplainedWords = components['schemas']['ExplainedWords'];
 export type Explanation = components['schemas']['Explanation'];
+export type Facets = components['schemas']['Facets'];
 export type Fault = components['schemas']['Fault'];
 export type FaultCode = components['schemas']['FaultCode'];
+export type Filter = components['schemas']['Filter'];
 export type Health = components['schemas']['Health'];
 export type Media = components['schemas']['Media'];
 export type NewMedia = components['schemas']['NewMedia'];
 export type NewProduct = components['schemas']['NewProduct'];
 export type NewProducts = components['schemas']['NewProducts'];
 export type NewToken = components['schemas']['NewToken'];
+export type NumberBucket = components['schemas']['NumberBucket'];
+export type NumberRange = components['schemas']['NumberRange'];
 export type OpenApiDocument = components['schemas']['OpenApiDocument'];
+export type PriceBucket = components['schemas']['PriceBucket'];
+export type PriceFacet = components['schemas']['PriceFacet'];
+export type PriceRange = components['schemas']['PriceRange'];
 export type Problem = components['schemas']['Problem'];
 export type ProblemCode = components['schemas']['ProblemCode'];
 export type ProcessFigures = components['schemas']['ProcessFigures'];
@@ -1409,6 +1872,8 @@ export type ProductDeletion = components['schemas']['ProductDeletion'];
 export type ProductEdit = components['schemas']['ProductEdit'];
 export type ProductEdits = components['schemas']['ProductEdits'];
 export type ProductFigures = components['schemas']['ProductFigures'];
+export type ProductUpsert = components['schemas']['ProductUpsert'];
+export type ProductUpserts = components['schemas']['ProductUpserts'];
 export type Role = components['schemas']['Role'];
 export type SearchAnswer = components['schemas']['SearchAnswer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
@@ -1423,10 +1888,12 @@ export type UnderstoodConstraint = components['schemas']['UnderstoodConstraint']
 export type UnderstoodCorrection = components['schemas']['UnderstoodCorrection'];
 export type UnderstoodExclusion = components['schemas']['UnderstoodExclusion'];
 export type UnderstoodSort = components['schemas']['UnderstoodSort'];
+export type ValueCount = components['schemas']['ValueCount'];
 export type WorkFigures = components['schemas']['WorkFigures'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseConflict = components['responses']['Conflict'];
 export type ResponseForbidden = components['responses']['Forbidden'];
+export type ResponseGone = components['responses']['Gone'];
 export type ResponseInternalServerError = components['responses']['InternalServerError'];
 export type ResponseMethodNotAllowed = components['responses']['MethodNotAllowed'];
 export type ResponseNotFound = components['responses']['NotFound'];
@@ -1463,7 +1930,20 @@ export interface operations {
                  */
                 ids?: string;
                 /**
-                 * @description How many products to return at most; with `ids`, all of them unless this is given.
+                 * @description Keys: the products that have them, in that order, each once, unknown ones left out. At most 100. The parameter may be repeated (`keys=a&keys=b`), or the keys separated by commas (`keys=a,b`); a comma inside a key is sent as `%2C`. Not with `ids`.
+                 * @example [
+                 *       "SOFA-3-GREEN",
+                 *       "TABLE-OAK"
+                 *     ]
+                 */
+                keys?: string[];
+                /**
+                 * @description The order: `relevance` (by ascending id), `price`, `-price`, `newest`, `oldest`, or a numeric attribute, with `-` for descending. Products without a value come last. Not with `ids` or `keys`, which have an order of their own.
+                 * @example -price
+                 */
+                sort?: string;
+                /**
+                 * @description How many products to return at most; with `ids` or `keys`, all of them unless this is given.
                  * @example 20
                  */
                 limit?: number;
@@ -1479,7 +1959,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The products, in ascending order of id, or as `ids` asked for them. */
+            /** @description The products, in ascending order of id, or as `ids`, `keys` or `sort` say. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -1494,10 +1974,20 @@ export interface operations {
                     /**
                      * @example [
                      *       {
+                     *         "attributes": {
+                     *           "brand": "Hygge",
+                     *           "color": [
+                     *             "green",
+                     *             "grey"
+                     *           ],
+                     *           "in_stock": true,
+                     *           "seats": 3
+                     *         },
                      *         "created_at": "2026-01-02T03:04:05.678901Z",
                      *         "description": "Three seats, washable covers.",
                      *         "hidden": false,
                      *         "id": 17,
+                     *         "key": "SOFA-3-GREEN",
                      *         "media": [
                      *           {
                      *             "type": "image",
@@ -1507,7 +1997,8 @@ export interface operations {
                      *         "price": "$899.00",
                      *         "shop_id": 1,
                      *         "title": "Linen sofa",
-                     *         "updated_at": "2026-01-02T03:04:05.678901Z"
+                     *         "updated_at": "2026-01-02T03:04:05.678901Z",
+                     *         "url": "https://example.com/linen-sofa"
                      *       }
                      *     ]
                      */
@@ -1556,10 +2047,20 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "attributes": {
+                     *         "brand": "Hygge",
+                     *         "color": [
+                     *           "green",
+                     *           "grey"
+                     *         ],
+                     *         "in_stock": true,
+                     *         "seats": 3
+                     *       },
                      *       "created_at": "2026-01-02T03:04:05.678901Z",
                      *       "description": "Three seats, washable covers.",
                      *       "hidden": false,
                      *       "id": 17,
+                     *       "key": "SOFA-3-GREEN",
                      *       "media": [
                      *         {
                      *           "type": "image",
@@ -1569,7 +2070,8 @@ export interface operations {
                      *       "price": "$899.00",
                      *       "shop_id": 1,
                      *       "title": "Linen sofa",
-                     *       "updated_at": "2026-01-02T03:04:05.678901Z"
+                     *       "updated_at": "2026-01-02T03:04:05.678901Z",
+                     *       "url": "https://example.com/linen-sofa"
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -1757,6 +2259,75 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    upsert_products: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request, which makes it safe to repeat: the same key and body give the first answer again for 24 hours, the same key with another body gives 409.
+                 * @example order-import-2026-01-02/17
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProductUpserts"];
+            };
+        };
+        responses: {
+            /** @description Which products were created and changed, and what was wrong with the other elements. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Catalog-Age": components["headers"]["X-Catalog-Age"];
+                    "X-Catalog-Seq": components["headers"]["X-Catalog-Seq"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "created_count": 1,
+                     *       "created_ids": [
+                     *         18
+                     *       ],
+                     *       "errors": [
+                     *         {
+                     *           "code": "required",
+                     *           "field": "price",
+                     *           "index": 2,
+                     *           "key": "LAMP-1",
+                     *           "message": "is required"
+                     *         }
+                     *       ],
+                     *       "updated_count": 1,
+                     *       "updated_ids": [
+                     *         17
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BulkUpserted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            414: components["responses"]["URITooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     get_product: {
         parameters: {
             query?: never;
@@ -1792,10 +2363,20 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "attributes": {
+                     *         "brand": "Hygge",
+                     *         "color": [
+                     *           "green",
+                     *           "grey"
+                     *         ],
+                     *         "in_stock": true,
+                     *         "seats": 3
+                     *       },
                      *       "created_at": "2026-01-02T03:04:05.678901Z",
                      *       "description": "Three seats, washable covers.",
                      *       "hidden": false,
                      *       "id": 17,
+                     *       "key": "SOFA-3-GREEN",
                      *       "media": [
                      *         {
                      *           "type": "image",
@@ -1805,7 +2386,8 @@ export interface operations {
                      *       "price": "$899.00",
                      *       "shop_id": 1,
                      *       "title": "Linen sofa",
-                     *       "updated_at": "2026-01-02T03:04:05.678901Z"
+                     *       "updated_at": "2026-01-02T03:04:05.678901Z",
+                     *       "url": "https://example.com/linen-sofa"
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -1869,10 +2451,20 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "attributes": {
+                     *         "brand": "Hygge",
+                     *         "color": [
+                     *           "green",
+                     *           "grey"
+                     *         ],
+                     *         "in_stock": true,
+                     *         "seats": 3
+                     *       },
                      *       "created_at": "2026-01-02T03:04:05.678901Z",
                      *       "description": "Three seats, washable covers.",
                      *       "hidden": false,
                      *       "id": 17,
+                     *       "key": "SOFA-3-GREEN",
                      *       "media": [
                      *         {
                      *           "type": "image",
@@ -1882,7 +2474,8 @@ export interface operations {
                      *       "price": "$899.00",
                      *       "shop_id": 1,
                      *       "title": "Linen sofa",
-                     *       "updated_at": "2026-01-02T03:04:05.678901Z"
+                     *       "updated_at": "2026-01-02T03:04:05.678901Z",
+                     *       "url": "https://example.com/linen-sofa"
                      *     }
                      */
                     "application/json": components["schemas"]["Product"];
@@ -1893,6 +2486,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["URITooLong"];
@@ -1962,7 +2556,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found, best first or in the order that was asked for. */
+            /** @description What was found, best first or in the requested order. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -1976,12 +2570,48 @@ export interface operations {
                     /**
                      * @example {
                      *       "encoder": "deep",
+                     *       "facets": {
+                     *         "color": {
+                     *           "missing": 0,
+                     *           "values": [
+                     *             {
+                     *               "count": 1,
+                     *               "value": "green"
+                     *             }
+                     *           ]
+                     *         },
+                     *         "price": [
+                     *           {
+                     *             "currency": "USD",
+                     *             "histogram": [
+                     *               {
+                     *                 "count": 1,
+                     *                 "from": "899",
+                     *                 "to": "899"
+                     *               }
+                     *             ],
+                     *             "max": "899",
+                     *             "min": "899"
+                     *           }
+                     *         ]
+                     *       },
+                     *       "facets_are_exact": true,
                      *       "products": [
                      *         {
+                     *           "attributes": {
+                     *             "brand": "Hygge",
+                     *             "color": [
+                     *               "green",
+                     *               "grey"
+                     *             ],
+                     *             "in_stock": true,
+                     *             "seats": 3
+                     *           },
                      *           "created_at": "2026-01-02T03:04:05.678901Z",
                      *           "description": "Three seats, washable covers.",
                      *           "hidden": false,
                      *           "id": 17,
+                     *           "key": "SOFA-3-GREEN",
                      *           "media": [
                      *             {
                      *               "type": "image",
@@ -1991,7 +2621,8 @@ export interface operations {
                      *           "price": "$899.00",
                      *           "shop_id": 1,
                      *           "title": "Linen sofa",
-                     *           "updated_at": "2026-01-02T03:04:05.678901Z"
+                     *           "updated_at": "2026-01-02T03:04:05.678901Z",
+                     *           "url": "https://example.com/linen-sofa"
                      *         }
                      *       ],
                      *       "query": "a linnen sofa under $900",
@@ -2084,10 +2715,20 @@ export interface operations {
                      * @example {
                      *       "products": [
                      *         {
+                     *           "attributes": {
+                     *             "brand": "Hygge",
+                     *             "color": [
+                     *               "green",
+                     *               "grey"
+                     *             ],
+                     *             "in_stock": true,
+                     *             "seats": 3
+                     *           },
                      *           "created_at": "2026-01-02T03:04:05.678901Z",
                      *           "description": "Three seats, washable covers.",
                      *           "hidden": false,
                      *           "id": 17,
+                     *           "key": "SOFA-3-GREEN",
                      *           "media": [
                      *             {
                      *               "type": "image",
@@ -2097,7 +2738,8 @@ export interface operations {
                      *           "price": "$899.00",
                      *           "shop_id": 1,
                      *           "title": "Linen sofa",
-                     *           "updated_at": "2026-01-02T03:04:05.678901Z"
+                     *           "updated_at": "2026-01-02T03:04:05.678901Z",
+                     *           "url": "https://example.com/linen-sofa"
                      *         }
                      *       ]
                      *     }
@@ -2108,6 +2750,65 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            414: components["responses"]["URITooLong"];
+            422: components["responses"]["UnprocessableEntity"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["RequestHeaderFieldsTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    list_changes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The sequence number after which changes are listed: `next` of an earlier response, or 0 for all that are retained.
+                 * @example 12
+                 */
+                since?: number;
+                /**
+                 * @description How many changes to return at most.
+                 * @example 500
+                 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes after `since`, oldest first. */
+            200: {
+                headers: {
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "X-Catalog-Age": components["headers"]["X-Catalog-Age"];
+                    "X-Catalog-Seq": components["headers"]["X-Catalog-Seq"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "change": "upserted",
+                     *           "id": 17,
+                     *           "key": "SOFA-3-GREEN",
+                     *           "seq": 12
+                     *         }
+                     *       ],
+                     *       "complete": true,
+                     *       "next": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangesPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["Gone"];
             414: components["responses"]["URITooLong"];
             422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];

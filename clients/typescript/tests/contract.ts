@@ -10,7 +10,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { connect, isProblem, orThrow, ProblemError } from "shopkeeper-client";
-import type { NewProduct, Problem, Role, Shop } from "shopkeeper-client";
+import type { Filter, NewProduct, Problem, ProductUpsert, Role, Shop } from "shopkeeper-client";
 
 function setting(name: string): string {
   const value = process.env[name];
@@ -171,6 +171,50 @@ test("the catalog is read in pages and by ids", async () => {
   const wanted = [...ids].reverse();
   const asked = await orThrow(shop.GET("/api/v1/products", { params: { query: { ids: wanted.join(",") } } }));
   assert.deepEqual(asked.map((product) => product.id), wanted);
+});
+
+test("products are kept by key, filtered, counted and sorted", async () => {
+  const products: ProductUpsert[] = [
+    { key: "RUG,1", title: "Wool rug", price: "$80", attributes: { color: ["red", "blue"], width: 120 } },
+    { key: "RUG-2", title: "Jute rug", price: "$40", attributes: { color: "Red", width: 80, in_stock: true } },
+    { key: "RUG-3", title: "No price" },
+  ];
+  const header = { "Idempotency-Key": "contract-3" };
+  const upserted = await orThrow(shop.POST("/api/v1/products/upsert", { params: { header }, body: { products } }));
+  const [wool, jute] = upserted.created_ids;
+  assert.ok(wool && jute);
+  assert.deepEqual(upserted.errors.map(({ key, field, code }) => [key, field, code]), [["RUG-3", "price", "required"]]);
+  const again = await orThrow(shop.POST("/api/v1/products/upsert", { body: { products: [{ key: "RUG-2", price: "$45" }] } }));
+  assert.deepEqual([again.created_ids, again.updated_ids], [[], [jute]]);
+
+  // A comma inside a key is encoded.
+  const listed = await orThrow(shop.GET("/api/v1/products", { params: { query: { keys: ["RUG-2", "RUG,1"] } } }));
+  assert.deepEqual(listed.map(({ id, price }) => [id, price]), [[jute, "$45"], [wool, "$80"]]);
+  const sorted = await orThrow(shop.GET("/api/v1/products", { params: { query: { sort: "-width", limit: 2 } } }));
+  assert.deepEqual(sorted.map(({ id }) => id), [wool, jute]);
+
+  const filter: Filter = {
+    price: { max: "100", currency: "USD" }, color: ["RED"], width: { min: 80 }, not: { in_stock: false },
+  };
+  const found = await orThrow(
+    shop.POST("/api/v1/search", { body: { filter, facets: ["color", "price", "width"], sort: "width" } }),
+  );
+  assert.deepEqual([found.total, found.products.map(({ id }) => id)], [2, [jute, wool]]);
+  assert.equal(found.facets_are_exact, true);
+  assert.deepEqual(found.facets?.["color"]?.values, [{ value: "Red", count: 2 }, { value: "blue", count: 1 }]);
+  assert.deepEqual([found.facets?.["width"]?.min, found.facets?.["width"]?.max], [80, 120]);
+  assert.deepEqual(found.facets?.price?.map(({ currency, min, max }) => [currency, min, max]), [["USD", "45", "80"]]);
+  const crossed = { query: "rug", filter: { price: { min: "2", max: "1" } } };
+  const refused = await problem(shop.POST("/api/v1/search", { body: crossed }), 422);
+  assert.equal(refused.errors?.[0]?.field, "filter.price.min");
+
+  const taken = shop.PUT("/api/v1/products/{product_id}", { ...one(jute), body: { key: "RUG,1" } });
+  assert.equal((await problem(taken, 409)).code, "conflict");
+  await orThrow(shop.DELETE("/api/v1/products/bulk", { body: { product_ids: [wool, jute] } }));
+  const { changes, next, complete } = await orThrow(shop.GET("/api/v1/changes", { params: { query: { limit: 1000 } } }));
+  const last = changes.slice(-2).map(({ id, key, change }) => [id, key, change]);
+  assert.deepEqual(last, [[wool, "RUG,1", "deleted"], [jute, "RUG-2", "deleted"]]);
+  assert.deepEqual([next, complete], [changes.at(-1)?.seq, true]);
 });
 
 test("search keeps the conditions of a query and says how it read them", async () => {
@@ -336,5 +380,5 @@ after(async () => {
       .filter(([method]) => !isCalled(method))
       .map(([, { operationId }]) => operationId);
   });
-  assert.deepEqual(missed, [], "operations that nobody called");
+  assert.deepEqual(missed, [], "operations that no test called");
 });

@@ -1,18 +1,27 @@
 """Contains all the data models used in inputs/outputs"""
 
+from .attribute_facet import AttributeFacet
+from .attributes import Attributes
 from .bulk_created import BulkCreated
 from .bulk_deleted import BulkDeleted
 from .bulk_updated import BulkUpdated
+from .bulk_upserted import BulkUpserted
+from .change_record import ChangeRecord
+from .change_record_change import ChangeRecordChange
+from .changes_page import ChangesPage
 from .character_span import CharacterSpan
 from .element_fault import ElementFault
 from .encoder import Encoder
+from .exclusions import Exclusions
 from .explained_bonus import ExplainedBonus
 from .explained_meaning import ExplainedMeaning
 from .explained_term import ExplainedTerm
 from .explained_words import ExplainedWords
 from .explanation import Explanation
+from .facets import Facets
 from .fault import Fault
 from .fault_code import FaultCode
+from .filter_ import Filter
 from .health import Health
 from .media import Media
 from .media_type import MediaType
@@ -21,7 +30,12 @@ from .new_media_type import NewMediaType
 from .new_product import NewProduct
 from .new_products import NewProducts
 from .new_token import NewToken
+from .number_bucket import NumberBucket
+from .number_range import NumberRange
 from .open_api_document import OpenApiDocument
+from .price_bucket import PriceBucket
+from .price_facet import PriceFacet
+from .price_range import PriceRange
 from .problem import Problem
 from .problem_code import ProblemCode
 from .process_figures import ProcessFigures
@@ -31,6 +45,8 @@ from .product_deletion import ProductDeletion
 from .product_edit import ProductEdit
 from .product_edits import ProductEdits
 from .product_figures import ProductFigures
+from .product_upsert import ProductUpsert
+from .product_upserts import ProductUpserts
 from .role import Role
 from .search_answer import SearchAnswer
 from .search_request import SearchRequest
@@ -48,22 +64,32 @@ from .understood_correction import UnderstoodCorrection
 from .understood_exclusion import UnderstoodExclusion
 from .understood_sort import UnderstoodSort
 from .understood_sort_order import UnderstoodSortOrder
+from .value_count import ValueCount
 from .work_figures import WorkFigures
 
 __all__ = (
+    "AttributeFacet",
+    "Attributes",
     "BulkCreated",
     "BulkDeleted",
     "BulkUpdated",
+    "BulkUpserted",
+    "ChangeRecord",
+    "ChangeRecordChange",
+    "ChangesPage",
     "CharacterSpan",
     "ElementFault",
     "Encoder",
+    "Exclusions",
     "ExplainedBonus",
     "ExplainedMeaning",
     "ExplainedTerm",
     "ExplainedWords",
     "Explanation",
+    "Facets",
     "Fault",
     "FaultCode",
+    "Filter",
     "Health",
     "Media",
     "MediaType",
@@ -72,7 +98,12 @@ __all__ = (
     "NewProduct",
     "NewProducts",
     "NewToken",
+    "NumberBucket",
+    "NumberRange",
     "OpenApiDocument",
+    "PriceBucket",
+    "PriceFacet",
+    "PriceRange",
     "Problem",
     "ProblemCode",
     "ProcessFigures",
@@ -82,6 +113,8 @@ __all__ = (
     "ProductEdit",
     "ProductEdits",
     "ProductFigures",
+    "ProductUpsert",
+    "ProductUpserts",
     "Role",
     "SearchAnswer",
     "SearchRequest",
@@ -99,5 +132,6 @@ __all__ = (
     "UnderstoodExclusion",
     "UnderstoodSort",
     "UnderstoodSortOrder",
+    "ValueCount",
     "WorkFigures",
 )

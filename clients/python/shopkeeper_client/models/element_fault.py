@@ -24,6 +24,8 @@ class ElementFault:
     """ What is wrong, for people. """
     id: int | Unset = UNSET
     """ The product's id, in a bulk update. """
+    key: str | Unset = UNSET
+    """ The product's key, in an upsert. """
     field: str | Unset = UNSET
     """ The field at fault, where one is. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -36,6 +38,8 @@ class ElementFault:
         message = self.message
 
         id = self.id
+
+        key = self.key
 
         field = self.field
 
@@ -50,6 +54,8 @@ class ElementFault:
         )
         if id is not UNSET:
             field_dict["id"] = id
+        if key is not UNSET:
+            field_dict["key"] = key
         if field is not UNSET:
             field_dict["field"] = field
 
@@ -66,6 +72,8 @@ class ElementFault:
 
         id = d.pop("id", UNSET)
 
+        key = d.pop("key", UNSET)
+
         field = d.pop("field", UNSET)
 
         element_fault = cls(
@@ -73,6 +81,7 @@ class ElementFault:
             code=code,
             message=message,
             id=id,
+            key=key,
             field=field,
         )
 

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 T = TypeVar("T", bound="ExplainedTerm")
 
 
@@ -23,6 +25,8 @@ class ExplainedTerm:
     """ How often its description does. """
     score: float
     """ What that gives. """
+    attribute: bool | Unset = UNSET
+    """ `true` if its key or an attribute does. Left out otherwise. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -36,6 +40,8 @@ class ExplainedTerm:
 
         score = self.score
 
+        attribute = self.attribute
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -47,6 +53,8 @@ class ExplainedTerm:
                 "score": score,
             }
         )
+        if attribute is not UNSET:
+            field_dict["attribute"] = attribute
 
         return field_dict
 
@@ -63,12 +71,15 @@ class ExplainedTerm:
 
         score = d.pop("score")
 
+        attribute = d.pop("attribute", UNSET)
+
         explained_term = cls(
             term=term,
             as_=as_,
             title=title,
             description=description,
             score=score,
+            attribute=attribute,
         )
 
         explained_term.additional_properties = d

@@ -31,6 +31,8 @@ class Explanation:
     claims: bool | Unset = UNSET
     """ `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
     come before all others, in the order of their scores. Left out otherwise. """
+    key: bool | Unset = UNSET
+    """ `true` for the product whose key is the query: it comes before all others. Left out otherwise. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,6 +50,8 @@ class Explanation:
 
         claims = self.claims
 
+        key = self.key
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -59,6 +63,8 @@ class Explanation:
         )
         if claims is not UNSET:
             field_dict["claims"] = claims
+        if key is not UNSET:
+            field_dict["key"] = key
 
         return field_dict
 
@@ -89,11 +95,14 @@ class Explanation:
 
         claims = d.pop("claims", UNSET)
 
+        key = d.pop("key", UNSET)
+
         explanation = cls(
             score=score,
             words=words,
             meaning=meaning,
             claims=claims,
+            key=key,
         )
 
         explanation.additional_properties = d

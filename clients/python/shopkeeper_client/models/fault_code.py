@@ -2,10 +2,15 @@ from typing import Literal, cast
 
 FaultCode = Literal[
     "blank",
+    "conflict",
     "control_character",
     "empty",
+    "exclusive",
+    "invalid_amount",
     "invalid_key",
+    "invalid_name",
     "invalid_price",
+    "invalid_sort",
     "invalid_url",
     "no_change",
     "not_found",
@@ -15,6 +20,7 @@ FaultCode = Literal[
     "required",
     "too_long",
     "too_many",
+    "unknown_currency",
     "unknown_field",
     "unknown_parameter",
     "unknown_role",

@@ -8,6 +8,7 @@ from attrs import define as _attrs_define
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.attributes import Attributes
     from ..models.new_media import NewMedia
 
 
@@ -29,6 +30,15 @@ class NewProduct:
     """ Whether search leaves it out. """
     media: list[NewMedia] | Unset = UNSET
     """ Its pictures, in place of all that were there. """
+    key: str | Unset = UNSET
+    """ Your own identifier of the product, such as a SKU or a handle: unique within the shop, compared byte for
+    byte, without control characters. """
+    url: str | Unset = UNSET
+    """ The absolute http or https address of the product's page, kept as written and never fetched. """
+    attributes: Attributes | Unset = UNSET
+    """ What the merchant states about a product, by name. A name has 1 to 40 characters of `a-z`, `0-9` and `_` and
+    starts with a letter; `id`, `price`, `hidden`, `category`, `query`, `sort` and `not` are reserved. A value is a
+    string, a number, a boolean, or an array of different strings. Numbers keep 15 significant digits. """
     id: Any | Unset = UNSET
     """ Ignored, so that what was read can be edited and sent back. """
     shop_id: Any | Unset = UNSET
@@ -54,6 +64,14 @@ class NewProduct:
                 media_item = media_item_data.to_dict()
                 media.append(media_item)
 
+        key = self.key
+
+        url = self.url
+
+        attributes: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.attributes, Unset):
+            attributes = self.attributes.to_dict()
+
         id = self.id
 
         shop_id = self.shop_id
@@ -76,6 +94,12 @@ class NewProduct:
             field_dict["hidden"] = hidden
         if media is not UNSET:
             field_dict["media"] = media
+        if key is not UNSET:
+            field_dict["key"] = key
+        if url is not UNSET:
+            field_dict["url"] = url
+        if attributes is not UNSET:
+            field_dict["attributes"] = attributes
         if id is not UNSET:
             field_dict["id"] = id
         if shop_id is not UNSET:
@@ -89,6 +113,7 @@ class NewProduct:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.attributes import Attributes  # noqa: PLC0415
         from ..models.new_media import NewMedia  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -109,6 +134,17 @@ class NewProduct:
 
                 media.append(media_item)
 
+        key = d.pop("key", UNSET)
+
+        url = d.pop("url", UNSET)
+
+        _attributes = d.pop("attributes", UNSET)
+        attributes: Attributes | Unset
+        if isinstance(_attributes, Unset):
+            attributes = UNSET
+        else:
+            attributes = Attributes.from_dict(_attributes)
+
         id = d.pop("id", UNSET)
 
         shop_id = d.pop("shop_id", UNSET)
@@ -123,6 +159,9 @@ class NewProduct:
             description=description,
             hidden=hidden,
             media=media,
+            key=key,
+            url=url,
+            attributes=attributes,
             id=id,
             shop_id=shop_id,
             created_at=created_at,

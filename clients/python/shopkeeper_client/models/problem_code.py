@@ -2,6 +2,7 @@ from typing import Literal, cast
 
 ProblemCode = Literal[
     "body_too_large",
+    "changes_expired",
     "conflict",
     "expired_token",
     "headers_too_large",

@@ -10,6 +10,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.attributes import Attributes
     from ..models.explanation import Explanation
     from ..models.media import Media
 
@@ -39,6 +40,14 @@ class Product:
     """ When it was created. """
     updated_at: datetime.datetime
     """ When it was last written. """
+    key: str | Unset = UNSET
+    """ The merchant's own identifier, if it has one. """
+    url: str | Unset = UNSET
+    """ The address of its page, if it has one. """
+    attributes: Attributes | Unset = UNSET
+    """ What the merchant states about a product, by name. A name has 1 to 40 characters of `a-z`, `0-9` and `_` and
+    starts with a letter; `id`, `price`, `hidden`, `category`, `query`, `sort` and `not` are reserved. A value is a
+    string, a number, a boolean, or an array of different strings. Numbers keep 15 significant digits. """
     explanation: Explanation | Unset = UNSET
     """ The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
     weight is `score`. """
@@ -66,6 +75,14 @@ class Product:
 
         updated_at = self.updated_at.isoformat()
 
+        key = self.key
+
+        url = self.url
+
+        attributes: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.attributes, Unset):
+            attributes = self.attributes.to_dict()
+
         explanation: dict[str, Any] | Unset = UNSET
         if not isinstance(self.explanation, Unset):
             explanation = self.explanation.to_dict()
@@ -85,6 +102,12 @@ class Product:
                 "updated_at": updated_at,
             }
         )
+        if key is not UNSET:
+            field_dict["key"] = key
+        if url is not UNSET:
+            field_dict["url"] = url
+        if attributes is not UNSET:
+            field_dict["attributes"] = attributes
         if explanation is not UNSET:
             field_dict["explanation"] = explanation
 
@@ -92,6 +115,7 @@ class Product:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.attributes import Attributes  # noqa: PLC0415
         from ..models.explanation import Explanation  # noqa: PLC0415
         from ..models.media import Media  # noqa: PLC0415
 
@@ -119,6 +143,17 @@ class Product:
 
         updated_at = datetime.datetime.fromisoformat(d.pop("updated_at"))
 
+        key = d.pop("key", UNSET)
+
+        url = d.pop("url", UNSET)
+
+        _attributes = d.pop("attributes", UNSET)
+        attributes: Attributes | Unset
+        if isinstance(_attributes, Unset):
+            attributes = UNSET
+        else:
+            attributes = Attributes.from_dict(_attributes)
+
         _explanation = d.pop("explanation", UNSET)
         explanation: Explanation | Unset
         if isinstance(_explanation, Unset):
@@ -136,6 +171,9 @@ class Product:
             shop_id=shop_id,
             created_at=created_at,
             updated_at=updated_at,
+            key=key,
+            url=url,
+            attributes=attributes,
             explanation=explanation,
         )
 

@@ -8,6 +8,7 @@ from attrs import define as _attrs_define
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.attributes import Attributes
     from ..models.new_media import NewMedia
 
 
@@ -31,6 +32,16 @@ class ProductEdit:
     """ Whether search leaves it out. """
     media: list[NewMedia] | Unset = UNSET
     """ Its pictures, in place of all that were there. """
+    url: str | Unset = UNSET
+    """ The absolute http or https address of the product's page, kept as written and never fetched. `""` removes
+    it. """
+    attributes: Attributes | Unset = UNSET
+    """ What the merchant states about a product, by name. A name has 1 to 40 characters of `a-z`, `0-9` and `_` and
+    starts with a letter; `id`, `price`, `hidden`, `category`, `query`, `sort` and `not` are reserved. A value is a
+    string, a number, a boolean, or an array of different strings. Numbers keep 15 significant digits. """
+    key: str | Unset = UNSET
+    """ Your own identifier of the product, such as a SKU or a handle: unique within the shop, compared byte for
+    byte, without control characters. `""` removes it. """
     shop_id: Any | Unset = UNSET
     """ Ignored, so that what was read can be edited and sent back. """
     created_at: Any | Unset = UNSET
@@ -56,6 +67,14 @@ class ProductEdit:
                 media_item = media_item_data.to_dict()
                 media.append(media_item)
 
+        url = self.url
+
+        attributes: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.attributes, Unset):
+            attributes = self.attributes.to_dict()
+
+        key = self.key
+
         shop_id = self.shop_id
 
         created_at = self.created_at
@@ -79,6 +98,12 @@ class ProductEdit:
             field_dict["hidden"] = hidden
         if media is not UNSET:
             field_dict["media"] = media
+        if url is not UNSET:
+            field_dict["url"] = url
+        if attributes is not UNSET:
+            field_dict["attributes"] = attributes
+        if key is not UNSET:
+            field_dict["key"] = key
         if shop_id is not UNSET:
             field_dict["shop_id"] = shop_id
         if created_at is not UNSET:
@@ -90,6 +115,7 @@ class ProductEdit:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.attributes import Attributes  # noqa: PLC0415
         from ..models.new_media import NewMedia  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -112,6 +138,17 @@ class ProductEdit:
 
                 media.append(media_item)
 
+        url = d.pop("url", UNSET)
+
+        _attributes = d.pop("attributes", UNSET)
+        attributes: Attributes | Unset
+        if isinstance(_attributes, Unset):
+            attributes = UNSET
+        else:
+            attributes = Attributes.from_dict(_attributes)
+
+        key = d.pop("key", UNSET)
+
         shop_id = d.pop("shop_id", UNSET)
 
         created_at = d.pop("created_at", UNSET)
@@ -125,6 +162,9 @@ class ProductEdit:
             price=price,
             hidden=hidden,
             media=media,
+            url=url,
+            attributes=attributes,
+            key=key,
             shop_id=shop_id,
             created_at=created_at,
             updated_at=updated_at,

@@ -10,6 +10,7 @@ from ..models.encoder import Encoder, check_encoder
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.facets import Facets
     from ..models.product import Product
     from ..models.understood import Understood
 
@@ -22,11 +23,11 @@ class SearchAnswer:
     """What a search found."""
 
     products: list[Product]
-    """ The products, best first or in the order that was asked for. """
+    """ The products, best first or in the requested order. """
     query: str
-    """ The query as it was asked. """
+    """ The query as it was sent; empty without one. """
     total: int
-    """ How many products were found in all: exact, whatever the page, unless `total_is_exact` says otherwise. """
+    """ The number of results on all pages: exact unless `total_is_exact` says otherwise. """
     understood: Understood
     """ How the query was read. """
     encoder: Encoder | None
@@ -34,6 +35,10 @@ class SearchAnswer:
     total_is_exact: bool | Unset = UNSET
     """ `false` where there may be more, as in shops that are searched inside the database; left out where `total`
     is exact. """
+    facets: Facets | Unset = UNSET
+    """ How results are distributed: `price` by currency, the most frequent one first, and attributes by value. """
+    facets_are_exact: bool | Unset = UNSET
+    """ Whether the counts of `facets` are exact, as `total` is; in responses with facets. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,6 +61,12 @@ class SearchAnswer:
 
         total_is_exact = self.total_is_exact
 
+        facets: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.facets, Unset):
+            facets = self.facets.to_dict()
+
+        facets_are_exact = self.facets_are_exact
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -69,11 +80,16 @@ class SearchAnswer:
         )
         if total_is_exact is not UNSET:
             field_dict["total_is_exact"] = total_is_exact
+        if facets is not UNSET:
+            field_dict["facets"] = facets
+        if facets_are_exact is not UNSET:
+            field_dict["facets_are_exact"] = facets_are_exact
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.facets import Facets  # noqa: PLC0415
         from ..models.product import Product  # noqa: PLC0415
         from ..models.understood import Understood  # noqa: PLC0415
 
@@ -108,6 +124,15 @@ class SearchAnswer:
 
         total_is_exact = d.pop("total_is_exact", UNSET)
 
+        _facets = d.pop("facets", UNSET)
+        facets: Facets | Unset
+        if isinstance(_facets, Unset):
+            facets = UNSET
+        else:
+            facets = Facets.from_dict(_facets)
+
+        facets_are_exact = d.pop("facets_are_exact", UNSET)
+
         search_answer = cls(
             products=products,
             query=query,
@@ -115,6 +140,8 @@ class SearchAnswer:
             understood=understood,
             encoder=encoder,
             total_is_exact=total_is_exact,
+            facets=facets,
+            facets_are_exact=facets_are_exact,
         )
 
         search_answer.additional_properties = d

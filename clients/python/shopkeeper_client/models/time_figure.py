@@ -14,7 +14,7 @@ class TimeFigure:
     """Requests that took about as long."""
 
     up_to_ms: float
-    """ At most so long, in milliseconds. """
+    """ The longest response time of the bucket, in milliseconds. """
     count: int
     """ How many. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

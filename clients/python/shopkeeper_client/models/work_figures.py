@@ -22,14 +22,14 @@ class WorkFigures:
     failed: int
     """ Those of them answered with a status of 500 or more. """
     p50_ms: float | None
-    """ Half of them were answered within so many milliseconds; `null` before the first. """
+    """ The median response time in milliseconds; `null` before the first request. """
     p95_ms: float | None
-    """ 95 of 100 were. """
+    """ The 95th percentile of the response times in milliseconds; `null` before the first request. """
     p99_ms: float | None
-    """ 99 of 100 were. """
+    """ The 99th percentile of the response times in milliseconds; `null` before the first request. """
     times: list[TimeFigure]
-    """ How many were answered in how many milliseconds, shortest first. The difference of two
-    readings is what happened between them. """
+    """ The number of requests by response time, shortest first. The difference of two readings is
+    what happened between them. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     *,
     ids: str | Unset = UNSET,
+    keys: list[str] | Unset = UNSET,
+    sort: str | Unset = UNSET,
     limit: int | Unset = 50,
     offset: int | Unset = 0,
 ) -> dict[str, Any]:
@@ -20,6 +22,14 @@ def _get_kwargs(
     params: dict[str, Any] = {}
 
     params["ids"] = ids
+
+    json_keys: list[str] | Unset = UNSET
+    if not isinstance(keys, Unset):
+        json_keys = keys
+
+    params["keys"] = json_keys
+
+    params["sort"] = sort
 
     params["limit"] = limit
 
@@ -105,16 +115,20 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
     ids: str | Unset = UNSET,
+    keys: list[str] | Unset = UNSET,
+    sort: str | Unset = UNSET,
     limit: int | Unset = 50,
     offset: int | Unset = 0,
 ) -> Response[Problem | list[Product]]:
     """List products
 
-     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+     The catalog in pages, or the products that `ids` or `keys` name. A SHOPPER sees visible products
     alone. Other parameters than these are refused.
 
     Args:
         ids (str | Unset):
+        keys (list[str] | Unset):
+        sort (str | Unset):
         limit (int | Unset):  Default: 50.
         offset (int | Unset):  Default: 0.
 
@@ -128,6 +142,8 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         ids=ids,
+        keys=keys,
+        sort=sort,
         limit=limit,
         offset=offset,
     )
@@ -143,16 +159,20 @@ def sync(
     *,
     client: AuthenticatedClient,
     ids: str | Unset = UNSET,
+    keys: list[str] | Unset = UNSET,
+    sort: str | Unset = UNSET,
     limit: int | Unset = 50,
     offset: int | Unset = 0,
 ) -> Problem | list[Product] | None:
     """List products
 
-     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+     The catalog in pages, or the products that `ids` or `keys` name. A SHOPPER sees visible products
     alone. Other parameters than these are refused.
 
     Args:
         ids (str | Unset):
+        keys (list[str] | Unset):
+        sort (str | Unset):
         limit (int | Unset):  Default: 50.
         offset (int | Unset):  Default: 0.
 
@@ -167,6 +187,8 @@ def sync(
     return sync_detailed(
         client=client,
         ids=ids,
+        keys=keys,
+        sort=sort,
         limit=limit,
         offset=offset,
     ).parsed
@@ -176,16 +198,20 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
     ids: str | Unset = UNSET,
+    keys: list[str] | Unset = UNSET,
+    sort: str | Unset = UNSET,
     limit: int | Unset = 50,
     offset: int | Unset = 0,
 ) -> Response[Problem | list[Product]]:
     """List products
 
-     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+     The catalog in pages, or the products that `ids` or `keys` name. A SHOPPER sees visible products
     alone. Other parameters than these are refused.
 
     Args:
         ids (str | Unset):
+        keys (list[str] | Unset):
+        sort (str | Unset):
         limit (int | Unset):  Default: 50.
         offset (int | Unset):  Default: 0.
 
@@ -199,6 +225,8 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         ids=ids,
+        keys=keys,
+        sort=sort,
         limit=limit,
         offset=offset,
     )
@@ -212,16 +240,20 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
     ids: str | Unset = UNSET,
+    keys: list[str] | Unset = UNSET,
+    sort: str | Unset = UNSET,
     limit: int | Unset = 50,
     offset: int | Unset = 0,
 ) -> Problem | list[Product] | None:
     """List products
 
-     The catalog in pages, or the products that `ids` names. A SHOPPER sees visible products
+     The catalog in pages, or the products that `ids` or `keys` name. A SHOPPER sees visible products
     alone. Other parameters than these are refused.
 
     Args:
         ids (str | Unset):
+        keys (list[str] | Unset):
+        sort (str | Unset):
         limit (int | Unset):  Default: 50.
         offset (int | Unset):  Default: 0.
 
@@ -237,6 +269,8 @@ async def asyncio(
         await asyncio_detailed(
             client=client,
             ids=ids,
+            keys=keys,
+            sort=sort,
             limit=limit,
             offset=offset,
         )

@@ -130,7 +130,7 @@ impl ListParameters {
                 request.sort = Some(parse_sort(&value.text())?);
                 Ok(())
             })
-            .default("relevance", "-price"),
+            .example("-price"),
             parameters::integer(
                 "limit",
                 LIMIT,

@@ -24,7 +24,7 @@ pub(crate) struct ChangesPageBody {
 
 /// A change of one product.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Change)]
+#[schema(as = ChangeRecord)]
 pub(crate) struct ChangeBody {
     /// Its sequence number.
     seq: u64,
