@@ -51,6 +51,52 @@ fn score_components_are_returned_on_request() {
 }
 
 #[test]
+fn attributes_and_keys_that_match_are_explained() {
+    let server = TestServer::start(&[]);
+    let editor = server.shop().as_role(Role::Editor);
+    editor.create(json!({"title": "Velvet sofa", "description": "By Hygge", "price": "$5"}));
+    let id = editor.create(json!({"title": "Sofa", "price": "$5", "key": "SO-1",
+        "attributes": {"brand": "Hygge", "seats": 3}}));
+    let best = |query: &str| {
+        let found = editor.post(SEARCH, json!({"query": query, "explain": true})).expect(200);
+        let product = found.body["products"][0].clone();
+        assert_eq!(product["id"], id, "{query}");
+        product["explanation"].clone()
+    };
+    let brand = best("hygge sofa");
+    let terms = brand["words"]["terms"].as_array().unwrap();
+    let term = |word: &str| terms.iter().find(|term| term["term"] == word).unwrap();
+    assert_eq!(term("hygge")["attribute"], true, "{brand}");
+    assert_eq!(term("sofa").get("attribute"), None, "{brand}");
+    assert_eq!(brand.get("key"), None);
+    assert_eq!(best(" SO-1 ")["key"], true);
+}
+
+#[test]
+fn the_command_line_filters_counts_and_sorts() {
+    let server = TestServer::start(&[]);
+    let shop = server.shop();
+    let editor = shop.as_role(Role::Editor);
+    for (title, price, color) in
+        [("Small sofa", "$10", "green"), ("Large sofa", "$30", "Green"), ("Red sofa", "$20", "red")]
+    {
+        editor.create(json!({"title": title, "price": price, "attributes": {"color": color}}));
+    }
+    let number = shop.number.to_string();
+    let asked = ["search", "--shop", &number, "--filter", r#"{"color": ["green"]}"#];
+    let more = ["--facets", "color,price", "--sort", "-price"];
+    let page = printed(server.command(&[&asked[..], &more].concat()));
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} in {page}"));
+    assert!(at("Large sofa") < at("Small sofa"), "{page}");
+    assert!(!page.contains("Red sofa"), "{page}");
+    at("Green 2, red 1");
+    at("10 to 30 USD");
+    let refused = server.command(&["search", "--shop", &number, "--filter", r#"{"color": 5}"#]);
+    assert!(!refused.status.success());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("filter.color"), "{refused:?}");
+}
+
+#[test]
 fn the_command_line_shows_the_same_with_and_without_a_server() {
     let server = TestServer::start(&[]);
     let shop = server.shop();
