@@ -40,7 +40,7 @@ pub(super) struct SearchCommand {
     #[arg(required_unless_present = "filter")]
     query: Option<String>,
     /// Conditions on price and attributes, as JSON: '{"color": ["green"]}'
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", value_parser = parse_json)]
     filter: Option<Value>,
     /// Attributes to count over all results, or price, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -127,6 +127,10 @@ impl SearchCommand {
             elapsed,
         ))
     }
+}
+
+fn parse_json(raw: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(raw)
 }
 
 /// Searches through a running server.

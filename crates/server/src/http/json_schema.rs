@@ -119,7 +119,7 @@ pub(crate) fn array(
 ) -> ArrayBuilder {
     ArrayBuilder::new()
         .items(items.into())
-        .description(Some(description))
+        .description((!description.is_empty()).then_some(description))
         .min_items((min > 0).then_some(min))
         .max_items(Some(max))
 }

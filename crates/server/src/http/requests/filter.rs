@@ -28,7 +28,8 @@ use super::{
     merchant_data::{first_repeated, repeated, value_text, value_texts_schema},
 };
 use crate::http::json_schema::{
-    described_reference, formatted, name_except, named_schema, reference, sort_except, string,
+    array, described_reference, formatted, name_except, named_schema, reference, sort_except,
+    string,
 };
 
 /// The reserved names that filters and facets do not know either.
@@ -205,15 +206,17 @@ pub(super) fn facets<'a>() -> Rule<'a, Vec<FacetField>> {
         "price" => Ok(FacetField::Price),
         _ => attribute_name(raw).map(FacetField::Attribute),
     };
-    let reserved = [&UNKNOWN_NAMES[..], &["not"]].concat();
-    let schema = move || string("").pattern(Some(name_except(&reserved))).examples(["color"]);
-    let item = text(field, schema);
-    let Rule { read, schema } = list(about, 1, MAX_FACETS, item);
+    let Rule { read, .. } = list(about, 1, MAX_FACETS, text(field, facet_name));
     let read = move |value| {
         let fields = read(value)?;
         first_repeated(&fields).map_or(Ok(fields), |index| Err(repeated(index).into()))
     };
-    Rule { read: Box::new(read), schema }
+    Rule::new(read, move || array(about, facet_name(), 1, MAX_FACETS).unique_items(true))
+}
+
+fn facet_name() -> ObjectBuilder {
+    let unknown = [&UNKNOWN_NAMES[..], &["not"]].concat();
+    string("").pattern(Some(name_except(&unknown))).examples(["color"])
 }
 
 /// The order of products.
