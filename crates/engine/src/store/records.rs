@@ -189,6 +189,7 @@ impl VectorRow {
 
 /// What a committed transaction did to one product. Indexes and replicas apply it.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "most changes are of the large variant")]
 pub enum AppliedChange {
     /// The product was created or updated.
     Upserted {
