@@ -160,9 +160,9 @@ fn bytes_of(results: &SearchResults) -> usize {
 
 fn attribute_bytes(attributes: &Attributes) -> usize {
     let one = |(name, value): (&AttributeName, &AttributeValue)| {
-        let text = |text: &Box<str>| mem::size_of_val(text) + text.len();
-        let texts: usize = value.texts().iter().map(text).sum();
-        mem::size_of_val(name) + mem::size_of_val(value) + name.as_str().len() + texts
+        let texts: usize = value.texts().iter().map(|text| text.len()).sum();
+        let strings = mem::size_of_val(value.texts());
+        mem::size_of_val(name) + mem::size_of_val(value) + name.as_str().len() + strings + texts
     };
     attributes.iter().map(one).sum()
 }

@@ -73,8 +73,11 @@ impl AttributeColumns {
     }
 }
 
-/// The columns of a segment, and the new number of each product; `None` for a deleted one.
-pub(super) type MergeSource<'a> = (&'a AttributeColumns, &'a dyn Fn(usize) -> Option<DocId>);
+/// The new number of each product of a segment that is merged; `None` for a deleted one.
+pub(super) type NewNumber<'a> = &'a dyn Fn(usize) -> Option<DocId>;
+
+/// The columns of a segment that is merged.
+pub(super) type MergeSource<'a> = (&'a AttributeColumns, NewNumber<'a>);
 
 impl AttributeColumn {
     /// The products whose value satisfies a test.
@@ -117,7 +120,7 @@ impl AttributeColumn {
     }
 
     /// `None` if no live product has a value.
-    fn merge(sources: &[(&Self, &dyn Fn(usize) -> Option<DocId>)], len: usize) -> Option<Self> {
+    fn merge(sources: &[(&Self, NewNumber<'_>)], len: usize) -> Option<Self> {
         let mut builder = ColumnBuilder::default();
         let texts =
             sources.iter().filter_map(|(column, new)| Some((&**column.texts.as_ref()?, *new)));

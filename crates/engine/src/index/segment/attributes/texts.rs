@@ -4,6 +4,7 @@ use catalog::{facets::AttributeCounts, filter::FoldedText};
 use hashbrown::{HashMap, HashSet};
 
 use super::{
+    NewNumber,
     codes::{Code, Codes},
     strings::Strings,
 };
@@ -118,7 +119,7 @@ impl TextColumnBuilder {
 
     /// Adds the products of several columns whose new numbers are given; `None` for a deleted one.
     pub(super) fn merge<'a>(
-        columns: impl Iterator<Item = (&'a TextColumn, &'a dyn Fn(usize) -> Option<DocId>)>,
+        columns: impl Iterator<Item = (&'a TextColumn, NewNumber<'a>)>,
     ) -> Self {
         let mut builder = Self::default();
         let mut found: Vec<(DocId, Vec<Code>)> = Vec::new();
