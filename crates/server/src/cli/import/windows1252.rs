@@ -23,7 +23,7 @@ fn repair(value: &mut Value) -> bool {
                 true
             }
         },
-        Value::Array(items) => items.iter_mut().fold(false, |any, item| repair(item) || any),
+        Value::Array(items) => repair_each(items.iter_mut()),
         Value::Object(fields) => repair_all(fields),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
@@ -31,7 +31,12 @@ fn repair(value: &mut Value) -> bool {
 
 /// Repairs every text of an object.
 pub(super) fn repair_all(fields: &mut Object) -> bool {
-    fields.values_mut().fold(false, |any, item| repair(item) || any)
+    repair_each(fields.values_mut())
+}
+
+fn repair_each<'a>(values: impl Iterator<Item = &'a mut Value>) -> bool {
+    // All of them, not up to the first that needs it.
+    values.map(repair).filter(|is_repaired| *is_repaired).count() > 0
 }
 
 /// A text without the characters that can be repaired.
