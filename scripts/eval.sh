@@ -67,7 +67,7 @@ measure "home, misspelled" "$relevance/home-products.jsonl.gz" "$relevance/home-
 measure everyday "$store" "$everyday" --without training/data/shopper-phrases.tsv "$@"
 measure "everyday, all" "$store" "$everyday" "$@"
 # The demo's products, without those that search leaves out.
-awk -F'\t' 'FNR > 1 && $5 == "" {
+awk -F'\t' 'FNR > 1 && $7 == "" {
     for (i = 1; i <= 4; i++) gsub(/["\\]/, "\\\\&", $i)
     printf "{\"title\": \"%s\", \"price\": \"%s\", \"description\": \"%s\"}\n", $1, $2, $4
 }' demo/catalog/*.tsv >"$kept/demo.jsonl"
