@@ -39,7 +39,7 @@ pub struct Matches {
     /// Number of products that match, on this page or not.
     pub total: usize,
     /// Number of products that may match, or count for a facet, and were left out because
-    /// [`super::MAX_VERIFIED`] texts had been read.
+    /// [`super::verification::MAX_VERIFIED`] texts had been read.
     pub unverified: usize,
     /// Whether the deadline passed; everything else is empty then.
     pub timed_out: bool,
