@@ -73,6 +73,21 @@ def before_call(context, case, **kwargs):
     selections = [name for name in ("ids", "keys", "sort") if name in (case.query or {})]
     for name in selections[1:]:
         del case.query[name]
+    if isinstance(case.body, dict):
+        order_bounds(case.body.get("filter"))
+
+
+def order_bounds(condition):
+    """Swaps the ends of ranges where `min` is above `max`, which a schema cannot forbid."""
+    if not isinstance(condition, dict):
+        return
+    for one in condition.values():
+        order_bounds(one)
+    try:
+        if float(condition["min"]) > float(condition["max"]):
+            condition["min"], condition["max"] = condition["max"], condition["min"]
+    except (KeyError, TypeError, ValueError):
+        pass
 
 
 @schemathesis.hook

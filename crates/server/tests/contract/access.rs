@@ -29,12 +29,14 @@ fn documented(server: &TestServer) -> BTreeMap<(String, String), String> {
 
 /// What each route answers to a good request without a token, then by role, weakest first.
 #[rustfmt::skip]
-const EXPECTED: [(Route, [u16; 5]); 23] = [
+const EXPECTED: [(Route, [u16; 5]); 25] = [
     (("GET",    "/api/v1/products"),              [401, 200, 200, 200, 200]),
     (("POST",   "/api/v1/products"),              [401, 403, 403, 201, 201]),
     (("POST",   "/api/v1/products/bulk"),         [401, 403, 403, 201, 201]),
     (("PUT",    "/api/v1/products/bulk"),         [401, 403, 403, 200, 200]),
     (("DELETE", "/api/v1/products/bulk"),         [401, 403, 403, 200, 200]),
+    (("POST",   "/api/v1/products/upsert"),       [401, 403, 403, 200, 200]),
+    (("GET",    "/api/v1/changes"),               [401, 403, 200, 200, 200]),
     (("GET",    "/api/v1/products/{product_id}"), [401, 200, 200, 200, 200]),
     (("GET",    "/api/v1/products/{product_id}/similar"), [401, 200, 200, 200, 200]),
     (("PUT",    "/api/v1/products/{product_id}"), [401, 403, 403, 200, 200]),
@@ -69,6 +71,9 @@ fn ask(client: &Client, admin: &Client, (method, path): Route) -> Answer {
         ("POST", BULK) => Some(json!({"products": [product_named("Stool")]})),
         ("PUT", BULK) => Some(json!({"products": [{"id": id, "hidden": false}]})),
         ("DELETE", BULK) => Some(json!({"product_ids": [id]})),
+        ("POST", "/api/v1/products/upsert") => Some(json!({"products": [
+            {"key": format!("sofa-{id}"), "title": "Stool", "price": "$5"}
+        ]})),
         ("PUT", _) => Some(json!({"title": "Couch"})),
         ("POST", SEARCH) => Some(json!({"query": "sofa"})),
         ("POST", TOKENS) => Some(json!({"role": "VIEWER"})),
