@@ -50,5 +50,5 @@ fn check_exclusions(parsed: &ParsedQuery, product: &str) {
         assert!(is_broken || !says_all || denies || exclusion.words.len() > 1, "{exclusion:?}");
     }
     let is_broken = parsed.exclusions.iter().any(|one| one.matches(product));
-    assert_eq!(parsed.allows("", product), !is_broken);
+    assert_eq!(parsed.allows("", product, ""), !is_broken);
 }

@@ -4,7 +4,10 @@
 use libfuzzer_sys::fuzz_target;
 use server::http::requests::{
     MAX_BULK, ObjectDefinition, json,
-    products::{NewProduct, NewProducts, ProductChanges, ProductDeletion, list_parameters},
+    listing::list_parameters,
+    products::{
+        NewProduct, NewProducts, ProductChanges, ProductDeletion, ProductUpsert, ProductUpserts,
+    },
     search::SearchRequest,
     tokens::TokenRequest,
 };
@@ -24,6 +27,11 @@ fuzz_target!(|bytes: &[u8]| {
         assert!((1..=MAX_BULK).contains(&elements.len()));
         for element in elements {
             let _ = NewProduct::read(element);
+        }
+    }
+    if let Ok(elements) = ProductUpserts::read(&body) {
+        for element in elements {
+            let _ = ProductUpsert::read(element);
         }
     }
     let _ = ProductDeletion::read(&body);
