@@ -22,18 +22,19 @@ impl BitSet {
 
     /// `len` bits, all on.
     pub(in crate::index) fn full(len: usize) -> Self {
-        let mut bits = Self::new(len);
-        bits.fill_from(std::iter::repeat_n(true, len));
-        bits
+        Self::from_flags(std::iter::repeat_n(true, len))
     }
 
-    /// Turns on the bits for which an iterator from index 0 on says so.
+    /// The bits for which the flags of an iterator from index 0 on say so.
     #[inline]
-    pub(in crate::index) fn fill_from(&mut self, mut on: impl Iterator<Item = bool>) {
-        for block in &mut self.0 {
-            let bits = on.by_ref().take(BLOCK).zip(0..BLOCK);
-            *block = bits.fold(*block, |bits, (on, at)| bits | u64::from(on) << at);
+    pub(in crate::index) fn from_flags(mut flags: impl ExactSizeIterator<Item = bool>) -> Self {
+        let mut bits = Self::new(flags.len());
+        for block in &mut bits.0 {
+            let mut bytes = [0; BLOCK];
+            bytes.iter_mut().zip(&mut flags).for_each(|(byte, flag)| *byte = u8::from(flag));
+            *block = packed(&bytes);
         }
+        bits
     }
 
     pub(in crate::index) fn set(&mut self, at: usize) {
@@ -96,6 +97,18 @@ impl BitSet {
     }
 }
 
+/// The lowest bits of bytes that are 0 or 1, the first as the lowest. Eight bytes at a time: the
+/// multiplication moves the bit of byte `k` to bit `56 + k`, and no two products meet.
+#[inline]
+fn packed(bytes: &[u8; BLOCK]) -> u64 {
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (eights, _) = bytes.as_chunks::<8>();
+    eights
+        .iter()
+        .rev()
+        .fold(0, |bits, eight| bits << 8 | u64::from_le_bytes(*eight).wrapping_mul(GATHER) >> 56)
+}
+
 /// The indexes within a block that are on, ascending.
 pub(in crate::index) fn ones(block: u64) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(block), |left| Some(left & left.wrapping_sub(1)))
@@ -135,8 +148,7 @@ mod tests {
     #[test]
     fn a_full_set_has_no_bits_behind_its_end() {
         assert_eq!(BitSet::full(131).iter().collect::<Vec<_>>(), (0..131).collect::<Vec<_>>());
-        let mut bits = BitSet::new(70);
-        bits.fill_from((0..70).map(|at| at % 3 == 0));
+        let bits = BitSet::from_flags((0..70_usize).map(|at| at % 3 == 0));
         assert_eq!(bits.iter().collect::<Vec<_>>(), (0..70).step_by(3).collect::<Vec<_>>());
     }
 }

@@ -108,17 +108,19 @@ impl Codes {
 
     /// The products of a segment of `len` with a wanted code. `wanted` is indexed by code.
     pub(super) fn select(&self, len: usize, wanted: &[bool]) -> BitSet {
-        let mut selected = BitSet::new(len);
         match (&self.ends, &self.docs, &self.codes) {
-            (None, DocSet::All(_), Narrow::One(codes)) => select_all(codes, wanted, &mut selected),
-            (None, DocSet::All(_), Narrow::Two(codes)) => select_all(codes, wanted, &mut selected),
-            _ => self.for_each(|doc, mut places| {
-                if places.any(|at| wanted[self.get(at) as usize]) {
-                    selected.set(doc);
-                }
-            }),
+            (None, DocSet::All(_), Narrow::One(codes)) => select_all(codes, wanted),
+            (None, DocSet::All(_), Narrow::Two(codes)) => select_all(codes, wanted),
+            _ => {
+                let mut selected = BitSet::new(len);
+                self.for_each(|doc, mut places| {
+                    if places.any(|at| wanted[self.get(at) as usize]) {
+                        selected.set(doc);
+                    }
+                });
+                selected
+            }
         }
-        selected
     }
 
     /// Counts the codes of `docs`, and returns how many of these products are members. `several`
@@ -165,6 +167,6 @@ impl Codes {
 }
 
 /// Selects among products that all have one code.
-fn select_all<T: Copy + Into<Code>>(codes: &[T], wanted: &[bool], selected: &mut BitSet) {
-    selected.fill_from(codes.iter().map(|code| wanted[(*code).into() as usize]));
+fn select_all<T: Copy + Into<Code>>(codes: &[T], wanted: &[bool]) -> BitSet {
+    BitSet::from_flags(codes.iter().map(|code| wanted[(*code).into() as usize]))
 }
