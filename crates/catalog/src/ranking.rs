@@ -82,8 +82,8 @@ impl Hit {
     }
 }
 
-/// The frequencies of one term in the fields of one product, packed into a byte. Scores are
-/// saturated well below [`Self::MAX_TITLE`] and [`Self::MAX_DESCRIPTION`].
+/// The frequencies of one term in the fields of one product, packed into a byte. At
+/// [`Self::MAX_TITLE`] and [`Self::MAX_DESCRIPTION`], scores are nearly saturated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TermFreqs(u8);
 

@@ -12,6 +12,7 @@ use catalog::{
     product::{Product, ProductId},
     query_parser::{ParsedQuery, TermLookup},
     ranking::{Hit, Score},
+    sort::Sort,
 };
 
 use super::{Scored, SearchSource, StageTimer};
@@ -65,7 +66,15 @@ impl PostgresSource<'_, '_> {
         let products = self.statistics.corpus(self.visibility).products as usize;
         let (snapshot, limits) = (self.snapshot, &self.search.limits);
         let listing = Listing { snapshot, limits, parsed, products };
-        let Listed { ids, total, facets, is_exact } = listing.list(plan)?;
+        let Listed { mut ids, total, facets, is_exact } = listing.list(plan)?;
+        if matches!(plan.order, Sort::Price(_)) {
+            // The database compares search rows. A product whose own price cannot be parsed comes
+            // last on its page, whatever its search row says.
+            let rows = self.snapshot.candidates(&ids, None)?;
+            let unpriced = rows.iter().filter(|row| row.price.is_none()).map(|row| row.id);
+            let unpriced: HashSet<ProductId> = unpriced.collect();
+            ids.sort_by_key(|id| unpriced.contains(id));
+        }
         count_search(is_exact);
         timer.end_stage("candidates")?;
         let version = self.statistics.seq;

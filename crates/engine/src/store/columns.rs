@@ -70,14 +70,22 @@ impl Serialize for ValueJson<'_> {
                 serializer.collect_seq(texts.iter().map(|text| &**text))
             }
             AttributeValue::Boolean(boolean) => serializer.serialize_bool(*boolean),
-            AttributeValue::Number(number) => {
-                let number = number.get();
-                if number.fract() == 0.0 && number.abs() < WHOLE_BELOW {
-                    serializer.serialize_i64(number as i64)
-                } else {
-                    serializer.serialize_f64(number)
-                }
+            AttributeValue::Number(number) => NumberJson(number.get()).serialize(serializer),
+        }
+    }
+}
+
+/// Serialises a finite number, without a fraction if it is whole.
+#[derive(Debug)]
+pub struct NumberJson(pub f64);
+
+impl Serialize for NumberJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            whole if whole.fract() == 0.0 && whole.abs() < WHOLE_BELOW => {
+                serializer.serialize_i64(whole as i64)
             }
+            number => serializer.serialize_f64(number),
         }
     }
 }

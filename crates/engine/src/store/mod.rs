@@ -16,7 +16,7 @@ mod sqlite;
 mod traits;
 mod transaction;
 
-pub use columns::AttributesJson;
+pub use columns::{AttributesJson, NumberJson};
 pub(crate) use columns::{attributes_column, media_column};
 pub use error::{ErrorChain, StoreError, StoreErrorKind};
 pub(crate) use postgres::search as postgres_search;

@@ -3,9 +3,10 @@
 use catalog::facets::{
     AttributeFacet, Bucket, Facet, FacetValue, Facets, NumberFacet, PriceFacet, ValueCount,
 };
+use engine::NumberJson;
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
-use serde_json::{Number, Value, json};
+use serde_json::{Value, json};
 use utoipa::{
     ToSchema,
     openapi::{
@@ -47,11 +48,11 @@ pub(crate) struct AttributeFacetBody {
     /// The least number, if results have numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = f64, nullable = false, required = false)]
-    min: Option<Number>,
+    min: Option<NumberJson>,
     /// The greatest number, if results have numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = f64, nullable = false, required = false)]
-    max: Option<Number>,
+    max: Option<NumberJson>,
     /// Adjacent ranges of numbers, ascending, if results have numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -89,10 +90,10 @@ pub(crate) struct PriceFacetBody {
 pub(crate) struct NumberBucketBody {
     /// The lower end.
     #[schema(value_type = f64)]
-    from: Number,
+    from: NumberJson,
     /// The upper end.
     #[schema(value_type = f64)]
-    to: Number,
+    to: NumberJson,
     /// How many results lie within.
     count: usize,
 }
@@ -123,16 +124,16 @@ impl From<&AttributeFacet> for AttributeFacetBody {
     fn from(AttributeFacet { values, numbers, missing }: &AttributeFacet) -> Self {
         let has_numbers_only = values.is_empty() && numbers.is_some();
         let bucket = |Bucket { from, to, count }: &Bucket<f64>| NumberBucketBody {
-            from: number(*from),
-            to: number(*to),
+            from: NumberJson(*from),
+            to: NumberJson(*to),
             count: *count,
         };
         let numbers = numbers.as_ref();
         Self {
             values: (!has_numbers_only).then(|| values.iter().map(Into::into).collect()),
             missing: *missing,
-            min: numbers.map(|NumberFacet { min, .. }| number(*min)),
-            max: numbers.map(|NumberFacet { max, .. }| number(*max)),
+            min: numbers.map(|NumberFacet { min, .. }| NumberJson(*min)),
+            max: numbers.map(|NumberFacet { max, .. }| NumberJson(*max)),
             histogram: numbers.map(|facet| facet.histogram.iter().map(bucket).collect()),
         }
     }
@@ -166,15 +167,6 @@ impl From<&PriceFacet> for PriceFacetBody {
 
 fn amount(amount: Decimal) -> String {
     amount.normalize().to_string()
-}
-
-/// A finite number, without a fraction if it is whole.
-fn number(number: f64) -> Number {
-    const MAX_WHOLE: f64 = (1_u64 << 53) as f64;
-    if number.fract() == 0.0 && number.abs() <= MAX_WHOLE {
-        return (number as i64).into();
-    }
-    Number::from_f64(number).unwrap_or_else(|| unreachable!("facets count finite numbers"))
 }
 
 fn facet_value() -> OneOfBuilder {
