@@ -39,7 +39,8 @@ measure() {
         fi
     done
     local scratch results
-    scratch=$kept/$(basename "$catalog" .jsonl.gz)-$vectors
+    scratch=$(basename "$catalog")
+    scratch=$kept/${scratch%%.*}-$vectors
     results=$kept/$(tr -cs 'a-z\n' '-' <<<"$name").json
     if [[ -n ${SCRATCH_POSTGRES:-} ]]; then
         local database
@@ -56,8 +57,8 @@ measure() {
 
 mkdir -p "$kept"
 cat <<TEXT
-| | queries | NDCG@10 (95%) | precision@5 (95%) | of those shown | recall@10 | without result | mean total | ms, p50 |
-|---|---|---|---|---|---|---|---|---|
+| | queries | NDCG@10 (95%) | precision@5 (95%) | precision of all shown | composition (95%) | contradictions@5 | without result | mean total | ms, p50 |
+|---|---|---|---|---|---|---|---|---|---|
 TEXT
 everyday=training/data/everyday-requests.tsv
 store=$catalogs/store.jsonl.gz
@@ -66,12 +67,12 @@ measure home "$relevance/home-products.jsonl.gz" "$relevance/home-dev.tsv" "$@"
 measure "home, misspelled" "$relevance/home-products.jsonl.gz" "$relevance/home-typos-dev-judgments.tsv" "$@"
 measure everyday "$store" "$everyday" --without training/data/shopper-phrases.tsv "$@"
 measure "everyday, all" "$store" "$everyday" "$@"
-# The demo's products, without those that search leaves out.
-awk -F'\t' 'FNR > 1 && $7 == "" {
-    for (i = 1; i <= 4; i++) gsub(/["\\]/, "\\\\&", $i)
-    printf "{\"title\": \"%s\", \"price\": \"%s\", \"description\": \"%s\"}\n", $1, $2, $4
-}' demo/catalog/*.tsv >"$kept/demo.jsonl"
-measure demo "$kept/demo.jsonl" demo/requests.tsv "$@"
+demo=$kept/demo.jsonl
+awk -f scripts/demo-jsonl.awk demo/catalog/*.tsv >"$demo"
+measure demo "$demo" demo/requests.tsv "$@"
+# Category and attribute in one query: only grade 2 satisfies both.
+measure "demo, composed" "$demo" judgments/demo-composed.tsv --relevant-from 2 "$@"
+measure "market, composed" judgments/market.jsonl judgments/market-composed.tsv --relevant-from 2 "$@"
 
 echo
 if ((${#missing[@]})); then

@@ -4,13 +4,15 @@ use std::{fs, io::Read, path::Path};
 
 use anyhow::{Context, bail};
 use catalog::{
+    attributes::{AttributeName, AttributeValue, Attributes, Number},
+    key::Key,
     price::Price,
     product::{Description, Draft, Title},
 };
 use flate2::read::MultiGzDecoder;
 use ring::digest;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The price of a product whose price is missing or cannot be parsed; judgments ignore prices.
 const DEFAULT_PRICE: &str = "$1";
@@ -22,9 +24,9 @@ pub(crate) struct CatalogFile {
     pub(crate) products: Vec<Listed>,
 }
 
-/// A product and the key that judgments refer to it by.
+/// A product and the name that judgments refer to it by.
 pub(crate) struct Listed {
-    pub(crate) key: String,
+    pub(crate) name: String,
     pub(crate) draft: Draft,
 }
 
@@ -36,6 +38,9 @@ struct Line {
     #[serde(default)]
     description: String,
     price: Option<String>,
+    key: Option<String>,
+    #[serde(default)]
+    attributes: Map<String, Value>,
 }
 
 impl CatalogFile {
@@ -58,21 +63,51 @@ impl CatalogFile {
 
 fn listed(at: usize, line: &str) -> anyhow::Result<Listed> {
     let line: Line = serde_json::from_str(line)?;
-    let key = match line.product {
-        Some(Value::String(key)) => key,
-        Some(Value::Number(number)) => number.to_string(),
-        Some(other) => bail!("a product is named by a number or a string, not by {other}"),
-        None => at.to_string(),
+    let name = match (line.product, &line.key) {
+        (Some(Value::String(name)), _) => name,
+        (Some(Value::Number(number)), _) => number.to_string(),
+        (Some(other), _) => bail!("a product is named by a number or a string, not by {other}"),
+        (None, Some(key)) => key.clone(),
+        (None, None) => at.to_string(),
     };
     let price = line.price.and_then(|price| Price::parse(&price).ok());
     let draft = Draft {
         description: Description::parse(&printable(&line.description)).context("description")?,
+        key: line.key.as_deref().map(Key::parse).transpose().context("key")?,
+        attributes: attributes(line.attributes)?,
         ..Draft::new(
             Title::parse(&printable(&line.title)).context("title")?,
             price.map_or_else(|| Price::parse(DEFAULT_PRICE), Ok)?,
         )
     };
-    Ok(Listed { key, draft })
+    Ok(Listed { name, draft })
+}
+
+fn attributes(named: Map<String, Value>) -> anyhow::Result<Attributes> {
+    let named = named.into_iter().map(|(name, value)| {
+        let value = attribute_value(value).with_context(|| format!("attribute {name}"))?;
+        Ok((AttributeName::parse(&name).with_context(|| format!("attribute {name}"))?, value))
+    });
+    Ok(Attributes::new(named.collect::<anyhow::Result<_>>()?))
+}
+
+fn attribute_value(value: Value) -> anyhow::Result<AttributeValue> {
+    let text = |value: &Value| {
+        let text = value.as_str().context("several values must be strings")?;
+        Ok(AttributeValue::parse_text(text)?)
+    };
+    match &value {
+        Value::Bool(boolean) => Ok(AttributeValue::Boolean(*boolean)),
+        Value::Number(number) => {
+            let number = number.as_f64().and_then(Number::new);
+            Ok(AttributeValue::Number(number.context("the number is out of range")?))
+        }
+        Value::String(_) => Ok(AttributeValue::Text(text(&value)?)),
+        Value::Array(texts) => {
+            Ok(AttributeValue::Texts(texts.iter().map(text).collect::<anyhow::Result<_>>()?))
+        }
+        other => bail!("an attribute is a string, strings, a number or a boolean, not {other}"),
+    }
 }
 
 /// Replaces control characters, which the service rejects, by spaces: public catalogs contain a few,
@@ -92,8 +127,8 @@ mod tests {
 
     fn check(line: &str, expected: &str) {
         let found = match listed(4, line) {
-            Ok(Listed { key, draft }) => {
-                format!("{key}: {} at {}", draft.title.as_str(), draft.price.text())
+            Ok(Listed { name, draft }) => {
+                format!("{name}: {} at {}", draft.title.as_str(), draft.price.text())
             }
             Err(error) => format!("{error:#}"),
         };
@@ -111,5 +146,20 @@ mod tests {
         check(r#"{"id": true, "title": "Sofa"}"#, "a product is named by");
         check(r#"{"title": " "}"#, "title: ");
         check(r#"{"title": "So\u009dfa"}"#, "4: So fa at $1");
+    }
+
+    #[test]
+    fn keys_and_attributes_are_loaded() {
+        check(r#"{"key": "LV-1", "title": "Sofa"}"#, "LV-1: Sofa");
+        let line = r#"{"product": 3, "key": "LV-1", "title": "Sofa",
+            "attributes": {"color": ["navy", "white"], "width_cm": 218, "washable": true}}"#;
+        let Listed { name, draft } = listed(0, line).unwrap();
+        assert_eq!((name.as_str(), draft.key.unwrap().as_str()), ("3", "LV-1"));
+        assert_eq!(draft.attributes.get("color").unwrap().texts(), ["navy".into(), "white".into()]);
+        let width = AttributeValue::Number(Number::new(218.0).unwrap());
+        assert_eq!(draft.attributes.get("width_cm"), Some(&width));
+        assert_eq!(draft.attributes.get("washable"), Some(&AttributeValue::Boolean(true)));
+        check(r#"{"title": "Sofa", "attributes": {"color": null}}"#, "attribute color: ");
+        check(r#"{"title": "Sofa", "attributes": {"Color": "red"}}"#, "attribute Color: ");
     }
 }

@@ -21,16 +21,16 @@ use crate::{
 /// What to evaluate, and what to do with the results.
 #[derive(Args)]
 pub struct EvalOptions {
-    /// Products to search: one JSON object per line with `title` and optional `product` or `id`, `description`, `price`; .gz is decompressed
+    /// Products to search: one JSON object per line with `title` and optional `product` or `id`, `description`, `price`, `key`, `attributes`; .gz is decompressed
     #[arg(long, value_name = "FILE")]
     catalog: PathBuf,
-    /// Judged queries: tab-separated columns `query`, `product`, `grade`, or `query`, `match`, `exclude` with patterns of relevant titles
+    /// Judged queries: tab-separated columns `query`, `product`, `grade` (-1 if it contradicts the query), or `query`, `match`, `exclude` with patterns of relevant titles
     #[arg(long, value_name = "FILE")]
     judgments: PathBuf,
     /// Skip the queries in the column `query` or `text` of this tab-separated file
     #[arg(long, value_name = "FILE")]
     without: Option<PathBuf>,
-    /// Lowest grade that counts as relevant for precision and recall
+    /// Lowest grade that counts as relevant for precision, recall and composition
     #[arg(long, value_name = "GRADE", default_value_t = 1.0)]
     relevant_from: f64,
     /// Vectors of the products: instant, deep, or deep for every other product

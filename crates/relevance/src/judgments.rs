@@ -1,5 +1,8 @@
 //! Reads judgments: queries with graded products, or with regular expressions that relevant titles
 //! match.
+//!
+//! Grade 0 is wrong, a higher grade is better, and -1 contradicts the query: the product has another
+//! value of an attribute that the query states.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,7 +13,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use regex::{Regex, RegexBuilder};
 
-use crate::catalog_file::CatalogFile;
+use crate::{catalog_file::CatalogFile, metrics::CONTRADICTION};
 
 /// The queries of a judgments file.
 pub(crate) struct JudgedQueries {
@@ -62,8 +65,12 @@ fn normalised(text: &str) -> String {
 }
 
 fn by_grade(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec<JudgedQuery>> {
-    let positions: HashMap<&str, usize> =
-        catalog.products.iter().enumerate().map(|(at, listed)| (listed.key.as_str(), at)).collect();
+    let positions: HashMap<&str, usize> = catalog
+        .products
+        .iter()
+        .enumerate()
+        .map(|(at, listed)| (listed.name.as_str(), at))
+        .collect();
     let mut queries: Vec<JudgedQuery> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for [query, product, grade, ..] in rows {
@@ -71,7 +78,8 @@ fn by_grade(rows: Vec<[String; 5]>, catalog: &CatalogFile) -> anyhow::Result<Vec
             .get(product.as_str())
             .with_context(|| format!("the catalog has no product {product:?}"))?;
         let grade: f64 = grade.parse().with_context(|| format!("{grade:?} is no grade"))?;
-        ensure!(grade.is_finite() && grade >= 0.0, "{grade} is no grade");
+        let is_grade = grade.is_finite() && (grade >= 0.0 || grade == CONTRADICTION);
+        ensure!(is_grade, "{grade} is no grade");
         let at = *known.entry(query.clone()).or_insert_with(|| {
             queries.push(JudgedQuery { query, grades: HashMap::new() });
             queries.len() - 1
@@ -106,7 +114,7 @@ fn starts_of_words(pattern: &str) -> anyhow::Result<Regex> {
 
 /// Reads the named columns of a tab-separated file without quoting. Returns the rows, and which
 /// columns the header has; values of missing columns are empty.
-fn read_columns<const N: usize>(
+pub(crate) fn read_columns<const N: usize>(
     path: &Path,
     names: [&str; N],
 ) -> anyhow::Result<(Vec<[String; N]>, [bool; N])> {
@@ -165,8 +173,9 @@ mod tests {
 
     #[test]
     fn grades_are_gathered_by_query() {
-        let judgments = "grade\tquery\tproduct\n2\tsofa\ta\n0.33\tcouch\tc\n0\tsofa\tb\n";
-        check(judgments, None, "sofa [(0, 2.0), (1, 0.0)], couch [(2, 0.33)]");
+        let judgments =
+            "grade\tquery\tproduct\n2\tsofa\ta\n0.33\tcouch\tc\n0\tsofa\tb\n-1\tsofa\tc\n";
+        check(judgments, None, "sofa [(0, 2.0), (1, 0.0), (2, -1.0)], couch [(2, 0.33)]");
     }
 
     #[test]
@@ -188,7 +197,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_named() {
         check("query\tproduct\tgrade\nx\tzz\t1\n", None, "the catalog has no product \"zz\"");
-        check("query\tproduct\tgrade\nx\ta\t-1\n", None, "-1 is no grade");
+        check("query\tproduct\tgrade\nx\ta\t-2\n", None, "-2 is no grade");
         check("query\tproduct\tgrade\n", None, "there are no queries");
         check(
             "query\tproduct\n",

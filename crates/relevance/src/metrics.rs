@@ -1,4 +1,4 @@
-//! Retrieval metrics of one ranking: NDCG, precision and recall.
+//! Retrieval metrics of one ranking: NDCG, precision, recall, composition and contradictions.
 //!
 //! A ranking is given as the grades of its products, best rank first; an unjudged product has
 //! grade 0.
@@ -6,6 +6,9 @@
 mod interval;
 
 pub use interval::{Interval, mean, mean_interval};
+
+/// The grade of a product that contradicts the query. For all other metrics it counts as 0.
+pub const CONTRADICTION: f64 = -1.0;
 
 /// Normalised discounted cumulative gain at rank `cut`: the DCG of the ranking divided by the DCG of
 /// the ideal order of all judged products.
@@ -21,7 +24,7 @@ pub fn ndcg(ranked: &[f64], judged: &[f64], cut: usize) -> f64 {
 
 fn dcg(grades: &[f64], cut: usize) -> f64 {
     let discounts = (2_u32..).map(|rank| f64::from(rank).log2());
-    let gain_of = |grade: &f64| grade.exp2() - 1.0;
+    let gain_of = |grade: &f64| grade.max(0.0).exp2() - 1.0;
     grades.iter().take(cut).zip(discounts).map(|(grade, discount)| gain_of(grade) / discount).sum()
 }
 
@@ -42,6 +45,22 @@ pub fn precision_of_shown(ranked: &[f64], relevant_from: f64, cut: usize) -> f64
 pub fn recall(ranked: &[f64], judged: &[f64], relevant_from: f64) -> Option<f64> {
     let relevant = count_from(judged, relevant_from);
     (relevant > 0.0).then(|| count_from(ranked, relevant_from) / relevant)
+}
+
+/// The relevant products among the first `cut`, relative to the most that could be there: `cut`, or
+/// all relevant ones if there are fewer. `None` where there are none.
+pub fn composition(ranked: &[f64], judged: &[f64], relevant_from: f64, cut: usize) -> Option<f64> {
+    let available = count_from(judged, relevant_from).min(cut as f64);
+    let found = || count_from(&ranked[..cut.min(ranked.len())], relevant_from);
+    (available > 0.0).then(|| found() / available)
+}
+
+/// The fraction of the first `cut` products shown that contradict the query; 0 for an empty ranking,
+/// `None` where no judged product contradicts it.
+pub fn contradictions(ranked: &[f64], judged: &[f64], cut: usize) -> Option<f64> {
+    let first = &ranked[..cut.min(ranked.len())];
+    let count = |grades: &[f64]| grades.iter().filter(|grade| **grade == CONTRADICTION).count();
+    (count(judged) > 0).then(|| count(first) as f64 / first.len().max(1) as f64)
 }
 
 fn count_from(grades: &[f64], least: f64) -> f64 {
@@ -97,6 +116,28 @@ mod tests {
     #[test]
     fn recall_counts_relevant_products_only() {
         assert_eq!(recall(&[2.0, 0.0], &[2.0, 1.0, 0.5, 1.0, 1.0], 1.0), Some(0.25));
+    }
+
+    #[test]
+    fn composition_is_relative_to_what_is_available() {
+        assert_eq!(composition(&[2.0, 1.0, 2.0], &[2.0, 2.0, 1.0, 2.0], 2.0, 5), Some(2.0 / 3.0));
+        assert_eq!(composition(&[2.0; 9], &[2.0; 9], 2.0, 5), Some(1.0));
+        assert_eq!(composition(&[], &[2.0], 2.0, 5), Some(0.0));
+        assert_eq!(composition(&[1.0], &[1.0, -1.0], 2.0, 5), None);
+    }
+
+    #[test]
+    fn contradictions_are_counted_among_the_first_shown() {
+        assert_eq!(contradictions(&[2.0, -1.0, 0.0, -1.0], &[-1.0; 4], 5), Some(0.5));
+        assert_eq!(contradictions(&[2.0, 1.0, -1.0], &[-1.0], 2), Some(0.0));
+        assert_eq!(contradictions(&[], &[-1.0], 5), Some(0.0));
+        assert_eq!(contradictions(&[1.0], &[1.0, 0.0], 5), None);
+    }
+
+    #[test]
+    fn a_contradiction_has_no_gain() {
+        check(ndcg(&[-1.0, 1.0], &[1.0, -1.0], 10), 1.0 / 3_f64.log2());
+        check(precision(&[-1.0, 1.0], 1.0, 2), 0.5);
     }
 
     proptest! {

@@ -5,7 +5,10 @@ use std::{
     fmt::{self, Display, Formatter},
 };
 
-use crate::results::{Estimate, NDCG_CUT, PRECISION_CUT, QueryResult, Results, Shown};
+use crate::{
+    metrics::Interval,
+    results::{Estimate, NDCG_CUT, PRECISION_CUT, QueryResult, Results, Shown},
+};
 
 /// Titles are shortened to this many characters.
 const TITLE_WIDTH: usize = 70;
@@ -26,34 +29,41 @@ impl Display for Report<'_> {
         writeln!(f, "{judgments}: {queries} queries, {judged} judgments")?;
         writeln!(f, "{catalog}: {products} products, {vectors}\n")?;
         let lines = [
-            (format!("NDCG@{NDCG_CUT}"), results.ndcg()),
-            (format!("precision@{PRECISION_CUT}"), results.precision()),
-            ("  of those shown".to_owned(), results.precision_of_shown()),
-            (format!("recall@{NDCG_CUT}"), results.recall()),
-            ("without result".to_owned(), results.without_result()),
+            (format!("NDCG@{NDCG_CUT}"), Some(results.ndcg())),
+            (format!("precision@{PRECISION_CUT}"), Some(results.precision())),
+            ("  of those shown".to_owned(), Some(results.precision_of_shown())),
+            ("  of all shown".to_owned(), results.precision_of_all()),
+            (format!("recall@{NDCG_CUT}"), Some(results.recall())),
+            ("composition".to_owned(), results.composition()),
+            (format!("contradictions@{PRECISION_CUT}"), results.contradictions()),
+            ("without result".to_owned(), Some(results.without_result())),
         ];
-        for (name, Estimate { mean, interval }) in lines {
+        for (name, estimate) in lines {
+            let Some(Estimate { mean, interval }) = estimate else { continue };
             let (low, high) = (interval.low, interval.high);
             writeln!(f, "{name:<16}  {mean:.3}   95%: {low:.3} to {high:.3}")?;
         }
         writeln!(f, "{:<16}  {:.1}", "mean total", results.mean_total().mean)?;
         let (median, slow) = (results.milliseconds(0.5), results.milliseconds(0.99));
         writeln!(f, "{:<16}  {median:.2} p50, {slow:.2} p99", "ms a query")?;
-
-        if *worst > 0 {
-            writeln!(f, "\nWorst queries by NDCG@{NDCG_CUT}, and what came first")?;
-        }
-        let mut by_ndcg: Vec<&QueryResult> = results.queries.iter().collect();
-        by_ndcg.sort_by(|a, b| a.ndcg.total_cmp(&b.ndcg).then_with(|| a.query.cmp(&b.query)));
-        for QueryResult { query, ndcg, total, first, .. } in by_ndcg.into_iter().take(*worst) {
-            writeln!(f, "{ndcg:.3}  {query}  ({total} found)")?;
-            for Shown { title, grade } in first.iter().take(FIRST_SHOWN) {
-                let grade = grade.map_or_else(|| "-".to_owned(), |grade| grade.to_string());
-                writeln!(f, "       {grade:>4}  {}", shortened(title))?;
-            }
-        }
-        Ok(())
+        write_worst(f, &results.queries, *worst)
     }
+}
+
+fn write_worst(f: &mut Formatter<'_>, queries: &[QueryResult], worst: usize) -> fmt::Result {
+    if worst > 0 {
+        writeln!(f, "\nWorst queries by NDCG@{NDCG_CUT}, and what came first")?;
+    }
+    let mut by_ndcg: Vec<&QueryResult> = queries.iter().collect();
+    by_ndcg.sort_by(|a, b| a.ndcg.total_cmp(&b.ndcg).then_with(|| a.query.cmp(&b.query)));
+    for QueryResult { query, ndcg, total, first, .. } in by_ndcg.into_iter().take(worst) {
+        writeln!(f, "{ndcg:.3}  {query}  ({total} found)")?;
+        for Shown { title, grade } in first.iter().take(FIRST_SHOWN) {
+            let grade = grade.map_or_else(|| "-".to_owned(), |grade| grade.to_string());
+            writeln!(f, "       {grade:>4}  {}", shortened(title))?;
+        }
+    }
+    Ok(())
 }
 
 fn shortened(text: &str) -> String {
@@ -72,25 +82,57 @@ pub(crate) struct Row<'a> {
 impl Display for Row<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { name, results } = self;
-        let ndcg = results.ndcg();
-        let precision = results.precision();
+        let with_interval = |estimate: Option<Estimate>| match estimate {
+            Some(Estimate { mean, interval: Interval { low, high } }) => {
+                format!("{mean:.3} ({low:.3} to {high:.3})")
+            }
+            None => String::new(),
+        };
+        let mean = |estimate: Option<Estimate>| {
+            estimate.map_or_else(String::new, |estimate| format!("{:.3}", estimate.mean))
+        };
         writeln!(
             f,
-            "| {name} | {} | {:.3} ({:.3} to {:.3}) | {:.3} ({:.3} to {:.3}) | {:.3} | {:.3} | {:.3} | {:.0} | {:.1} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {:.3} | {:.0} | {:.1} |",
             results.queries.len(),
-            ndcg.mean,
-            ndcg.interval.low,
-            ndcg.interval.high,
-            precision.mean,
-            precision.interval.low,
-            precision.interval.high,
-            results.precision_of_shown().mean,
-            results.recall().mean,
+            with_interval(Some(results.ndcg())),
+            with_interval(Some(results.precision())),
+            mean(results.precision_of_all()),
+            with_interval(results.composition()),
+            mean(results.contradictions()),
             results.without_result().mean,
             results.mean_total().mean,
             results.milliseconds(0.5),
         )
     }
+}
+
+/// Prints the mean difference of each metric that both runs have.
+fn write_differences(f: &mut Formatter<'_>, pairs: &[(&QueryResult, &QueryResult)]) -> fmt::Result {
+    type Measure = fn(&QueryResult) -> Option<f64>;
+    let measures: [(&str, Measure); 7] = [
+        ("NDCG", |result| Some(result.ndcg)),
+        ("precision", |result| Some(result.precision)),
+        ("  of all shown", |result| result.precision_of_all),
+        ("recall", |result| result.recall),
+        ("composition", |result| result.composition),
+        ("contradictions", |result| result.contradictions),
+        ("without result", |result| Some(f64::from(u8::from(result.total == 0)))),
+    ];
+    for (name, measure) in measures {
+        let difference = |(before, after): &(&QueryResult, &QueryResult)| {
+            Some(measure(after)? - measure(before)?)
+        };
+        let differences: Vec<f64> = pairs.iter().filter_map(difference).collect();
+        if differences.is_empty() {
+            continue;
+        }
+        let Estimate { mean, interval } = Estimate::of(&differences);
+        let (low, high) = (interval.low, interval.high);
+        let sure = if low > 0.0 || high < 0.0 { "" } else { "  (may be chance)" };
+        writeln!(f, "{name:<16} {mean:+.3}   95%: {low:+.3} to {high:+.3}{sure}")?;
+    }
+    Ok(())
 }
 
 /// Two runs over the same queries.
@@ -112,21 +154,7 @@ impl Display for Comparison<'_> {
             .filter_map(|result| Some((*known.get(result.query.as_str())?, result)))
             .collect();
         writeln!(f, "\nCompared with before, over the {} queries in both", pairs.len())?;
-        type Measure = fn(&QueryResult) -> f64;
-        let measures: [(&str, Measure); 4] = [
-            ("NDCG", |result| result.ndcg),
-            ("precision", |result| result.precision),
-            ("recall", |result| result.recall.unwrap_or_default()),
-            ("without result", |result| f64::from(u8::from(result.total == 0))),
-        ];
-        for (name, measure) in measures {
-            let differences: Vec<f64> =
-                pairs.iter().map(|(before, after)| measure(after) - measure(before)).collect();
-            let Estimate { mean, interval } = Estimate::of(&differences);
-            let (low, high) = (interval.low, interval.high);
-            let sure = if low > 0.0 || high < 0.0 { "" } else { "  (may be chance)" };
-            writeln!(f, "{name:<16} {mean:+.3}   95%: {low:+.3} to {high:+.3}{sure}")?;
-        }
+        write_differences(f, &pairs)?;
 
         let gain = |(before, after): &(&QueryResult, &QueryResult)| after.ndcg - before.ndcg;
         pairs.retain(|pair| gain(pair).abs() > 1e-9);
@@ -146,5 +174,40 @@ impl Display for Comparison<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(shown: &[f64], judged: &[f64]) -> Results {
+        let shown = shown.iter().map(|grade| Shown { title: "Sofa".into(), grade: Some(*grade) });
+        let query = QueryResult::measure("sofa".into(), shown.collect(), judged, 2.0);
+        Results {
+            judgments: "judged.tsv".into(),
+            catalog: "products.jsonl".into(),
+            products: 9,
+            judged: judged.len(),
+            vectors: "no vectors".into(),
+            relevant_from: 2.0,
+            queries: vec![QueryResult { total: 3, ..query }],
+        }
+    }
+
+    #[test]
+    fn a_row_leaves_cells_of_absent_metrics_empty() {
+        let results = results(&[2.0, 0.0], &[2.0]);
+        let row = Row { name: "set", results: &results }.to_string();
+        let expected = "| set | 1 | 1.000 (1.000 to 1.000) | 0.200 (0.200 to 0.200) |  | 1.000 (1.000 to 1.000) |  | 0.000 | 3 | 0.0 |\n";
+        assert_eq!(row, expected);
+    }
+
+    #[test]
+    fn a_comparison_shows_the_metrics_of_both_runs() {
+        let (before, after) = (results(&[-1.0, 2.0], &[2.0, -1.0]), results(&[2.0], &[2.0, -1.0]));
+        let shown = Comparison { before: &before, after: &after, moved: 0 }.to_string();
+        assert!(shown.contains("contradictions   -0.500"), "{shown}");
+        assert!(!shown.contains("of all shown"), "{shown}");
     }
 }

@@ -9,8 +9,10 @@ use crate::metrics::{self, Interval};
 
 /// The rank cut-off of [`QueryResult::ndcg`].
 pub(crate) const NDCG_CUT: usize = 10;
-/// The rank cut-off of [`QueryResult::precision`].
+/// The rank cut-off of [`QueryResult::precision`], and of composition and contradictions.
 pub(crate) const PRECISION_CUT: usize = 5;
+/// The rank cut-off of [`QueryResult::precision_of_all`]: as far as the most patient shopper pages.
+pub(crate) const ALL_SHOWN: usize = 500;
 
 /// The results of all queries.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,8 +39,18 @@ pub(crate) struct QueryResult {
     pub(crate) ndcg: f64,
     pub(crate) precision: f64,
     pub(crate) precision_of_shown: f64,
+    /// The share of relevant products among all results, up to [`ALL_SHOWN`]; `None` if they were
+    /// not requested.
+    #[serde(default)]
+    pub(crate) precision_of_all: Option<f64>,
     /// `None` where no judged product is relevant.
     pub(crate) recall: Option<f64>,
+    /// `None` where no judged product is relevant.
+    #[serde(default)]
+    pub(crate) composition: Option<f64>,
+    /// `None` where no judged product contradicts the query.
+    #[serde(default)]
+    pub(crate) contradictions: Option<f64>,
     /// The total that the search reports.
     pub(crate) total: usize,
     pub(crate) milliseconds: f64,
@@ -80,7 +92,10 @@ impl QueryResult {
             ndcg: metrics::ndcg(&ranked, judged, NDCG_CUT),
             precision: metrics::precision(&ranked, relevant_from, PRECISION_CUT),
             precision_of_shown: metrics::precision_of_shown(&ranked, relevant_from, PRECISION_CUT),
+            precision_of_all: None,
             recall: metrics::recall(&ranked, judged, relevant_from),
+            composition: metrics::composition(&ranked, judged, relevant_from, PRECISION_CUT),
+            contradictions: metrics::contradictions(&ranked, judged, PRECISION_CUT),
             total: 0,
             milliseconds: 0.0,
             first: shown,
@@ -112,8 +127,23 @@ impl Results {
         self.estimate(|query| Some(query.precision_of_shown))
     }
 
+    /// `None` in results that were saved without it.
+    pub(crate) fn precision_of_all(&self) -> Option<Estimate> {
+        self.estimate_if_any(|query| query.precision_of_all)
+    }
+
     pub(crate) fn recall(&self) -> Estimate {
         self.estimate(|query| query.recall)
+    }
+
+    /// `None` if no query has a relevant product.
+    pub(crate) fn composition(&self) -> Option<Estimate> {
+        self.estimate_if_any(|query| query.composition)
+    }
+
+    /// `None` if no judgment says that a product contradicts its query.
+    pub(crate) fn contradictions(&self) -> Option<Estimate> {
+        self.estimate_if_any(|query| query.contradictions)
     }
 
     /// The fraction of queries without any result.
@@ -133,7 +163,27 @@ impl Results {
         times.get(at).copied().unwrap_or_default()
     }
 
+    fn estimate_if_any(&self, measure: impl Fn(&QueryResult) -> Option<f64>) -> Option<Estimate> {
+        self.queries.iter().any(|query| measure(query).is_some()).then(|| self.estimate(measure))
+    }
+
     fn estimate(&self, measure: impl Fn(&QueryResult) -> Option<f64>) -> Estimate {
         Estimate::of(&self.queries.iter().filter_map(measure).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_of_earlier_versions_are_readable() {
+        let json = r#"{"judgments": "a", "catalog": "b", "products": 1, "judged": 1,
+            "vectors": "none", "relevant_from": 1.0, "queries": [{"query": "q", "ndcg": 0.5,
+            "precision": 0.2, "precision_of_shown": 0.2, "recall": null, "total": 1,
+            "milliseconds": 1.0, "first": []}]}"#;
+        let results: Results = serde_json::from_str(json).unwrap();
+        assert!(results.composition().is_none() && results.precision_of_all().is_none());
+        assert_eq!(results.ndcg().mean, 0.5);
     }
 }

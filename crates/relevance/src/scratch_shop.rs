@@ -14,7 +14,7 @@ use std::{
 use anyhow::{Context, bail};
 use catalog::{
     access::{Caller, Role},
-    product::{Draft, ProductId, ShopId},
+    product::{Draft, Product, ProductId, ShopId},
     query::QueryText,
     tuning::{TUNING, Tuning},
 };
@@ -28,7 +28,8 @@ use crate::{
     EngineUnderTest,
     catalog_file::CatalogFile,
     judgments::{JudgedQueries, JudgedQuery},
-    results::{NDCG_CUT, QueryResult, Shown},
+    metrics,
+    results::{ALL_SHOWN, NDCG_CUT, QueryResult, Shown},
 };
 
 /// Products per write.
@@ -127,10 +128,25 @@ impl ScratchShop {
     ) -> anyhow::Result<Vec<QueryResult>> {
         if let Some(first) = judged.queries.first() {
             // The first search loads the index; its time is not the query's.
-            self.search(&first.query, TUNING)?;
+            self.search(&first.query, NDCG_CUT, TUNING)?;
         }
-        let answer = |judged| self.answer_one(catalog, judged, relevant_from, TUNING);
+        let answer = |judged| {
+            let result = self.answer_one(catalog, judged, relevant_from, TUNING)?;
+            let precision_of_all = Some(self.precision_of_all(judged, relevant_from)?);
+            Ok(QueryResult { precision_of_all, ..result })
+        };
         judged.queries.iter().map(answer).collect()
+    }
+
+    /// The share of relevant products among all results of a query, on any page.
+    fn precision_of_all(&self, judged: &JudgedQuery, relevant_from: f64) -> anyhow::Result<f64> {
+        let found = self.search(&judged.query, ALL_SHOWN, TUNING)?;
+        let grade = |product: &Product| {
+            let position = self.positions.get(&product.id);
+            position.and_then(|position| judged.grades.get(position)).copied().unwrap_or(0.0)
+        };
+        let ranked: Vec<f64> = found.products.iter().map(grade).collect();
+        Ok(metrics::precision_of_shown(&ranked, relevant_from, ALL_SHOWN))
     }
 
     /// Runs one query with these ranking parameters.
@@ -143,7 +159,7 @@ impl ScratchShop {
     ) -> anyhow::Result<QueryResult> {
         let JudgedQuery { query, grades } = judged;
         let started = Instant::now();
-        let found = self.search(query, tuning)?;
+        let found = self.search(query, NDCG_CUT, tuning)?;
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         let shown = found.products.iter().map(|product| {
             let position = self.positions.get(&product.id);
@@ -157,9 +173,14 @@ impl ScratchShop {
         Ok(QueryResult { total: found.total, milliseconds, ..measured })
     }
 
-    fn search(&self, query: &str, tuning: Tuning) -> anyhow::Result<Arc<SearchResults>> {
+    fn search(
+        &self,
+        query: &str,
+        limit: usize,
+        tuning: Tuning,
+    ) -> anyhow::Result<Arc<SearchResults>> {
         let query = QueryText::parse(query).with_context(|| format!("the query {query:?}"))?;
-        let request = SearchRequest { tuning, ..SearchRequest::new(query, NDCG_CUT) };
+        let request = SearchRequest { tuning, ..SearchRequest::new(query, limit) };
         let pass = caller(Role::Shopper).may_search(false)?;
         Ok(self.runtime.block_on(self.engine.search(pass, request))?)
     }
