@@ -1,18 +1,19 @@
 //! `shopkeeper tune`: searches for the ranking parameters that answer judged queries best.
 //!
 //! Every trial runs the queries through the engine's search. Half of the queries of each set choose
-//! the parameters (training set); the other half (held-out set) measures the result.
+//! the parameters (training set); the other half (held-out set) measures the result. With folds,
+//! every query is held out once: it measures the parameters that the queries of the other folds
+//! chose (cross-validation).
 
 mod hill_climbing;
 mod parameters;
+mod query_set;
 
 use std::{
     collections::{HashMap, hash_map::Entry},
     io::{self, Write},
-    num::NonZero,
     path::{Path, PathBuf},
     sync::Arc,
-    thread,
 };
 
 use anyhow::{Context, ensure};
@@ -22,19 +23,15 @@ use clap::{Args, ValueEnum};
 use self::{
     hill_climbing::HillClimbing,
     parameters::{PARAMETERS, Start},
+    query_set::{Fold, QuerySet, Shop, Split},
 };
 use crate::{
     EngineUnderTest,
     catalog_file::CatalogFile,
-    in_file,
-    judgments::{JudgedQueries, JudgedQuery},
-    metrics,
+    in_file, metrics,
     results::Estimate,
     scratch_shop::{ScratchShop, Vectors},
 };
-
-/// The lowest grade that counts as relevant.
-const RELEVANT_FROM: f64 = 1.0;
 
 /// What to tune, and on which judged queries.
 #[derive(Args)]
@@ -42,7 +39,7 @@ pub struct TuneOptions {
     /// Products to search, as for `shopkeeper eval`; once for each file of judgments
     #[arg(long, value_name = "FILE", required = true)]
     catalog: Vec<PathBuf>,
-    /// Judged queries, as for `shopkeeper eval`; measured by NDCG@10 if graded, by precision@5 if given as patterns
+    /// Judged queries, as for `shopkeeper eval`; measured by NDCG@10 if graded, by precision@5 if given as patterns, by the composition of the highest grade if a grade is -1
     #[arg(long, value_name = "FILE", required = true)]
     judgments: Vec<PathBuf>,
     /// Vectors of the products
@@ -54,6 +51,9 @@ pub struct TuneOptions {
     /// Tune on all queries, without a held-out half
     #[arg(long)]
     all: bool,
+    /// Cross-validate: tune once for each of so many folds of the queries, on the queries of the other folds
+    #[arg(long, value_name = "NUMBER", conflicts_with = "all", value_parser = clap::value_parser!(u64).range(2..=100))]
+    folds: Option<u64>,
     /// Only tune parameters whose names contain one of these
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
@@ -63,39 +63,6 @@ pub struct TuneOptions {
     /// Folder to keep the scratch shops in, so that the next run on the same catalogs starts at once
     #[arg(long, value_name = "FOLDER")]
     scratch: Option<PathBuf>,
-}
-
-/// A catalog file and the scratch shop that holds it.
-struct Shop {
-    catalog: CatalogFile,
-    scratch: ScratchShop,
-}
-
-/// Judged queries, and the shop they run against.
-struct QuerySet {
-    name: String,
-    judged: JudgedQueries,
-    shop: Arc<Shop>,
-}
-
-/// A split of the queries of a set.
-#[derive(Clone, Copy)]
-enum Split {
-    All,
-    /// The queries at even positions, which choose the parameters.
-    Training,
-    /// The queries at odd positions.
-    HeldOut,
-}
-
-impl Split {
-    fn contains(self, position: usize) -> bool {
-        match self {
-            Self::All => true,
-            Self::Training => position.is_multiple_of(2),
-            Self::HeldOut => !position.is_multiple_of(2),
-        }
-    }
 }
 
 impl TuneOptions {
@@ -117,16 +84,56 @@ impl TuneOptions {
             };
             sets.push(QuerySet::read(shop, judgments)?);
         }
+        let mut out = io::stdout().lock();
+        if let Some(folds) = self.folds {
+            return self.cross_validate(&sets, folds, &mut out);
+        }
         let (training, held_out) = match self.all {
             true => (Split::All, None),
             false => (Split::Training, Some(Split::HeldOut)),
         };
-        let mut out = io::stdout().lock();
         let found = self.climb(&sets, training, &mut out)?;
         writeln!(out, "\n{found:#?}")?;
         write_comparison(&mut out, "chose", &sets, training, &found)?;
         if let Some(held_out) = held_out {
             write_comparison(&mut out, "had no say", &sets, held_out, &found)?;
+        }
+        Ok(())
+    }
+
+    /// Climbs once for each fold and prints what the queries measure that had no say.
+    fn cross_validate(
+        &self,
+        sets: &[QuerySet],
+        count: u64,
+        out: &mut impl Write,
+    ) -> anyhow::Result<()> {
+        let mut compared: Vec<Compared> = sets.iter().map(|_| Compared::default()).collect();
+        for number in 0..count {
+            let fold = Fold { number, count };
+            writeln!(out, "\nFold {} of {count}", number + 1)?;
+            let found = self.climb(sets, Split::Outside(fold), out)?;
+            Self::write_moved(&found, out)?;
+            for (set, compared) in sets.iter().zip(&mut compared) {
+                compared.measure(set, Split::Inside(fold), &found)?;
+            }
+        }
+        write_heading(out, &format!("had no say, {count} folds"))?;
+        for (set, compared) in sets.iter().zip(&compared) {
+            compared.write(out, set)?;
+        }
+        Ok(())
+    }
+
+    /// Prints the parameters that differ from those in force.
+    fn write_moved(found: &Tuning, out: &mut impl Write) -> anyhow::Result<()> {
+        let (mut found, mut in_force) = (*found, TUNING);
+        for parameter in PARAMETERS {
+            let (value, before) =
+                (*(parameter.field)(&mut found), *(parameter.field)(&mut in_force));
+            if value != before {
+                writeln!(out, "  {} = {value} (in force: {before})", parameter.name)?;
+            }
         }
         Ok(())
     }
@@ -181,49 +188,52 @@ impl TuneOptions {
     }
 }
 
-impl QuerySet {
-    fn read(shop: Arc<Shop>, judgments: &Path) -> anyhow::Result<Self> {
-        let judged = JudgedQueries::read(judgments, &shop.catalog);
-        let judged = judged.with_context(|| in_file(judgments))?;
-        Ok(Self { name: name_of(judgments), judged, shop })
-    }
-
-    /// The metric of each query of the split, with these parameters: NDCG for graded judgments,
-    /// precision for title patterns.
-    fn measure(&self, split: Split, tuning: &Tuning) -> anyhow::Result<Vec<f64>> {
-        let queries = self.judged.queries.iter().enumerate();
-        let queries: Vec<_> =
-            queries.filter(|(at, _)| split.contains(*at)).map(|(_, query)| query).collect();
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        let share = queries.len().div_ceil(threads).max(1);
-        let of_query = |query: &&JudgedQuery| {
-            let Shop { catalog, scratch } = &*self.shop;
-            let result = scratch.answer_one(catalog, query, RELEVANT_FROM, *tuning)?;
-            Ok(if self.judged.are_graded { result.ndcg } else { result.precision })
-        };
-        thread::scope(|scope| {
-            let workers: Vec<_> = queries
-                .chunks(share)
-                .map(|share| scope.spawn(|| share.iter().map(of_query).collect()))
-                .collect();
-            let mut measured = Vec::with_capacity(queries.len());
-            for worker in workers {
-                let part: anyhow::Result<Vec<f64>> =
-                    worker.join().map_err(|_| anyhow::anyhow!("a search panicked"))?;
-                measured.extend(part?);
-            }
-            Ok(measured)
-        })
-    }
-}
-
 /// The file's name up to the first dot, without its folders.
 fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     name.split('.').next().unwrap_or_default().to_owned()
 }
 
-/// Prints the metrics of each set before and after, and the confidence interval of the difference.
+/// The metric of each query with the parameters in force and with those found.
+#[derive(Default)]
+struct Compared {
+    before: Vec<f64>,
+    after: Vec<f64>,
+}
+
+impl Compared {
+    /// Adds the queries of a split.
+    fn measure(&mut self, set: &QuerySet, split: Split, found: &Tuning) -> anyhow::Result<()> {
+        self.before.extend(set.measure(split, &TUNING)?);
+        self.after.extend(set.measure(split, found)?);
+        Ok(())
+    }
+
+    /// Prints both means, and the confidence interval of the difference.
+    fn write(&self, out: &mut impl Write, set: &QuerySet) -> io::Result<()> {
+        let Self { before, after } = self;
+        let gains: Vec<f64> =
+            after.iter().zip(before).map(|(after, before)| after - before).collect();
+        let Estimate { mean, interval } = Estimate::of(&gains);
+        writeln!(
+            out,
+            "{:<28} {:>5} queries  {:<11}  {:.4}  {:.4}  {mean:+.4} ({:+.4} to {:+.4})",
+            set.name,
+            gains.len(),
+            set.metric(),
+            metrics::mean(before),
+            metrics::mean(after),
+            interval.low,
+            interval.high,
+        )
+    }
+}
+
+fn write_heading(out: &mut impl Write, title: &str) -> io::Result<()> {
+    writeln!(out, "\nQueries that {title}: before, after, difference (95%)")
+}
+
+/// Prints the metrics of each set before and after.
 fn write_comparison(
     out: &mut impl Write,
     title: &str,
@@ -231,22 +241,11 @@ fn write_comparison(
     split: Split,
     found: &Tuning,
 ) -> anyhow::Result<()> {
-    writeln!(out, "\nQueries that {title}: before, after, difference (95%)")?;
+    write_heading(out, title)?;
     for set in sets {
-        let (before, after) = (set.measure(split, &TUNING)?, set.measure(split, found)?);
-        let gains: Vec<f64> =
-            after.iter().zip(&before).map(|(after, before)| after - before).collect();
-        let Estimate { mean, interval } = Estimate::of(&gains);
-        writeln!(
-            out,
-            "{:<28} {:>5} queries  {:.4}  {:.4}  {mean:+.4} ({:+.4} to {:+.4})",
-            set.name,
-            gains.len(),
-            metrics::mean(&before),
-            metrics::mean(&after),
-            interval.low,
-            interval.high,
-        )?;
+        let mut compared = Compared::default();
+        compared.measure(set, split, found)?;
+        compared.write(out, set)?;
     }
     Ok(())
 }
