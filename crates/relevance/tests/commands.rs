@@ -1,0 +1,78 @@
+//! The commands on a small catalog, by words alone.
+#![allow(clippy::unwrap_used)]
+
+use std::{fs, sync::Arc};
+
+use clap::{Args, Command, FromArgMatches};
+use engine::{Settings, writer::WriterSettings};
+use jiff::{SignedDuration, Timestamp};
+use relevance::{EngineUnderTest, EvalOptions, TuneOptions};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const CATALOG: &str = r#"{"key": "a", "title": "Sofa, grey", "attributes": {"material": "velvet"}}
+{"key": "b", "title": "Sofa, brown", "attributes": {"material": "leather"}}
+{"key": "c", "title": "Table, grey"}
+{"key": "d", "title": "Table, oak"}
+"#;
+const JUDGMENTS: &str = "query\tproduct\tgrade
+sofa\ta\t2
+sofa\tb\t-1
+velvet sofa\ta\t2
+velvet sofa\tb\t-1
+table\tc\t2
+table\td\t2
+";
+
+fn engine() -> EngineUnderTest {
+    let settings = Settings {
+        writer: WriterSettings {
+            queue: 10,
+            group_products: 100,
+            response_retention: SignedDuration::from_hours(1),
+        },
+        reader_threads: 2,
+        reader_queue: 10,
+        index_memory: usize::MAX,
+        cache_memory: 0,
+        embedder: None,
+        background: false,
+        kept_changes: None,
+        query_budget: 0,
+        clock: Arc::new(Timestamp::now),
+        random: Arc::new(|bytes| bytes.fill(7)),
+    };
+    EngineUnderTest { settings, database: None }
+}
+
+fn parsed<O: Args + FromArgMatches>(arguments: &[&str]) -> O {
+    let command = O::augment_args(Command::new("test").no_binary_name(true));
+    O::from_arg_matches(&command.try_get_matches_from(arguments).unwrap()).unwrap()
+}
+
+#[test]
+fn judged_queries_are_evaluated_and_tuned_on() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [catalog, judgments, saved] = ["products.jsonl", "judged.tsv", "saved.json"].map(path);
+    fs::write(&catalog, CATALOG).unwrap();
+    fs::write(&judgments, JUDGMENTS).unwrap();
+    let files = ["--catalog", &catalog, "--judgments", &judgments, "--vectors", "instant"];
+
+    let more = ["--relevant-from", "2", "--save", &saved];
+    let eval: EvalOptions = parsed(&[&files[..], &more].concat());
+    eval.run(engine()).unwrap();
+    let saved: Value = serde_json::from_slice(&fs::read(&saved).unwrap()).unwrap();
+    let figures = |at: usize| {
+        let query = &saved["queries"][at];
+        ["composition", "contradictions", "precision_of_all"].map(|name| query[name].as_f64())
+    };
+    assert_eq!(figures(0), [Some(1.0), Some(0.5), Some(0.5)], "{saved}");
+    // The attribute is found by its word, and the velvet sofa comes first.
+    assert_eq!(saved["queries"][1]["ndcg"], 1.0, "{saved}");
+    assert_eq!(figures(2), [Some(1.0), None, Some(1.0)], "{saved}");
+
+    let more = ["--folds", "2", "--rounds", "1", "--only", "ranking.k1"];
+    let tune: TuneOptions = parsed(&[&files[..], &more].concat());
+    tune.run(|| Ok(engine())).unwrap();
+}
