@@ -1,16 +1,18 @@
-//! Relevance evaluation on judged queries ([`EvalOptions`]) and tuning of the ranking parameters
-//! ([`TuneOptions`]).
+//! Relevance evaluation on judged queries ([`EvalOptions`]), tuning of the ranking parameters
+//! ([`TuneOptions`]), and evaluation of inferred attributes and categories on labelled products
+//! ([`inference`]).
 //!
-//! Both load a catalog file into a scratch shop by real writes and run every query through the
+//! The first two load a catalog file into a scratch shop by real writes and run every query through the
 //! engine's search, as the service does. The metrics ([`metrics`]) are the usual ones of
 //! information retrieval, so that figures can be compared with published ones.
 //!
-//! Architecture invariant: only the `eval` and `tune` commands use this crate; serving needs
-//! nothing of it. It knows the engine, not HTTP, the configuration or the environment.
+//! Architecture invariant: only the `eval` and `tune` commands and `make eval-inference` use this
+//! crate; serving needs nothing of it. It knows the engine, not HTTP, the configuration or the environment.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod catalog_file;
 mod eval;
+pub mod inference;
 mod judgments;
 pub mod metrics;
 mod report;
