@@ -132,8 +132,10 @@ impl Display for CategoryScores {
         for ((split, catalog), counts) in &self.counts {
             let Counts { products, placed, .. } = *counts;
             let of_all = |part| share(part, products);
-            let of_both =
-                |part| format!("{} ({} of placed)", share(part, products), share(part, placed));
+            let of_both = |part| match placed {
+                0 => of_all(part),
+                _ => format!("{} ({} of placed)", of_all(part), share(part, placed)),
+            };
             writeln!(
                 f,
                 "| {split} | {catalog} | {products} | {} | {} | {} | {} |",
