@@ -15,6 +15,7 @@ pub mod filter;
 pub mod fusion;
 pub mod http_url;
 pub mod id;
+pub mod inference;
 pub mod key;
 mod lexer;
 pub mod media;

@@ -1,0 +1,251 @@
+//! What a query asks for.
+
+use std::ops::Range;
+
+use super::lexicon::{Certainty, class};
+use super::reading::{Gap, Match, Reading, Zone};
+use super::values::{Attribute, InferredAttributes};
+
+/// An attribute that a query asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryAttribute {
+    /// The attribute.
+    pub attribute: Attribute,
+    /// The accepted values, as bits.
+    pub values: u64,
+    /// Where the query says it, in bytes.
+    pub words: Range<usize>,
+    /// The word if it is a shade or a species ("navy", "oak") and not a general one ("blue").
+    pub special: Option<&'static str>,
+    /// Whether it modifies what the query names: a content word follows, or "in", "made of", "for"
+    /// precedes.
+    pub is_modifier: bool,
+    /// Whether nothing else will do: "only", "must be".
+    pub is_required: bool,
+}
+
+impl QueryAttribute {
+    /// The canonical values, in canonical order.
+    pub fn value_names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        InferredAttributes::of(self.attribute, self.values).values(self.attribute)
+    }
+}
+
+/// The attributes that a query asks for, in the order of its words.
+pub type QueryAttributes = Vec<QueryAttribute>;
+
+/// What a query asks for. A word that names the thing is no attribute ("orange juice", "wine
+/// glass"), nor is one that the query excludes ("not leather").
+pub fn infer_query(text: &str) -> QueryAttributes {
+    let query = Query { reading: Reading::of(text) };
+    let mut all = QueryAttributes::new();
+    for found in query.reading.matches() {
+        if let Some(is_modifier) = query.asks_for(&found) {
+            query.push(&mut all, &found, is_modifier);
+        }
+    }
+    if let Some(age) = query.age() {
+        all.push(age);
+    }
+    all
+}
+
+struct Query<'t> {
+    reading: Reading<'t>,
+}
+
+impl Query<'_> {
+    /// Adds the attributes of a phrase: "sterling silver" is a color and a material.
+    fn push(&self, all: &mut QueryAttributes, found: &Match, is_modifier: bool) {
+        for attribute in Attribute::ALL {
+            let values = found.meaning.values.get(attribute);
+            if values != 0 {
+                all.push(QueryAttribute {
+                    attribute,
+                    values,
+                    words: self.span(found.start, found.end),
+                    special: found.meaning.special,
+                    is_modifier,
+                    is_required: self.is_required(found),
+                });
+            }
+        }
+    }
+
+    fn span(&self, from: usize, to: usize) -> Range<usize> {
+        let words = &self.reading.words;
+        self.reading.tokens.span(words[from].token, words[to - 1].token + 1)
+    }
+
+    /// Whether a phrase asks for an attribute, and then whether it is a modifier.
+    fn asks_for(&self, found: &Match) -> Option<bool> {
+        let reading = &self.reading;
+        let attribute = found.meaning.attribute()?;
+        if found.meaning.certainty == Certainty::Label && attribute != Attribute::Size
+            || reading.is_negated(found)
+            || attribute == Attribute::Material && self.is_not_the_material(found)
+            || attribute == Attribute::Color && reading.shades_the_next(found)
+            || attribute == Attribute::Audience && reading.continues_with(found.end, class::THEME)
+            || reading.is_of_a_part(found)
+        {
+            return None;
+        }
+        match reading.words[found.start].zone {
+            Zone::In => self.is_asked_in(found).then_some(true),
+            Zone::For => self.is_asked_for(found, attribute).then_some(true),
+            Zone::Part => (attribute == Attribute::Pattern).then_some(true),
+            Zone::Product | Zone::After => self.is_asked_before(found, attribute),
+            Zone::Elsewhere => None,
+        }
+    }
+
+    fn is_not_the_material(&self, found: &Match) -> bool {
+        self.reading.is_imitated(found) || self.reading.is_cared_for(found)
+    }
+
+    /// "in rust", "made of oak": any word that may be an attribute is one.
+    fn is_asked_in(&self, found: &Match) -> bool {
+        found.meaning.certainty == Certainty::Sure
+            || self.reading.has_its_own_place(found)
+            || self.reading.is_certain(found)
+    }
+
+    /// "for women", "for a queen bed"; colors and materials are of something else.
+    fn is_asked_for(&self, found: &Match, attribute: Attribute) -> bool {
+        let follows_bed = || {
+            let end = self.reading.clause_end(found.start);
+            self.reading.words[found.end.min(end)..end].iter().any(|word| word.is(class::BEDDING))
+        };
+        match attribute {
+            Attribute::Audience => true,
+            Attribute::Size => follows_bed(),
+            _ => false,
+        }
+    }
+
+    /// Before the thing ("navy armchair") or, if nothing else can be meant, after it ("sofa, grey").
+    fn is_asked_before(&self, found: &Match, attribute: Attribute) -> Option<bool> {
+        let reading = &self.reading;
+        let end = reading.clause_end(found.start);
+        let next = reading.after_attributes(found.end, end);
+        let is_last = (next..end).all(|at| self.is_empty_word(at));
+        if is_last {
+            return self.is_asked_after(found, attribute).then_some(false);
+        }
+        let is_asked = match (attribute, found.meaning.certainty) {
+            (Attribute::Audience, Certainty::Doubtful) => false,
+            (Attribute::Audience, _) | (_, Certainty::Sure) => true,
+            (Attribute::Size, Certainty::Likely) if is_bed_size(found) => {
+                reading.mentions(class::BEDDING)
+            }
+            (_, Certainty::Likely) => !reading.is_cared_for(found) && !self.is_eaten(next, end),
+            (_, Certainty::Label) => false,
+            _ => reading.is_before_a_thing(found),
+        };
+        (is_asked && !self.is_eaten(next, end)).then_some(true)
+    }
+
+    /// "sofa grey", "running shoes, women": a thing precedes, and the word means nothing else.
+    fn is_asked_after(&self, found: &Match, attribute: Attribute) -> bool {
+        let reading = &self.reading;
+        let is_sure = found.meaning.certainty == Certainty::Sure;
+        let segment_has_thing = |from: usize| {
+            (from..found.start)
+                .any(|at| !self.is_empty_word(at) && reading.after_attributes(at, at + 1) == at)
+        };
+        match attribute {
+            Attribute::Material => {
+                reading.words[found.start].is_after_break() && segment_has_thing(0)
+            }
+            Attribute::Color | Attribute::Pattern | Attribute::Audience => {
+                (is_sure || reading.has_its_own_place(found)) && segment_has_thing(0)
+            }
+            Attribute::Size if is_bed_size(found) => reading.mentions(class::BEDDING),
+            Attribute::Size => segment_has_thing(0) && is_sure,
+        }
+    }
+
+    /// Whether what follows is food or drink: "orange juice".
+    fn is_eaten(&self, from: usize, end: usize) -> bool {
+        let kinds = class::FOOD | class::PLANT;
+        (from..end).any(|at| self.reading.is(at, kinds) && self.reading.is_head(at))
+    }
+
+    fn is_empty_word(&self, at: usize) -> bool {
+        self.reading.words[at].is_number
+            || self.reading.is(
+                at,
+                class::FUNCTION | class::LIST | class::REQUIRED | class::FILLER | class::SHADE,
+            )
+    }
+
+    /// "only black", "must be black", "black only".
+    fn is_required(&self, found: &Match) -> bool {
+        /// "must be made of": how far before it the word may stand.
+        const REACH: usize = 4;
+        let reading = &self.reading;
+        if reading.word(found.end) == "only" && reading.continues_with(found.end, class::REQUIRED) {
+            return true;
+        }
+        let mut at = found.start;
+        for _ in 0..REACH {
+            if reading.follows(at, class::REQUIRED) {
+                return true;
+            }
+            let is_between = at > 0
+                && !reading.words[at].is_after_break()
+                && (reading.is(
+                    at - 1,
+                    class::FUNCTION
+                        | class::IN
+                        | class::MADE
+                        | class::LIST
+                        | class::VERB
+                        | class::FOR,
+                ) || reading
+                    .match_ending_at(at)
+                    .is_some_and(|one| !one.meaning.values.is_empty()));
+            if !is_between {
+                return false;
+            }
+            at -= 1;
+        }
+        false
+    }
+
+    /// "for a 3 year old", "for a 6-month-old".
+    fn age(&self) -> Option<QueryAttribute> {
+        /// Older ones are not children.
+        const ADULT_YEARS: u32 = 14;
+        /// Younger ones are babies.
+        const BABY_YEARS: u32 = 2;
+        let reading = &self.reading;
+        for at in 0..reading.words.len() {
+            let Ok(number) = reading.word(at).parse::<u32>() else { continue };
+            let is_old = reading.word(at + 2) == "old" || reading.word(at + 2) == "olds";
+            let joined = reading
+                .words
+                .get(at + 1)
+                .is_some_and(|word| matches!(word.gap, Gap::Space | Gap::Glued));
+            let value = match reading.word(at + 1) {
+                "month" | "months" if is_old && joined => "baby",
+                "year" | "years" | "yr" if is_old && joined && number < BABY_YEARS => "baby",
+                "year" | "years" | "yr" if is_old && joined && number < ADULT_YEARS => "kids",
+                _ => continue,
+            };
+            return Some(QueryAttribute {
+                attribute: Attribute::Audience,
+                values: Attribute::Audience.bit(value)?,
+                words: self.span(at, at + 3),
+                special: None,
+                is_modifier: true,
+                is_required: false,
+            });
+        }
+        None
+    }
+}
+
+fn is_bed_size(found: &Match) -> bool {
+    super::title::is_bed_size(found)
+}

@@ -1,0 +1,280 @@
+//! Reads a text once: its words with what the lexicon knows of them, the phrases found, and the
+//! zone of every word.
+
+use super::lexicon::{self, Certainty, Info, Meaning, class};
+use super::values::Attribute;
+use crate::lexer::{TokenKind, Tokens};
+
+/// What is between a word and the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// The end of a sentence, or the beginning of the text.
+    Sentence,
+    /// A comma, dash, bracket or the like.
+    Segment,
+    /// A space, or a sign that means nothing here.
+    Space,
+    /// A hyphen inside a compound, or nothing, as in `3XL`.
+    Glued,
+    /// A slash.
+    Slash,
+}
+
+/// What a word is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Zone {
+    /// The product.
+    Product,
+    /// After "in", "made of": what the product is like.
+    In,
+    /// After "with": a part of it.
+    Part,
+    /// After "for", "compatible with": another product, or who uses it.
+    For,
+    /// After another preposition: neither.
+    Elsewhere,
+    /// After a comma that ends one of the last three: unclear.
+    After,
+}
+
+#[derive(Debug)]
+pub(super) struct Word {
+    pub(super) token: usize,
+    info: Option<&'static Info>,
+    is_inflected: bool,
+    pub(super) is_number: bool,
+    pub(super) gap: Gap,
+    pub(super) zone: Zone,
+}
+
+impl Word {
+    pub(super) fn is(&self, classes: u64) -> bool {
+        self.classes() & classes != 0
+    }
+
+    pub(super) fn classes(&self) -> u64 {
+        self.info.map_or(0, |info| info.classes)
+    }
+
+    /// Whether a sentence or segment begins with it.
+    pub(super) fn is_after_break(&self) -> bool {
+        matches!(self.gap, Gap::Sentence | Gap::Segment)
+    }
+
+    fn is_preposition(&self) -> bool {
+        self.is(class::WITH | class::FOR | class::IN | class::ELSEWHERE)
+    }
+}
+
+/// A phrase of the lexicon: the words `start..end`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Match {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) meaning: &'static Meaning,
+}
+
+pub(super) struct Reading<'t> {
+    pub(super) tokens: Tokens<'t>,
+    pub(super) words: Vec<Word>,
+}
+
+impl<'t> Reading<'t> {
+    pub(super) fn of(text: &'t str) -> Self {
+        let tokens = Tokens::of(text);
+        let mut words: Vec<Word> = Vec::with_capacity(tokens.len());
+        let mut gap = Gap::Sentence;
+        for at in 0..tokens.len() {
+            match gap_of_sign(&tokens, at) {
+                Some(sign) => gap = wider(gap, sign),
+                None => {
+                    let glued = tokens.is_glued(at) && gap == Gap::Space;
+                    let gap_before = if glued { Gap::Glued } else { gap };
+                    words.push(word_at(&tokens, at, gap_before));
+                    gap = Gap::Space;
+                }
+            }
+        }
+        let mut reading = Self { tokens, words };
+        reading.set_zones();
+        reading
+    }
+
+    fn set_zones(&mut self) {
+        let mut zone = Zone::Product;
+        for at in 0..self.words.len() {
+            let is_unit = at > 0 && self.words[at - 1].is_number;
+            let word = &self.words[at];
+            zone = match word.gap {
+                Gap::Sentence => Zone::Product,
+                Gap::Segment if matches!(zone, Zone::Product | Zone::In) => Zone::Product,
+                Gap::Segment => Zone::After,
+                _ => zone,
+            };
+            zone = match word.classes() {
+                classes if classes & class::FOR != 0 => Zone::For,
+                classes if classes & class::WITH != 0 && zone != Zone::For => Zone::Part,
+                classes if classes & class::IN != 0 && !is_unit => match zone {
+                    Zone::For | Zone::Elsewhere => Zone::Elsewhere,
+                    _ => Zone::In,
+                },
+                classes if classes & class::ELSEWHERE != 0 => Zone::Elsewhere,
+                _ => zone,
+            };
+            self.words[at].zone = zone;
+        }
+    }
+
+    /// The folded form of a word; empty outside the text.
+    pub(super) fn word(&self, at: usize) -> &str {
+        let Some(word) = self.words.get(at) else { return "" };
+        match self.tokens.word(word.token) {
+            "&" | "+" => "and",
+            word => word,
+        }
+    }
+
+    /// The phrases found, from left to right, each the longest at its place. One that may be
+    /// several attributes is found for each.
+    pub(super) fn matches(&self) -> impl Iterator<Item = Match> {
+        self.matches_of(|_| true)
+    }
+
+    /// The same for meanings that fit.
+    pub(super) fn matches_of(
+        &self,
+        fits: impl Fn(&Meaning) -> bool + Copy,
+    ) -> impl Iterator<Item = Match> {
+        let mut start = 0;
+        let phrases = std::iter::from_fn(move || {
+            while start < self.words.len() {
+                let at = start;
+                if let Some((meanings, end)) = self.phrase_at(at)
+                    && meanings.iter().any(fits)
+                {
+                    start = end;
+                    return Some((at, end, meanings));
+                }
+                start += 1;
+            }
+            None
+        });
+        phrases.flat_map(move |(start, end, meanings)| {
+            let meanings = meanings.iter().filter(move |meaning| fits(meaning));
+            meanings.map(move |meaning| Match { start, end, meaning })
+        })
+    }
+
+    /// The first meaning of the longest phrase that begins at a word.
+    pub(super) fn match_at(&self, start: usize) -> Option<Match> {
+        let (meanings, end) = self.phrase_at(start)?;
+        Some(Match { start, end, meaning: &meanings[0] })
+    }
+
+    /// The longest phrase that begins at a word and contains no break, and its exclusive end.
+    fn phrase_at(&self, start: usize) -> Option<(&'static [Meaning], usize)> {
+        let word = self.words.get(start)?;
+        let (meanings, len) = word.info?.longest(word.is_inflected, |offset| {
+            match self.words.get(start + 1..=start + offset) {
+                Some(words) if !words.iter().any(Word::is_after_break) => self.word(start + offset),
+                _ => "",
+            }
+        })?;
+        Some((meanings, start + len))
+    }
+
+    /// Whether a word of these classes is at this place.
+    pub(super) fn is(&self, at: usize, classes: u64) -> bool {
+        self.words.get(at).is_some_and(|word| word.is(classes))
+    }
+
+    /// The same, unless a break separates it from the word before.
+    pub(super) fn continues_with(&self, at: usize, classes: u64) -> bool {
+        self.words.get(at).is_some_and(|word| !word.is_after_break() && word.is(classes))
+    }
+
+    /// The same for the word before a place that no break separates.
+    pub(super) fn follows(&self, at: usize, classes: u64) -> bool {
+        at > 0
+            && self.words.get(at).is_some_and(|word| !word.is_after_break())
+            && self.words[at - 1].is(classes)
+    }
+
+    /// The exclusive end of the clause that a word belongs to: the next break or preposition.
+    pub(super) fn clause_end(&self, at: usize) -> usize {
+        let ends = |end: &usize| {
+            let word = &self.words[*end];
+            let is_unit = self.words[end - 1].is_number && word.is(class::IN);
+            word.is_after_break() || word.is_preposition() && !is_unit
+        };
+        (at + 1..self.words.len()).find(ends).unwrap_or(self.words.len())
+    }
+
+    /// The words between two breaks around a word.
+    pub(super) fn segment(&self, at: usize) -> std::ops::Range<usize> {
+        let breaks = |at: &usize| self.words[*at].is_after_break();
+        let start = (0..=at).rev().find(breaks).unwrap_or_default();
+        let end = (at + 1..self.words.len()).find(breaks).unwrap_or(self.words.len());
+        start..end
+    }
+
+    /// Whether a color only shades the one directly after it: "mint green", "rose gold".
+    pub(super) fn shades_the_next(&self, found: &Match) -> bool {
+        let is_one_word = self
+            .words
+            .get(found.end)
+            .is_some_and(|next| matches!(next.gap, Gap::Space | Gap::Glued));
+        is_one_word
+            && found.meaning.certainty != Certainty::Sure
+            && self.match_at(found.end).is_some_and(|next| next.meaning.is(Attribute::Color))
+    }
+}
+
+fn word_at(tokens: &Tokens, at: usize, gap: Gap) -> Word {
+    let is_number = tokens.is(at, TokenKind::Digits);
+    let word = match tokens.word(at) {
+        "&" | "+" => "and",
+        "w" if tokens.word(at + 1) == "/" => "with",
+        word => word,
+    };
+    let (info, is_inflected) = match lexicon::info(word) {
+        Some((info, is_inflected)) => (Some(info), is_inflected),
+        None => (None, false),
+    };
+    Word { token: at, info, is_inflected, is_number, gap, zone: Zone::Product }
+}
+
+/// What a sign puts between two words; `None` for a word, a number and a sign that is read as one.
+fn gap_of_sign(tokens: &Tokens, at: usize) -> Option<Gap> {
+    if !tokens.is(at, TokenKind::Sign) {
+        return None;
+    }
+    let is_inside = tokens.is_glued(at) && tokens.is_glued(at + 1);
+    Some(match tokens.word(at) {
+        "&" | "+" | "%" => return None,
+        "-" | "\u{2010}" | "\u{2011}" if is_inside => Gap::Glued,
+        "," | "(" | ")" | "[" | "]" | ":" | "|" | "-" | "\u{2013}" | "\u{2014}" => Gap::Segment,
+        "." if is_inside || is_abbreviation(tokens, at) => Gap::Space,
+        "." | ";" | "!" | "?" | "\u{2022}" => Gap::Sentence,
+        "/" => Gap::Slash,
+        _ => Gap::Space,
+    })
+}
+
+/// Whether a full stop follows a unit, which titles abbreviate: "12 in. Black".
+fn is_abbreviation(tokens: &Tokens, at: usize) -> bool {
+    const LONGEST: usize = 4;
+    at > 1 && tokens.is(at - 2, TokenKind::Digits) && tokens.word_before(at).len() <= LONGEST
+}
+
+/// A break outweighs what else is between two words.
+fn wider(one: Gap, other: Gap) -> Gap {
+    let width = |gap| match gap {
+        Gap::Space => 0,
+        Gap::Glued => 1,
+        Gap::Slash => 2,
+        Gap::Segment => 3,
+        Gap::Sentence => 4,
+    };
+    if width(other) > width(one) { other } else { one }
+}

@@ -1,0 +1,169 @@
+//! Rules that hold in every text: when the words around a phrase take its meaning away, and when
+//! they confirm it.
+
+use super::lexicon::{Certainty, class};
+use super::reading::{Match, Reading, Zone};
+
+impl Reading<'_> {
+    /// "not leather", "without leather or suede", "leather-free".
+    pub(super) fn is_negated(&self, found: &Match) -> bool {
+        /// "no real leather", "not a white": how far a negation reaches.
+        const REACH: usize = 3;
+        if self.continues_with(found.end, class::FREE) {
+            return true;
+        }
+        let mut at = found.start;
+        for _ in 0..REACH {
+            if self.follows(at, class::NEGATOR) {
+                return true;
+            }
+            let in_list = at > 0
+                && (self.words[at - 1].is(class::LIST | class::SHADE | class::GENUINE)
+                    || self.match_ending_at(at).is_some_and(|one| !one.meaning.values.is_empty()));
+            if !in_list {
+                return false;
+            }
+            at -= 1;
+        }
+        false
+    }
+
+    /// The phrase that ends before a word.
+    pub(super) fn match_ending_at(&self, end: usize) -> Option<Match> {
+        /// Words of the longest phrase worth looking for.
+        const LONGEST: usize = 3;
+        let starts = end.saturating_sub(LONGEST)..end;
+        starts.filter_map(|start| self.match_at(start)).find(|found| found.end == end)
+    }
+
+    /// "faux suede", "oak effect", "wood-look": not the material.
+    pub(super) fn is_imitated(&self, found: &Match) -> bool {
+        self.follows(found.start, class::IMITATION) || self.continues_with(found.end, class::LOOK)
+    }
+
+    /// "black strap watch": said of a part, which is followed by the thing.
+    pub(super) fn is_of_a_part(&self, found: &Match) -> bool {
+        let end = self.clause_end(found.start);
+        let part = self.after_attributes(found.end, end);
+        part + 1 < end && self.words[part].is(class::PART) && !self.words[part + 1].is_number
+    }
+
+    /// "leather conditioner", "wood screws": the material is what it is used on.
+    pub(super) fn is_cared_for(&self, found: &Match) -> bool {
+        let end = self.clause_end(found.start);
+        self.words[found.end.min(end)..end].iter().any(|word| word.is(class::CARE))
+    }
+
+    /// The first word from `at` on that is neither an attribute nor a word like "dark" or "and".
+    pub(super) fn after_attributes(&self, at: usize, end: usize) -> usize {
+        let mut at = at;
+        while at < end {
+            match self.match_at(at) {
+                Some(found) if !found.meaning.values.is_empty() => at = found.end,
+                _ if self.is(at, class::SHADE | class::LIST) => at += 1,
+                _ => break,
+            }
+        }
+        at
+    }
+
+    /// Whether the thing that has the attribute follows directly: "mint dress", "rust velvet sofa".
+    pub(super) fn is_before_a_thing(&self, found: &Match) -> bool {
+        let end = self.clause_end(found.start);
+        let at = self.after_attributes(found.end, end);
+        at < end && self.words[at].is(class::THING)
+    }
+
+    /// Whether a thing follows in the clause: "gold hoop earrings".
+    pub(super) fn is_in_clause_of_a_thing(&self, found: &Match) -> bool {
+        let end = self.clause_end(found.start);
+        self.words[found.end.min(end)..end].iter().any(|word| word.is(class::THING))
+    }
+
+    /// Whether the phrase stands in a segment of attributes alone (", rust", "(black, large)"), or
+    /// ends a clause with "in": "in rust".
+    pub(super) fn has_its_own_place(&self, found: &Match) -> bool {
+        let clause_end = self.clause_end(found.start);
+        let rest = self.after_attributes(found.end, clause_end);
+        let ends = rest == clause_end || self.words[rest].is(class::FINISH | class::FILLER);
+        match self.words[found.start].zone {
+            Zone::In => ends && self.is_after_in(found.start),
+            Zone::Part | Zone::For | Zone::Elsewhere => false,
+            Zone::Product | Zone::After => found.start > 0 && self.is_pure_segment(found.start),
+        }
+    }
+
+    fn is_after_in(&self, start: usize) -> bool {
+        let mut at = start;
+        while at > 0 && !self.words[at].is_after_break() {
+            at -= 1;
+            if self.words[at].is(class::IN) {
+                return self.after_attributes(at + 1, start) == start;
+            }
+        }
+        false
+    }
+
+    /// Whether the segment around a word, not the first, contains attributes and numbers only.
+    fn is_pure_segment(&self, at: usize) -> bool {
+        let segment = self.segment(at);
+        let mut at = segment.start;
+        while at < segment.end {
+            let next = self.after_attributes(at, segment.end);
+            if next == at {
+                let word = &self.words[at];
+                if !(word.is_number || word.is(class::FILLER | class::FINISH | class::SURFACE)) {
+                    return false;
+                }
+                at += 1;
+            } else {
+                at = next;
+            }
+        }
+        segment.start > 0
+    }
+
+    /// Whether what is around the phrase suffices for its certainty.
+    pub(super) fn is_certain(&self, found: &Match) -> bool {
+        match found.meaning.certainty {
+            Certainty::Sure => true,
+            Certainty::Likely => {
+                self.has_its_own_place(found) || self.is_in_clause_of_a_thing(found)
+            }
+            Certainty::Doubtful => self.has_its_own_place(found) || self.is_before_a_thing(found),
+            Certainty::Placed => self.has_its_own_place(found),
+            Certainty::Attributive => self.is_before_a_thing(found),
+            Certainty::Label => false,
+        }
+    }
+
+    /// Whether a word is the last of its clause, apart from numbers and words like "pack".
+    pub(super) fn is_head(&self, at: usize) -> bool {
+        let end = self.clause_end(at);
+        self.words[at + 1..end].iter().all(|word| {
+            word.is_number
+                || word.is(class::PACK | class::FILLER)
+                || word.classes() & self.words[at].classes() & KINDS != 0
+        })
+    }
+
+    /// The kinds that the text's heads belong to: "mint tea" is food, "tea towel" is not.
+    pub(super) fn kinds(&self) -> u64 {
+        let mut kinds = 0;
+        for at in 0..self.words.len() {
+            let word = &self.words[at];
+            let is_about_it = matches!(word.zone, Zone::Product | Zone::In);
+            if word.is(KINDS) && is_about_it && self.is_head(at) {
+                kinds |= word.classes() & KINDS;
+            }
+        }
+        kinds
+    }
+
+    /// Whether any word has one of these classes.
+    pub(super) fn mentions(&self, classes: u64) -> bool {
+        self.words.iter().any(|word| word.is(classes))
+    }
+}
+
+const KINDS: u64 = class::FOOD | class::SCENTED | class::MEDIA | class::PLANT;

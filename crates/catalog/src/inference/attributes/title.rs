@@ -1,0 +1,164 @@
+//! What a title states about its product.
+
+use super::lexicon::{Certainty, class};
+use super::reading::{Match, Reading, Zone};
+use super::values::{Attribute, InferredAttributes};
+
+/// What a title states, and the kinds of things its product is.
+pub(super) fn infer_title(title: &str) -> (InferredAttributes, u64) {
+    let reading = Reading::of(title);
+    let scene = Scene { kinds: reading.kinds(), reading };
+    let mut all = InferredAttributes::NONE;
+    for found in scene.reading.matches() {
+        if scene.states(&found) {
+            all = all.union(found.meaning.values);
+        }
+    }
+    (all, scene.kinds)
+}
+
+pub(super) struct Scene<'t> {
+    pub(super) reading: Reading<'t>,
+    /// The kinds of things the product is.
+    pub(super) kinds: u64,
+}
+
+impl Scene<'_> {
+    pub(super) fn states(&self, found: &Match) -> bool {
+        if self.kinds & class::MEDIA != 0 || self.reading.is_negated(found) {
+            return false;
+        }
+        match found.meaning.attribute() {
+            Some(Attribute::Color) => self.is_colored(found),
+            Some(Attribute::Material) => self.is_made_of(found),
+            Some(Attribute::Pattern) => self.is_patterned(found),
+            Some(Attribute::Audience) => self.is_made_for(found),
+            Some(Attribute::Size) => self.is_sized(found),
+            None => false,
+        }
+    }
+
+    /// Whether the phrase is about the product as a whole.
+    fn is_about_product(&self, found: &Match) -> bool {
+        match self.reading.words[found.start].zone {
+            Zone::Product | Zone::In => !self.reading.is_of_a_part(found),
+            Zone::After => self.reading.has_its_own_place(found),
+            // "with a walnut finish", "with floral print"
+            Zone::Part => self.reading.continues_with(found.end, class::FINISH),
+            Zone::For | Zone::Elsewhere => false,
+        }
+    }
+
+    fn is_colored(&self, found: &Match) -> bool {
+        let is_sure = found.meaning.certainty == Certainty::Sure;
+        self.kinds & class::FOOD == 0
+            && (is_sure || self.kinds & (class::SCENTED | class::PLANT) == 0)
+            && !self.reading.shades_the_next(found)
+            && self.is_about_product(found)
+            && !(self.reading.is_cared_for(found) && !is_sure)
+            && self.reading.is_certain(found)
+    }
+
+    fn is_made_of(&self, found: &Match) -> bool {
+        let is_species = found.meaning.certainty == Certainty::Attributive;
+        self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
+            && self.is_about_product(found)
+            && !self.reading.is_imitated(found)
+            && !self.reading.is_cared_for(found)
+            && !(is_species && self.reading.mentions(class::LAMINATE))
+            && self.reading.is_certain(found)
+    }
+
+    fn is_patterned(&self, found: &Match) -> bool {
+        self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
+            && self.is_about_product(found)
+            && self.reading.is_certain(found)
+    }
+
+    fn is_made_for(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        if reading.continues_with(found.end, class::THEME) {
+            return false;
+        }
+        match reading.words[found.start].zone {
+            Zone::For => self.is_user(found),
+            Zone::Product | Zone::In => self.is_certain_audience(found),
+            Zone::After => {
+                reading.has_its_own_place(found) && found.meaning.certainty == Certainty::Sure
+            }
+            Zone::Part | Zone::Elsewhere => false,
+        }
+    }
+
+    fn is_certain_audience(&self, found: &Match) -> bool {
+        let pet_care = || {
+            let end = self.reading.clause_end(found.start);
+            let rest = &self.reading.words[found.end.min(end)..end];
+            rest.iter().any(|word| word.is(class::PET_CARE))
+        };
+        match found.meaning.certainty {
+            Certainty::Sure => true,
+            Certainty::Likely => pet_care(),
+            _ => false,
+        }
+    }
+
+    /// "for women", "for large dogs and cats": who uses it, not what it is used on.
+    pub(super) fn is_user(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        let mut at = found.start;
+        while at > 0 && !reading.is(at, class::FOR) {
+            at -= 1;
+        }
+        let mut at = at + 1;
+        while at < found.start {
+            let next = reading.after_attributes(at, found.start);
+            match next == at && !reading.is(at, class::YOUR | class::LIST | class::SHADE) {
+                true => return false,
+                false => at = next.max(at + 1),
+            }
+        }
+        true
+    }
+
+    fn is_sized(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        let is_bed = is_bed_size(found);
+        if self.kinds & class::FOOD != 0 || reading.continues_with(found.end, class::NOT_SIZED) {
+            return false;
+        }
+        let zone_fits = match reading.words[found.start].zone {
+            Zone::Product | Zone::In => true,
+            Zone::After => reading.has_its_own_place(found),
+            Zone::For => {
+                is_bed && reading.continues_with(found.end, class::BEDDING | class::SIZE_LABEL)
+            }
+            Zone::Part | Zone::Elsewhere => false,
+        };
+        if is_bed {
+            return zone_fits && reading.mentions(class::BEDDING);
+        }
+        // "medium brown", "large floral": the size of something else.
+        let shades = self.sizes_the_next(found);
+        zone_fits && !shades && reading.is_certain(found) && !reading.is_of_a_part(found)
+    }
+
+    fn sizes_the_next(&self, found: &Match) -> bool {
+        let is_joined = self.reading.words.get(found.end).is_some_and(|w| !w.is_after_break());
+        is_joined
+            && self.reading.match_at(found.end).is_some_and(|next| {
+                let next = next.meaning;
+                next.is(Attribute::Pattern)
+                    || next.is(Attribute::Audience)
+                    || next.is(Attribute::Color)
+                        && found.meaning.values.get(Attribute::Size) == MEDIUM
+            })
+    }
+}
+
+const MEDIUM: u64 = 0b10;
+const BED_SIZES: u64 = 0b1111_0000;
+
+pub(super) fn is_bed_size(found: &Match) -> bool {
+    found.meaning.values.get(Attribute::Size) & BED_SIZES != 0
+}
