@@ -16,6 +16,8 @@ mod product;
 mod query;
 mod reading;
 mod rules;
+#[cfg(test)]
+mod tests;
 mod title;
 mod values;
 

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use super::product::ProductAttributes;
 use super::query::QueryAttribute;
-use super::values::Attribute;
+use super::values::{Attribute, BABY, KIDS, PETS};
 
 const BY_TITLE: f32 = 1.0;
 const BY_DESCRIPTION: f32 = 0.7;
@@ -36,10 +36,6 @@ pub fn agreement(query: &QueryAttribute, product: &ProductAttributes, says_speci
         (false, _) => CONTRADICTS_IN_DESCRIPTION,
     }
 }
-
-const KIDS: u64 = 0b100;
-const BABY: u64 = 0b1000;
-const PETS: u64 = 0b11_0000;
 
 /// The values that satisfy a request: what is made for babies is made for children.
 fn accepted(attribute: Attribute, asked: u64) -> u64 {

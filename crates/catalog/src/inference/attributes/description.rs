@@ -27,7 +27,7 @@ pub(super) fn infer_description(description: &str, kinds: u64) -> InferredAttrib
     let mut all = InferredAttributes::NONE;
     for found in scene.reading.matches().take_while(|found| found.end <= end) {
         let is_stated = match found.end <= opening_end && is_trusted(&found) {
-            true => scene.states(&found),
+            true => scene.reading.is_in_clause_of_a_thing(&found) && scene.states(&found),
             false => scene.says_outright(&found),
         };
         if is_stated {
@@ -72,7 +72,12 @@ impl Scene<'_> {
         if reading.is_negated(found) {
             return false;
         }
+        // Yarn of acrylic is not plastic to anyone who buys a sweater.
+        let is_acrylic_fiber =
+            reading.word(found.start) == "acrylic" && reading.follows(found.start, class::PERCENT);
+        let is_of_a_part = reading.continues_with(found.end, class::PART);
         match found.meaning.attribute() {
+            _ if is_of_a_part => false,
             Some(Attribute::Color) => {
                 is_early && self.kinds & class::FOOD == 0 && self.is_called_colored(found)
             }
@@ -80,6 +85,7 @@ impl Scene<'_> {
                 self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
                     && !reading.is_imitated(found)
                     && !reading.is_cared_for(found)
+                    && !is_acrylic_fiber
                     && self.is_called_made_of(found)
             }
             Some(Attribute::Pattern) => {
@@ -161,9 +167,20 @@ impl Scene<'_> {
                 .any(|at| reading.is(at, class::ADULT));
         reading.words[found.start].zone == Zone::For
             && !is_for_adults
-            && found.meaning.certainty != Certainty::Label
+            && is_trusted(found)
+            && !self.is_warning(found)
             && !reading.continues_with(found.end, class::THEME)
             && self.is_user(found)
+    }
+}
+
+impl Scene<'_> {
+    /// "Not suitable for children", "not for children".
+    fn is_warning(&self, found: &Match) -> bool {
+        /// "Not recommended for use by".
+        const REACH: usize = 5;
+        let words = &self.reading.words[found.start.saturating_sub(REACH)..found.start];
+        words.iter().any(|word| word.is(class::NEGATOR))
     }
 }
 

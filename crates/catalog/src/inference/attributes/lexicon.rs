@@ -137,6 +137,9 @@ pub(super) mod class {
         BEDDING: "bedding",
         PET_CARE: "pet care",
         PACK: "pack",
+        GEM: "gem",
+        JEWELRY: "jewelry",
+        SOFT: "soft",
         // Words beside an attribute.
         IMITATION: "imitation",
         LOOK: "look",
@@ -268,7 +271,7 @@ pub(super) fn values_named(attribute: Attribute, text: &str) -> InferredAttribut
     let reading = Reading::of(text);
     let mut all = InferredAttributes::NONE;
     for found in reading.matches_of(|meaning| meaning.is(attribute)) {
-        if attribute != Attribute::Color || !reading.shades_the_next(&found) {
+        if attribute != Attribute::Color || !reading.is_a_shade(&found) {
             all.add(attribute, found.meaning.values.get(attribute));
         }
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::lexicon::{Certainty, class};
 use super::reading::{Gap, Match, Reading, Zone};
+use super::title::is_bed_size;
 use super::values::{Attribute, InferredAttributes};
 
 /// An attribute that a query asks for.
@@ -44,9 +45,8 @@ pub fn infer_query(text: &str) -> QueryAttributes {
             query.push(&mut all, &found, is_modifier);
         }
     }
-    if let Some(age) = query.age() {
-        all.push(age);
-    }
+    let names_audience = all.iter().any(|one| one.attribute == Attribute::Audience);
+    all.extend(query.age().filter(|_| !names_audience));
     all
 }
 
@@ -84,30 +84,41 @@ impl Query<'_> {
         if found.meaning.certainty == Certainty::Label && attribute != Attribute::Size
             || reading.is_negated(found)
             || attribute == Attribute::Material && self.is_not_the_material(found)
-            || attribute == Attribute::Color && reading.shades_the_next(found)
+            || attribute == Attribute::Color
+                && (reading.is_a_shade(found) || reading.is_of_a_gem(found))
             || attribute == Attribute::Audience && reading.continues_with(found.end, class::THEME)
             || reading.is_of_a_part(found)
         {
             return None;
         }
+        if self.names_its_thing(found) || self.is_required(found) {
+            return Some(true);
+        }
         match reading.words[found.start].zone {
-            Zone::In => self.is_asked_in(found).then_some(true),
+            Zone::In => (found.meaning.certainty != Certainty::Label).then_some(true),
             Zone::For => self.is_asked_for(found, attribute).then_some(true),
             Zone::Part => (attribute == Attribute::Pattern).then_some(true),
             Zone::Product | Zone::After => self.is_asked_before(found, attribute),
-            Zone::Elsewhere => None,
+            Zone::Elsewhere => self.is_predicate(found).then_some(false),
         }
+    }
+
+    /// "paper plates", "down jacket": the phrase contains the thing.
+    fn names_its_thing(&self, found: &Match) -> bool {
+        found.end - found.start > 1 && self.reading.is(found.end - 1, class::THING)
+    }
+
+    /// "a toy that is red".
+    fn is_predicate(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        found.meaning.certainty == Certainty::Sure
+            && found.start > 0
+            && matches!(reading.word(found.start - 1), "is" | "are" | "be")
+            && found.end == reading.clause_end(found.start)
     }
 
     fn is_not_the_material(&self, found: &Match) -> bool {
         self.reading.is_imitated(found) || self.reading.is_cared_for(found)
-    }
-
-    /// "in rust", "made of oak": any word that may be an attribute is one.
-    fn is_asked_in(&self, found: &Match) -> bool {
-        found.meaning.certainty == Certainty::Sure
-            || self.reading.has_its_own_place(found)
-            || self.reading.is_certain(found)
     }
 
     /// "for women", "for a queen bed"; colors and materials are of something else.
@@ -140,6 +151,12 @@ impl Query<'_> {
             }
             (_, Certainty::Likely) => !reading.is_cared_for(found) && !self.is_eaten(next, end),
             (_, Certainty::Label) => false,
+            // "Coffee scoop", "stone planter": a color only if it can be nothing else.
+            (_, Certainty::Placed) => {
+                !reading.is(found.start, class::FOOD | class::GEM)
+                    && !reading.has_other_meaning(found)
+                    && reading.is_before_a_thing(found)
+            }
             _ => reading.is_before_a_thing(found),
         };
         (is_asked && !self.is_eaten(next, end)).then_some(true)
@@ -244,8 +261,4 @@ impl Query<'_> {
         }
         None
     }
-}
-
-fn is_bed_size(found: &Match) -> bool {
-    super::title::is_bed_size(found)
 }

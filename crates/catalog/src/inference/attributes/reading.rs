@@ -102,6 +102,8 @@ impl<'t> Reading<'t> {
 
     fn set_zones(&mut self) {
         let mut zone = Zone::Product;
+        // "In" after "with" is about the product, unless an "in" before already was.
+        let mut said_in = false;
         for at in 0..self.words.len() {
             let is_unit = at > 0 && self.words[at - 1].is_number;
             let word = &self.words[at];
@@ -111,18 +113,35 @@ impl<'t> Reading<'t> {
                 Gap::Segment => Zone::After,
                 _ => zone,
             };
-            zone = match word.classes() {
-                classes if classes & class::FOR != 0 => Zone::For,
-                classes if classes & class::WITH != 0 && zone != Zone::For => Zone::Part,
-                classes if classes & class::IN != 0 && !is_unit => match zone {
-                    Zone::For | Zone::Elsewhere => Zone::Elsewhere,
-                    _ => Zone::In,
-                },
-                classes if classes & class::ELSEWHERE != 0 => Zone::Elsewhere,
-                _ => zone,
-            };
+            said_in &= word.gap != Gap::Sentence;
+            let classes = word.classes();
+            if classes & class::FOR != 0 {
+                zone = Zone::For;
+            } else if classes & class::WITH != 0 && zone != Zone::For {
+                zone = Zone::Part;
+            } else if self.is_made_of(at) {
+                zone = Zone::In;
+            } else if classes & class::IN != 0 && !is_unit {
+                let is_description = !said_in && self.names_attribute(at + 1);
+                let is_product = matches!(zone, Zone::Product | Zone::In);
+                zone = if is_description || is_product { Zone::In } else { Zone::Elsewhere };
+                said_in = true;
+            } else if classes & class::ELSEWHERE != 0 {
+                zone = Zone::Elsewhere;
+            }
             self.words[at].zone = zone;
         }
+    }
+
+    /// "Made of", "crafted from".
+    fn is_made_of(&self, at: usize) -> bool {
+        matches!(self.word(at), "of" | "from") && self.follows(at, class::MADE)
+    }
+
+    fn names_attribute(&self, at: usize) -> bool {
+        let names =
+            |at: usize| self.match_at(at).is_some_and(|found| !found.meaning.values.is_empty());
+        names(at) || names(at + 1)
     }
 
     /// The folded form of a word; empty outside the text.
@@ -169,6 +188,11 @@ impl<'t> Reading<'t> {
     pub(super) fn match_at(&self, start: usize) -> Option<Match> {
         let (meanings, end) = self.phrase_at(start)?;
         Some(Match { start, end, meaning: &meanings[0] })
+    }
+
+    /// Whether the phrase may be another attribute as well.
+    pub(super) fn has_other_meaning(&self, found: &Match) -> bool {
+        self.phrase_at(found.start).is_some_and(|(meanings, _)| meanings.len() > 1)
     }
 
     /// The longest phrase that begins at a word and contains no break, and its exclusive end.
@@ -218,15 +242,33 @@ impl<'t> Reading<'t> {
         start..end
     }
 
-    /// Whether a color only shades the one directly after it: "mint green", "rose gold".
-    pub(super) fn shades_the_next(&self, found: &Match) -> bool {
+    /// "Emerald ring", "white topaz pendant": the color of a gem, not of the thing.
+    pub(super) fn is_of_a_gem(&self, found: &Match) -> bool {
+        (self.is(found.start, class::GEM) || self.continues_with(found.end, class::GEM))
+            && self.mentions(class::JEWELRY)
+    }
+
+    /// Whether a color only shades the one before or after it: "mint green", "black sapphire".
+    pub(super) fn is_a_shade(&self, found: &Match) -> bool {
         let is_one_word = self
             .words
             .get(found.end)
             .is_some_and(|next| matches!(next.gap, Gap::Space | Gap::Glued));
-        is_one_word
-            && found.meaning.certainty != Certainty::Sure
-            && self.match_at(found.end).is_some_and(|next| next.meaning.is(Attribute::Color))
+        let shades_next = || {
+            is_one_word
+                && self.match_at(found.end).is_some_and(|next| next.meaning.is(Attribute::Color))
+        };
+        let shades_last = || {
+            matches!(self.words[found.start].gap, Gap::Space | Gap::Glued)
+                && self.match_ending_at(found.start).is_some_and(|last| {
+                    last.meaning.is(Attribute::Color) && last.meaning.certainty == Certainty::Sure
+                })
+        };
+        match found.meaning.certainty {
+            Certainty::Sure => false,
+            Certainty::Likely => shades_next(),
+            _ => shades_next() || shades_last(),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 //! they confirm it.
 
 use super::lexicon::{Certainty, class};
-use super::reading::{Match, Reading, Zone};
+use super::reading::{Gap, Match, Reading, Zone};
+use super::values::Attribute;
 
 impl Reading<'_> {
     /// "not leather", "without leather or suede", "leather-free".
@@ -45,7 +46,10 @@ impl Reading<'_> {
     pub(super) fn is_of_a_part(&self, found: &Match) -> bool {
         let end = self.clause_end(found.start);
         let part = self.after_attributes(found.end, end);
-        part + 1 < end && self.words[part].is(class::PART) && !self.words[part + 1].is_number
+        part + 1 < end
+            && self.words[part].is(class::PART)
+            && !self.words[part + 1].is_number
+            && self.words[part + 1].gap == Gap::Space
     }
 
     /// "leather conditioner", "wood screws": the material is what it is used on.
@@ -93,6 +97,29 @@ impl Reading<'_> {
         }
     }
 
+    /// Whether the phrase begins or ends a short last segment: "- coated canvas black".
+    pub(super) fn is_in_last_segment(&self, found: &Match) -> bool {
+        /// Longer segments are clauses of their own.
+        const MAX_WORDS: usize = 4;
+        let segment = self.segment(found.start);
+        let is_at_edge = segment.start == found.start || segment.end == found.end;
+        let is_plain = !self.words[segment.clone()].iter().any(|word| word.is(PREPOSITIONS));
+        is_at_edge
+            && is_plain
+            && segment.start > 0
+            && segment.end == self.words.len()
+            && segment.len() <= MAX_WORDS
+    }
+
+    /// "case for iPhone 6 plus black": the text ends with the color.
+    pub(super) fn ends_the_text(&self, found: &Match) -> bool {
+        /// "For black" is about black things.
+        const MIN_WORDS_BETWEEN: usize = 2;
+        let start = found.start.saturating_sub(MIN_WORDS_BETWEEN);
+        found.end == self.words.len()
+            && !self.words[start..found.start].iter().any(|word| word.is(PREPOSITIONS))
+    }
+
     fn is_after_in(&self, start: usize) -> bool {
         let mut at = start;
         while at > 0 && !self.words[at].is_after_break() {
@@ -130,11 +157,30 @@ impl Reading<'_> {
             Certainty::Likely => {
                 self.has_its_own_place(found) || self.is_in_clause_of_a_thing(found)
             }
-            Certainty::Doubtful => self.has_its_own_place(found) || self.is_before_a_thing(found),
-            Certainty::Placed => self.has_its_own_place(found),
+            Certainty::Doubtful => {
+                self.has_its_own_place(found)
+                    || self.is_before_a_thing(found)
+                    || self.is_listed_with_a_color(found)
+            }
+            Certainty::Placed => {
+                self.has_its_own_place(found) || self.is_listed_with_a_color(found)
+            }
             Certainty::Attributive => self.is_before_a_thing(found),
             Certainty::Label => false,
         }
+    }
+
+    /// "coral/grey": beside a color, a word that may be one is one.
+    fn is_listed_with_a_color(&self, found: &Match) -> bool {
+        let is_slash = |at: usize| self.words.get(at).is_some_and(|word| word.gap == Gap::Slash);
+        let is_color = |one: Option<Match>| {
+            one.is_some_and(|one| {
+                one.meaning.is(Attribute::Color) && one.meaning.certainty == Certainty::Sure
+            })
+        };
+        found.meaning.is(Attribute::Color)
+            && (is_slash(found.end) && is_color(self.match_at(found.end))
+                || is_slash(found.start) && is_color(self.match_ending_at(found.start)))
     }
 
     /// Whether a word is the last of its clause, apart from numbers and words like "pack".
@@ -153,11 +199,18 @@ impl Reading<'_> {
         for at in 0..self.words.len() {
             let word = &self.words[at];
             let is_about_it = matches!(word.zone, Zone::Product | Zone::In);
-            if word.is(KINDS) && is_about_it && self.is_head(at) {
+            if word.is(KINDS) && is_about_it && self.is_head(at) && !self.is_color_name(at) {
                 kinds |= word.classes() & KINDS;
             }
         }
         kinds
+    }
+
+    /// ", orange": a color in a place of its own, though it names a fruit too.
+    fn is_color_name(&self, at: usize) -> bool {
+        self.match_ending_at(at + 1).is_some_and(|found| {
+            found.meaning.is(Attribute::Color) && self.has_its_own_place(&found)
+        })
     }
 
     /// Whether any word has one of these classes.
@@ -166,4 +219,5 @@ impl Reading<'_> {
     }
 }
 
+const PREPOSITIONS: u64 = class::WITH | class::FOR | class::IN | class::ELSEWHERE;
 const KINDS: u64 = class::FOOD | class::SCENTED | class::MEDIA | class::PLANT;

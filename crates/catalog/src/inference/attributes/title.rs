@@ -1,8 +1,8 @@
 //! What a title states about its product.
 
 use super::lexicon::{Certainty, class};
-use super::reading::{Match, Reading, Zone};
-use super::values::{Attribute, InferredAttributes};
+use super::reading::{Gap, Match, Reading, Zone};
+use super::values::{Attribute, BED_SIZES, InferredAttributes, MEDIUM, STONE, WOOD};
 
 /// What a title states, and the kinds of things its product is.
 pub(super) fn infer_title(title: &str) -> (InferredAttributes, u64) {
@@ -42,30 +42,56 @@ impl Scene<'_> {
     fn is_about_product(&self, found: &Match) -> bool {
         match self.reading.words[found.start].zone {
             Zone::Product | Zone::In => !self.reading.is_of_a_part(found),
-            Zone::After => self.reading.has_its_own_place(found),
+            Zone::After => {
+                let is_sure = found.meaning.certainty == Certainty::Sure;
+                self.reading.has_its_own_place(found)
+                    || is_sure && self.reading.is_in_last_segment(found)
+            }
             // "with a walnut finish", "with floral print"
             Zone::Part => self.reading.continues_with(found.end, class::FINISH),
-            Zone::For | Zone::Elsewhere => false,
+            Zone::For | Zone::Elsewhere => {
+                let is_plain_color = found.meaning.is(Attribute::Color)
+                    && found.meaning.special.is_none()
+                    && found.meaning.certainty == Certainty::Sure;
+                is_plain_color && self.reading.ends_the_text(found)
+            }
         }
     }
 
     fn is_colored(&self, found: &Match) -> bool {
         let is_sure = found.meaning.certainty == Certainty::Sure;
-        self.kinds & class::FOOD == 0
-            && (is_sure || self.kinds & (class::SCENTED | class::PLANT) == 0)
-            && !self.reading.shades_the_next(found)
+        self.kinds & (class::FOOD | class::SCENTED) == 0
+            && (is_sure || self.kinds & class::PLANT == 0)
+            && !self.reading.is_a_shade(found)
+            && !self.reading.is_of_a_gem(found)
             && self.is_about_product(found)
-            && !(self.reading.is_cared_for(found) && !is_sure)
+            && (is_sure || !self.reading.is_cared_for(found))
             && self.reading.is_certain(found)
     }
 
+    /// "titanium silver", "color: steel": the name of a color.
+    fn names_a_color(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        let is_labelled = found.start > 0 && reading.is(found.start - 1, class::COLOR_LABEL);
+        let next = reading.words.get(found.end).filter(|next| next.gap == Gap::Space);
+        let is_before_color = next.is_some()
+            && reading.segment(found.start).start > 0
+            && reading.match_at(found.end).is_some_and(|next| next.meaning.is(Attribute::Color));
+        is_labelled || is_before_color && found.meaning.special.is_some()
+    }
+
     fn is_made_of(&self, found: &Match) -> bool {
-        let is_species = found.meaning.certainty == Certainty::Attributive;
+        // A floor, a finish or a scent may be called oak.
+        let is_species = found.meaning.certainty != Certainty::Sure
+            && found.meaning.special.is_some()
+            && found.meaning.values.get(Attribute::Material) & (WOOD | STONE) != 0;
+        let is_name = is_species && self.reading.mentions(class::LAMINATE | class::SOFT);
         self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
             && self.is_about_product(found)
             && !self.reading.is_imitated(found)
             && !self.reading.is_cared_for(found)
-            && !(is_species && self.reading.mentions(class::LAMINATE))
+            && !self.names_a_color(found)
+            && !is_name
             && self.reading.is_certain(found)
     }
 
@@ -86,21 +112,33 @@ impl Scene<'_> {
             Zone::After => {
                 reading.has_its_own_place(found) && found.meaning.certainty == Certainty::Sure
             }
-            Zone::Part | Zone::Elsewhere => false,
+            Zone::Elsewhere => found.meaning.certainty == Certainty::Sure,
+            Zone::Part => false,
         }
     }
 
     fn is_certain_audience(&self, found: &Match) -> bool {
+        /// "Cat scratching post", "dog travel bowl".
+        const REACH: usize = 2;
         let pet_care = || {
             let end = self.reading.clause_end(found.start);
             let rest = &self.reading.words[found.end.min(end)..end];
-            rest.iter().any(|word| word.is(class::PET_CARE))
+            rest.iter().take(REACH).any(|word| word.is(class::PET_CARE))
         };
         match found.meaning.certainty {
             Certainty::Sure => true,
             Certainty::Likely => pet_care(),
+            Certainty::Doubtful => self.is_possessive_of_a_child(found),
             _ => false,
         }
+    }
+
+    /// "Girl's", "boy's", which folding turns into "girl" and "boy".
+    fn is_possessive_of_a_child(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        let token = reading.words[found.start].token;
+        let raw = reading.tokens.raw(token, token + 1);
+        matches!(reading.word(found.start), "girl" | "boy" | "child") && raw.ends_with(['s', 'S'])
     }
 
     /// "for women", "for large dogs and cats": who uses it, not what it is used on.
@@ -138,6 +176,13 @@ impl Scene<'_> {
         if is_bed {
             return zone_fits && reading.mentions(class::BEDDING);
         }
+        // "9 medium": a width.
+        if found.start > 0
+            && reading.words[found.start - 1].is_number
+            && found.meaning.values.get(Attribute::Size) == MEDIUM
+        {
+            return false;
+        }
         // "medium brown", "large floral": the size of something else.
         let shades = self.sizes_the_next(found);
         zone_fits && !shades && reading.is_certain(found) && !reading.is_of_a_part(found)
@@ -155,9 +200,6 @@ impl Scene<'_> {
             })
     }
 }
-
-const MEDIUM: u64 = 0b10;
-const BED_SIZES: u64 = 0b1111_0000;
 
 pub(super) fn is_bed_size(found: &Match) -> bool {
     found.meaning.values.get(Attribute::Size) & BED_SIZES != 0

@@ -87,6 +87,32 @@ const AUDIENCES: &[&str] = &["women", "men", "kids", "baby", "dog", "cat"];
 const SIZES: &[&str] =
     &["small", "medium", "large", "extra large", "twin", "full", "queen", "king"];
 
+pub(super) const WOOD: u64 = bit_in(MATERIALS, "wood");
+pub(super) const STONE: u64 = bit_in(MATERIALS, "stone");
+pub(super) const MEDIUM: u64 = bit_in(SIZES, "medium");
+pub(super) const BED_SIZES: u64 =
+    bit_in(SIZES, "twin") | bit_in(SIZES, "full") | bit_in(SIZES, "queen") | bit_in(SIZES, "king");
+pub(super) const KIDS: u64 = bit_in(AUDIENCES, "kids");
+pub(super) const BABY: u64 = bit_in(AUDIENCES, "baby");
+pub(super) const PETS: u64 = bit_in(AUDIENCES, "dog") | bit_in(AUDIENCES, "cat");
+
+/// The bit of a value, at compile time.
+const fn bit_in(values: &[&str], value: &str) -> u64 {
+    let mut at = 0;
+    while !equal(values[at].as_bytes(), value.as_bytes()) {
+        at += 1;
+    }
+    1 << at
+}
+
+const fn equal(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 impl Attribute {
     /// All, in canonical order.
     pub const ALL: [Self; 5] =

@@ -1,0 +1,311 @@
+//! One test for each rule, by example; and properties that hold for any text.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::attributes::{AttributeName, AttributeValue, Attributes};
+
+/// What is inferred, as `color=black material=leather`; `~` marks what only the description says.
+fn inferred(title: &str, description: &str, merchant: &[(&str, &str)]) -> String {
+    let named = merchant.iter().map(|(name, value)| {
+        (AttributeName::parse(name).unwrap(), AttributeValue::Text((*value).into()))
+    });
+    let product = infer_product(title, description, &Attributes::new(named.collect()));
+    let shown = product.values.iter().map(|(attribute, value)| {
+        let mark = if product.is_prominent(attribute) { "" } else { "~" };
+        format!("{mark}{}={value}", attribute.name())
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+fn check_titles(cases: &[(&str, &str)]) {
+    for (title, expected) in cases {
+        assert_eq!(inferred(title, "", &[]), *expected, "{title:?}");
+    }
+}
+
+fn check_descriptions(cases: &[(&str, &str)]) {
+    for (description, expected) in cases {
+        assert_eq!(inferred("Model 7", description, &[]), *expected, "{description:?}");
+    }
+}
+
+/// What a query asks for, as `color=blue(navy)`, with `!` if required and `-` if no modifier.
+fn asked(query: &str) -> String {
+    let shown = infer_query(query).into_iter().map(|one| {
+        let values: Vec<_> = one.value_names().collect();
+        let required = if one.is_required { "!" } else { "" };
+        let modifier = if one.is_modifier { "" } else { "-" };
+        let special = one.special.map(|word| format!("({word})")).unwrap_or_default();
+        format!("{modifier}{required}{}={}{special}", one.attribute.name(), values.join("|"))
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+fn check_queries(cases: &[(&str, &str)]) {
+    for (query, expected) in cases {
+        assert_eq!(asked(query), *expected, "{query:?}");
+    }
+}
+
+#[test]
+fn shades_count_as_their_color() {
+    check_titles(&[
+        ("Navy Wool Coat", "color=blue material=wool"),
+        ("Emerald Green Vase", "color=green"),
+        ("Armchair, Burgundy", "color=red"),
+        ("Phone Cover - Rose Gold", "color=gold"),
+        ("Off-White Linen Curtain", "color=white material=linen"),
+        ("Wall Light in Brushed Nickel", "color=silver"),
+        ("Gray Scarf", "color=grey"),
+        ("Grey Scarf", "color=grey"),
+        ("Scarf, Blue/Coral", "color=pink color=blue"),
+        ("Socks, Assorted Colours", "color=multicolor"),
+    ]);
+}
+
+#[test]
+fn ambiguous_words_need_a_place_of_their_own_or_a_thing() {
+    check_titles(&[
+        ("Mint Tea, 20 Bags", ""),
+        ("Midi Dress, Mint", "color=green"),
+        ("Mint Dress", "color=green"),
+        ("Sofa in Rust", "color=orange"),
+        ("Rust Remover Spray", ""),
+        ("Rust-Oleum Primer", ""),
+        ("Stone Planter", "material=stone"),
+        ("Chinos - Stone", "color=beige"),
+        ("Olive Oil, 500 ml", ""),
+        ("Cargo Trousers (Olive)", "color=green"),
+        ("Rose Bush", ""),
+        ("Jumper, Rose", "color=pink"),
+        ("Gold Hoop Earrings", "color=gold"),
+        ("Gold Standard Whey Protein", ""),
+        ("Coffee Table", ""),
+        ("Old Navy Hoodie", ""),
+        ("Orange Juice, 1 L", ""),
+        ("Fleece Jacket, Orange", "color=orange material=fleece"),
+        ("Emerald Ring", ""),
+        ("Black Sapphire Phone Case", "color=black"),
+    ]);
+}
+
+#[test]
+fn parts_and_other_products_are_not_the_product() {
+    check_titles(&[
+        ("Black Dress with White Collar", "color=black"),
+        ("Case for Silver Phone", ""),
+        ("Case for Galaxy S7 - Black", "color=black"),
+        ("Cable Compatible with White Laptop", ""),
+        ("Lamp with Glass Shade", ""),
+        ("Brown Strap Watch", ""),
+        ("Ceiling Fan with Oil-Rubbed Bronze Finish", "color=gold"),
+        ("Vanity in Grey with Marble Top in White", "color=grey"),
+        ("Leather Conditioner", ""),
+        ("Wood Screws", ""),
+        ("Stainless Steel Cleaner Wipes", ""),
+    ]);
+}
+
+#[test]
+fn imitations_are_not_the_material() {
+    check_titles(&[
+        ("Faux Leather Jacket", "material=faux leather"),
+        ("PU Leather Backpack", "material=faux leather"),
+        ("Faux Suede Cushion", ""),
+        ("Oak Effect Shelf", ""),
+        ("Wood-Look Vinyl Plank Flooring", "material=plastic"),
+        ("Gold-Tone Bracelet", "color=gold"),
+        ("Sterling Silver Ring", "color=silver material=metal"),
+        ("Oak Bench", "material=wood"),
+        ("Honey Oak Laminate Flooring", ""),
+        ("Down Alternative Comforter", ""),
+        ("Down Jacket", "material=down"),
+    ]);
+}
+
+#[test]
+fn negated_words_state_nothing() {
+    check_titles(&[
+        ("Leather-Free Shoes", ""),
+        ("Bag without Leather", ""),
+        ("Non-Leather Belt", ""),
+        ("Plastic-Free Bottle", ""),
+    ]);
+}
+
+#[test]
+fn patterns_audiences_and_sizes_are_read() {
+    check_titles(&[
+        ("Striped Shirt, Men's", "pattern=striped audience=men"),
+        ("Plaid Blanket", "pattern=checked"),
+        ("Dress with Polka Dot Print", "pattern=polka dot"),
+        ("Leopard Print Scarf", "pattern=animal print"),
+        ("Tie-Dye Tee", "pattern=tie-dye"),
+        ("Floral Foam Block", ""),
+        ("Toddler Rain Boots", "audience=kids"),
+        ("Boy's Pyjamas", "audience=kids"),
+        ("Unisex Beanie", "audience=women audience=men"),
+        ("Dog Bed", "audience=dog"),
+        ("Leash for Large Dogs", "audience=dog"),
+        ("Pet Gate", "audience=dog audience=cat"),
+        ("Mug for Dog Lovers", ""),
+        ("Cat Eye Sunglasses", ""),
+        ("T-Shirt (Large)", "size=large"),
+        ("Queen Sheet Set", "size=queen"),
+        ("King Arthur Flour", ""),
+        ("Mini Dress", ""),
+        ("Medium Brown Hair Wig", "color=brown"),
+        ("Golf Shoes, 9 Medium", ""),
+    ]);
+}
+
+#[test]
+fn media_and_food_have_no_looks() {
+    check_titles(&[
+        ("The Color Purple (DVD)", ""),
+        ("Red Lentils, 1 kg", ""),
+        ("White Chocolate Cookies", ""),
+        ("Cookie Jar, White", "color=white"),
+        ("Water Bottle, Blue", "color=blue"),
+    ]);
+}
+
+#[test]
+fn a_description_states_what_it_says_outright() {
+    check_descriptions(&[
+        ("Made of solid oak.", "~material=wood"),
+        ("Handles made of wood.", ""),
+        ("Light. 60% cotton, 40% polyester.", "~material=cotton ~material=polyester"),
+        ("Material: stainless steel", "~material=metal"),
+        ("Color: black", "~color=black"),
+        ("Black dress that fits well.", "~color=black"),
+        ("Great for your dog.", "~audience=dog"),
+        ("Not suitable for children under 3.", ""),
+        ("Fun for kids and adults.", ""),
+        ("An easy cut. Wear it with white sneakers made of leather.", ""),
+        ("It goes with a blue sofa.", ""),
+        ("Keeps leather supple.", ""),
+    ]);
+}
+
+#[test]
+fn materials_are_read_further_than_colors() {
+    let filler = "It works and works. ".repeat(30);
+    check_descriptions(&[
+        (&format!("{filler} Color: red. Material: wool."), "~material=wool"),
+        (&format!("{filler}{filler} Material: wool."), ""),
+    ]);
+}
+
+#[test]
+fn the_first_source_that_states_an_attribute_decides() {
+    let merchant = [("colour", "Emerald / ivory"), ("size", "42"), ("gender", "female")];
+    assert_eq!(
+        inferred("Men's Black Shirt, Large", "Made of cotton.", &merchant),
+        "color=white color=green ~material=cotton audience=women"
+    );
+    let child = [("age_group", "kids"), ("gender", "female")];
+    assert_eq!(inferred("Tee", "", &child), "audience=kids");
+    assert_eq!(inferred("Women's Tee", "", &[("age_group", "adult")]), "audience=women");
+    assert_eq!(inferred("Red Tee", "Color: blue", &[]), "color=red");
+}
+
+#[test]
+fn a_query_asks_for_what_modifies_its_thing() {
+    check_queries(&[
+        ("navy armchair", "color=blue(navy)"),
+        ("blue armchair", "color=blue"),
+        ("suede ankle boots", "material=suede"),
+        ("raincoat for a toddler", "audience=kids"),
+        ("boots in suede", "material=suede"),
+        ("table made of oak", "material=wood(oak)"),
+        ("sofa, grey", "-color=grey"),
+        ("mint dress", "color=green(mint)"),
+        ("queen size bed frame", "size=queen"),
+        ("sheets for a queen bed", "size=queen"),
+        ("dress with polka dots", "pattern=polka dot"),
+        ("toys for a 3 year old", "audience=kids"),
+        ("gift for my wife", "audience=women"),
+        ("black and white rug", "color=black color=white"),
+        ("paper plates", "material=paper"),
+    ]);
+}
+
+#[test]
+fn a_query_that_names_a_thing_asks_for_no_attribute() {
+    for query in [
+        "orange juice",
+        "rose plant",
+        "gold",
+        "black",
+        "silver polish",
+        "wine glass",
+        "wallpaper",
+        "not leather shoes",
+        "leather-free shoes",
+        "shirt without stripes",
+        "case for silver phone",
+        "lamp with a white shade",
+        "olive oil",
+        "dog mug",
+        "lion king costume",
+        "",
+    ] {
+        assert_eq!(asked(query), "", "{query:?}");
+    }
+}
+
+#[test]
+fn a_query_may_require_an_attribute() {
+    check_queries(&[
+        ("only black shoes", "!color=black"),
+        ("shoes that must be black", "!color=black"),
+        ("coffee table only wood", "!material=wood"),
+        ("has to be real leather", "!material=leather"),
+        ("black only", "!color=black"),
+        ("black shoes", "color=black"),
+    ]);
+    let query = "a Navy-Blue sofa";
+    let words = infer_query(query).remove(0).words;
+    assert_eq!(&query[words], "Navy-Blue");
+}
+
+#[test]
+fn agreement_depends_on_the_evidence() {
+    let agrees = |query: &str, title: &str, description: &str, says_special: bool| {
+        let asked = infer_query(query).remove(0);
+        agreement(&asked, &infer_product(title, description, Attributes::none()), says_special)
+    };
+    assert_eq!(agrees("blue sofa", "Blue Sofa", "", false), 1.0);
+    assert_eq!(agrees("blue sofa", "Sofa", "Color: blue", false), 0.7);
+    assert_eq!(agrees("blue sofa", "Sofa", "", false), 0.0);
+    assert_eq!(agrees("blue sofa", "Sofa", "Color: red", false), -0.3);
+    assert_eq!(agrees("blue sofa", "Red Sofa", "", false), -1.0);
+    assert_eq!(agrees("navy sofa", "Navy Sofa", "", true), 1.0);
+    assert!(agrees("navy sofa", "Blue Sofa", "", false) < 0.5);
+    assert_eq!(agrees("coat for kids", "Baby Coat", "", false), 1.0);
+    assert_eq!(agrees("coat for women", "Coat", "For your dog.", false), -0.5);
+    assert!(twins("burgundy").contains(&"maroon"));
+    assert!(twins("blue").is_empty());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read(
+        title in any::<String>(),
+        description in any::<String>(),
+        words in "([a-zA-Z'é]{0,8}[ ,./%&()-]{1,2}(black|with|in|for|oak|no|only|rose gold|100%)?){0,12}",
+    ) {
+        let by_any = infer_product(&title, &description, Attributes::none());
+        prop_assert_eq!(ProductAttributes::from_bytes(by_any.to_bytes()), by_any);
+        let by_words = infer_product(&words, &words, Attributes::none());
+        prop_assert_eq!(ProductAttributes::from_bytes(by_words.to_bytes()), by_words);
+        for query in [&title, &words] {
+            for one in infer_query(query) {
+                prop_assert!(query.get(one.words).is_some_and(|said| !said.is_empty()));
+                prop_assert!(one.values != 0);
+            }
+        }
+    }
+}
