@@ -26,7 +26,8 @@ pub(super) fn infer_description(description: &str, kinds: u64) -> InferredAttrib
     let scene = Scene { kinds, reading };
     let mut all = InferredAttributes::NONE;
     for found in scene.reading.matches().take_while(|found| found.end <= end) {
-        let is_stated = match found.end <= opening_end && is_trusted(&found) {
+        let is_acrylic = scene.reading.word(found.start) == "acrylic";
+        let is_stated = match found.end <= opening_end && is_trusted(&found) && !is_acrylic {
             true => scene.reading.is_in_clause_of_a_thing(&found) && scene.states(&found),
             false => scene.says_outright(&found),
         };

@@ -140,6 +140,7 @@ pub(super) mod class {
         GEM: "gem",
         JEWELRY: "jewelry",
         SOFT: "soft",
+        HARD: "hard",
         // Words beside an attribute.
         IMITATION: "imitation",
         LOOK: "look",

@@ -39,17 +39,25 @@ impl Reading<'_> {
 
     /// "faux suede", "oak effect", "wood-look": not the material.
     pub(super) fn is_imitated(&self, found: &Match) -> bool {
-        self.follows(found.start, class::IMITATION) || self.continues_with(found.end, class::LOOK)
+        let is_faux = |at: usize| self.follows(at, class::IMITATION);
+        is_faux(found.start)
+            || found.start > 0
+                && !self.words[found.start].is_after_break()
+                && is_faux(found.start - 1)
+            || self.continues_with(found.end, class::LOOK)
     }
 
-    /// "black strap watch": said of a part, which is followed by the thing.
+    /// "black strap watch", "watch, black strap": said of a part, with the thing after or before.
     pub(super) fn is_of_a_part(&self, found: &Match) -> bool {
         let end = self.clause_end(found.start);
         let part = self.after_attributes(found.end, end);
-        part + 1 < end
-            && self.words[part].is(class::PART)
-            && !self.words[part + 1].is_number
-            && self.words[part + 1].gap == Gap::Space
+        if part >= end || !self.words[part].is(class::PART) {
+            return false;
+        }
+        match self.words.get(part + 1).filter(|_| part + 1 < end) {
+            Some(thing) => !thing.is_number && thing.gap == Gap::Space,
+            None => self.segment(found.start).start > 0,
+        }
     }
 
     /// "leather conditioner", "wood screws": the material is what it is used on.

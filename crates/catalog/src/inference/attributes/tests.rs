@@ -99,6 +99,7 @@ fn parts_and_other_products_are_not_the_product() {
         ("Cable Compatible with White Laptop", ""),
         ("Lamp with Glass Shade", ""),
         ("Brown Strap Watch", ""),
+        ("Sunglasses, Black, Green Lens", "color=black"),
         ("Ceiling Fan with Oil-Rubbed Bronze Finish", "color=gold"),
         ("Vanity in Grey with Marble Top in White", "color=grey"),
         ("Leather Conditioner", ""),
@@ -119,6 +120,9 @@ fn imitations_are_not_the_material() {
         ("Sterling Silver Ring", "color=silver material=metal"),
         ("Oak Bench", "material=wood"),
         ("Honey Oak Laminate Flooring", ""),
+        ("Pine Scented Napkins", ""),
+        ("Toilet Bowl in Linen", ""),
+        ("Skirt, Porcelain, Small", "size=small"),
         ("Down Alternative Comforter", ""),
         ("Down Jacket", "material=down"),
     ]);

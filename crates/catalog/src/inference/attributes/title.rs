@@ -2,7 +2,9 @@
 
 use super::lexicon::{Certainty, class};
 use super::reading::{Gap, Match, Reading, Zone};
-use super::values::{Attribute, BED_SIZES, InferredAttributes, MEDIUM, STONE, WOOD};
+use super::values::{
+    Attribute, BED_SIZES, CERAMIC, FABRICS, InferredAttributes, MEDIUM, STONE, WOOD,
+};
 
 /// What a title states, and the kinds of things its product is.
 pub(super) fn infer_title(title: &str) -> (InferredAttributes, u64) {
@@ -75,28 +77,42 @@ impl Scene<'_> {
         let is_labelled = found.start > 0 && reading.is(found.start - 1, class::COLOR_LABEL);
         let next = reading.words.get(found.end).filter(|next| next.gap == Gap::Space);
         let is_before_color = next.is_some()
-            && reading.segment(found.start).start > 0
             && reading.match_at(found.end).is_some_and(|next| next.meaning.is(Attribute::Color));
-        is_labelled || is_before_color && found.meaning.special.is_some()
+        let is_later = reading.segment(found.start).start > 0;
+        let is_sure = found.meaning.certainty == Certainty::Sure;
+        is_labelled || is_before_color && (!is_sure || is_later && found.meaning.special.is_some())
+    }
+
+    /// A floor, a finish or a scent may be called oak, a dress porcelain, a toilet linen.
+    fn names_a_finish(&self, found: &Match) -> bool {
+        let is_special = found.meaning.special.is_some();
+        let is_sure = found.meaning.certainty == Certainty::Sure;
+        let values = found.meaning.values.get(Attribute::Material);
+        let others = match () {
+            () if values == WOOD && is_special && !is_sure => class::LAMINATE | class::SOFT,
+            () if values == STONE && is_special => class::LAMINATE | class::SOFT,
+            () if values == CERAMIC && is_special => class::SOFT,
+            () if values & FABRICS != 0 && !is_sure => class::HARD,
+            () => 0,
+        };
+        self.reading.mentions(others)
     }
 
     fn is_made_of(&self, found: &Match) -> bool {
-        // A floor, a finish or a scent may be called oak.
-        let is_species = found.meaning.certainty != Certainty::Sure
-            && found.meaning.special.is_some()
-            && found.meaning.values.get(Attribute::Material) & (WOOD | STONE) != 0;
-        let is_name = is_species && self.reading.mentions(class::LAMINATE | class::SOFT);
         self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
             && self.is_about_product(found)
             && !self.reading.is_imitated(found)
             && !self.reading.is_cared_for(found)
             && !self.names_a_color(found)
-            && !is_name
+            && !self.names_a_finish(found)
             && self.reading.is_certain(found)
     }
 
     fn is_patterned(&self, found: &Match) -> bool {
-        self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
+        let is_shape =
+            self.reading.word(found.start) == "geometric" && self.reading.mentions(class::JEWELRY);
+        !is_shape
+            && self.kinds & (class::FOOD | class::SCENTED | class::PLANT) == 0
             && self.is_about_product(found)
             && self.reading.is_certain(found)
     }
@@ -176,6 +192,10 @@ impl Scene<'_> {
         if is_bed {
             return zone_fits && reading.mentions(class::BEDDING);
         }
+        // "Mini lace dress": a length.
+        if reading.word(found.start) == "mini" && reading.mentions(class::SOFT) {
+            return false;
+        }
         // "9 medium": a width.
         if found.start > 0
             && reading.words[found.start - 1].is_number
@@ -193,10 +213,10 @@ impl Scene<'_> {
         is_joined
             && self.reading.match_at(found.end).is_some_and(|next| {
                 let next = next.meaning;
+                let is_medium = found.meaning.values.get(Attribute::Size) == MEDIUM;
                 next.is(Attribute::Pattern)
                     || next.is(Attribute::Audience)
-                    || next.is(Attribute::Color)
-                        && found.meaning.values.get(Attribute::Size) == MEDIUM
+                    || is_medium && (next.is(Attribute::Color) || next.is(Attribute::Material))
             })
     }
 }

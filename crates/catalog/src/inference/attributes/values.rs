@@ -89,6 +89,9 @@ const SIZES: &[&str] =
 
 pub(super) const WOOD: u64 = bit_in(MATERIALS, "wood");
 pub(super) const STONE: u64 = bit_in(MATERIALS, "stone");
+pub(super) const CERAMIC: u64 = bit_in(MATERIALS, "ceramic");
+pub(super) const FABRICS: u64 =
+    bit_in(MATERIALS, "silk") | bit_in(MATERIALS, "satin") | bit_in(MATERIALS, "linen");
 pub(super) const MEDIUM: u64 = bit_in(SIZES, "medium");
 pub(super) const BED_SIZES: u64 =
     bit_in(SIZES, "twin") | bit_in(SIZES, "full") | bit_in(SIZES, "queen") | bit_in(SIZES, "king");
