@@ -208,19 +208,27 @@ fn report(snapshot: &Snapshot, queries: &[BenchQuery]) {
     let rows = rows();
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); rows.len()];
     let mut found = vec![0; rows.len()];
+    // The time of each query and that of its words alone, where both have the same best result.
+    let mut same_best: Vec<Vec<(Duration, Duration)>> = vec![Vec::new(); rows.len()];
     for (parsed, dense) in queries {
+        let mut alone = None;
         for (at, row) in rows.iter().enumerate() {
             let plan = Plan::of(parsed, Visibility::VisibleOnly, 0, 10);
             let plan =
                 if row.words { Plan { dense: dense.clone(), ..plan } } else { plan.matching_all() };
             let plan =
                 Plan { filter: &row.filter, facets: &row.facets, ..plan.ordered(row.sort.clone()) };
-            let mut least = Duration::MAX;
+            let (mut least, mut best) = (Duration::MAX, None);
             for _ in 0..REPEATS {
                 let started = Instant::now();
                 let Ok(matches) = snapshot.search(&plan, |_| Ok::<_, Infallible>(Vec::new()));
                 least = least.min(started.elapsed());
+                best = matches.hits.first().map(|hit| hit.product);
                 found[at] += black_box(matches).total;
+            }
+            let (words_alone, best_alone) = *alone.get_or_insert((least, best));
+            if best == best_alone {
+                same_best[at].push((least, words_alone));
             }
             times[at].push(least);
         }
@@ -231,21 +239,32 @@ fn report(snapshot: &Snapshot, queries: &[BenchQuery]) {
         snapshot.segment_count(),
         queries.len()
     );
-    println!("| request | p50 | p95 | p50 : words alone | results |\n|---|---|---|---|---|");
+    println!("| request | p50 | p95 | p50 : words alone | same best result | results |");
+    println!("|---|---|---|---|---|---|");
     let mut base = None;
-    for ((row, mut times), found) in rows.iter().zip(times).zip(found) {
+    for (((row, mut times), same), found) in rows.iter().zip(times).zip(same_best).zip(found) {
         times.sort_unstable();
         let p50 = times[times.len() / 2];
         let base = *base.get_or_insert(p50);
         println!(
-            "| {} | {:.2?} | {:.2?} | {:.2} | {} |",
+            "| {} | {:.2?} | {:.2?} | {:.2} | {:.2} of {} | {} |",
             row.name,
             p50,
             times[times.len() * 95 / 100],
             p50.as_secs_f64() / base.as_secs_f64(),
+            median_ratio(&same),
+            same.len(),
             found / (queries.len() * REPEATS).max(1),
         );
     }
+}
+
+/// The median of the ratios of two times.
+fn median_ratio(pairs: &[(Duration, Duration)]) -> f64 {
+    let ratio = |(one, other): &(Duration, Duration)| one.as_secs_f64() / other.as_secs_f64();
+    let mut ratios: Vec<f64> = pairs.iter().map(ratio).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn memory(with: &Snapshot, without: &Snapshot) {

@@ -81,6 +81,11 @@ impl BitSet {
         self.0.iter_mut().zip(&other.0).for_each(|(block, other)| *block |= other);
     }
 
+    /// Number of bits that are on.
+    pub(in crate::index) fn count(&self) -> usize {
+        self.0.iter().map(|block| block.count_ones() as usize).sum()
+    }
+
     /// Whether no bit is on.
     pub(in crate::index) fn is_empty(&self) -> bool {
         self.0.iter().all(|block| *block == 0)

@@ -15,7 +15,10 @@ use catalog::{
     ranking::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
 };
 
-use super::segment::{DocId, LiveSegment, MAX_PRODUCTS, Postings};
+use super::{
+    bits::BitSet,
+    segment::{DocId, LiveSegment, MAX_PRODUCTS, Postings},
+};
 
 pub(super) use self::vocabulary::{correct, is_known};
 
@@ -158,27 +161,49 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// Adds the scores of a segment's products to `scores`, and returns the number of postings
-    /// read.
-    pub(super) fn accumulate(&self, segment: usize, scores: &mut Scores) -> usize {
+    /// read. Products that are not among `few` may be left out.
+    pub(super) fn accumulate(
+        &self,
+        segment: usize,
+        few: Option<&BitSet>,
+        scores: &mut Scores,
+    ) -> usize {
         let mut postings_read = 0;
         for term in &self.terms {
-            postings_read += match &*term.variants {
-                [TermVariant { words, term_weights, weight, .. }] if words.len() == 1 => {
-                    self.add_word(segment, words[0], weight * term_weights[0], scores)
+            postings_read += match (&*term.variants, few) {
+                ([TermVariant { words, term_weights, weight, .. }], None) if words.len() == 1 => {
+                    let weight = weight * term_weights[0];
+                    self.add_word(segment, words[0], weight, scores, |_| true)
                 }
-                variants => self.add_best(segment, variants, scores),
+                ([TermVariant { words, term_weights, weight, .. }], Some(few))
+                    if words.len() == 1 =>
+                {
+                    let weight = weight * term_weights[0];
+                    self.add_word(segment, words[0], weight, scores, |doc| few.get(doc))
+                }
+                (variants, _) => self.add_best(segment, variants, scores),
             };
         }
         postings_read
     }
 
-    /// Adds the scores of one word.
-    fn add_word(&self, segment: usize, word: usize, weight: f32, scores: &mut Scores) -> usize {
+    /// Adds the scores of one word to the products that are wanted.
+    #[inline]
+    fn add_word(
+        &self,
+        segment: usize,
+        word: usize,
+        weight: f32,
+        scores: &mut Scores,
+        is_wanted: impl Fn(usize) -> bool,
+    ) -> usize {
         let Some(postings) = self.postings[segment][word] else { return 0 };
         let lengths = &self.segments[segment].segment.lengths;
         for (doc, freqs) in postings.docs.iter().zip(postings.freqs) {
             let doc = usize::from(*doc);
-            scores[doc] += self.scorer.score(weight, *freqs, lengths[doc]);
+            if is_wanted(doc) {
+                scores[doc] += self.scorer.score(weight, *freqs, lengths[doc]);
+            }
         }
         postings.docs.len()
     }

@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use crate::index::{
-    bits::BLOCK,
+    bits::{BLOCK, BitSet},
     lexical::{LexicalQuery, Scores},
     segment::MAX_PRODUCTS,
 };
@@ -42,10 +42,17 @@ impl ScoreAccumulator {
         result
     }
 
-    /// Adds up the scores of a segment of `len` products. Every match scores more than 0.
-    pub(super) fn accumulate(&mut self, query: &LexicalQuery<'_>, segment: usize, len: usize) {
-        let postings_read = query.accumulate(segment, &mut self.scores);
-        if postings_read * SPARSE < len {
+    /// Adds up the scores of a segment of `len` products. Every match scores more than 0, but those
+    /// that are not among `few` may have none.
+    pub(super) fn accumulate(
+        &mut self,
+        query: &LexicalQuery<'_>,
+        segment: usize,
+        few: Option<&BitSet>,
+        len: usize,
+    ) {
+        let postings_read = query.accumulate(segment, few, &mut self.scores);
+        if postings_read * SPARSE < len && few.is_none() {
             for doc in query.docs(segment) {
                 self.matched[doc / BLOCK] |= 1 << (doc % BLOCK);
             }

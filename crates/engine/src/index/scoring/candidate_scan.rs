@@ -83,7 +83,8 @@ impl CandidateScan<'_> {
                 if self.filter.is_timed_out() {
                     break;
                 }
-                accumulator.accumulate(self.lexical, number, segment.live.segment.len());
+                let len = segment.live.segment.len();
+                accumulator.accumulate(self.lexical, number, segment.few(), len);
                 let scan = SegmentScan { number, segment: *segment, scan: self };
                 match &mut threshold {
                     None => scan.keep_matches(accumulator, &mut candidates),

@@ -106,15 +106,15 @@ impl Codes {
         self.codes.get(at)
     }
 
-    /// The products of a segment of `len` with a wanted code. `wanted` is indexed by code.
-    pub(super) fn select(&self, len: usize, wanted: &[bool]) -> BitSet {
+    /// The products of a segment of `len` with a wanted code. The compiler vectorises a comparison.
+    pub(super) fn select(&self, len: usize, is_wanted: impl Fn(Code) -> bool + Copy) -> BitSet {
         match (&self.ends, &self.docs, &self.codes) {
-            (None, DocSet::All(_), Narrow::One(codes)) => select_all(codes, wanted),
-            (None, DocSet::All(_), Narrow::Two(codes)) => select_all(codes, wanted),
+            (None, DocSet::All(_), Narrow::One(codes)) => select_all(codes, is_wanted),
+            (None, DocSet::All(_), Narrow::Two(codes)) => select_all(codes, is_wanted),
             _ => {
                 let mut selected = BitSet::new(len);
                 self.for_each(|doc, mut places| {
-                    if places.any(|at| wanted[self.get(at) as usize]) {
+                    if places.any(|at| is_wanted(self.get(at))) {
                         selected.set(doc);
                     }
                 });
@@ -167,6 +167,6 @@ impl Codes {
 }
 
 /// Selects among products that all have one code.
-fn select_all<T: Copy + Into<Code>>(codes: &[T], wanted: &[bool]) -> BitSet {
-    BitSet::from_flags(codes.iter().map(|code| wanted[(*code).into() as usize]))
+fn select_all<T: Copy + Into<Code>>(codes: &[T], is_wanted: impl Fn(Code) -> bool) -> BitSet {
+    BitSet::from_flags(codes.iter().map(|code| is_wanted((*code).into())))
 }

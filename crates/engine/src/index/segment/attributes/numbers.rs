@@ -45,13 +45,15 @@ impl NumberColumn {
 
     /// The products of a segment of `len` with a number within both ends, which are included.
     pub(super) fn between(&self, len: usize, min: Option<Number>, max: Option<Number>) -> BitSet {
-        let is_within = |number: &Number| {
-            min.is_none_or(|min| min <= *number) && max.is_none_or(|max| *number <= max)
-        };
-        let wanted: Vec<bool> = self.values.iter().map(is_within).collect();
-        match wanted.contains(&true) {
-            true => self.codes.select(len, &wanted),
-            false => BitSet::new(len),
+        let first = min.map_or(0, |min| self.values.partition_point(|number| *number < min));
+        let end = max
+            .map_or(self.values.len(), |max| self.values.partition_point(|number| *number <= max));
+        match end.checked_sub(first) {
+            None | Some(0) => BitSet::new(len),
+            Some(count) => {
+                let (first, count) = (first as u32, count as u32);
+                self.codes.select(len, |code| code.wrapping_sub(first) < count)
+            }
         }
     }
 

@@ -53,7 +53,7 @@ impl TextColumn {
             }
         }
         match is_wanted.contains(&true) {
-            true => self.codes.select(len, &is_wanted),
+            true => self.codes.select(len, |code| is_wanted[code as usize]),
             false => BitSet::new(len),
         }
     }
