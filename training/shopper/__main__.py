@@ -16,7 +16,7 @@ from .deep import train_deep, without_common_direction
 from .encoders import Deep, Instant, between, load_arctic, load_minilm
 from .gather import Store
 from .measured import Blend, Encoder, FloatDeep, Int8Deep, TableInstant
-from .phrasebook import write_phrasebook
+from .phrasebook import write_names, write_phrasebook
 from .phrases import read_phrasebook
 from .student import Ensemble, first_student, train_student
 from .student import Recipe as StudentRecipe
@@ -108,6 +108,7 @@ def phrasebook(args: argparse.Namespace) -> None:
     both = Blend(Int8Deep(args.models / "deep.onnx", wording, args.threads), TableInstant(args.models / "instant.bin", wording), export.INSTANT_SHARE)
     phrases = read_phrasebook(args.data / "shopper-phrases.tsv", args.limit)
     said, things = write_phrasebook(phrases, both, args.models / "phrases.bin")
+    write_names(phrases, args.models / "names.tsv")
     export.write_words(phrases, read_vocab(args.models / "vocab.txt"), args.models / "words.txt")
     print(f"{said:,} phrases for {things:,} things")
 

@@ -37,6 +37,28 @@ def write_phrasebook(phrases: Iterable[Phrase], encoder: Encoder, path: Path) ->
     return len(said), len(answers)
 
 
+def write_names(phrases: Iterable[Phrase], path: Path) -> int:
+    """A line for each thing of the phrase book, in its order: names, a tab, other names, separated by "|".
+
+    A name such as "Hats & Caps" is two names.
+    """
+    names: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for phrase in phrases:
+        own, others = names.setdefault(phrase.type, ({}, {}))
+        if phrase.kind == Kind.NAME:
+            own.update(dict.fromkeys(_parts(phrase.text)))
+        elif phrase.kind == Kind.SYNONYM:
+            others[plain(phrase.text)] = None
+    lines = ("|".join(own) + "\t" + "|".join(name for name in others if name not in own) for own, others in names.values())
+    path.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return len(names)
+
+
+def _parts(name: str) -> list[str]:
+    parts = plain(name).replace(" & ", ",").replace("/", ",").split(",")
+    return [part.strip() for part in parts if part.strip()]
+
+
 def _bytes(vectors: np.ndarray) -> bytes:
     """Directions as signed bytes, the largest number of each 127: lengths do not matter."""
     largest = np.abs(vectors).max(axis=1, keepdims=True).clip(1e-9)

@@ -1,11 +1,11 @@
 //! Attribute inference: reads color, material, pattern, audience and size out of product texts and
 //! queries, as canonical values.
 //!
-//! A [lexicon](lexicon) maps words to values and says how far each can be trusted. A text is
+//! A [lexicon] maps words to values and says how far each can be trusted. A text is
 //! [read](reading) once into words, matches and zones ("with a white collar" is about a part, "for
 //! a silver phone" about another product); then the rules of its kind decide which matches state
-//! something: those for a [title](title), a [description](description), a merchant's
-//! [attributes](merchant) and a [query](query). Stating nothing is better than stating something
+//! something: those for a [title], a [description], a merchant's
+//! [attributes](merchant) and a [query]. Stating nothing is better than stating something
 //! wrong.
 
 mod agreement;
@@ -25,3 +25,8 @@ pub use agreement::{agreement, twins};
 pub use product::{ProductAttributes, infer_product};
 pub use query::{QueryAttribute, QueryAttributes, infer_query};
 pub use values::{Attribute, ENCODED_BYTES, InferredAttributes};
+
+/// Whether the lexicon contains a lower-case word: it is no typo then.
+pub fn is_lexicon_word(word: &str) -> bool {
+    lexicon::info(word).is_some()
+}

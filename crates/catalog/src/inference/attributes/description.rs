@@ -187,7 +187,7 @@ impl Scene<'_> {
 
 impl Reading<'_> {
     /// Where the list of attributes that a word belongs to begins: "60% cotton, 40% polyester".
-    fn first_of_list(&self, start: usize) -> usize {
+    pub(super) fn first_of_list(&self, start: usize) -> usize {
         let mut first = start;
         while first > 0 && self.words[first].gap != super::reading::Gap::Sentence {
             let before = &self.words[first - 1];

@@ -89,7 +89,9 @@ impl Info {
         let follows = |entry: &Entry| {
             entry.rest.iter().zip(1..).all(|(rest, at)| {
                 let word = words(at);
-                word == *rest || singular(word) == *rest
+                // A singular begins like its plural.
+                let may_be = word.as_bytes().first() == rest.as_bytes().first();
+                may_be && (word == *rest || singular(word) == *rest)
             })
         };
         // "Blues" are music and "glasses" are worn; "stripes" and "puppies" mean the same.
@@ -139,6 +141,8 @@ pub(super) mod class {
         PACK: "pack",
         GEM: "gem",
         JEWELRY: "jewelry",
+        CARAT: "carat",
+        POTTERY: "pottery",
         SOFT: "soft",
         HARD: "hard",
         // Words beside an attribute.
@@ -167,6 +171,8 @@ pub(super) mod class {
         YOUR: "your",
         FUNCTION: "function",
         REQUIRED: "required",
+        NECESSITY: "necessity",
+        SEARCH: "search",
         SIZE_LABEL: "size label",
     }
 }

@@ -45,6 +45,12 @@ impl ProductAttributes {
         Self { values: InferredAttributes::from_bytes(values), prominent }
     }
 
+    /// The bits of one attribute in the layout of [`Self::to_bytes`], without the others.
+    #[inline]
+    pub fn bits_in(bytes: &[u8; Self::BYTES], attribute: Attribute) -> u64 {
+        InferredAttributes::bits_in(bytes, attribute)
+    }
+
     fn set(&mut self, attribute: Attribute, bits: u64, is_prominent: bool) {
         self.values.set(attribute, bits);
         if is_prominent && bits != 0 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::lexicon::{Certainty, class};
 use super::reading::{Gap, Match, Reading, Zone};
 use super::title::is_bed_size;
-use super::values::{Attribute, InferredAttributes};
+use super::values::{Attribute, InferredAttributes, PETS};
 
 /// An attribute that a query asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,20 +55,32 @@ struct Query<'t> {
 }
 
 impl Query<'_> {
-    /// Adds the attributes of a phrase: "sterling silver" is a color and a material.
+    /// Adds the attributes of a phrase: "sterling silver" is a color and a material. Alternatives
+    /// are one attribute: "grey or beige".
     fn push(&self, all: &mut QueryAttributes, found: &Match, is_modifier: bool) {
+        let words = self.span(found.start, found.end);
+        let is_alternative = found.start > 0 && self.reading.word(found.start - 1) == "or";
         for attribute in Attribute::ALL {
             let values = found.meaning.values.get(attribute);
-            if values != 0 {
-                all.push(QueryAttribute {
-                    attribute,
-                    values,
-                    words: self.span(found.start, found.end),
-                    special: found.meaning.special,
-                    is_modifier,
-                    is_required: self.is_required(found),
-                });
+            if values == 0 {
+                continue;
             }
+            if is_alternative
+                && let Some(last) = all.last_mut().filter(|last| last.attribute == attribute)
+            {
+                last.values |= values;
+                last.words.end = words.end;
+                last.special = None;
+                continue;
+            }
+            all.push(QueryAttribute {
+                attribute,
+                values,
+                words: words.clone(),
+                special: found.meaning.special,
+                is_modifier,
+                is_required: self.is_required(found),
+            });
         }
     }
 
@@ -111,10 +123,12 @@ impl Query<'_> {
     /// "a toy that is red".
     fn is_predicate(&self, found: &Match) -> bool {
         let reading = &self.reading;
+        let first = reading.first_of_list(found.start);
+        let end = reading.clause_end(found.start);
         found.meaning.certainty == Certainty::Sure
-            && found.start > 0
-            && matches!(reading.word(found.start - 1), "is" | "are" | "be")
-            && found.end == reading.clause_end(found.start)
+            && first > 0
+            && matches!(reading.word(first - 1), "is" | "are" | "be")
+            && reading.after_attributes(found.end, end) == end
     }
 
     fn is_not_the_material(&self, found: &Match) -> bool {
@@ -144,13 +158,19 @@ impl Query<'_> {
             return self.is_asked_after(found, attribute).then_some(false);
         }
         let is_asked = match (attribute, found.meaning.certainty) {
-            (Attribute::Audience, Certainty::Doubtful) => false,
-            (Attribute::Audience, _) | (_, Certainty::Sure) => true,
+            (Attribute::Audience, Certainty::Sure) => return Some(true),
+            (Attribute::Audience, Certainty::Likely) => {
+                let is_any_pet = found.meaning.values.get(attribute) == PETS;
+                return (is_any_pet || reading.is_before_pet_care(found)).then_some(true);
+            }
+            (Attribute::Audience, _) => false,
+            (_, Certainty::Sure) => true,
             (Attribute::Size, Certainty::Likely) if is_bed_size(found) => {
                 reading.mentions(class::BEDDING)
             }
             (_, Certainty::Likely) => !reading.is_cared_for(found) && !self.is_eaten(next, end),
-            (_, Certainty::Label) => false,
+            (_, Certainty::Label) => reading.is_letter_size(found),
+            _ if reading.is_called_a_color(found) => true,
             // "Coffee scoop", "stone planter": a color only if it can be nothing else.
             (_, Certainty::Placed) => {
                 !reading.is(found.start, class::FOOD | class::GEM)
@@ -178,7 +198,7 @@ impl Query<'_> {
                 (is_sure || reading.has_its_own_place(found)) && segment_has_thing(0)
             }
             Attribute::Size if is_bed_size(found) => reading.mentions(class::BEDDING),
-            Attribute::Size => segment_has_thing(0) && is_sure,
+            Attribute::Size => segment_has_thing(0) && (is_sure || reading.is_letter_size(found)),
         }
     }
 
@@ -206,7 +226,10 @@ impl Query<'_> {
         }
         let mut at = found.start;
         for _ in 0..REACH {
-            if reading.follows(at, class::REQUIRED) {
+            let has_to_be = reading.follows(at, class::NECESSITY)
+                && reading.word(at) == "to"
+                && reading.word(at + 1) == "be";
+            if has_to_be || reading.follows(at, class::REQUIRED) {
                 return true;
             }
             let is_between = at > 0

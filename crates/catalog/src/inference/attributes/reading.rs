@@ -2,7 +2,7 @@
 //! zone of every word.
 
 use super::lexicon::{self, Certainty, Info, Meaning, class};
-use super::values::Attribute;
+use super::values::{Attribute, METALLIC};
 use crate::lexer::{TokenKind, Tokens};
 
 /// What is between a word and the one before it.
@@ -61,6 +61,11 @@ impl Word {
         matches!(self.gap, Gap::Sentence | Gap::Segment)
     }
 
+    /// "Black/gold" are two, "black gold" is one.
+    fn continues_phrase(&self) -> bool {
+        matches!(self.gap, Gap::Space | Gap::Glued)
+    }
+
     fn is_preposition(&self) -> bool {
         self.is(class::WITH | class::FOR | class::IN | class::ELSEWHERE)
     }
@@ -74,9 +79,16 @@ pub(super) struct Match {
     pub(super) meaning: &'static Meaning,
 }
 
+/// The meanings of a phrase, and the exclusive end of its words.
+type Phrase = (&'static [Meaning], usize);
+
 pub(super) struct Reading<'t> {
     pub(super) tokens: Tokens<'t>,
     pub(super) words: Vec<Word>,
+    /// The longest phrase that begins at each word.
+    phrases: Vec<Option<Phrase>>,
+    /// The classes of all words.
+    classes: u64,
 }
 
 impl<'t> Reading<'t> {
@@ -90,12 +102,19 @@ impl<'t> Reading<'t> {
                 None => {
                     let glued = tokens.is_glued(at) && gap == Gap::Space;
                     let gap_before = if glued { Gap::Glued } else { gap };
-                    words.push(word_at(&tokens, at, gap_before));
+                    let mut word = word_at(&tokens, at, gap_before);
+                    // "Looking for": what follows is the product.
+                    if word.is(class::FOR) && words.last().is_some_and(|w| w.is(class::SEARCH)) {
+                        word.info = None;
+                    }
+                    words.push(word);
                     gap = Gap::Space;
                 }
             }
         }
-        let mut reading = Self { tokens, words };
+        let classes = words.iter().fold(0, |all, word| all | word.classes());
+        let mut reading = Self { tokens, words, phrases: Vec::new(), classes };
+        reading.phrases = (0..reading.words.len()).map(|at| reading.longest_phrase(at)).collect();
         reading.set_zones();
         reading
     }
@@ -105,7 +124,8 @@ impl<'t> Reading<'t> {
         // "In" after "with" is about the product, unless an "in" before already was.
         let mut said_in = false;
         for at in 0..self.words.len() {
-            let is_unit = at > 0 && self.words[at - 1].is_number;
+            let is_unit =
+                at > 0 && (self.words[at - 1].is_number || self.words[at].gap == Gap::Glued);
             let word = &self.words[at];
             zone = match word.gap {
                 Gap::Sentence => Zone::Product,
@@ -195,12 +215,23 @@ impl<'t> Reading<'t> {
         self.phrase_at(found.start).is_some_and(|(meanings, _)| meanings.len() > 1)
     }
 
-    /// The longest phrase that begins at a word and contains no break, and its exclusive end.
-    fn phrase_at(&self, start: usize) -> Option<(&'static [Meaning], usize)> {
+    fn phrase_at(&self, start: usize) -> Option<Phrase> {
+        *self.phrases.get(start)?
+    }
+
+    /// Whether any word has one of these classes.
+    pub(super) fn mentions(&self, classes: u64) -> bool {
+        self.classes & classes != 0
+    }
+
+    /// The longest phrase that begins at a word and contains neither break nor slash.
+    fn longest_phrase(&self, start: usize) -> Option<Phrase> {
         let word = self.words.get(start)?;
         let (meanings, len) = word.info?.longest(word.is_inflected, |offset| {
             match self.words.get(start + 1..=start + offset) {
-                Some(words) if !words.iter().any(Word::is_after_break) => self.word(start + offset),
+                Some(words) if words.iter().all(Word::continues_phrase) => {
+                    self.word(start + offset)
+                }
                 _ => "",
             }
         })?;
@@ -228,7 +259,8 @@ impl<'t> Reading<'t> {
     pub(super) fn clause_end(&self, at: usize) -> usize {
         let ends = |end: &usize| {
             let word = &self.words[*end];
-            let is_unit = self.words[end - 1].is_number && word.is(class::IN);
+            let is_unit =
+                word.is(class::IN) && (self.words[end - 1].is_number || word.gap == Gap::Glued);
             word.is_after_break() || word.is_preposition() && !is_unit
         };
         (at + 1..self.words.len()).find(ends).unwrap_or(self.words.len())
@@ -244,8 +276,10 @@ impl<'t> Reading<'t> {
 
     /// "Emerald ring", "white topaz pendant": the color of a gem, not of the thing.
     pub(super) fn is_of_a_gem(&self, found: &Match) -> bool {
-        (self.is(found.start, class::GEM) || self.continues_with(found.end, class::GEM))
-            && self.mentions(class::JEWELRY)
+        let is_metal = found.meaning.values.get(Attribute::Color) & METALLIC != 0;
+        let names_gem =
+            || self.is(found.start, class::GEM) || self.continues_with(found.end, class::GEM);
+        self.mentions(class::JEWELRY) && names_gem() || self.mentions(class::CARAT) && !is_metal
     }
 
     /// Whether a color only shades the one before or after it: "mint green", "black sapphire".

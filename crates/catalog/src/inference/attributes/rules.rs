@@ -109,13 +109,15 @@ impl Reading<'_> {
     pub(super) fn is_in_last_segment(&self, found: &Match) -> bool {
         /// Longer segments are clauses of their own.
         const MAX_WORDS: usize = 4;
+        /// "(Verizon)".
+        const MAX_WORDS_AFTER: usize = 3;
         let segment = self.segment(found.start);
         let is_at_edge = segment.start == found.start || segment.end == found.end;
         let is_plain = !self.words[segment.clone()].iter().any(|word| word.is(PREPOSITIONS));
         is_at_edge
             && is_plain
             && segment.start > 0
-            && segment.end == self.words.len()
+            && segment.end + MAX_WORDS_AFTER >= self.words.len()
             && segment.len() <= MAX_WORDS
     }
 
@@ -158,6 +160,28 @@ impl Reading<'_> {
         segment.start > 0
     }
 
+    /// "Cat tree", "dog travel bowl": made for the animal, unlike a cat shirt.
+    pub(super) fn is_before_pet_care(&self, found: &Match) -> bool {
+        /// "Cat scratching post".
+        const REACH: usize = 2;
+        let end = self.clause_end(found.start);
+        let rest = &self.words[found.end.min(end)..end];
+        rest.iter().take(REACH).any(|word| word.is(class::PET_CARE))
+    }
+
+    /// "rust-coloured".
+    pub(super) fn is_called_a_color(&self, found: &Match) -> bool {
+        found.meaning.is(Attribute::Color) && self.continues_with(found.end, class::COLOR_LABEL)
+    }
+
+    /// "size M", ", L": a letter that is a size, unlike in "260 L".
+    pub(super) fn is_letter_size(&self, found: &Match) -> bool {
+        let segment = self.segment(found.start);
+        let is_alone = segment.start > 0 && segment == (found.start..found.end);
+        let is_labelled = found.start > 0 && self.word(found.start - 1) == "size";
+        found.meaning.is(Attribute::Size) && (is_alone && self.mentions(class::SOFT) || is_labelled)
+    }
+
     /// Whether what is around the phrase suffices for its certainty.
     pub(super) fn is_certain(&self, found: &Match) -> bool {
         match found.meaning.certainty {
@@ -169,12 +193,15 @@ impl Reading<'_> {
                 self.has_its_own_place(found)
                     || self.is_before_a_thing(found)
                     || self.is_listed_with_a_color(found)
+                    || self.is_called_a_color(found)
             }
             Certainty::Placed => {
-                self.has_its_own_place(found) || self.is_listed_with_a_color(found)
+                self.has_its_own_place(found)
+                    || self.is_listed_with_a_color(found)
+                    || self.is_called_a_color(found)
             }
             Certainty::Attributive => self.is_before_a_thing(found),
-            Certainty::Label => false,
+            Certainty::Label => self.is_letter_size(found),
         }
     }
 
@@ -204,6 +231,9 @@ impl Reading<'_> {
     /// The kinds that the text's heads belong to: "mint tea" is food, "tea towel" is not.
     pub(super) fn kinds(&self) -> u64 {
         let mut kinds = 0;
+        if !self.mentions(KINDS) {
+            return kinds;
+        }
         for at in 0..self.words.len() {
             let word = &self.words[at];
             let is_about_it = matches!(word.zone, Zone::Product | Zone::In);
@@ -219,11 +249,6 @@ impl Reading<'_> {
         self.match_ending_at(at + 1).is_some_and(|found| {
             found.meaning.is(Attribute::Color) && self.has_its_own_place(&found)
         })
-    }
-
-    /// Whether any word has one of these classes.
-    pub(super) fn mentions(&self, classes: u64) -> bool {
-        self.words.iter().any(|word| word.is(classes))
     }
 }
 

@@ -73,6 +73,7 @@ fn ambiguous_words_need_a_place_of_their_own_or_a_thing() {
         ("Sofa in Rust", "color=orange"),
         ("Rust Remover Spray", ""),
         ("Rust-Oleum Primer", ""),
+        ("Rust-Coloured Beanie", "color=orange"),
         ("Stone Planter", "material=stone"),
         ("Chinos - Stone", "color=beige"),
         ("Olive Oil, 500 ml", ""),
@@ -86,6 +87,8 @@ fn ambiguous_words_need_a_place_of_their_own_or_a_thing() {
         ("Orange Juice, 1 L", ""),
         ("Fleece Jacket, Orange", "color=orange material=fleece"),
         ("Emerald Ring", ""),
+        ("Tagine, Terracotta", "material=ceramic"),
+        ("Trousers, Terracotta", "color=orange"),
         ("Black Sapphire Phone Case", "color=black"),
     ]);
 }
@@ -157,6 +160,9 @@ fn patterns_audiences_and_sizes_are_read() {
         ("Cat Eye Sunglasses", ""),
         ("T-Shirt (Large)", "size=large"),
         ("Queen Sheet Set", "size=queen"),
+        ("Yoga Pants, L", "size=large"),
+        ("Ball Valve (M)", ""),
+        ("Freezer, 260 L", ""),
         ("King Arthur Flour", ""),
         ("Mini Dress", ""),
         ("Medium Brown Hair Wig", "color=brown"),
@@ -233,6 +239,10 @@ fn a_query_asks_for_what_modifies_its_thing() {
         ("gift for my wife", "audience=women"),
         ("black and white rug", "color=black color=white"),
         ("paper plates", "material=paper"),
+        ("a rug that is grey or beige", "-color=grey|beige"),
+        ("coffee coloured sofa", "color=brown(coffee)"),
+        ("cat tree", "audience=cat"),
+        ("sweater size m", "-size=medium"),
     ]);
 }
 
@@ -253,6 +263,7 @@ fn a_query_that_names_a_thing_asks_for_no_attribute() {
         "lamp with a white shade",
         "olive oil",
         "dog mug",
+        "cat shirt",
         "lion king costume",
         "",
     ] {
@@ -269,6 +280,11 @@ fn a_query_may_require_an_attribute() {
         ("has to be real leather", "!material=leather"),
         ("black only", "!color=black"),
         ("black shoes", "color=black"),
+        ("i need a black dress", "color=black"),
+        (
+            "i am looking for a wool coat for women in navy",
+            "material=wool audience=women color=blue(navy)",
+        ),
     ]);
     let query = "a Navy-Blue sofa";
     let words = infer_query(query).remove(0).words;

@@ -66,9 +66,17 @@ impl Scene<'_> {
             && (is_sure || self.kinds & class::PLANT == 0)
             && !self.reading.is_a_shade(found)
             && !self.reading.is_of_a_gem(found)
+            && !self.is_clay(found)
             && self.is_about_product(found)
             && (is_sure || !self.reading.is_cared_for(found))
             && self.reading.is_certain(found)
+    }
+
+    /// "Tagine, terracotta": the only word in a place of its own that is a color of trousers and a
+    /// material of pots.
+    fn is_clay(&self, found: &Match) -> bool {
+        matches!(self.reading.word(found.start), "terracotta" | "terra")
+            && self.reading.mentions(class::POTTERY)
     }
 
     /// "titanium silver", "color: steel": the name of a color.
@@ -88,12 +96,14 @@ impl Scene<'_> {
         let is_special = found.meaning.special.is_some();
         let is_sure = found.meaning.certainty == Certainty::Sure;
         let values = found.meaning.values.get(Attribute::Material);
-        let others = match () {
-            () if values == WOOD && is_special && !is_sure => class::LAMINATE | class::SOFT,
-            () if values == STONE && is_special => class::LAMINATE | class::SOFT,
-            () if values == CERAMIC && is_special => class::SOFT,
-            () if values & FABRICS != 0 && !is_sure => class::HARD,
-            () => 0,
+        let others = if values == WOOD && is_special && !is_sure || values == STONE && is_special {
+            class::LAMINATE | class::SOFT
+        } else if values == CERAMIC && is_special {
+            class::SOFT
+        } else if values & FABRICS != 0 && !is_sure {
+            class::HARD
+        } else {
+            0
         };
         self.reading.mentions(others)
     }
@@ -105,6 +115,7 @@ impl Scene<'_> {
             && !self.reading.is_cared_for(found)
             && !self.names_a_color(found)
             && !self.names_a_finish(found)
+            && (found.meaning.certainty != Certainty::Placed || self.is_clay(found))
             && self.reading.is_certain(found)
     }
 
@@ -134,16 +145,9 @@ impl Scene<'_> {
     }
 
     fn is_certain_audience(&self, found: &Match) -> bool {
-        /// "Cat scratching post", "dog travel bowl".
-        const REACH: usize = 2;
-        let pet_care = || {
-            let end = self.reading.clause_end(found.start);
-            let rest = &self.reading.words[found.end.min(end)..end];
-            rest.iter().take(REACH).any(|word| word.is(class::PET_CARE))
-        };
         match found.meaning.certainty {
             Certainty::Sure => true,
-            Certainty::Likely => pet_care(),
+            Certainty::Likely => self.reading.is_before_pet_care(found),
             Certainty::Doubtful => self.is_possessive_of_a_child(found),
             _ => false,
         }

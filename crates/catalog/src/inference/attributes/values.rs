@@ -87,6 +87,7 @@ const AUDIENCES: &[&str] = &["women", "men", "kids", "baby", "dog", "cat"];
 const SIZES: &[&str] =
     &["small", "medium", "large", "extra large", "twin", "full", "queen", "king"];
 
+pub(super) const METALLIC: u64 = bit_in(COLORS, "silver") | bit_in(COLORS, "gold");
 pub(super) const WOOD: u64 = bit_in(MATERIALS, "wood");
 pub(super) const STONE: u64 = bit_in(MATERIALS, "stone");
 pub(super) const CERAMIC: u64 = bit_in(MATERIALS, "ceramic");
@@ -269,6 +270,16 @@ impl InferredAttributes {
         let mut bytes = [0; ENCODED_BYTES];
         bytes.copy_from_slice(&packed.to_le_bytes()[..ENCODED_BYTES]);
         bytes
+    }
+
+    /// The bits of one attribute at the start of bytes in the layout of [`Self::to_bytes`]: for
+    /// passes over many products.
+    #[inline]
+    pub(super) fn bits_in(bytes: &[u8; ENCODED_BYTES + 1], attribute: Attribute) -> u64 {
+        let mut wide = [0; 16];
+        wide[..=ENCODED_BYTES].copy_from_slice(bytes);
+        let (start, _) = attribute.field();
+        (u128::from_le_bytes(wide) >> start) as u64 & ((1 << attribute.values().len()) - 1)
     }
 
     /// Reverses [`Self::to_bytes`]. Bits that have no value are dropped.

@@ -1,0 +1,16 @@
+//! The category of a product, inferred from its texts: a place in Shopify's product taxonomy.
+//!
+//! [`words`] finds the words of a title and where they stand: the word before a comma or a
+//! preposition names the thing, "for a watch" does not. [`model`] looks up a vector and a weight for
+//! each of them, adds the vectors up, and descends the [`taxonomy`] from branch to branch as long
+//! as one of them is likely enough.
+
+mod model;
+mod taxonomy;
+mod words;
+
+pub use model::{BrokenCategoryModel, CategoryModel, Inferred};
+pub use taxonomy::{BrokenTaxonomy, CategoryIndex, Taxonomy};
+
+#[cfg(test)]
+mod tests;

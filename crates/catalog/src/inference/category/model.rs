@@ -1,0 +1,411 @@
+//! The classifier: a vector and a weight per word, and a softmax at every branch of the taxonomy.
+//!
+//! The file format, little-endian: `SKCATE01`; four 32-bit integers (dimensions *d*, words *w*,
+//! categories *c*, categories of the first decision *t*); a 32-bit float per place of a word, the
+//! factor of its weight, followed by one for the merchant's own category; `w` hashes, ascending, 32
+//! bits each; `w` weights and `w` scales, the upper halves of 32-bit floats; `w` × `d` signed bytes;
+//! the numbers of the `t` categories, 16 bits each; a scale and a bias, likewise upper halves, for
+//! `c` + `t` rows; and those rows, `d` signed bytes each.
+
+use std::{borrow::Cow, cell::RefCell, ops::Range, sync::Arc};
+
+use super::{
+    taxonomy::{CategoryIndex, Taxonomy},
+    words::{Feature, PLACES, Words},
+};
+
+const MAGIC: &[u8; 8] = b"SKCATE01";
+const HEADER_BYTES: usize = MAGIC.len() + 4 * 4;
+/// An upper limit for the dimensions in a valid header.
+const MAX_DIMS: usize = 1024;
+/// The length of a text's vector whose words are all of one mind.
+const SCALE: f32 = 4.0;
+/// The weight of nothing in the mean of the words: few telling words make a short vector.
+const PRIOR: f32 = 0.5;
+/// An answer at level two must be this likely, and one at level one. Chosen on labelled products so
+/// that fewer than three in a hundred answers are wrong.
+const LEVEL_TWO: f32 = 0.85;
+const LEVEL_ONE: f32 = 0.85;
+/// Below level two the answer is the deepest category that has this share of its parent.
+const BRANCH: f32 = 0.4;
+/// Less likely categories are no part of what a query may mean.
+const QUERY_SHARE: f32 = 0.05;
+
+/// A category with the probability that the product belongs there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inferred {
+    /// The category.
+    pub category: CategoryIndex,
+    /// How likely its ancestor of level two (level one for a root) is, in hundredths.
+    pub confidence: u8,
+}
+
+/// Why a file is not a category model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BrokenCategoryModel {
+    /// Another kind of file.
+    #[error("is no category model")]
+    Magic,
+    /// The header contradicts the file's length or the taxonomy.
+    #[error("has a header that makes no sense")]
+    Header,
+    /// It was trained with another edition of the taxonomy.
+    #[error("is for another taxonomy")]
+    Taxonomy,
+    /// A number is not finite, or hashes are not ascending.
+    #[error("has numbers that make no sense")]
+    Numbers,
+}
+
+/// The model, with the taxonomy that it was trained for.
+pub struct CategoryModel {
+    taxonomy: Arc<Taxonomy>,
+    bytes: Cow<'static, [u8]>,
+    dims: usize,
+    hashes: Vec<u32>,
+    /// Where the hashes with each value of the upper sixteen bits begin.
+    buckets: Vec<u32>,
+    /// Weight, and weight times scale, of each word.
+    words: Vec<(f32, f32)>,
+    word_rows: usize,
+    place_factors: [f32; PLACES],
+    merchant_factor: f32,
+    /// The categories of the first decision: those of level two, and roots without children.
+    first: Vec<CategoryIndex>,
+    /// The rows of the first decision as floats: every text is compared with all of them.
+    first_rows: Vec<f32>,
+    /// Scale and bias of the rows of categories, then of the first decision.
+    outputs: Vec<(f32, f32)>,
+    output_rows: usize,
+}
+
+/// Buffers that are allocated once per thread.
+#[derive(Default)]
+struct Buffers {
+    words: Words,
+    features: Vec<Feature>,
+    vector: Vec<f32>,
+    first: Vec<f32>,
+    branch: Vec<(CategoryIndex, f32)>,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> = RefCell::default();
+}
+
+impl CategoryModel {
+    /// Reads a model that was trained for this taxonomy.
+    pub fn new(
+        bytes: Cow<'static, [u8]>,
+        taxonomy: Arc<Taxonomy>,
+    ) -> Result<Self, BrokenCategoryModel> {
+        if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) {
+            return Err(BrokenCategoryModel::Magic);
+        }
+        let mut file = File { bytes: &bytes, at: MAGIC.len() };
+        let [dims, words, categories, firsts] = std::array::from_fn(|_| file.u32() as usize);
+        if categories != taxonomy.len() {
+            return Err(BrokenCategoryModel::Taxonomy);
+        }
+        let rows = categories.saturating_add(firsts);
+        let size = (HEADER_BYTES + (PLACES + 1) * 4)
+            .saturating_add(words.saturating_mul(dims.saturating_add(8)))
+            .saturating_add(rows.saturating_mul(dims.saturating_add(4)))
+            .saturating_add(firsts.saturating_mul(2));
+        if dims == 0 || dims > MAX_DIMS || firsts == 0 || size != bytes.len() {
+            return Err(BrokenCategoryModel::Header);
+        }
+        let place_factors = std::array::from_fn(|_| file.f32());
+        let merchant_factor = file.f32();
+        let hashes: Vec<u32> = (0..words).map(|_| file.u32()).collect();
+        let weights: Vec<f32> = (0..words).map(|_| file.half()).collect();
+        let word_scales = weights.iter().map(|weight| (*weight, weight * file.half())).collect();
+        let word_rows = file.skip(words * dims);
+        let first: Vec<_> = (0..firsts).map(|_| CategoryIndex(file.u16())).collect();
+        let outputs = (0..rows).map(|_| (file.half(), file.half())).collect();
+        let output_rows = file.skip(rows * dims);
+        let first_rows = bytes[output_rows + categories * dims..][..firsts * dims].iter();
+        let first_rows = first_rows.map(|number| float(*number)).collect();
+        let buckets = buckets(&hashes);
+        let model = Self {
+            taxonomy,
+            dims,
+            hashes,
+            buckets,
+            words: word_scales,
+            word_rows,
+            place_factors,
+            merchant_factor,
+            first,
+            first_rows,
+            outputs,
+            output_rows,
+            bytes,
+        };
+        model.check()?;
+        Ok(model)
+    }
+
+    fn check(&self) -> Result<(), BrokenCategoryModel> {
+        let pairs = self.words.iter().chain(&self.outputs);
+        let factors = self.place_factors.iter().chain([&self.merchant_factor]);
+        let finite = pairs.flat_map(|(a, b)| [a, b]).chain(factors).all(|x| x.is_finite());
+        let ascending = self.hashes.windows(2).all(|pair| pair[0] < pair[1]);
+        let known = self.first.iter().all(|at| usize::from(at.0) < self.taxonomy.len());
+        if finite && ascending && known { Ok(()) } else { Err(BrokenCategoryModel::Numbers) }
+    }
+
+    /// The taxonomy.
+    pub fn taxonomy(&self) -> &Taxonomy {
+        &self.taxonomy
+    }
+
+    /// Where a product belongs, if that is likely enough. `product_type` is what the merchant calls
+    /// it: a few words, or a path of categories, of Shopify's or another taxonomy.
+    pub fn infer(
+        &self,
+        title: &str,
+        description: &str,
+        product_type: Option<&str>,
+    ) -> Option<Inferred> {
+        let stated = product_type.and_then(|stated| self.taxonomy.parse(stated));
+        if let Some(category) = stated.filter(|category| self.taxonomy.depth(*category) > 1) {
+            return Some(Inferred { category, confidence: 100 });
+        }
+        BUFFERS.with_borrow_mut(|buffers| {
+            buffers.features.clear();
+            buffers.words.title(title, &mut buffers.features);
+            let title = buffers.features.len();
+            if let Some(product_type) = product_type {
+                buffers.words.title(last_names(product_type), &mut buffers.features);
+            }
+            let stated = title..buffers.features.len();
+            buffers.words.description(description, &mut buffers.features);
+            self.sum(buffers, stated);
+            self.descend(buffers)
+        })
+    }
+
+    /// What a query may mean: likely categories, the most likely first, none of them below
+    /// another. Their weights are probabilities.
+    pub fn infer_query(&self, words: &str) -> Vec<(CategoryIndex, f32)> {
+        BUFFERS.with_borrow_mut(|buffers| {
+            buffers.features.clear();
+            buffers.words.title(words, &mut buffers.features);
+            self.sum(buffers, 0..0);
+            let mut found = Vec::new();
+            if buffers.vector.iter().all(|x| *x == 0.0) {
+                return found;
+            }
+            self.first_decision(buffers);
+            let mut open: Vec<(CategoryIndex, f32)> =
+                self.first.iter().copied().zip(buffers.first.iter().copied()).collect();
+            open.retain(|(_, share)| *share >= QUERY_SHARE);
+            while let Some((category, share)) = open.pop() {
+                self.branch(category, &buffers.vector, &mut buffers.branch);
+                let likely = |part: &f32| share * part >= QUERY_SHARE.max(share / 3.0);
+                let below = buffers.branch.iter().filter(|(_, part)| likely(part));
+                let before = open.len();
+                open.extend(below.map(|(child, part)| (*child, share * part)));
+                if open.len() == before {
+                    found.push((category, share));
+                }
+            }
+            found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            found
+        })
+    }
+
+    /// Adds up the vectors of the features; those in `stated` are the merchant's category.
+    fn sum(&self, buffers: &mut Buffers, stated: Range<usize>) {
+        let Buffers { features, vector, .. } = buffers;
+        vector.clear();
+        vector.resize(self.dims, 0.0);
+        let mut total = PRIOR;
+        for (at, feature) in features.iter().enumerate() {
+            let Some(row) = self.row(feature.hash) else { continue };
+            let mut factor = self.place_factors[feature.place as usize];
+            if stated.contains(&at) {
+                factor *= self.merchant_factor;
+            }
+            let (weight, scale) = self.words[row];
+            total += factor * weight;
+            let numbers = &self.bytes[self.word_rows + row * self.dims..][..self.dims];
+            let scale = factor * scale;
+            for (sum, number) in vector.iter_mut().zip(numbers) {
+                *sum += scale * f32::from(number.cast_signed());
+            }
+        }
+        vector.iter_mut().for_each(|x| *x *= SCALE / total);
+    }
+
+    fn row(&self, hash: u32) -> Option<usize> {
+        let bucket = (hash >> 16) as usize;
+        let (start, end) = (self.buckets[bucket] as usize, self.buckets[bucket + 1] as usize);
+        self.hashes[start..end].binary_search(&hash).ok().map(|at| start + at)
+    }
+
+    fn descend(&self, buffers: &mut Buffers) -> Option<Inferred> {
+        if buffers.vector.iter().all(|x| *x == 0.0) {
+            return None;
+        }
+        self.first_decision(buffers);
+        let shares = self.first.iter().copied().zip(buffers.first.iter().copied());
+        let (mut category, share) = shares.clone().max_by(|a, b| a.1.total_cmp(&b.1))?;
+        if share < LEVEL_TWO {
+            return self.level_one(shares);
+        }
+        loop {
+            self.branch(category, &buffers.vector, &mut buffers.branch);
+            let likeliest = buffers.branch.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            match likeliest {
+                Some((child, part)) if *part >= BRANCH => category = *child,
+                _ => break,
+            }
+        }
+        Some(Inferred { category, confidence: hundredths(share) })
+    }
+
+    /// The root that together with everything below it is likely enough.
+    fn level_one(
+        &self,
+        shares: impl Iterator<Item = (CategoryIndex, f32)> + Clone,
+    ) -> Option<Inferred> {
+        let share_of = |root: CategoryIndex| -> f32 {
+            let below = self.taxonomy.below(root);
+            shares.clone().filter(|(at, _)| below.contains(&at.0)).map(|(_, share)| share).sum()
+        };
+        let roots = self.taxonomy.roots().iter().map(|root| (*root, share_of(*root)));
+        let (category, share) = roots.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (share >= LEVEL_ONE).then(|| Inferred { category, confidence: hundredths(share) })
+    }
+
+    /// The probabilities of the categories of level two.
+    fn first_decision(&self, buffers: &mut Buffers) {
+        let Buffers { vector, first, .. } = buffers;
+        first.clear();
+        let outputs = &self.outputs[self.taxonomy.len()..];
+        let rows = self.first_rows.chunks_exact(self.dims).zip(outputs);
+        first.extend(rows.map(|(row, (scale, bias))| bias + scale * dot(vector, row, |x| x)));
+        softmax(first.iter_mut());
+    }
+
+    /// The probabilities of the categories directly below one, if there are several.
+    fn branch(
+        &self,
+        category: CategoryIndex,
+        vector: &[f32],
+        found: &mut Vec<(CategoryIndex, f32)>,
+    ) {
+        found.clear();
+        let children = self.taxonomy.children(category);
+        found.extend(children.map(|child| (child, self.score(usize::from(child.0), vector))));
+        if found.len() == 1 {
+            // There is nothing to decide, but not everything in the category is of that kind.
+            found.clear();
+        }
+        softmax(found.iter_mut().map(|(_, score)| score));
+    }
+
+    fn score(&self, row: usize, vector: &[f32]) -> f32 {
+        let numbers = &self.bytes[self.output_rows + row * self.dims..][..self.dims];
+        let (scale, bias) = self.outputs[row];
+        bias + scale * dot(vector, numbers, float)
+    }
+}
+
+impl std::fmt::Debug for CategoryModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CategoryModel").field("words", &self.words.len()).finish_non_exhaustive()
+    }
+}
+
+fn float(number: u8) -> f32 {
+    f32::from(number.cast_signed())
+}
+
+/// In several sums, so that the compiler vectorises it.
+#[inline]
+fn dot<T: Copy>(vector: &[f32], numbers: &[T], float: impl Fn(T) -> f32 + Copy) -> f32 {
+    const LANES: usize = 16;
+    let mut sums = [0.0_f32; LANES];
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    let (number_chunks, number_rest) = numbers.as_chunks::<LANES>();
+    for (xs, ys) in chunks.iter().zip(number_chunks) {
+        for lane in 0..LANES {
+            sums[lane] += xs[lane] * float(ys[lane]);
+        }
+    }
+    let tail: f32 = rest.iter().zip(number_rest).map(|(x, y)| x * float(*y)).sum();
+    sums.iter().sum::<f32>() + tail
+}
+
+fn softmax<'a>(scores: impl ExactSizeIterator<Item = &'a mut f32>) {
+    let mut scores: Vec<&mut f32> = scores.collect();
+    let highest = scores.iter().fold(f32::NEG_INFINITY, |highest, score| highest.max(**score));
+    let mut total = 0.0;
+    for score in &mut scores {
+        **score = (**score - highest).exp();
+        total += **score;
+    }
+    scores.into_iter().for_each(|score| *score /= total);
+}
+
+/// The last two names of a path of categories: the first ones say what is nearby.
+fn last_names(product_type: &str) -> &str {
+    let mut ends = product_type.rmatch_indices('>').map(|(at, _)| at + 1);
+    ends.next();
+    ends.next().map_or(product_type, |start| &product_type[start..])
+}
+
+fn hundredths(share: f32) -> u8 {
+    (share * 100.0).round().clamp(0.0, 100.0) as u8
+}
+
+fn buckets(hashes: &[u32]) -> Vec<u32> {
+    let mut starts = vec![0; (1 << 16) + 1];
+    for hash in hashes {
+        starts[(hash >> 16) as usize + 1] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    starts
+}
+
+/// Reads numbers of a file whose length was checked; zero beyond its end.
+struct File<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl File<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let start = self.skip(N);
+        self.bytes.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+    }
+
+    fn u16(&mut self) -> u16 {
+        u16::from_le_bytes(self.take())
+    }
+
+    fn u32(&mut self) -> u32 {
+        u32::from_le_bytes(self.take())
+    }
+
+    fn f32(&mut self) -> f32 {
+        f32::from_le_bytes(self.take())
+    }
+
+    /// A float of which only the upper half is stored.
+    fn half(&mut self) -> f32 {
+        f32::from_bits(u32::from(self.u16()) << 16)
+    }
+
+    /// Where the next bytes begin.
+    fn skip(&mut self, bytes: usize) -> usize {
+        let start = self.at;
+        self.at += bytes;
+        start
+    }
+}

@@ -1,0 +1,162 @@
+//! The taxonomy, the words and the model together, on a tiny model.
+
+use std::sync::Arc;
+
+use super::{
+    words::{Feature, PLACES, Place, Words},
+    *,
+};
+
+mod real_model;
+
+const TAXONOMY: &str = "a\tAnimals\na-1\tPets\na-1-1\tDog Supplies\na-1-2\tCat Supplies\nb\tBags\nb-1\tTotes\nc\tGift Cards\n";
+
+fn taxonomy() -> Arc<Taxonomy> {
+    Arc::new(Taxonomy::new(TAXONOMY.as_bytes().into()).unwrap())
+}
+
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Two dimensions: the first is for pets, the second for bags; below pets, for dogs and cats.
+fn file() -> Vec<u8> {
+    let half = |x: f32| ((x.to_bits() >> 16) as u16).to_le_bytes();
+    let mut words = [("bowl", [10, 0]), ("dog", [40, 90]), ("tote", [0, 90]), ("cat", [90, -90])]
+        .map(|(word, row)| (hash(word), row));
+    words.sort_unstable();
+    let mut bytes = b"SKCATE01".to_vec();
+    [2, words.len() as u32, 7, 3].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+    let factors = [4.0_f32, 2.0, 1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1, 2.0];
+    assert_eq!(factors.len(), PLACES + 1);
+    factors.iter().for_each(|x| bytes.extend(x.to_le_bytes()));
+    words.iter().for_each(|(hash, _)| bytes.extend(hash.to_le_bytes()));
+    words.iter().for_each(|_| bytes.extend(half(1.0)));
+    words.iter().for_each(|_| bytes.extend(half(0.03125)));
+    words.iter().for_each(|(_, row)| bytes.extend(row.map(|x: i8| x as u8)));
+    [1_u16, 5, 6].iter().for_each(|at| bytes.extend(at.to_le_bytes()));
+    let rows: [[i8; 2]; 10] =
+        [[0, 0], [0, 0], [10, 90], [10, -90], [0, 0], [0, 0], [0, 0], [90, 0], [-60, 60], [0, 0]];
+    rows.iter().for_each(|_| bytes.extend([half(0.015_625), half(0.0)].concat()));
+    rows.iter().for_each(|row| bytes.extend(row.map(|x| x as u8)));
+    bytes
+}
+
+fn model() -> CategoryModel {
+    CategoryModel::new(file().into(), taxonomy()).unwrap()
+}
+
+fn id_of(model: &CategoryModel, inferred: Option<Inferred>) -> Option<&str> {
+    inferred.map(|inferred| model.taxonomy().id(inferred.category))
+}
+
+#[test]
+fn the_taxonomy_is_a_tree() {
+    let taxonomy = taxonomy();
+    let at = |id| taxonomy.with_id(id).unwrap();
+    assert_eq!(taxonomy.len(), 7);
+    assert_eq!(taxonomy.path(at("a-1-2")), ["Animals", "Pets", "Cat Supplies"]);
+    assert_eq!(taxonomy.parent(at("a-1-2")), Some(at("a-1")));
+    assert_eq!(taxonomy.level_two(at("a-1-2")), at("a-1"));
+    assert_eq!(taxonomy.level_two(at("c")), at("c"));
+    assert_eq!(taxonomy.children(at("a-1")).collect::<Vec<_>>(), [at("a-1-1"), at("a-1-2")]);
+    assert_eq!(taxonomy.children(at("c")).count(), 0);
+    assert_eq!(taxonomy.roots(), [at("a"), at("b"), at("c")]);
+    assert!(taxonomy.is_ancestor(at("a"), at("a-1-2")) && taxonomy.is_ancestor(at("a"), at("a")));
+    assert!(!taxonomy.is_ancestor(at("a-1-2"), at("a")) && !taxonomy.is_ancestor(at("a"), at("b")));
+    assert_eq!(taxonomy.with_id("a-2"), None);
+}
+
+#[test]
+fn ids_and_whole_paths_are_parsed() {
+    let taxonomy = taxonomy();
+    let parsed = |text| taxonomy.parse(text).map(|found| taxonomy.id(found));
+    assert_eq!(parsed(" A-1-2 "), Some("a-1-2"));
+    assert_eq!(parsed("animals > pets>Dog supplies"), Some("a-1-1"));
+    assert_eq!(parsed("Animals > Pets > Horse Supplies"), None);
+    assert_eq!(parsed("Pets"), None);
+    assert_eq!(
+        taxonomy.follow("Animals > Pets > Horses"),
+        taxonomy.parse("a-1").map(|at| (at, false))
+    );
+}
+
+#[test]
+fn broken_taxonomies_are_rejected() {
+    let refused = |text: &'static str| Taxonomy::new(text.as_bytes().into()).err();
+    assert_eq!(refused("a\tA\nb-1\tB\n"), Some(BrokenTaxonomy::Parent(2)));
+    assert_eq!(refused("a\tA\nb\n"), Some(BrokenTaxonomy::Line(2)));
+    assert_eq!(Taxonomy::new(vec![0xff].into()).err(), Some(BrokenTaxonomy::Encoding));
+}
+
+fn places(title: &str) -> Vec<(u32, Place)> {
+    let mut features = Vec::new();
+    Words::default().title(title, &mut features);
+    features.into_iter().map(|Feature { hash, place }| (hash, place)).collect()
+}
+
+#[test]
+fn the_word_before_a_break_is_the_head() {
+    let expected = [
+        (hash("steel"), Place::Modifier),
+        (hash("watch"), Place::BeforeHead),
+        (hash("steel watch"), Place::BeforeHead),
+        (hash("strap"), Place::Head),
+        (hash("watch strap"), Place::Head),
+        (hash("strap for galaxy"), Place::Head),
+        (hash("galaxy"), Place::For),
+        (hash("black"), Place::LaterHead),
+    ];
+    assert_eq!(places("Steel Watch Straps for Galaxy 4, 20 mm - Black"), expected);
+}
+
+#[test]
+fn units_prepositions_and_plurals_are_told_apart() {
+    let words = |title| places(title).into_iter().map(|(word, _)| word).collect::<Vec<_>>();
+    assert_eq!(words("20 in. Boxes"), words("box"));
+    assert_eq!(
+        places("Box in Berries"),
+        [(hash("box"), Place::Head), (hash("berry"), Place::With)]
+    );
+    assert_eq!(words("Men's DRESSES"), words("men dress"));
+    assert_eq!(places("3 x 4 \u{1F600} of the"), []);
+}
+
+#[test]
+fn products_get_the_likeliest_category() {
+    let model = model();
+    let id = |title, stated| id_of(&model, model.infer(title, "", stated));
+    assert_eq!(id("Dog Bowl", None), Some("a-1-1"));
+    assert_eq!(id("Cat Bowl", None), Some("a-1-2"));
+    assert_eq!(id("Tote", None), Some("b-1"));
+    assert_eq!(id("Tote for Dogs", None), Some("b-1"));
+    assert_eq!(id("Unknown words", None), None);
+    assert_eq!(id("", None), None);
+    assert_eq!(id("Tote", Some("a-1-2")), Some("a-1-2"));
+    assert_eq!(id("Tote", Some("Animals > Pets")), Some("a-1"));
+    assert_eq!(id("Unknown", Some("cats")), Some("a-1-2"));
+}
+
+#[test]
+fn queries_get_a_distribution() {
+    let model = model();
+    let found = model.infer_query("cat");
+    assert_eq!(model.taxonomy().id(found[0].0), "a-1-2");
+    assert!(found.iter().map(|(_, share)| share).sum::<f32>() <= 1.001);
+    assert_eq!(model.infer_query("zzz"), []);
+}
+
+#[test]
+fn broken_models_are_rejected() {
+    let refused = |bytes: Vec<u8>| CategoryModel::new(bytes.into(), taxonomy()).err();
+    assert_eq!(refused(vec![]), Some(BrokenCategoryModel::Magic));
+    let mut short = file();
+    short.pop();
+    assert_eq!(refused(short), Some(BrokenCategoryModel::Header));
+    let mut other = file();
+    other[16] = 8;
+    assert_eq!(refused(other), Some(BrokenCategoryModel::Taxonomy));
+    let mut wrong = file();
+    wrong[24..28].copy_from_slice(&f32::NAN.to_le_bytes());
+    assert_eq!(refused(wrong), Some(BrokenCategoryModel::Numbers));
+}

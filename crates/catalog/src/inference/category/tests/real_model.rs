@@ -1,0 +1,92 @@
+//! The trained model: it agrees with the training code, and is quick.
+
+use std::sync::{Arc, LazyLock};
+
+use expect_test::expect;
+
+use super::*;
+
+static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
+    let taxonomy = include_bytes!("../../../../../../models/taxonomy.tsv").as_slice();
+    let model = include_bytes!("../../../../../../models/category.bin").as_slice();
+    let taxonomy = Arc::new(Taxonomy::new(taxonomy.into()).unwrap());
+    CategoryModel::new(model.into(), taxonomy).unwrap()
+});
+
+/// Awkward titles; `python -m category.agreement` prints what the training code says.
+const TITLES: &[&str] = &[
+    "Acme - Case for Apple® iPhone® 7 Plus - Rose Gold",
+    "Steel Watch Strap for Apple Watch 38mm",
+    "Men's Chronograph Watch, Leather Strap",
+    "Dog Toy Rope with Knots",
+    "12 in. x 24 in. Glazed Porcelain Floor & Wall Tile (16 sq. ft./case)",
+    "The Gardener (Paperback)",
+    "Crème Brûlée Dishes, 4-Pack",
+    "Navy Armchair",
+    "Brushed Nickel 2-Handle Faucet with Drain",
+    "Zxqv 3000",
+    "",
+];
+
+fn answers() -> String {
+    let answer = |title: &str| match MODEL.infer(title, "", None) {
+        Some(Inferred { category, confidence }) => {
+            format!("{title}: {} {confidence}\n", MODEL.taxonomy().id(category))
+        }
+        None => format!("{title}: -\n"),
+    };
+    TITLES.iter().map(|title| answer(title)).collect()
+}
+
+#[test]
+fn the_training_code_agrees() {
+    expect![[r#"
+        Acme - Case for Apple® iPhone® 7 Plus - Rose Gold: el-4-8-4-2 100
+        Steel Watch Strap for Apple Watch 38mm: aa-6-10-1 100
+        Men's Chronograph Watch, Leather Strap: aa-6-11 100
+        Dog Toy Rope with Knots: ap-2-3-7 100
+        12 in. x 24 in. Glazed Porcelain Floor & Wall Tile (16 sq. ft./case): ha-2-18-2 100
+        The Gardener (Paperback): me-1-3 100
+        Crème Brûlée Dishes, 4-Pack: hg-11-8 100
+        Navy Armchair: fr-7-1-1 95
+        Brushed Nickel 2-Handle Faucet with Drain: ha-10-2-4-2-1 100
+        Zxqv 3000: -
+        : -
+    "#]]
+    .assert_eq(&answers());
+}
+
+#[test]
+fn every_category_is_found_by_its_path() {
+    let taxonomy = MODEL.taxonomy();
+    for category in taxonomy.all() {
+        assert_eq!(taxonomy.with_id(taxonomy.id(category)), Some(category));
+        assert_eq!(taxonomy.parse(&taxonomy.path(category).join(" > ")), Some(category));
+    }
+}
+
+#[test]
+fn queries_name_things() {
+    let (category, share) = MODEL.infer_query("navy armchair")[0];
+    assert_eq!(MODEL.taxonomy().path(category)[..2], ["Furniture", "Chairs"]);
+    assert!(share > 0.3, "{share}");
+}
+
+/// The time per product: `cargo test --release -p catalog --lib real_model -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures time"]
+#[expect(clippy::print_stdout)]
+fn time_per_product() {
+    let description = "Soft and durable, for every day. Machine washable at 40 degrees, fits \
+                       true to size, with two pockets and a zip. Made of recycled fibres. "
+        .repeat(3);
+    let rounds = 2000;
+    let start = std::time::Instant::now();
+    for _ in 0..rounds {
+        for title in TITLES {
+            std::hint::black_box(MODEL.infer(title, &description, Some("clothing set")));
+        }
+    }
+    let products = rounds * TITLES.len() as u32;
+    println!("{:?} per product", start.elapsed() / products);
+}

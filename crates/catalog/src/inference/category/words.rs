@@ -1,0 +1,267 @@
+//! Which words of a text say what the thing is, and where they stand.
+//!
+//! The training has the same rules, `training/category/features.py`; a change here is one there.
+
+use crate::analysis::fold_into;
+
+/// Where a word stands: the last word before a comma or a preposition names the thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Place {
+    Head = 0,
+    BeforeHead = 1,
+    Modifier = 2,
+    LaterHead = 3,
+    LaterBeforeHead = 4,
+    LaterModifier = 5,
+    For = 6,
+    With = 7,
+    Description = 8,
+}
+
+/// The number of places.
+pub(super) const PLACES: usize = 9;
+/// The words of a title that are looked at.
+const MOST_WORDS: usize = 32;
+/// The words and bytes of a description that are looked at.
+const MOST_DESCRIPTION_WORDS: usize = 40;
+const MOST_DESCRIPTION_BYTES: usize = 600;
+/// Longer titles are cut.
+const MOST_TITLE_BYTES: usize = 600;
+const BREAKS: &[char] = &[',', ';', ':', '|', '(', ')', '[', ']', '{', '}', '–', '—', '•', '·'];
+const PURPOSE: &[&str] = &["for", "fit", "compatible"];
+const COMPANY: &[&str] = &[
+    "with",
+    "w",
+    "without",
+    "in",
+    "by",
+    "from",
+    "featuring",
+    "including",
+    "include",
+    "made",
+    "plus",
+];
+const STOP: &[&str] = &[
+    "a", "an", "the", "of", "and", "or", "on", "to", "at", "is", "as", "per", "this", "that",
+    "your", "our", "my", "its", "it", "you", "be", "are", "no", "non", "not", "only", "new",
+];
+const UNITS: &[&str] = &[
+    "in", "inch", "ft", "foot", "feet", "cm", "mm", "m", "oz", "lb", "kg", "g", "mg", "ml", "l",
+    "w", "v", "gal", "qt", "pk", "pc", "piece", "count", "ct", "x", "sq", "yd", "amp", "watt",
+    "volt", "hz", "gb", "tb", "mb", "ah", "mah", "degree",
+];
+
+/// A word or a pair of words, hashed, and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Feature {
+    pub(super) hash: u32,
+    pub(super) place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Thing,
+    For,
+    With,
+}
+
+/// A part of a text: words between breaks or prepositions.
+struct Part {
+    role: Role,
+    words: std::ops::Range<usize>,
+}
+
+/// The folded text, its words and its parts: buffers that are reused.
+#[derive(Default)]
+pub(super) struct Words {
+    folded: String,
+    text: String,
+    words: Vec<(usize, usize)>,
+    parts: Vec<Part>,
+}
+
+impl Words {
+    /// Appends the words and pairs of a title.
+    pub(super) fn title(&mut self, text: &str, features: &mut Vec<Feature>) {
+        self.read(cut(text, MOST_TITLE_BYTES));
+        let (mut first, mut count, mut head) = (true, 0, None);
+        for part in &self.parts {
+            let words = &self.words[part.words.clone()];
+            let words = &words[..words.len().min(MOST_WORDS - count)];
+            let Some(last) = words.last() else { break };
+            count += words.len();
+            for (at, word) in words.iter().enumerate() {
+                let place = place(part.role, first, words.len() - 1 - at);
+                if let (Role::For, Some(head)) = (part.role, head) {
+                    let hash = joined(&[self.word(head), " for ", self.word(*word)]);
+                    features.push(Feature { hash, place: Place::Head });
+                }
+                features.push(Feature { hash: joined(&[self.word(*word)]), place });
+                if at > 0 {
+                    let pair = [self.word(words[at - 1]), " ", self.word(*word)];
+                    features.push(Feature { hash: joined(&pair), place });
+                }
+            }
+            if part.role == Role::Thing {
+                (first, head) = (false, Some(*last));
+            }
+        }
+    }
+
+    /// Appends the words and pairs of a description's beginning.
+    pub(super) fn description(&mut self, text: &str, features: &mut Vec<Feature>) {
+        self.read(cut(text, MOST_DESCRIPTION_BYTES));
+        let words = &self.words[..self.words.len().min(MOST_DESCRIPTION_WORDS)];
+        let place = Place::Description;
+        for word in words {
+            features.push(Feature { hash: joined(&[self.word(*word)]), place });
+        }
+        for pair in words.windows(2) {
+            let pair = [self.word(pair[0]), " ", self.word(pair[1])];
+            features.push(Feature { hash: joined(&pair), place });
+        }
+    }
+
+    fn word(&self, (start, end): (usize, usize)) -> &str {
+        &self.text[start..end]
+    }
+
+    /// Splits a text into parts and words.
+    fn read(&mut self, text: &str) {
+        self.text.clear();
+        self.words.clear();
+        self.parts.clear();
+        let mut folded = std::mem::take(&mut self.folded);
+        folded.clear();
+        fold_into(&mut folded, text);
+        folded.push(' ');
+        let mut reader = Reader { words: self, role: Role::Thing, start: 0, after_number: false };
+        // A word is a part of the text, unless there are apostrophes in it.
+        let (mut start, mut joined) = (None, String::new());
+        let mut before = ' ';
+        let mut chars = folded.char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            if c.is_alphanumeric() {
+                start = start.or(Some(at));
+            } else if matches!(c, '\'' | '`') {
+                joined.push_str(&folded[start.take().unwrap_or(at)..at]);
+            } else {
+                let last = &folded[start.take().unwrap_or(at)..at];
+                if joined.is_empty() {
+                    reader.piece(last);
+                } else {
+                    joined.push_str(last);
+                    reader.piece(&joined);
+                    joined.clear();
+                }
+                let is_dash = c == '-'
+                    && before == ' '
+                    && chars.peek().is_some_and(|(_, after)| *after == ' ');
+                if c != ' ' && (is_dash || BREAKS.contains(&c)) {
+                    reader.close();
+                    reader.role = Role::Thing;
+                    reader.after_number = false;
+                }
+            }
+            before = c;
+        }
+        reader.close();
+        self.folded = folded;
+    }
+}
+
+struct Reader<'a> {
+    words: &'a mut Words,
+    role: Role,
+    /// The first word of the open part.
+    start: usize,
+    after_number: bool,
+}
+
+impl Reader<'_> {
+    fn piece(&mut self, piece: &str) {
+        if piece.is_empty() {
+            return;
+        }
+        let is_number = !piece.chars().any(char::is_alphabetic);
+        let is_unit = self.after_number && UNITS.contains(&piece);
+        // A unit may follow another: "36 in. W" is not "with".
+        self.after_number = is_number || is_unit;
+        if self.after_number {
+            return;
+        }
+        let text = &mut self.words.text;
+        let start = text.len();
+        push_singular(text, piece);
+        let word = &text[start..];
+        let role = if PURPOSE.contains(&word) {
+            Some(Role::For)
+        } else if COMPANY.contains(&word) {
+            Some(Role::With)
+        } else {
+            None
+        };
+        if let Some(role) = role {
+            self.close();
+            self.role = role;
+        } else if word.chars().nth(1).is_some() && !STOP.contains(&word) {
+            let end = text.len();
+            self.words.words.push((start, end));
+        }
+    }
+
+    fn close(&mut self) {
+        let end = self.words.words.len();
+        if end > self.start {
+            self.words.parts.push(Part { role: self.role, words: self.start..end });
+        }
+        self.start = end;
+    }
+}
+
+/// The place of a word that has this many others behind it in its part.
+fn place(role: Role, first: bool, behind: usize) -> Place {
+    match (role, first, behind) {
+        (Role::For, ..) => Place::For,
+        (Role::With, ..) => Place::With,
+        (_, true, 0) => Place::Head,
+        (_, true, 1) => Place::BeforeHead,
+        (_, true, _) => Place::Modifier,
+        (_, false, 0) => Place::LaterHead,
+        (_, false, 1) => Place::LaterBeforeHead,
+        (_, false, _) => Place::LaterModifier,
+    }
+}
+
+/// Appends a word without the ending of its plural. Cruder than the analysis for search, and never
+/// shown: it only has to be the same in training.
+fn push_singular(into: &mut String, word: &str) {
+    let keeps =
+        word.chars().count() < 4 || ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    let stem = match word.strip_suffix('s') {
+        Some(stem) if !keeps => stem,
+        _ => return into.push_str(word),
+    };
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.chars().count() > 1) {
+        into.push_str(stem);
+        into.push('y');
+    } else if ["sse", "she", "che", "xe", "zze"].iter().any(|end| stem.ends_with(end)) {
+        into.push_str(&stem[..stem.len() - 1]);
+    } else {
+        into.push_str(stem);
+    }
+}
+
+/// FNV-1a of the joined texts.
+fn joined(texts: &[&str]) -> u32 {
+    const OFFSET: u32 = 0x811c_9dc5;
+    const PRIME: u32 = 0x0100_0193;
+    let bytes = texts.iter().flat_map(|text| text.bytes());
+    bytes.fold(OFFSET, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME))
+}
+
+fn cut(text: &str, bytes: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes)]
+}
