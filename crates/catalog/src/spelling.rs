@@ -264,8 +264,8 @@ impl Speller<'_> {
         Some(Fix { to: best.word, tokens: 1 })
     }
 
-    /// Corrects an unknown word: splits it, replaces it by the best candidate, or keeps a dictionary
-    /// word. Further candidates become variants.
+    /// Corrects an unknown word: keeps it if it is in the dictionary, splits it, or replaces it by the
+    /// best candidate. Further candidates become variants.
     fn fix_unknown(
         &self,
         at: usize,
@@ -274,15 +274,16 @@ impl Speller<'_> {
         variants: &mut Vec<SpellingVariant>,
     ) -> Option<Fix> {
         let best = candidates.first().map(|candidate| candidate.score);
-        if let Some((to, score)) = self.split(word)
+        let is_dictionary_word = (self.vocabulary.is_dictionary_word)(self.words[at])
+            || (self.vocabulary.is_dictionary_word)(word);
+        if !is_dictionary_word
+            && let Some((to, score)) = self.split(word)
             && best.is_none_or(|best| score > best)
         {
             return Some(Fix { to, tokens: 1 });
         }
         let best = best?;
         let mut candidates = candidates.into_iter();
-        let is_dictionary_word = (self.vocabulary.is_dictionary_word)(self.words[at])
-            || (self.vocabulary.is_dictionary_word)(word);
         let replacement = match is_dictionary_word {
             true => None,
             false => candidates.next().map(|best| best.word),
