@@ -20,8 +20,8 @@ quick: lint ## While you work: formatting, clippy, unit tests, the contract on S
 	cargo test --workspace --locked --lib
 	cargo test --workspace --locked --test contract
 
-# The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. What compiles
-# goes first and one after another, because cargo locks the target folder.
+# The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. Tests are built
+# while clippy runs, in another folder: cargo locks the one it builds in.
 SUITES := lint docs test-build test-tools deny guide unit contract-postgres api-test mcp-test client-test browser-test docs-test
 SUITE_JOBS ?= 2
 
@@ -32,15 +32,19 @@ suite-%:
 	@scripts/suite.sh $*
 
 suite-docs: suite-lint
-suite-test-build: suite-docs
 suite-unit suite-contract-postgres suite-api-test suite-mcp-test suite-client-test suite-browser-test suite-docs-test: suite-test-build suite-test-tools
 
-lint: ## Formatting and clippy
+# Checked in a folder of their own, so that they do not wait for the tests to be built.
+CHECKED := --target-dir target/checked
+
+lint: ## Formatting and clippy; the fuzz targets compile
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --workspace --all-targets --locked $(CHECKED) -- -D warnings
+	cargo check --locked --manifest-path fuzz/Cargo.toml $(CHECKED)
+	cargo check --locked --manifest-path fuzz/server/Cargo.toml $(CHECKED)
 
 docs: ## The code's documentation, without warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked $(CHECKED)
 
 test-build: ## Compile all tests
 	cargo test --workspace --all-targets --locked --no-run
@@ -55,7 +59,7 @@ unit: ## Unit, property, contract, durability and model tests
 contract-postgres: ## The contract on PostgreSQL, and its searches inside PostgreSQL
 	scripts/postgres.sh
 	TEST_STORE=postgres cargo test --workspace --locked --test contract
-	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --workspace --locked --test contract -- constraints:: explaining:: facets:: filters:: paging:: searching:: similar:: sorting:: spelling::
+	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --workspace --locked --test contract -- constraints:: explaining:: facets:: filters:: inference:: paging:: searching:: similar:: sorting:: spelling::
 
 test-hardening: ## The long forms of the hardening suite, on an otherwise idle machine (not part of `make test`)
 	scripts/postgres.sh
