@@ -21,7 +21,8 @@ async function furniture() {
 }
 
 const box = (page, facet, value) => page.getByRole("group", { name: facet }).getByRole("checkbox", { name: new RegExp(`^${value} `) });
-const chips = (page) => page.locator("#chips .chip").allTextContents();
+/// What was said and chosen, without what was inferred.
+const chips = (page) => page.locator("#chips .chip:not(.chip-inferred)").allTextContents();
 
 /// The values of a facet with their counts, or whether they are these.
 function readFacet([title, wanted]) {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fromRows, toRows } from "../../crates/server/src/http/pages/admin-attributes.js";
-import { attributesLine, labelOf, rangeText, valueText } from "../../crates/server/src/http/pages/attributes.js";
+import { attributesLine, inferredLine, labelOf, rangeText, valueText } from "../../crates/server/src/http/pages/attributes.js";
 import { between, pieces, quantile } from "../../crates/server/src/http/pages/charts.js";
 import { chipsOf, cut, priceLabel } from "../../crates/server/src/http/pages/chips.js";
-import { facetNames, filterChips, rangeOf, readFilter, toggled, withCondition, withFilterNames, writeFilter } from "../../crates/server/src/http/pages/filters.js";
+import { facetNames, filterChips, learnCategories, rangeOf, readFilter, toggled, withCondition, withFilterNames, writeFilter } from "../../crates/server/src/http/pages/filters.js";
 import { Finder } from "../../crates/server/src/http/pages/finder.js";
 import { backwards } from "../../crates/server/src/http/pages/listing.js";
 import { JsonArray, JsonLines, Separated, formatOf, guessMapping, toProduct, withCurrency } from "../../crates/server/src/http/pages/records.js";
@@ -57,6 +57,20 @@ test("a correction is taken back without touching the query", () => {
   assert.equal(chip.label, "showing results for running (instead of runing)");
   assert.equal(chip.without.query, "runing shoes");
   assert.deepEqual(chip.without.understand, { corrections: false });
+});
+
+test("what the thing should be and have is switched off together", () => {
+  const understood = {
+    ...exclusionsIn("only navy armchair in linen"),
+    attributes: [{ name: "color", values: ["blue"], required: true }, { name: "material", values: ["linen", "cotton"], required: false }],
+    category: { id: "fr-8", path: ["Furniture", "Chairs"] },
+  };
+  const chips = chipsOf("only navy armchair in linen", understood, { corrections: false });
+  assert.deepEqual(chips.map(({ label, isWish }) => [label, isWish]), [["Chairs", true], ["only color: blue", false], ["material: linen or cotton", true]]);
+  for (const { kind, without } of chips) {
+    assert.equal(kind, "inferred");
+    assert.deepEqual(without, { query: "only navy armchair in linen", understand: { corrections: false, attributes: false } });
+  }
 });
 
 test("prices are labelled in few words", () => {
@@ -188,6 +202,10 @@ test("attributes are named and written for people", () => {
   assert.deepEqual([["navy", "white"], true, false, 0.75, 2027, 12000].map(valueText), ["navy, white", "Yes", "No", "0.75", "2027", "12,000"]);
   assert.equal(attributesLine({ color: "red", width_cm: 218 }), "Color: red · Width (cm): 218");
   assert.equal(attributesLine(undefined), "");
+  const category = { id: "fr-8", path: ["Furniture", "Chairs"], confidence: 0.9 };
+  assert.equal(inferredLine({ category, inferred_attributes: { color: ["blue", "white"] } }), "Furniture › Chairs · Color: blue, white");
+  assert.equal(inferredLine({ inferred_attributes: { color: ["blue"] } }), "Color: blue");
+  assert.equal(inferredLine({}), "");
   assert.deepEqual([{ min: 1, max: 5 }, { min: 1 }, { max: 5 }].map((range) => rangeText(range)), ["1 to 5", "1 or more", "up to 5"]);
 });
 
@@ -223,11 +241,20 @@ test("every value of a filter is a chip of its own", () => {
   assert.equal("price" in filterChips(filter)[4].without, false);
 });
 
+test("categories of a filter are named as products name them", () => {
+  const categories = new Map();
+  learnCategories([{ category: { id: "aa-1-4", path: ["Apparel", "Clothing", "Dresses"] } }, {}], categories);
+  assert.deepEqual([...categories], [["aa", "Apparel"], ["aa-1", "Clothing"], ["aa-1-4", "Dresses"]]);
+  assert.deepEqual(filterChips({ category: ["aa-1", "zz"] }, categories).map(({ label }) => label), ["Category: Clothing", "Category: zz"]);
+});
+
 test("facets are those of the products, the most frequent first", () => {
   const product = (...names) => ({ attributes: Object.fromEntries(names.map((name) => [name, "x"])) });
   const products = [product("a", "b"), product("b"), product("b", "a", "rare"), {}];
   assert.deepEqual(facetNames(products, { size: ["M"], price: { min: "5" } }), ["price", "b", "a", "size"]);
   assert.deepEqual(facetNames([product("only")], {}), ["price", "only"]);
+  const inferred = { ...product("a"), inferred_attributes: { color: ["blue"] }, category: { id: "fr", path: ["Furniture"] } };
+  assert.deepEqual(facetNames([inferred, inferred], {}), ["category", "price", "a", "color"]);
   const many = Array.from({ length: 30 }, (_, n) => `n${n}`);
   assert.equal(facetNames([product(...many), product(...many), {}, {}], {}).length, 9);
   assert.equal(withFilterNames(many, { color: ["red"] }).length, 20);

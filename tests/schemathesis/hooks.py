@@ -55,6 +55,7 @@ def entity_tags():
     return st.just("*") | st.just("*") | version | st.lists(version, min_size=2, max_size=3).map(", ".join)
 
 
+schemathesis.openapi.format("category", st.sampled_from(["fr-22", "AA-1", "Furniture > Chairs"]))
 schemathesis.openapi.format("currency", st.sampled_from(["USD", "EUR", "GBP", "JPY", "usd"]))
 schemathesis.openapi.format("etag", entity_tags())
 schemathesis.openapi.format("price", prices())

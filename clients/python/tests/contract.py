@@ -261,8 +261,10 @@ class Contract(unittest.TestCase):
         explanation = found.products[0].explanation
         assert not isinstance(explanation, Unset)
         self.assertGreater(explanation.score, 0)
+        assert not isinstance(explanation.rerank, Unset)
+        self.assertGreaterEqual(explanation.rerank.contributions.lexical, 0)
 
-        nothing = Understand(price=False, exclusions=False, sort=False, corrections=False)
+        nothing = Understand(price=False, exclusions=False, sort=False, corrections=False, attributes=False)
         as_words = or_raise(search_products.sync(client=shop, body=SearchRequest(query=query, understand=nothing)))
         self.assertEqual(as_words.understood.constraints, [])
         self.assertIn(leather, ids_of(as_words.products))
@@ -274,6 +276,24 @@ class Contract(unittest.TestCase):
         assert first.understood.sort
         self.assertEqual((first.understood.sort.order, first.total), ("price_ascending", 3))
         self.assertEqual(ids_of(first.products + following.products), [leather, linen])
+
+    def test_what_is_inferred_is_returned_filtered_by_and_counted(self) -> None:
+        filter_ = Filter(category=["Furniture > Sofas"])
+        filter_["material"] = ["linen"]
+        body = SearchRequest("only linen sofas", filter_=filter_, facets=["category", "material"])
+        found = or_raise(search_products.sync(client=shop, body=body))
+        [product], [asked] = found.products, found.understood.attributes
+        assert not isinstance(product.category, Unset) and not isinstance(product.inferred_attributes, Unset)
+        self.assertEqual((product.id, product.category.path[:2]), (self.ids[0], ["Furniture", "Sofas"]))
+        self.assertEqual(product.inferred_attributes.to_dict(), {"material": ["linen"]})
+        said = (asked.name, asked.values, asked.text, asked.required)
+        self.assertEqual(said, ("material", ["linen"], "linen", True))
+        assert not isinstance(found.facets, Unset) and not isinstance(found.facets.category, Unset)
+        self.assertEqual(found.facets.category.missing, 0)
+        unknown = SearchRequest(filter_=Filter(category=["zz"]))
+        problem = self.problem(search_products.sync_detailed(client=shop, body=unknown), 422)
+        assert not isinstance(problem.errors, Unset)
+        self.assertEqual([(one.field, one.code) for one in problem.errors], [("filter.category[0]", "unknown_category")])
 
     def test_what_is_like_a_product(self) -> None:
         similar = or_raise(similar_products.sync(self.ids[0], client=shop, limit=1, include_hidden=True))

@@ -527,6 +527,40 @@ export interface components {
             /** @description How many faults there are beside those in `errors`, where there are more. */
             errors_omitted?: number;
         };
+        /**
+         * @description Where a product belongs, inferred from its texts and from the merchant's attributes that name a
+         *     category.
+         */
+        Category: {
+            /** @description Its id in Shopify's product taxonomy. */
+            id: string;
+            /** @description The names from the root of the taxonomy down to the category. */
+            path: string[];
+            /**
+             * Format: double
+             * @description How likely it is, from 0 to 1.
+             */
+            confidence: number;
+        };
+        /** @description A category and the number of results in it or below. */
+        CategoryCount: {
+            /** @description Its id, for a filter. */
+            id: string;
+            /** @description Its name. */
+            label: string;
+            /** @description How many results belong to it. */
+            count: number;
+        };
+        /**
+         * @description How results are distributed over categories: those directly below the one that is filtered by, or
+         *     below the deepest one that all results have in common.
+         */
+        CategoryFacet: {
+            /** @description Categories with the number of results in them or below, by descending count, then by id. */
+            values: components["schemas"]["CategoryCount"][];
+            /** @description The number of results without a category. */
+            missing: number;
+        };
         /** @description A change of one product. */
         ChangeRecord: {
             /**
@@ -593,8 +627,46 @@ export interface components {
         /** @description Conditions, none of which may hold. A product without an attribute satisfies no condition on it. */
         Exclusions: {
             price?: components["schemas"]["PriceRange"];
+            /** @description One of these categories or one below, by id (`fr-22`) or by its whole path (`Furniture > Sofas`). */
+            category?: string[];
         } & {
-            [key: string]: (string[] | boolean | components["schemas"]["NumberRange"] | components["schemas"]["PriceRange"]) | (string[] | boolean | components["schemas"]["NumberRange"]);
+            [key: string]: (string[] | boolean | components["schemas"]["NumberRange"] | components["schemas"]["PriceRange"] | string[]) | (string[] | boolean | components["schemas"]["NumberRange"]);
+        };
+        /**
+         * @description Agreement with each attribute that the query asks for, from -1 (contradicts it) to 1 (states it);
+         *     0 if it is not asked for or unknown.
+         */
+        ExplainedAttributes: {
+            /**
+             * Format: float
+             * @description Agreement in color.
+             */
+            color: number;
+            /**
+             * Format: float
+             * @description Agreement in material.
+             */
+            material: number;
+            /**
+             * Format: float
+             * @description Agreement in pattern.
+             */
+            pattern: number;
+            /**
+             * Format: float
+             * @description Agreement about whom it is for.
+             */
+            audience: number;
+            /**
+             * Format: float
+             * @description Agreement in size.
+             */
+            size: number;
+            /**
+             * Format: float
+             * @description Negative for a product for pets or children where the query names no audience.
+             */
+            unasked_audience: number;
         };
         /** @description Something that speaks for a product beyond single words. */
         ExplainedBonus: {
@@ -605,6 +677,85 @@ export interface components {
              * @description What that gives.
              */
             score: number;
+        };
+        /** @description What each part of the evidence adds to a score. */
+        ExplainedContributions: {
+            /**
+             * Format: float
+             * @description The match of the words.
+             */
+            lexical: number;
+            /**
+             * Format: float
+             * @description The similarity of the meaning.
+             */
+            similarity: number;
+            /**
+             * Format: float
+             * @description How much of the query the product's words cover.
+             */
+            soft_coverage: number;
+            /**
+             * Format: float
+             * @description Whether the title names the thing.
+             */
+            names: number;
+            /**
+             * Format: float
+             * @description The category; negative for another one than the query asks for.
+             */
+            category: number;
+            /**
+             * Format: float
+             * @description Attributes that the query asks for; negative for contradictions.
+             */
+            attributes: number;
+            /**
+             * Format: float
+             * @description Being of the right kind with every attribute.
+             */
+            preference: number;
+        };
+        /** @description What is known about a product and a query. */
+        ExplainedEvidence: {
+            /**
+             * Format: float
+             * @description The match of the words, from 0 to 1.
+             */
+            lexical: number;
+            /**
+             * Format: float
+             * @description The cosine between query and product.
+             */
+            similarity: number;
+            /**
+             * Format: float
+             * @description The same after the query was moved toward known phrases.
+             */
+            phrase_similarity: number;
+            /**
+             * Format: float
+             * @description The share of the query that the product's words cover, by meaning where not literally.
+             */
+            soft_coverage: number;
+            /**
+             * Format: float
+             * @description Whether the title says a name of what the query asks for, from 0 to 1.
+             */
+            names: number;
+            /**
+             * Format: float
+             * @description How close a word of the title is to the thing that the query names: a cosine.
+             */
+            head: number;
+            /** @description Agreement with what the query asks for. */
+            attributes: components["schemas"]["ExplainedAttributes"];
+            /**
+             * Format: float
+             * @description The probability that the query means the product's category, or one above it; 0 if either is
+             *     unknown.
+             */
+            category: number;
         };
         /** @description What meaning gives. */
         ExplainedMeaning: {
@@ -623,6 +774,18 @@ export interface components {
              * @description How much of the whole score it decides, from 0 to 1.
              */
             weight: number;
+        };
+        /** @description The second stage of ranking. */
+        ExplainedRerank: {
+            /** @description What each part of the evidence adds to the score, which is their sum. */
+            contributions: components["schemas"]["ExplainedContributions"];
+            /** @description What is known about the product. */
+            evidence: components["schemas"]["ExplainedEvidence"];
+            /**
+             * Format: float
+             * @description How much the meaning of the query counts beside its words.
+             */
+            semantic_weight: number;
         };
         /** @description Something asked for that the product says. */
         ExplainedTerm: {
@@ -671,18 +834,23 @@ export interface components {
             bonuses: components["schemas"]["ExplainedBonus"][];
         };
         /**
-         * @description The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
-         *     weight is `score`.
+         * @description The parts of a product's score. Where there is a `rerank`, `score` is the sum of its
+         *     contributions; otherwise `words.score` times its weight plus `meaning.score` times its weight.
          */
         Explanation: {
             /**
              * Format: float
-             * @description How relevant the product is, from 0 to 1.
+             * @description How relevant the product is: about 1 for one that everything speaks for.
              */
             score: number;
             /** @description What its words give. */
             words: components["schemas"]["ExplainedWords"];
             meaning: components["schemas"]["ExplainedMeaning"] | null;
+            /**
+             * @description The second stage of ranking, which orders the best products of the first one, by words and
+             *     meaning, with more evidence. Left out for a product that it did not consider.
+             */
+            rerank?: components["schemas"]["ExplainedRerank"];
             /**
              * @description `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
              *     come before all others, in the order of their scores. Left out otherwise.
@@ -691,8 +859,9 @@ export interface components {
             /** @description `true` for the product whose key is the query: it comes before all others. Left out otherwise. */
             key?: boolean;
         };
-        /** @description How results are distributed: `price` by currency, the most frequent one first, and attributes by value. */
+        /** @description How results are distributed: `price` by currency, the most frequent one first, `category` by the categories directly below what results have in common or are filtered by, and attributes by value. */
         Facets: {
+            category?: components["schemas"]["CategoryFacet"];
             /** @description Prices, one entry for each currency, the most frequent one first. */
             price?: components["schemas"]["PriceFacet"][];
         } & {
@@ -718,9 +887,9 @@ export interface components {
          * @description What can be wrong with a field or an element, for programs. Later versions may know more.
          * @enum {string}
          */
-        FaultCode: "blank" | "conflict" | "control_character" | "empty" | "exclusive" | "invalid_amount" | "invalid_key" | "invalid_name" | "invalid_price" | "invalid_sort" | "invalid_url" | "no_change" | "not_found" | "out_of_range" | "precondition_failed" | "repeated" | "required" | "too_long" | "too_many" | "unknown_currency" | "unknown_field" | "unknown_parameter" | "unknown_role" | "unknown_type" | "wrong_type";
+        FaultCode: "blank" | "conflict" | "control_character" | "empty" | "exclusive" | "invalid_amount" | "invalid_key" | "invalid_name" | "invalid_price" | "invalid_sort" | "invalid_url" | "no_change" | "not_found" | "out_of_range" | "precondition_failed" | "repeated" | "required" | "too_long" | "too_many" | "unknown_category" | "unknown_currency" | "unknown_field" | "unknown_parameter" | "unknown_role" | "unknown_type" | "wrong_type";
         /**
-         * @description Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; any attribute with an array of strings (one of them, whatever their case and accents), with a boolean, or with a range for numbers; `not` with conditions in the same form, none of which may hold. A product without an attribute satisfies no condition on it; values of another type than the condition's are ignored.
+         * @description Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; `category` with an array of ids; any attribute with an array of strings (one of them, whatever their case and accents), with a boolean, or with a range for numbers; `not` with conditions in the same form, none of which may hold. Where the merchant states no `color`, `material`, `pattern`, `audience` or `size`, what the texts state counts, and a shade stands for its base color. A product without an attribute satisfies no condition on it; values of another type than the condition's are ignored.
          * @example {
          *       "color": [
          *         "green",
@@ -743,14 +912,32 @@ export interface components {
          */
         Filter: {
             price?: components["schemas"]["PriceRange"];
+            /** @description One of these categories or one below, by id (`fr-22`) or by its whole path (`Furniture > Sofas`). */
+            category?: string[];
             not?: components["schemas"]["Exclusions"];
         } & {
-            [key: string]: (string[] | boolean | components["schemas"]["NumberRange"] | components["schemas"]["PriceRange"] | components["schemas"]["Exclusions"]) | (string[] | boolean | components["schemas"]["NumberRange"]);
+            [key: string]: (string[] | boolean | components["schemas"]["NumberRange"] | components["schemas"]["PriceRange"] | string[] | components["schemas"]["Exclusions"]) | (string[] | boolean | components["schemas"]["NumberRange"]);
         };
         /** @description How the service is. */
         Health: {
             /** @description `ok`, or what is amiss. */
             status: string;
+        };
+        /**
+         * @description What the texts of a product state, as canonical values: *emerald* is `green`. Attributes that the
+         *     merchant states are left out, and so are those without values.
+         */
+        InferredAttributes: {
+            /** @description Its colors; shades count as their base. */
+            color?: string[];
+            /** @description Its materials; species and alloys count as their family. */
+            material?: string[];
+            /** @description Its patterns. */
+            pattern?: string[];
+            /** @description For whom it is made. */
+            audience?: string[];
+            /** @description Its sizes. */
+            size?: string[];
         };
         /** @description A picture of a product. */
         Media: {
@@ -846,6 +1033,10 @@ export interface components {
             created_at?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
             updated_at?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            category?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            inferred_attributes?: unknown;
         };
         /**
          * @description Products to create.
@@ -1069,6 +1260,10 @@ export interface components {
             url?: string;
             /** @description What the merchant states about it, if anything. */
             attributes?: components["schemas"]["Attributes"];
+            /** @description Where it belongs, as far as its texts say so; left out if that is not likely enough. */
+            category?: components["schemas"]["Category"];
+            /** @description What its texts state and the merchant does not, if anything. */
+            inferred_attributes?: components["schemas"]["InferredAttributes"];
             /**
              * Format: int64
              * @description The shop it belongs to.
@@ -1136,6 +1331,10 @@ export interface components {
             created_at?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
             updated_at?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            category?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            inferred_attributes?: unknown;
         };
         /**
          * @description Products to delete.
@@ -1202,6 +1401,10 @@ export interface components {
             created_at?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
             updated_at?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            category?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            inferred_attributes?: unknown;
         };
         /**
          * @description Products to change.
@@ -1278,6 +1481,10 @@ export interface components {
             created_at?: unknown;
             /** @description Ignored, so that what was read can be edited and sent back. */
             updated_at?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            category?: unknown;
+            /** @description Ignored, so that what was read can be edited and sent back. */
+            inferred_attributes?: unknown;
         };
         /**
          * @description Products to create or change, by key.
@@ -1355,9 +1562,9 @@ export interface components {
              * @example a linen sofa under $900
              */
             query?: string;
-            /** @description Conditions on the price and on attributes, all of which must hold. With a filter, `query` may be left out or blank: all products that match, newest first. */
+            /** @description Conditions on price, category and attributes, all of which must hold. With a filter, `query` may be left out or blank: all products that match, newest first. */
             filter?: components["schemas"]["Filter"];
-            /** @description What to count over all results, each name once: `price` or the name of an attribute. */
+            /** @description What to count over all results, each name once: `category`, `price` or the name of an attribute, stated or inferred. */
             facets?: string[];
             /**
              * Format: int64
@@ -1510,6 +1717,11 @@ export interface components {
              * @default true
              */
             corrections?: boolean;
+            /**
+             * @description What the thing is and has: `navy armchair`, `only cotton`. Its words are searched for in any case; switched off, they are only words.
+             * @default true
+             */
+            attributes?: boolean;
         };
         /** @description How the query was read. */
         Understood: {
@@ -1523,8 +1735,38 @@ export interface components {
              *     said.
              */
             corrections: components["schemas"]["UnderstoodCorrection"][];
+            /**
+             * @description What the thing should be or have, in the order it was said. It decides the order of results;
+             *     what is required is a condition.
+             */
+            attributes: components["schemas"]["UnderstoodAttribute"][];
+            /**
+             * @description What kind of thing it should be, if the query says so clearly. It decides no more than the
+             *     order of results.
+             */
+            category?: components["schemas"]["UnderstoodCategory"];
             /** @description The words left to search for, corrected. Empty if the query only sets conditions. */
             residual: string;
+        };
+        /** @description Something that the thing should be or have. */
+        UnderstoodAttribute: {
+            /** @description The attribute, as products and filters name it: `color`. */
+            name: string;
+            /** @description The values that will do, as products and filters name them: `blue` for *navy*. */
+            values: string[];
+            /** @description The piece of the query that says so. */
+            text: string;
+            /** @description Where it stands. */
+            span: components["schemas"]["CharacterSpan"];
+            /** @description Whether nothing else will do (`only`, `must be`): every product found has one of the values. */
+            required: boolean;
+        };
+        /** @description A kind of thing. */
+        UnderstoodCategory: {
+            /** @description Its id, as products and filters have it. */
+            id: string;
+            /** @description The names from the root of the taxonomy down to the category. */
+            path: string[];
         };
         /** @description A condition on a field of products. */
         UnderstoodConstraint: {
@@ -1836,14 +2078,21 @@ export type BulkCreated = components['schemas']['BulkCreated'];
 export type BulkDeleted = components['schemas']['BulkDeleted'];
 export type BulkUpdated = components['schemas']['BulkUpdated'];
 export type BulkUpserted = components['schemas']['BulkUpserted'];
+export type Category = components['schemas']['Category'];
+export type CategoryCount = components['schemas']['CategoryCount'];
+export type CategoryFacet = components['schemas']['CategoryFacet'];
 export type ChangeRecord = components['schemas']['ChangeRecord'];
 export type ChangesPage = components['schemas']['ChangesPage'];
 export type CharacterSpan = components['schemas']['CharacterSpan'];
 export type ElementFault = components['schemas']['ElementFault'];
 export type Encoder = components['schemas']['Encoder'];
 export type Exclusions = components['schemas']['Exclusions'];
+export type ExplainedAttributes = components['schemas']['ExplainedAttributes'];
 export type ExplainedBonus = components['schemas']['ExplainedBonus'];
+export type ExplainedContributions = components['schemas']['ExplainedContributions'];
+export type ExplainedEvidence = components['schemas']['ExplainedEvidence'];
 export type ExplainedMeaning = components['schemas']['ExplainedMeaning'];
+export type ExplainedRerank = components['schemas']['ExplainedRerank'];
 export type ExplainedTerm = components['schemas']['ExplainedTerm'];
 export type ExplainedWords = components['schemas']['ExplainedWords'];
 export type Explanation = components['schemas']['Explanation'];
@@ -1852,6 +2101,7 @@ export type Fault = components['schemas']['Fault'];
 export type FaultCode = components['schemas']['FaultCode'];
 export type Filter = components['schemas']['Filter'];
 export type Health = components['schemas']['Health'];
+export type InferredAttributes = components['schemas']['InferredAttributes'];
 export type Media = components['schemas']['Media'];
 export type NewMedia = components['schemas']['NewMedia'];
 export type NewProduct = components['schemas']['NewProduct'];
@@ -1884,6 +2134,8 @@ export type Token = components['schemas']['Token'];
 export type TokenRequest = components['schemas']['TokenRequest'];
 export type Understand = components['schemas']['Understand'];
 export type Understood = components['schemas']['Understood'];
+export type UnderstoodAttribute = components['schemas']['UnderstoodAttribute'];
+export type UnderstoodCategory = components['schemas']['UnderstoodCategory'];
 export type UnderstoodConstraint = components['schemas']['UnderstoodConstraint'];
 export type UnderstoodCorrection = components['schemas']['UnderstoodCorrection'];
 export type UnderstoodExclusion = components['schemas']['UnderstoodExclusion'];
@@ -1983,10 +2235,23 @@ export interface operations {
                      *           "in_stock": true,
                      *           "seats": 3
                      *         },
+                     *         "category": {
+                     *           "confidence": 0.97,
+                     *           "id": "fr-22",
+                     *           "path": [
+                     *             "Furniture",
+                     *             "Sofas"
+                     *           ]
+                     *         },
                      *         "created_at": "2026-01-02T03:04:05.678901Z",
                      *         "description": "Three seats, washable covers.",
                      *         "hidden": false,
                      *         "id": 17,
+                     *         "inferred_attributes": {
+                     *           "material": [
+                     *             "linen"
+                     *           ]
+                     *         },
                      *         "key": "SOFA-3-GREEN",
                      *         "media": [
                      *           {
@@ -2056,10 +2321,23 @@ export interface operations {
                      *         "in_stock": true,
                      *         "seats": 3
                      *       },
+                     *       "category": {
+                     *         "confidence": 0.97,
+                     *         "id": "fr-22",
+                     *         "path": [
+                     *           "Furniture",
+                     *           "Sofas"
+                     *         ]
+                     *       },
                      *       "created_at": "2026-01-02T03:04:05.678901Z",
                      *       "description": "Three seats, washable covers.",
                      *       "hidden": false,
                      *       "id": 17,
+                     *       "inferred_attributes": {
+                     *         "material": [
+                     *           "linen"
+                     *         ]
+                     *       },
                      *       "key": "SOFA-3-GREEN",
                      *       "media": [
                      *         {
@@ -2372,10 +2650,23 @@ export interface operations {
                      *         "in_stock": true,
                      *         "seats": 3
                      *       },
+                     *       "category": {
+                     *         "confidence": 0.97,
+                     *         "id": "fr-22",
+                     *         "path": [
+                     *           "Furniture",
+                     *           "Sofas"
+                     *         ]
+                     *       },
                      *       "created_at": "2026-01-02T03:04:05.678901Z",
                      *       "description": "Three seats, washable covers.",
                      *       "hidden": false,
                      *       "id": 17,
+                     *       "inferred_attributes": {
+                     *         "material": [
+                     *           "linen"
+                     *         ]
+                     *       },
                      *       "key": "SOFA-3-GREEN",
                      *       "media": [
                      *         {
@@ -2460,10 +2751,23 @@ export interface operations {
                      *         "in_stock": true,
                      *         "seats": 3
                      *       },
+                     *       "category": {
+                     *         "confidence": 0.97,
+                     *         "id": "fr-22",
+                     *         "path": [
+                     *           "Furniture",
+                     *           "Sofas"
+                     *         ]
+                     *       },
                      *       "created_at": "2026-01-02T03:04:05.678901Z",
                      *       "description": "Three seats, washable covers.",
                      *       "hidden": false,
                      *       "id": 17,
+                     *       "inferred_attributes": {
+                     *         "material": [
+                     *           "linen"
+                     *         ]
+                     *       },
                      *       "key": "SOFA-3-GREEN",
                      *       "media": [
                      *         {
@@ -2607,10 +2911,23 @@ export interface operations {
                      *             "in_stock": true,
                      *             "seats": 3
                      *           },
+                     *           "category": {
+                     *             "confidence": 0.97,
+                     *             "id": "fr-22",
+                     *             "path": [
+                     *               "Furniture",
+                     *               "Sofas"
+                     *             ]
+                     *           },
                      *           "created_at": "2026-01-02T03:04:05.678901Z",
                      *           "description": "Three seats, washable covers.",
                      *           "hidden": false,
                      *           "id": 17,
+                     *           "inferred_attributes": {
+                     *             "material": [
+                     *               "linen"
+                     *             ]
+                     *           },
                      *           "key": "SOFA-3-GREEN",
                      *           "media": [
                      *             {
@@ -2628,6 +2945,27 @@ export interface operations {
                      *       "query": "a linnen sofa under $900",
                      *       "total": 1,
                      *       "understood": {
+                     *         "attributes": [
+                     *           {
+                     *             "name": "material",
+                     *             "required": false,
+                     *             "span": {
+                     *               "end": 8,
+                     *               "start": 2
+                     *             },
+                     *             "text": "linnen",
+                     *             "values": [
+                     *               "linen"
+                     *             ]
+                     *           }
+                     *         ],
+                     *         "category": {
+                     *           "id": "fr-22",
+                     *           "path": [
+                     *             "Furniture",
+                     *             "Sofas"
+                     *           ]
+                     *         },
                      *         "constraints": [
                      *           {
                      *             "currency": "USD",
@@ -2724,10 +3062,23 @@ export interface operations {
                      *             "in_stock": true,
                      *             "seats": 3
                      *           },
+                     *           "category": {
+                     *             "confidence": 0.97,
+                     *             "id": "fr-22",
+                     *             "path": [
+                     *               "Furniture",
+                     *               "Sofas"
+                     *             ]
+                     *           },
                      *           "created_at": "2026-01-02T03:04:05.678901Z",
                      *           "description": "Three seats, washable covers.",
                      *           "hidden": false,
                      *           "id": 17,
+                     *           "inferred_attributes": {
+                     *             "material": [
+                     *               "linen"
+                     *             ]
+                     *           },
                      *           "key": "SOFA-3-GREEN",
                      *           "media": [
                      *             {

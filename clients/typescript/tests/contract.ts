@@ -228,7 +228,9 @@ test("search keeps the conditions of a query and says how it read them", async (
   const explanation = found.products[0]?.explanation;
   assert.ok(explanation && explanation.score > 0);
 
-  const understand = { price: false, exclusions: false, sort: false, corrections: false };
+  assert.ok(explanation.rerank && explanation.rerank.contributions.lexical >= 0);
+
+  const understand = { price: false, exclusions: false, sort: false, corrections: false, attributes: false };
   const asWords = await orThrow(shop.POST("/api/v1/search", { body: { query, understand } }));
   assert.deepEqual(asWords.understood.constraints, []);
   assert.ok(asWords.products.some((product) => product.id === leather));
@@ -239,6 +241,22 @@ test("search keeps the conditions of a query and says how it read them", async (
   assert.equal(first.understood.sort?.order, "price_ascending");
   assert.equal(first.total, 3);
   assert.deepEqual([first.products[0]?.id, next.products[0]?.id], [leather, linen]);
+});
+
+test("what is inferred is returned, filtered by and counted", async () => {
+  const [linen] = ids;
+  const filter: Filter = { category: ["Furniture > Sofas"], material: ["linen"] };
+  const body = { query: "only linen sofas", filter, facets: ["category", "material"] };
+  const found = await orThrow(shop.POST("/api/v1/search", { body }));
+  const [product] = found.products;
+  assert.deepEqual([found.total, product?.id, product?.category?.path.slice(0, 2)], [1, linen, ["Furniture", "Sofas"]]);
+  assert.deepEqual(product?.inferred_attributes, { material: ["linen"] });
+  const asked = found.understood.attributes.map(({ name, values, text, required }) => [name, values, text, required]);
+  assert.deepEqual(asked, [["material", ["linen"], "linen", true]]);
+  assert.equal(found.facets?.category?.missing, 0);
+  assert.deepEqual(found.facets?.["material"]?.values, [{ value: "linen", count: 1 }]);
+  const refused = await problem(shop.POST("/api/v1/search", { body: { filter: { category: ["zz"] } } }), 422);
+  assert.deepEqual([refused.errors?.[0]?.field, refused.errors?.[0]?.code], ["filter.category[0]", "unknown_category"]);
 });
 
 test("what is like a product", async () => {

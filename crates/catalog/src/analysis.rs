@@ -15,6 +15,7 @@ mod measure;
 mod query_terms;
 mod stem;
 mod stop_words;
+mod title;
 mod units;
 
 use unicode_normalization::char::is_combining_mark;
@@ -28,6 +29,7 @@ use fold::fold_up_to;
 pub use query_terms::{Alternative, QueryTerms, Term};
 pub(crate) use stem::singular;
 pub(crate) use stop_words::{is_function_word, stop_words};
+pub use title::{content_words, for_each_title_word};
 
 /// Longer forms are truncated to this length, in products and queries alike.
 pub const MAX_WORD_BYTES: usize = 64;
@@ -94,6 +96,7 @@ pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
             }
         }
         Lexeme::Break => f(None),
+        Lexeme::Pause => {}
     });
 }
 
@@ -109,7 +112,7 @@ pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
         }
         Lexeme::Measured([dimension]) => f(cut(&dimension.joined())),
         Lexeme::Measured(dimensions) => f(cut(&measure::size_of(dimensions))),
-        Lexeme::Break => {}
+        Lexeme::Break | Lexeme::Pause => {}
     });
 }
 
@@ -130,10 +133,14 @@ enum Lexeme<'a> {
     Measured(&'a [Measure]),
     /// The next word belongs to another sentence, line or list item.
     Break,
+    /// The next word belongs to the same sentence, after a comma, a dash or a bracket.
+    Pause,
 }
 
 /// Characters that end a sentence, line or list item.
 const BREAKS: [char; 7] = ['.', '!', '?', ';', '\n', '|', '•'];
+/// Characters that separate the parts of a sentence.
+const PAUSES: [char; 8] = [',', ':', '(', ')', '[', ']', '–', '—'];
 
 /// Calls `f` with the lexemes of a text, in order, up to the byte limit for its kind.
 fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
@@ -173,12 +180,14 @@ fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
     }
 }
 
-/// Skips to the next word, and reports a break if the gap contains one.
+/// Skips to the next word, and reports a break or a pause if the gap contains one.
 fn skip_gap<'a>(text: &'a str, f: &mut impl FnMut(Lexeme<'_>)) -> &'a str {
     let rest = from_first_word(text);
     let gap = &text[..text.len() - rest.len()];
     if !rest.is_empty() && gap.contains(BREAKS) {
         f(Lexeme::Break);
+    } else if !rest.is_empty() && (gap.contains(PAUSES) || gap.contains(" - ")) {
+        f(Lexeme::Pause);
     }
     rest
 }

@@ -3,6 +3,8 @@
 //! The functions that compute the score also produce the parts, for the products of one page:
 //! [`Explanation::sum`] is the score that ordered them.
 
+use crate::reranking::{Contributions, Evidence, QueryEvidence};
+
 /// The parts of a product's score.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
@@ -12,11 +14,26 @@ pub struct Explanation {
     pub lexical: LexicalPart,
     /// The dense part; `None` where the query or the product has no vector.
     pub dense: Option<DensePart>,
+    /// The second stage; `None` for a product that it did not consider. Its sum is the score then.
+    pub rerank: Option<RerankPart>,
     /// Whether the product claims to be free of what the query excludes ("nickel-free"). Such
     /// products come before all others, in the order of their scores.
     pub claims: bool,
     /// Whether the query is the product's key. That product comes before all others.
     pub key: bool,
+}
+
+/// The second stage of a score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RerankPart {
+    /// What is known about the query and its candidates as a whole.
+    pub query: QueryEvidence,
+    /// The evidence about the product.
+    pub evidence: Evidence,
+    /// What it adds to the score.
+    pub contributions: Contributions,
+    /// How much the meaning of the query counts beside its words.
+    pub semantic_weight: f32,
 }
 
 /// The lexical part of a score.
@@ -72,8 +89,11 @@ pub struct DensePart {
 }
 
 impl Explanation {
-    /// The weighted sum of the parts.
+    /// The sum of the parts.
     pub fn sum(&self) -> f32 {
+        if let Some(part) = &self.rerank {
+            return part.contributions.sum();
+        }
         let dense = self.dense.map_or(0.0, |part| part.score * part.weight);
         self.lexical.score * self.lexical.weight + dense
     }

@@ -1,15 +1,23 @@
-//! Facets: how the products of a result are distributed over the values of an attribute or over
-//! prices. [`AttributeCounts`] and [`PriceCounts`] collect what the products of a result have, and
-//! turn it into a facet.
+//! Facets: how the products of a result are distributed over the values of an attribute, over
+//! prices or over categories. [`AttributeCounts`], [`PriceCounts`] and [`CategoryCounts`] collect
+//! what the products of a result have, and turn it into a facet.
 
+mod categories;
 mod counts;
 mod histogram;
 
 use rust_decimal::Decimal;
 
-use crate::{attributes::AttributeName, currency::Currency};
+use crate::{
+    attributes::AttributeName,
+    currency::Currency,
+    inference::{attributes::Attribute, category::CategoryIndex},
+};
 
-pub use self::counts::{AttributeCounts, PriceCounts};
+pub use self::{
+    categories::CategoryCounts,
+    counts::{AttributeCounts, PriceCounts},
+};
 
 /// The most facets of a request.
 pub const MAX_FACETS: usize = 20;
@@ -23,15 +31,27 @@ pub const DEFAULT_FACET_LIMIT: usize = 20;
 pub enum FacetField {
     /// The price, by currency.
     Price,
-    /// An attribute.
+    /// The category.
+    Category,
+    /// An attribute, the merchant's or inferred.
     Attribute(AttributeName),
 }
 
 impl FacetField {
+    /// Whether it counts what is inferred.
+    pub fn uses_inference(&self) -> bool {
+        match self {
+            Self::Price => false,
+            Self::Category => true,
+            Self::Attribute(name) => Attribute::by_name(name.as_str()).is_some(),
+        }
+    }
+
     /// The name in requests and responses.
     pub fn name(&self) -> &str {
         match self {
             Self::Price => "price",
+            Self::Category => "category",
             Self::Attribute(name) => name.as_str(),
         }
     }
@@ -48,6 +68,29 @@ pub enum Facet {
     Attribute(AttributeFacet),
     /// Of prices, one for each currency; the most frequent currency first.
     Price(Vec<PriceFacet>),
+    /// Of categories.
+    Category(CategoryFacet),
+}
+
+/// The counts of the categories directly below one: the required one, or the deepest that all
+/// products of the result have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CategoryFacet {
+    /// The category whose children are counted; `None` counts the roots of the taxonomy.
+    pub parent: Option<CategoryIndex>,
+    /// Its children that have products, by descending count, then by id.
+    pub values: Vec<CategoryCount>,
+    /// Products without a category.
+    pub missing: usize,
+}
+
+/// The number of products of a category.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CategoryCount {
+    /// The category.
+    pub category: CategoryIndex,
+    /// How many products belong to it or to a category below it.
+    pub count: usize,
 }
 
 /// The counts of an attribute. A name may have values of several types.

@@ -1,11 +1,18 @@
-//! Filters: conditions on price and attributes that a request states as data.
+//! Filters: conditions on price, category and attributes that a request states as data.
 //!
 //! [`ProductFilter::matches`] defines what a filter means, for one product. The index evaluates
 //! the same conditions over columns.
 
+use std::ops::Range;
+
 use crate::{
     analysis,
     attributes::{AttributeName, AttributeValue, Attributes, Number},
+    inference::{
+        Inferred,
+        attributes::Attribute,
+        category::{CategoryIndex, Taxonomy},
+    },
     price::Money,
     query_parser::PriceConstraint,
 };
@@ -63,6 +70,16 @@ impl AttributeTest {
             _ => false,
         }
     }
+
+    /// The inferred values that satisfy the test, a bit each. A shade stands for its base color.
+    pub fn inferred_values(&self, attribute: Attribute) -> u64 {
+        match self {
+            Self::AnyOf(wanted) => {
+                wanted.iter().fold(0, |bits, text| bits | attribute.parse(text.as_str()))
+            }
+            Self::Is(_) | Self::Between { .. } => 0,
+        }
+    }
 }
 
 /// A condition of a filter.
@@ -70,25 +87,54 @@ impl AttributeTest {
 pub enum Condition {
     /// On the price.
     Price(PriceConstraint),
-    /// On an attribute. A product without it does not satisfy the condition.
+    /// On an attribute. A product without it does not satisfy the condition. What is inferred
+    /// counts where the merchant does not state the attribute.
     Attribute(AttributeName, AttributeTest),
+    /// The same, required by the words of a query. Like other conditions in words, it restricts
+    /// every facet.
+    Required(AttributeName, AttributeTest),
+    /// On the category: within one of these ranges of numbers, each a node of the taxonomy with
+    /// everything below it. A product without a category does not satisfy the condition.
+    Category(Vec<Range<u16>>),
 }
 
 impl Condition {
-    /// What the condition is about, as facets name it: `price` or the attribute.
+    /// The condition that a product belongs to one of these categories or below it.
+    pub fn within(taxonomy: &Taxonomy, categories: &[CategoryIndex]) -> Self {
+        Self::Category(categories.iter().map(|category| taxonomy.below(*category)).collect())
+    }
+
+    /// What the condition is about, as facets name it: `price`, `category` or the attribute. Empty
+    /// for a condition in words, which is of no facet's own.
     pub fn field(&self) -> &str {
         match self {
             Self::Price(_) => "price",
+            Self::Category(_) => "category",
             Self::Attribute(name, _) => name.as_str(),
+            Self::Required(..) => "",
         }
     }
 
     /// Whether a product satisfies the condition. An unparsable price satisfies none.
-    pub fn matches(&self, price: Option<Money>, attributes: &Attributes) -> bool {
+    pub fn matches(
+        &self,
+        price: Option<Money>,
+        attributes: &Attributes,
+        inferred: &Inferred,
+    ) -> bool {
         match self {
             Self::Price(constraint) => price.is_some_and(|price| constraint.admits(price)),
-            Self::Attribute(name, test) => {
-                attributes.get(name.as_str()).is_some_and(|value| test.matches(value))
+            Self::Category(ranges) => inferred
+                .category_index()
+                .is_some_and(|category| ranges.iter().any(|range| range.contains(&category.0))),
+            Self::Attribute(name, test) | Self::Required(name, test) => {
+                match attributes.get(name.as_str()) {
+                    Some(value) => test.matches(value),
+                    None => Attribute::by_name(name.as_str()).is_some_and(|attribute| {
+                        let values = inferred.values_of(attribute, attributes);
+                        values != 0 && values & test.inferred_values(attribute) != 0
+                    }),
+                }
             }
         }
     }
@@ -121,9 +167,37 @@ impl ProductFilter {
     }
 
     /// Whether a product matches.
-    pub fn matches(&self, price: Option<Money>, attributes: &Attributes) -> bool {
-        self.all.iter().all(|condition| condition.matches(price, attributes))
-            && !self.none.iter().any(|condition| condition.matches(price, attributes))
+    pub fn matches(
+        &self,
+        price: Option<Money>,
+        attributes: &Attributes,
+        inferred: &Inferred,
+    ) -> bool {
+        let holds = |condition: &Condition| condition.matches(price, attributes, inferred);
+        self.all.iter().all(holds) && !self.none.iter().any(holds)
+    }
+
+    /// The deepest category that all required categories have in common; `None` if none is
+    /// required, or if they have none in common.
+    pub fn category(&self, taxonomy: &Taxonomy) -> Option<CategoryIndex> {
+        let ranges = self.all.iter().filter_map(|condition| match condition {
+            Condition::Category(ranges) => Some(ranges),
+            _ => None,
+        });
+        let mut nodes = ranges.flatten().map(|range| CategoryIndex(range.start));
+        let first = nodes.next()?;
+        nodes.try_fold(first, |common, next| taxonomy.common_ancestor(common, next))
+    }
+
+    /// Whether it depends on what is inferred.
+    pub fn uses_inference(&self) -> bool {
+        self.all.iter().chain(&self.none).any(|condition| match condition {
+            Condition::Price(_) => false,
+            Condition::Category(_) => true,
+            Condition::Attribute(name, _) | Condition::Required(name, _) => {
+                Attribute::by_name(name.as_str()).is_some()
+            }
+        })
     }
 
     /// The filter without its conditions on a field: what the counts of a facet are restricted by.
@@ -140,7 +214,10 @@ mod tests {
     use rust_decimal::Decimal;
 
     use super::*;
-    use crate::price::Price;
+    use crate::{
+        inference::{attributes::infer_product, category},
+        price::Price,
+    };
 
     fn name(raw: &str) -> AttributeName {
         AttributeName::parse(raw).unwrap()
@@ -166,7 +243,7 @@ mod tests {
 
     fn matches(all: Vec<Condition>, none: Vec<Condition>) -> bool {
         let price = Price::parse("$10").unwrap().money();
-        ProductFilter { all, none }.matches(price, &shoe())
+        ProductFilter { all, none }.matches(price, &shoe(), &Inferred::default())
     }
 
     #[test]
@@ -198,6 +275,59 @@ mod tests {
     }
 
     #[test]
+    fn inferred_values_count_where_the_merchant_states_none() {
+        let inferred = |title: &str| Inferred {
+            attributes: infer_product(title, "", Attributes::none()),
+            category: None,
+        };
+        let matches = |title: &str, merchant: &Attributes, condition: Condition| {
+            ProductFilter { all: vec![condition], none: vec![] }.matches(
+                None,
+                merchant,
+                &inferred(title),
+            )
+        };
+        let none = Attributes::none();
+        for value in ["green", "GREEN", "emerald", "Émerald"] {
+            assert!(matches("Green wool scarf", none, any_of("color", &[value])), "{value}");
+        }
+        assert!(!matches("Green wool scarf", none, any_of("color", &["red", "striped"])));
+        assert!(matches("Green wool scarf", none, any_of("material", &["wool"])));
+        assert!(!matches("Green wool scarf", none, any_of("brand", &["green"])));
+        // The shoe is red and blue, whatever its title says, and its size is a number.
+        assert!(!matches("Green shoe", &shoe(), any_of("color", &["green"])));
+        assert!(!matches("Large green shoe", &shoe(), any_of("size", &["large"])));
+        let is = Condition::Attribute(name("color"), AttributeTest::Is(true));
+        assert!(!matches("Green scarf", none, is));
+    }
+
+    #[test]
+    fn a_category_includes_everything_below_it() {
+        let taxonomy = Taxonomy::new((&b"a\tA\na-1\tB\na-1-1\tC\na-2\tD\nb\tE\n"[..]).into());
+        let taxonomy = taxonomy.unwrap();
+        let id = |id: &str| taxonomy.with_id(id).unwrap();
+        let filter = |all: &[&str]| {
+            let nodes: Vec<_> = all.iter().map(|one| id(one)).collect();
+            ProductFilter { all: vec![Condition::within(&taxonomy, &nodes)], none: vec![] }
+        };
+        let matches = |of: &str, all: &[&str]| {
+            let category = Some(category::Inferred { category: id(of), confidence: 90 });
+            let inferred = Inferred { category, ..Inferred::default() };
+            filter(all).matches(None, Attributes::none(), &inferred)
+        };
+        assert!(matches("a-1-1", &["a-1"]) && matches("a-1", &["a-1"]));
+        assert!(!matches("a", &["a-1"]) && !matches("a-2", &["a-1"]));
+        assert!(matches("a-2", &["b", "a-2"]) && !matches("a-2", &[]));
+        assert!(!filter(&["a"]).matches(None, Attributes::none(), &Inferred::default()));
+        let common = |all: &[&str]| filter(all).category(&taxonomy).map(|at| taxonomy.id(at));
+        assert_eq!(common(&["a-1-1"]), Some("a-1-1"));
+        assert_eq!(common(&["a-2", "a-1-1"]), Some("a"));
+        assert_eq!(common(&["a", "b"]), None);
+        assert_eq!(common(&[]), None);
+        assert!(filter(&["a"]).without("category").is_empty());
+    }
+
+    #[test]
     fn a_facets_own_conditions_are_left_out() {
         let constraint = PriceConstraint::between(None, Some(Decimal::TEN), None);
         let filter = ProductFilter {
@@ -208,5 +338,11 @@ mod tests {
         assert!(filter.without("color").none.is_empty());
         assert_eq!(filter.without("price").all.len(), 1);
         assert_eq!(filter.without("brand"), filter);
+        let test = AttributeTest::AnyOf(vec![FoldedText::of("red")]);
+        let in_words =
+            ProductFilter { all: vec![Condition::Required(name("color"), test)], none: vec![] };
+        assert_eq!(in_words.without("color"), in_words);
+        assert!(!in_words.has_conditions_on("color"));
+        assert!(in_words.matches(None, &shoe(), &Inferred::default()));
     }
 }

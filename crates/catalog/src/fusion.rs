@@ -136,12 +136,19 @@ impl Fusion {
             let score = signals.dense_score();
             DensePart { similarity, score, weight: 1.0 - weight }
         });
-        Explanation { score: self.score(signals), lexical, dense, claims: false, key: false }
+        let score = self.score(signals);
+        Explanation { score, lexical, dense, rerank: None, claims: false, key: false }
     }
 
     /// The lowest relevant score.
     pub fn cutoff(&self) -> Cutoff {
         self.cutoff
+    }
+
+    /// The lowest relevant score of a query with a vector by other parameters, with the same lexical
+    /// weight.
+    pub fn cutoff_by(&self, params: &FusionParams, profile: QueryProfile) -> Cutoff {
+        params.lexical_cutoff.mixed(self.lexical_weight(), params.dense_cutoff(profile))
     }
 }
 

@@ -39,7 +39,10 @@ pub(crate) struct Tokens<'t> {
 
 impl<'t> Tokens<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
-        let mut all = Self { text, folded: String::with_capacity(text.len()), tokens: Vec::new() };
+        /// Usual texts have fewer tokens than one in this many bytes.
+        const BYTES_OF_A_TOKEN: usize = 4;
+        let tokens = Vec::with_capacity(text.len() / BYTES_OF_A_TOKEN);
+        let mut all = Self { text, folded: String::with_capacity(text.len()), tokens };
         let mut scratch = String::new();
         let mut at = 0;
         while let Some(first) = text[at..].chars().next() {
@@ -137,6 +140,18 @@ fn token_at_start_of(text: &str, first: char) -> (TokenKind, usize) {
     if first.is_ascii_digit() {
         return (TokenKind::Digits, digits_len(text.as_bytes()));
     }
+    if first.is_ascii() && !first.is_ascii_alphabetic() {
+        return (TokenKind::Sign, 1);
+    }
+    // Most words are of ASCII letters, and end before an ASCII character that is none of a word.
+    let letters = text.bytes().take_while(u8::is_ascii_alphabetic).count();
+    match text.as_bytes().get(letters) {
+        None => return (TokenKind::Word, letters),
+        Some(end) if letters > 0 && end.is_ascii() && !matches!(end, b'\'' | b'`') => {
+            return (TokenKind::Word, letters);
+        }
+        _ => {}
+    }
     if !is_word_char(first) {
         return (TokenKind::Sign, first.len_utf8());
     }
@@ -176,7 +191,9 @@ fn is_accent_for_apostrophe(c: char) -> bool {
 fn fold_word(into: &mut String, scratch: &mut String, word: &str) {
     let is_plain = word.bytes().all(|byte| byte.is_ascii_alphabetic());
     if is_plain {
-        into.extend(word.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+        let start = into.len();
+        into.push_str(word);
+        into[start..].make_ascii_lowercase();
         return;
     }
     scratch.clear();

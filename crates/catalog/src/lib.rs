@@ -24,6 +24,7 @@ pub mod product;
 pub mod query;
 pub mod query_parser;
 pub mod ranking;
+pub mod reranking;
 pub mod sort;
 pub mod spelling;
 pub mod text;

@@ -7,6 +7,7 @@ use crate::{
     attributes::Attributes,
     change::Seq,
     http_url::ProductUrl,
+    inference::Inferred,
     key::Key,
     media::Media,
     price::Price,
@@ -162,6 +163,8 @@ pub struct Product {
     pub url: Option<ProductUrl>,
     /// What the merchant states besides the texts.
     pub attributes: Attributes,
+    /// What its texts and attributes state.
+    pub inferred: Inferred,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it was last written.
@@ -171,8 +174,15 @@ pub struct Product {
 }
 
 impl Product {
-    /// The product that a draft becomes.
-    pub fn create(id: ProductId, shop: ShopId, draft: Draft, at: Timestamp, version: Seq) -> Self {
+    /// The product that a draft becomes. `inferred` is what the draft states.
+    pub fn create(
+        id: ProductId,
+        shop: ShopId,
+        draft: Draft,
+        inferred: Inferred,
+        at: Timestamp,
+        version: Seq,
+    ) -> Self {
         let Draft { title, description, price, hidden, media, key, url, attributes } = draft;
         Self {
             id,
@@ -185,13 +195,15 @@ impl Product {
             key,
             url,
             attributes,
+            inferred,
             created_at: at,
             updated_at: at,
             version,
         }
     }
 
-    /// The product after a patch.
+    /// The product after a patch. What is inferred stays as it is: it follows the texts and
+    /// attributes of the result, which the caller infers again.
     pub fn apply(mut self, patch: Patch, at: Timestamp, version: Seq) -> Self {
         let Patch { title, description, price, hidden, media, key, url, attributes } = patch;
         self.title = title.unwrap_or(self.title);
@@ -232,7 +244,8 @@ mod tests {
         let draft = Draft::new(Title::parse("Sofa").unwrap(), Price::parse("$5").unwrap());
         let draft = Draft { description, ..draft };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
-        let before = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
+        let inferred = Inferred::default();
+        let before = Product::create(id, shop, draft, inferred, Timestamp::UNIX_EPOCH, Seq(1));
         let later = Timestamp::from_second(5).unwrap();
         let after =
             before.clone().apply(Patch { hidden: Some(true), ..Patch::default() }, later, Seq(2));

@@ -18,6 +18,7 @@ mod engine;
 mod housekeeping;
 pub mod http_client;
 pub mod index;
+pub mod inference;
 mod read_pool;
 mod replication;
 mod search;

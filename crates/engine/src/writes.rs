@@ -15,8 +15,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use crate::{
-    embed::Embedding,
-    store::{NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction},
+    store::{Derived, NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction},
     tokens::{IssuedToken, Secret},
 };
 
@@ -105,11 +104,11 @@ impl<T> IdempotencyRequest<T> {
     }
 }
 
-/// Creates products, each with its instant vector if that was made before. Each is created or
-/// refused on its own.
+/// Creates products, each with what was derived from it before. Each is created or refused on its
+/// own.
 pub struct Create {
     pub(crate) pass: WritePass,
-    pub(crate) drafts: Vec<(Draft, Option<Embedding>)>,
+    pub(crate) drafts: Vec<(Draft, Derived)>,
     pub(crate) idempotency: Option<IdempotencyRequest<Result<Product, Refusal>>>,
 }
 
@@ -152,13 +151,13 @@ impl Write for Create {
         let keys: Vec<_> = self.drafts.iter().filter_map(|(draft, _)| draft.key.as_ref()).collect();
         transaction.prefetch_keys(shop, &keys)?;
         let mut outcomes = Vec::with_capacity(self.drafts.len());
-        for (draft, embedding) in &self.drafts {
+        for (draft, derived) in &self.drafts {
             let holder = draft.key.as_ref().map(|key| transaction.key_holder(shop, key));
             outcomes.push(match holder.transpose()?.flatten() {
                 Some(holder) => Err(Refusal::KeyTaken(holder)),
                 None => {
-                    let (draft, embedding) = (draft.clone(), embedding.clone());
-                    Ok(transaction.create_embedded(shop, draft, embedding, context.now)?)
+                    let (draft, derived) = (draft.clone(), derived.clone());
+                    Ok(transaction.create_derived(shop, draft, derived, context.now)?)
                 }
             });
         }

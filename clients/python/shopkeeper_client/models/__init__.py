@@ -6,6 +6,9 @@ from .bulk_created import BulkCreated
 from .bulk_deleted import BulkDeleted
 from .bulk_updated import BulkUpdated
 from .bulk_upserted import BulkUpserted
+from .category import Category
+from .category_count import CategoryCount
+from .category_facet import CategoryFacet
 from .change_record import ChangeRecord
 from .change_record_change import ChangeRecordChange
 from .changes_page import ChangesPage
@@ -13,8 +16,12 @@ from .character_span import CharacterSpan
 from .element_fault import ElementFault
 from .encoder import Encoder
 from .exclusions import Exclusions
+from .explained_attributes import ExplainedAttributes
 from .explained_bonus import ExplainedBonus
+from .explained_contributions import ExplainedContributions
+from .explained_evidence import ExplainedEvidence
 from .explained_meaning import ExplainedMeaning
+from .explained_rerank import ExplainedRerank
 from .explained_term import ExplainedTerm
 from .explained_words import ExplainedWords
 from .explanation import Explanation
@@ -23,6 +30,7 @@ from .fault import Fault
 from .fault_code import FaultCode
 from .filter_ import Filter
 from .health import Health
+from .inferred_attributes import InferredAttributes
 from .media import Media
 from .media_type import MediaType
 from .new_media import NewMedia
@@ -57,6 +65,8 @@ from .token import Token
 from .token_request import TokenRequest
 from .understand import Understand
 from .understood import Understood
+from .understood_attribute import UnderstoodAttribute
+from .understood_category import UnderstoodCategory
 from .understood_constraint import UnderstoodConstraint
 from .understood_constraint_field import UnderstoodConstraintField
 from .understood_constraint_operation import UnderstoodConstraintOperation
@@ -74,6 +84,9 @@ __all__ = (
     "BulkDeleted",
     "BulkUpdated",
     "BulkUpserted",
+    "Category",
+    "CategoryCount",
+    "CategoryFacet",
     "ChangeRecord",
     "ChangeRecordChange",
     "ChangesPage",
@@ -81,8 +94,12 @@ __all__ = (
     "ElementFault",
     "Encoder",
     "Exclusions",
+    "ExplainedAttributes",
     "ExplainedBonus",
+    "ExplainedContributions",
+    "ExplainedEvidence",
     "ExplainedMeaning",
+    "ExplainedRerank",
     "ExplainedTerm",
     "ExplainedWords",
     "Explanation",
@@ -91,6 +108,7 @@ __all__ = (
     "FaultCode",
     "Filter",
     "Health",
+    "InferredAttributes",
     "Media",
     "MediaType",
     "NewMedia",
@@ -125,6 +143,8 @@ __all__ = (
     "TokenRequest",
     "Understand",
     "Understood",
+    "UnderstoodAttribute",
+    "UnderstoodCategory",
     "UnderstoodConstraint",
     "UnderstoodConstraintField",
     "UnderstoodConstraintOperation",

@@ -22,6 +22,8 @@ class Exclusions:
 
     price: PriceRange | Unset = UNSET
     """ Prices from `min` to `max`, both included. Every part may be left out. """
+    category: list[str] | Unset = UNSET
+    """ One of these categories or one below, by id (`fr-22`) or by its whole path (`Furniture > Sofas`). """
     additional_properties: dict[str, bool | list[str] | NumberRange | PriceRange] = _attrs_field(
         init=False, factory=dict
     )
@@ -33,6 +35,10 @@ class Exclusions:
         price: dict[str, Any] | Unset = UNSET
         if not isinstance(self.price, Unset):
             price = self.price.to_dict()
+
+        category: list[str] | Unset = UNSET
+        if not isinstance(self.category, Unset):
+            category = self.category
 
         field_dict: dict[str, Any] = {}
         for prop_name, prop in self.additional_properties.items():
@@ -49,6 +55,8 @@ class Exclusions:
         field_dict.update({})
         if price is not UNSET:
             field_dict["price"] = price
+        if category is not UNSET:
+            field_dict["category"] = category
 
         return field_dict
 
@@ -65,8 +73,11 @@ class Exclusions:
         else:
             price = PriceRange.from_dict(_price)
 
+        category = cast(list[str], d.pop("category", UNSET))
+
         exclusions = cls(
             price=price,
+            category=category,
         )
 
         additional_properties = {}

@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.explained_meaning import ExplainedMeaning
+    from ..models.explained_rerank import ExplainedRerank
     from ..models.explained_words import ExplainedWords
 
 
@@ -18,16 +19,18 @@ T = TypeVar("T", bound="Explanation")
 
 @_attrs_define
 class Explanation:
-    """The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
-    weight is `score`.
+    """The parts of a product's score. Where there is a `rerank`, `score` is the sum of its
+    contributions; otherwise `words.score` times its weight plus `meaning.score` times its weight.
 
     """
 
     score: float
-    """ How relevant the product is, from 0 to 1. """
+    """ How relevant the product is: about 1 for one that everything speaks for. """
     words: ExplainedWords
     """ What words give. """
     meaning: ExplainedMeaning | None
+    rerank: ExplainedRerank | Unset = UNSET
+    """ The second stage of ranking. """
     claims: bool | Unset = UNSET
     """ `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
     come before all others, in the order of their scores. Left out otherwise. """
@@ -48,6 +51,10 @@ class Explanation:
         else:
             meaning = self.meaning
 
+        rerank: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.rerank, Unset):
+            rerank = self.rerank.to_dict()
+
         claims = self.claims
 
         key = self.key
@@ -61,6 +68,8 @@ class Explanation:
                 "meaning": meaning,
             }
         )
+        if rerank is not UNSET:
+            field_dict["rerank"] = rerank
         if claims is not UNSET:
             field_dict["claims"] = claims
         if key is not UNSET:
@@ -71,6 +80,7 @@ class Explanation:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.explained_meaning import ExplainedMeaning  # noqa: PLC0415
+        from ..models.explained_rerank import ExplainedRerank  # noqa: PLC0415
         from ..models.explained_words import ExplainedWords  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -93,6 +103,13 @@ class Explanation:
 
         meaning = _parse_meaning(d.pop("meaning"))
 
+        _rerank = d.pop("rerank", UNSET)
+        rerank: ExplainedRerank | Unset
+        if isinstance(_rerank, Unset):
+            rerank = UNSET
+        else:
+            rerank = ExplainedRerank.from_dict(_rerank)
+
         claims = d.pop("claims", UNSET)
 
         key = d.pop("key", UNSET)
@@ -101,6 +118,7 @@ class Explanation:
             score=score,
             words=words,
             meaning=meaning,
+            rerank=rerank,
             claims=claims,
             key=key,
         )

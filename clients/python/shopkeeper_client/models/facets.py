@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.attribute_facet import AttributeFacet
+    from ..models.category_facet import CategoryFacet
     from ..models.price_facet import PriceFacet
 
 
@@ -18,13 +19,23 @@ T = TypeVar("T", bound="Facets")
 
 @_attrs_define
 class Facets:
-    """How results are distributed: `price` by currency, the most frequent one first, and attributes by value."""
+    """How results are distributed: `price` by currency, the most frequent one first, `category` by the categories directly
+    below what results have in common or are filtered by, and attributes by value.
 
+    """
+
+    category: CategoryFacet | Unset = UNSET
+    """ How results are distributed over categories: those directly below the one that is filtered by, or
+    below the deepest one that all results have in common. """
     price: list[PriceFacet] | Unset = UNSET
     """ Prices, one entry for each currency, the most frequent one first. """
     additional_properties: dict[str, AttributeFacet] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        category: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.category, Unset):
+            category = self.category.to_dict()
+
         price: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.price, Unset):
             price = []
@@ -37,6 +48,8 @@ class Facets:
             field_dict[prop_name] = prop.to_dict()
 
         field_dict.update({})
+        if category is not UNSET:
+            field_dict["category"] = category
         if price is not UNSET:
             field_dict["price"] = price
 
@@ -45,9 +58,17 @@ class Facets:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.attribute_facet import AttributeFacet  # noqa: PLC0415
+        from ..models.category_facet import CategoryFacet  # noqa: PLC0415
         from ..models.price_facet import PriceFacet  # noqa: PLC0415
 
         d = dict(src_dict)
+        _category = d.pop("category", UNSET)
+        category: CategoryFacet | Unset
+        if isinstance(_category, Unset):
+            category = UNSET
+        else:
+            category = CategoryFacet.from_dict(_category)
+
         _price = d.pop("price", UNSET)
         price: list[PriceFacet] | Unset = UNSET
         if _price is not UNSET:
@@ -58,6 +79,7 @@ class Facets:
                 price.append(price_item)
 
         facets = cls(
+            category=category,
             price=price,
         )
 

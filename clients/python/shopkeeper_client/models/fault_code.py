@@ -20,6 +20,7 @@ FaultCode = Literal[
     "required",
     "too_long",
     "too_many",
+    "unknown_category",
     "unknown_currency",
     "unknown_field",
     "unknown_parameter",

@@ -19,15 +19,19 @@ T = TypeVar("T", bound="Filter")
 
 @_attrs_define
 class Filter:
-    """Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; any attribute with
-    an array of strings (one of them, whatever their case and accents), with a boolean, or with a range for numbers;
-    `not` with conditions in the same form, none of which may hold. A product without an attribute satisfies no
-    condition on it; values of another type than the condition's are ignored.
+    """Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; `category` with an
+    array of ids; any attribute with an array of strings (one of them, whatever their case and accents), with a boolean,
+    or with a range for numbers; `not` with conditions in the same form, none of which may hold. Where the merchant
+    states no `color`, `material`, `pattern`, `audience` or `size`, what the texts state counts, and a shade stands for
+    its base color. A product without an attribute satisfies no condition on it; values of another type than the
+    condition's are ignored.
 
     """
 
     price: PriceRange | Unset = UNSET
     """ Prices from `min` to `max`, both included. Every part may be left out. """
+    category: list[str] | Unset = UNSET
+    """ One of these categories or one below, by id (`fr-22`) or by its whole path (`Furniture > Sofas`). """
     not_: Exclusions | Unset = UNSET
     """ Conditions, none of which may hold. A product without an attribute satisfies no condition on it. """
     additional_properties: dict[str, bool | Exclusions | list[str] | NumberRange | PriceRange] = _attrs_field(
@@ -42,6 +46,10 @@ class Filter:
         price: dict[str, Any] | Unset = UNSET
         if not isinstance(self.price, Unset):
             price = self.price.to_dict()
+
+        category: list[str] | Unset = UNSET
+        if not isinstance(self.category, Unset):
+            category = self.category
 
         not_: dict[str, Any] | Unset = UNSET
         if not isinstance(self.not_, Unset):
@@ -64,6 +72,8 @@ class Filter:
         field_dict.update({})
         if price is not UNSET:
             field_dict["price"] = price
+        if category is not UNSET:
+            field_dict["category"] = category
         if not_ is not UNSET:
             field_dict["not"] = not_
 
@@ -83,6 +93,8 @@ class Filter:
         else:
             price = PriceRange.from_dict(_price)
 
+        category = cast(list[str], d.pop("category", UNSET))
+
         _not_ = d.pop("not", UNSET)
         not_: Exclusions | Unset
         if isinstance(_not_, Unset):
@@ -92,6 +104,7 @@ class Filter:
 
         filter_ = cls(
             price=price,
+            category=category,
             not_=not_,
         )
 
@@ -126,9 +139,9 @@ class Filter:
                 try:
                     if not isinstance(data, dict):
                         raise TypeError()
-                    additional_property_type_4 = Exclusions.from_dict(data)
+                    additional_property_type_5 = Exclusions.from_dict(data)
 
-                    return additional_property_type_4
+                    return additional_property_type_5
                 except (TypeError, ValueError, AttributeError, KeyError):
                     pass
                 return cast(bool | Exclusions | list[str] | NumberRange | PriceRange, data)

@@ -11,7 +11,9 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.attributes import Attributes
+    from ..models.category import Category
     from ..models.explanation import Explanation
+    from ..models.inferred_attributes import InferredAttributes
     from ..models.media import Media
 
 
@@ -48,9 +50,15 @@ class Product:
     """ What the merchant states about a product, by name. A name has 1 to 40 characters of `a-z`, `0-9` and `_` and
     starts with a letter; `id`, `price`, `hidden`, `category`, `query`, `sort` and `not` are reserved. A value is a
     string, a number, a boolean, or an array of different strings. Numbers keep 15 significant digits. """
+    category: Category | Unset = UNSET
+    """ Where a product belongs, inferred from its texts and from the merchant's attributes that name a
+    category. """
+    inferred_attributes: InferredAttributes | Unset = UNSET
+    """ What the texts of a product state, as canonical values: *emerald* is `green`. Attributes that the
+    merchant states are left out, and so are those without values. """
     explanation: Explanation | Unset = UNSET
-    """ The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
-    weight is `score`. """
+    """ The parts of a product's score. Where there is a `rerank`, `score` is the sum of its
+    contributions; otherwise `words.score` times its weight plus `meaning.score` times its weight. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,6 +91,14 @@ class Product:
         if not isinstance(self.attributes, Unset):
             attributes = self.attributes.to_dict()
 
+        category: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.category, Unset):
+            category = self.category.to_dict()
+
+        inferred_attributes: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.inferred_attributes, Unset):
+            inferred_attributes = self.inferred_attributes.to_dict()
+
         explanation: dict[str, Any] | Unset = UNSET
         if not isinstance(self.explanation, Unset):
             explanation = self.explanation.to_dict()
@@ -108,6 +124,10 @@ class Product:
             field_dict["url"] = url
         if attributes is not UNSET:
             field_dict["attributes"] = attributes
+        if category is not UNSET:
+            field_dict["category"] = category
+        if inferred_attributes is not UNSET:
+            field_dict["inferred_attributes"] = inferred_attributes
         if explanation is not UNSET:
             field_dict["explanation"] = explanation
 
@@ -116,7 +136,9 @@ class Product:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.attributes import Attributes  # noqa: PLC0415
+        from ..models.category import Category  # noqa: PLC0415
         from ..models.explanation import Explanation  # noqa: PLC0415
+        from ..models.inferred_attributes import InferredAttributes  # noqa: PLC0415
         from ..models.media import Media  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -154,6 +176,20 @@ class Product:
         else:
             attributes = Attributes.from_dict(_attributes)
 
+        _category = d.pop("category", UNSET)
+        category: Category | Unset
+        if isinstance(_category, Unset):
+            category = UNSET
+        else:
+            category = Category.from_dict(_category)
+
+        _inferred_attributes = d.pop("inferred_attributes", UNSET)
+        inferred_attributes: InferredAttributes | Unset
+        if isinstance(_inferred_attributes, Unset):
+            inferred_attributes = UNSET
+        else:
+            inferred_attributes = InferredAttributes.from_dict(_inferred_attributes)
+
         _explanation = d.pop("explanation", UNSET)
         explanation: Explanation | Unset
         if isinstance(_explanation, Unset):
@@ -174,6 +210,8 @@ class Product:
             key=key,
             url=url,
             attributes=attributes,
+            category=category,
+            inferred_attributes=inferred_attributes,
             explanation=explanation,
         )
 

@@ -48,6 +48,10 @@ class ProductEdit:
     """ Ignored, so that what was read can be edited and sent back. """
     updated_at: Any | Unset = UNSET
     """ Ignored, so that what was read can be edited and sent back. """
+    category: Any | Unset = UNSET
+    """ Ignored, so that what was read can be edited and sent back. """
+    inferred_attributes: Any | Unset = UNSET
+    """ Ignored, so that what was read can be edited and sent back. """
 
     def to_dict(self) -> dict[str, Any]:
         id = self.id
@@ -81,6 +85,10 @@ class ProductEdit:
 
         updated_at = self.updated_at
 
+        category = self.category
+
+        inferred_attributes = self.inferred_attributes
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -110,6 +118,10 @@ class ProductEdit:
             field_dict["created_at"] = created_at
         if updated_at is not UNSET:
             field_dict["updated_at"] = updated_at
+        if category is not UNSET:
+            field_dict["category"] = category
+        if inferred_attributes is not UNSET:
+            field_dict["inferred_attributes"] = inferred_attributes
 
         return field_dict
 
@@ -155,6 +167,10 @@ class ProductEdit:
 
         updated_at = d.pop("updated_at", UNSET)
 
+        category = d.pop("category", UNSET)
+
+        inferred_attributes = d.pop("inferred_attributes", UNSET)
+
         product_edit = cls(
             id=id,
             title=title,
@@ -168,6 +184,8 @@ class ProductEdit:
             shop_id=shop_id,
             created_at=created_at,
             updated_at=updated_at,
+            category=category,
+            inferred_attributes=inferred_attributes,
         )
 
         return product_edit

@@ -51,6 +51,10 @@ class ProductUpsert:
     """ Ignored, so that what was read can be edited and sent back. """
     updated_at: Any | Unset = UNSET
     """ Ignored, so that what was read can be edited and sent back. """
+    category: Any | Unset = UNSET
+    """ Ignored, so that what was read can be edited and sent back. """
+    inferred_attributes: Any | Unset = UNSET
+    """ Ignored, so that what was read can be edited and sent back. """
 
     def to_dict(self) -> dict[str, Any]:
         key = self.key
@@ -84,6 +88,10 @@ class ProductUpsert:
 
         updated_at = self.updated_at
 
+        category = self.category
+
+        inferred_attributes = self.inferred_attributes
+
         field_dict: dict[str, Any] = {}
 
         field_dict.update(
@@ -113,6 +121,10 @@ class ProductUpsert:
             field_dict["created_at"] = created_at
         if updated_at is not UNSET:
             field_dict["updated_at"] = updated_at
+        if category is not UNSET:
+            field_dict["category"] = category
+        if inferred_attributes is not UNSET:
+            field_dict["inferred_attributes"] = inferred_attributes
 
         return field_dict
 
@@ -158,6 +170,10 @@ class ProductUpsert:
 
         updated_at = d.pop("updated_at", UNSET)
 
+        category = d.pop("category", UNSET)
+
+        inferred_attributes = d.pop("inferred_attributes", UNSET)
+
         product_upsert = cls(
             key=key,
             title=title,
@@ -171,6 +187,8 @@ class ProductUpsert:
             shop_id=shop_id,
             created_at=created_at,
             updated_at=updated_at,
+            category=category,
+            inferred_attributes=inferred_attributes,
         )
 
         return product_upsert

@@ -36,7 +36,8 @@ class SearchAnswer:
     """ `false` where there may be more, as in shops that are searched inside the database; left out where `total`
     is exact. """
     facets: Facets | Unset = UNSET
-    """ How results are distributed: `price` by currency, the most frequent one first, and attributes by value. """
+    """ How results are distributed: `price` by currency, the most frequent one first, `category` by the categories
+    directly below what results have in common or are filtered by, and attributes by value. """
     facets_are_exact: bool | Unset = UNSET
     """ Whether the counts of `facets` are exact, as `total` is; in responses with facets. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)

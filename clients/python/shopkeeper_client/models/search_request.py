@@ -24,12 +24,15 @@ class SearchRequest:
     euros`), what is not wanted (`without leather`), an order (`cheapest first`). Not blank, unless there is a
     `filter`. """
     filter_: Filter | Unset = UNSET
-    """ Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; any
-    attribute with an array of strings (one of them, whatever their case and accents), with a boolean, or with a
-    range for numbers; `not` with conditions in the same form, none of which may hold. A product without an
-    attribute satisfies no condition on it; values of another type than the condition's are ignored. """
+    """ Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; `category`
+    with an array of ids; any attribute with an array of strings (one of them, whatever their case and accents),
+    with a boolean, or with a range for numbers; `not` with conditions in the same form, none of which may hold.
+    Where the merchant states no `color`, `material`, `pattern`, `audience` or `size`, what the texts state counts,
+    and a shade stands for its base color. A product without an attribute satisfies no condition on it; values of
+    another type than the condition's are ignored. """
     facets: list[str] | Unset = UNSET
-    """ What to count over all results, each name once: `price` or the name of an attribute. """
+    """ What to count over all results, each name once: `category`, `price` or the name of an attribute, stated or
+    inferred. """
     facet_limit: int | Unset = 20
     """ How many values of a facet to return at most, the most frequent first. """
     sort: str | Unset = UNSET

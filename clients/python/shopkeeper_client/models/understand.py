@@ -22,6 +22,9 @@ class Understand:
     """ The order of results: `cheapest`, `newest`. """
     corrections: bool | Unset = True
     """ Words that no product says, corrected: `runing shoes`. """
+    attributes: bool | Unset = True
+    """ What the thing is and has: `navy armchair`, `only cotton`. Its words are searched for in any case; switched
+    off, they are only words. """
 
     def to_dict(self) -> dict[str, Any]:
         price = self.price
@@ -31,6 +34,8 @@ class Understand:
         sort = self.sort
 
         corrections = self.corrections
+
+        attributes = self.attributes
 
         field_dict: dict[str, Any] = {}
 
@@ -43,6 +48,8 @@ class Understand:
             field_dict["sort"] = sort
         if corrections is not UNSET:
             field_dict["corrections"] = corrections
+        if attributes is not UNSET:
+            field_dict["attributes"] = attributes
 
         return field_dict
 
@@ -57,11 +64,14 @@ class Understand:
 
         corrections = d.pop("corrections", UNSET)
 
+        attributes = d.pop("attributes", UNSET)
+
         understand = cls(
             price=price,
             exclusions=exclusions,
             sort=sort,
             corrections=corrections,
+            attributes=attributes,
         )
 
         return understand

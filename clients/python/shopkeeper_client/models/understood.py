@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
+    from ..models.understood_attribute import UnderstoodAttribute
+    from ..models.understood_category import UnderstoodCategory
     from ..models.understood_constraint import UnderstoodConstraint
     from ..models.understood_correction import UnderstoodCorrection
     from ..models.understood_exclusion import UnderstoodExclusion
@@ -28,8 +32,13 @@ class Understood:
     corrections: list[UnderstoodCorrection]
     """ Words that no product says, corrected to words that products say, in the order they were
     said. """
+    attributes: list[UnderstoodAttribute]
+    """ What the thing should be or have, in the order it was said. It decides the order of results;
+    what is required is a condition. """
     residual: str
     """ The words left to search for, corrected. Empty if the query only sets conditions. """
+    category: UnderstoodCategory | Unset = UNSET
+    """ A kind of thing. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -56,7 +65,16 @@ class Understood:
             corrections_item = corrections_item_data.to_dict()
             corrections.append(corrections_item)
 
+        attributes = []
+        for attributes_item_data in self.attributes:
+            attributes_item = attributes_item_data.to_dict()
+            attributes.append(attributes_item)
+
         residual = self.residual
+
+        category: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.category, Unset):
+            category = self.category.to_dict()
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -66,14 +84,19 @@ class Understood:
                 "exclusions": exclusions,
                 "sort": sort,
                 "corrections": corrections,
+                "attributes": attributes,
                 "residual": residual,
             }
         )
+        if category is not UNSET:
+            field_dict["category"] = category
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.understood_attribute import UnderstoodAttribute  # noqa: PLC0415
+        from ..models.understood_category import UnderstoodCategory  # noqa: PLC0415
         from ..models.understood_constraint import UnderstoodConstraint  # noqa: PLC0415
         from ..models.understood_correction import UnderstoodCorrection  # noqa: PLC0415
         from ..models.understood_exclusion import UnderstoodExclusion  # noqa: PLC0415
@@ -116,14 +139,30 @@ class Understood:
 
             corrections.append(corrections_item)
 
+        attributes = []
+        _attributes = d.pop("attributes")
+        for attributes_item_data in _attributes:
+            attributes_item = UnderstoodAttribute.from_dict(attributes_item_data)
+
+            attributes.append(attributes_item)
+
         residual = d.pop("residual")
+
+        _category = d.pop("category", UNSET)
+        category: UnderstoodCategory | Unset
+        if isinstance(_category, Unset):
+            category = UNSET
+        else:
+            category = UnderstoodCategory.from_dict(_category)
 
         understood = cls(
             constraints=constraints,
             exclusions=exclusions,
             sort=sort,
             corrections=corrections,
+            attributes=attributes,
             residual=residual,
+            category=category,
         )
 
         understood.additional_properties = d

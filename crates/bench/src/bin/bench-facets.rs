@@ -149,6 +149,7 @@ fn build(products: &Products, model: &BuiltIn, with_attributes: bool) -> Arc<Sna
             description,
             key: with_attributes.then_some(&*key),
             attributes: &attributes,
+            inferred: engine::inference::infer(title, description, &attributes),
             vector: vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         });
     }

@@ -178,6 +178,7 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
         builder.add(Entry {
             key: None,
             attributes: catalog::attributes::Attributes::none(),
+            inferred: catalog::inference::Inferred::default(),
             id: product(number),
             version: Seq(1),
             hidden: false,
@@ -259,6 +260,7 @@ fn index(products: usize, titles: &[String], held: &[Vector], spread: f32) -> Sh
         builder.add(Entry {
             key: None,
             attributes: catalog::attributes::Attributes::none(),
+            inferred: catalog::inference::Inferred::default(),
             id: product(number),
             version: Seq(1),
             hidden: false,

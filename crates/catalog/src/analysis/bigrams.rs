@@ -55,7 +55,7 @@ pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
         Lexeme::Measured(dimensions) => {
             stands_after(&forms(dimensions, true), forms(dimensions, false))
         }
-        Lexeme::Break => {}
+        Lexeme::Break | Lexeme::Pause => {}
     });
 }
 

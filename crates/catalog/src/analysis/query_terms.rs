@@ -186,7 +186,7 @@ impl QueryTerms {
                 }
             }
             Lexeme::Measured(dimensions) => push("", Term::of_measure(dimensions)),
-            Lexeme::Break => {}
+            Lexeme::Break | Lexeme::Pause => {}
         });
         let stop_words = stop_words(&forms);
         let has_content = stop_words.contains(&false);

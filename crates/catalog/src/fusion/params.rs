@@ -70,6 +70,11 @@ pub struct FusionParams {
     pub lexical_cutoff: Cutoff,
     /// The cut-off where the dense score has all the weight.
     pub dense_cutoff: Cutoff,
+    /// The cut-offs of candidates for the second stage, as `lexical_cutoff` and `dense_cutoff`: lower,
+    /// because the second stage knows more about a product.
+    pub candidate_lexical_cutoff: Cutoff,
+    /// See `candidate_lexical_cutoff`.
+    pub candidate_dense_cutoff: Cutoff,
     /// The cut-off of a search without vectors: any matching term is enough.
     pub lexical_only_cutoff: Cutoff,
     /// Below this [`QueryProfile::recognised_ratio`] a query may be gibberish.
@@ -93,6 +98,8 @@ pub const FUSION_PARAMS: FusionParams = FusionParams {
     interpolation: 1.45,
     lexical_cutoff: Cutoff { absolute: 0.004, relative: 0.3 },
     dense_cutoff: Cutoff { absolute: 0.42, relative: 0.68 },
+    candidate_lexical_cutoff: Cutoff { absolute: 0.002, relative: 0.12 },
+    candidate_dense_cutoff: Cutoff { absolute: 0.3, relative: 0.5 },
     lexical_only_cutoff: Cutoff { absolute: 0.0, relative: 0.0 },
     min_recognised: 0.5,
     unrecognised_cutoff: 0.55,
@@ -100,6 +107,15 @@ pub const FUSION_PARAMS: FusionParams = FusionParams {
 };
 
 impl FusionParams {
+    /// The parameters with the cut-offs of candidates for the second stage.
+    pub fn for_candidates(&self) -> Self {
+        Self {
+            lexical_cutoff: self.candidate_lexical_cutoff,
+            dense_cutoff: self.candidate_dense_cutoff,
+            ..*self
+        }
+    }
+
     /// How far the vector of a query is moved toward the target of the phrases that it resembles.
     pub fn interpolation(&self, profile: QueryProfile) -> f32 {
         self.interpolation * (1.0 - self.lexical_weight.of(profile, 0.0))

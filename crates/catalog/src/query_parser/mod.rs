@@ -17,6 +17,7 @@ mod lexicon;
 mod negators;
 mod price;
 mod residual;
+mod sentence;
 mod sort;
 mod terms;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use price::{Bound, PriceConstraint, PriceInterval, PriceKind, PriceRange};
 pub use sort::{SortHint, SortOrder};
 
 use crate::{
+    inference::attributes::{QueryAttributes, infer_query},
     lexer::Tokens,
     price::Price,
     spelling::{self, Corrected, Correction, SpellingVariant, Vocabulary},
@@ -51,6 +53,12 @@ pub struct ParsedQuery {
     /// The query without its conditions but with its stop words, as the encoder gets it. Corrected
     /// by [`ParsedQuery::correct`].
     pub sentence: String,
+    /// The spans of the query that make up `sentence`.
+    sentence_spans: Vec<Span>,
+    /// The attributes that `sentence` asks for, with their places in it.
+    pub attributes: QueryAttributes,
+    /// Whether attributes are read at all.
+    reads_attributes: bool,
     /// The words to search for, as written or corrected. Empty if the query has only conditions.
     pub residual: String,
     /// The pieces of the query that make up `residual`, which joins them with single spaces.
@@ -65,6 +73,16 @@ impl ParsedQuery {
     /// Whether the query has anything besides words to search for.
     pub fn has_conditions(&self) -> bool {
         !self.constraints.is_empty() || !self.exclusions.is_empty() || self.sort.is_some()
+    }
+
+    /// Whether attributes and the category are read in the query.
+    pub fn reads_attributes(&self) -> bool {
+        self.reads_attributes
+    }
+
+    /// Where the query says what stands at a place of [`Self::sentence`].
+    pub fn span_in_query(&self, span: &Span) -> Option<Span> {
+        sentence::span_in_query(&self.sentence_spans, &self.corrections, span)
     }
 
     /// Whether a price satisfies every condition. A stored price that cannot be parsed satisfies
@@ -87,7 +105,6 @@ impl ParsedQuery {
         let Corrected { text, corrections, variants } =
             spelling::correct(&self.residual, vocabulary);
         for mut correction in corrections {
-            self.sentence = self.sentence.replacen(&correction.from, &correction.to, 1);
             if let Some(span) = residual::span_in_query(&self.kept, &correction.span) {
                 correction.span = span;
                 self.corrections.push(correction);
@@ -95,6 +112,7 @@ impl ParsedQuery {
         }
         self.residual = text;
         self.variants = variants;
+        self.correct_sentence(query);
         for exclusion in &mut self.exclusions {
             if exclusion.is_claim {
                 // The words of a claim are part of the residual, and were corrected with it.
@@ -104,6 +122,20 @@ impl ParsedQuery {
             }
         }
         self.corrections.sort_by_key(|correction| correction.span.start);
+    }
+
+    fn correct_sentence(&mut self, query: &str) {
+        if self.corrections.is_empty() {
+            return;
+        }
+        self.sentence = sentence::text(query, &self.sentence_spans, &self.corrections);
+        self.read_attributes();
+    }
+
+    fn read_attributes(&mut self) {
+        if self.reads_attributes {
+            self.attributes = infer_query(&self.sentence);
+        }
     }
 }
 
@@ -120,11 +152,20 @@ pub struct ParseOptions {
     pub stop_words: bool,
     /// Whether unknown words are corrected.
     pub corrections: bool,
+    /// Attributes, and the category. Their words are searched for in any case.
+    pub attributes: bool,
 }
 
 impl Default for ParseOptions {
     fn default() -> Self {
-        Self { price: true, exclusions: true, sort: true, stop_words: true, corrections: true }
+        Self {
+            price: true,
+            exclusions: true,
+            sort: true,
+            stop_words: true,
+            corrections: true,
+            attributes: true,
+        }
     }
 }
 
@@ -136,6 +177,7 @@ impl ParseOptions {
         sort: false,
         stop_words: false,
         corrections: false,
+        attributes: false,
     };
 
     /// Parses a query. Corrections need more than a term lookup; see [`ParsedQuery::correct`].
@@ -143,11 +185,17 @@ impl ParseOptions {
         if *self == Self::NOTHING {
             let kept = Vec::from_iter(Some(0..text.len()));
             let (sentence, residual) = (text.to_owned(), text.to_owned());
-            return ParsedQuery { sentence, residual, kept, ..ParsedQuery::default() };
+            let sentence_spans = kept.clone();
+            let parsed =
+                ParsedQuery { sentence, sentence_spans, residual, kept, ..Default::default() };
+            return parsed;
         }
         let tokens = Tokens::of(text);
         let (mut parsed, Marks { mut taken, refused, .. }) = self.conditions(&tokens, knows);
-        parsed.sentence = residual::text(text, &residual::kept(&tokens, &taken));
+        parsed.sentence_spans = residual::kept(&tokens, &taken);
+        parsed.sentence = residual::text(text, &parsed.sentence_spans);
+        parsed.reads_attributes = self.attributes;
+        parsed.read_attributes();
         if self.stop_words {
             let stop_words = residual::stop_words(&tokens, &taken, &refused);
             parsed.stop_words = residual::spans(&tokens, &stop_words);

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, Text, Vector,
+    EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, StoredVector, Text, Vector,
     deep::Deep,
     instant::{Instant, Rows},
+    names::{Names, Thing},
     phrase_index::{PhraseIndex, PhraseMatch},
     wordpiece::{Pieces, WordPiece},
 };
@@ -20,6 +21,8 @@ const MANIFEST: &str = "model.json";
 const WORDS: &str = "words.txt";
 /// Phrases of shoppers, and the products they stand for.
 const PHRASES: &str = "phrases.bin";
+/// The names of those products, by thing.
+const NAMES: &str = "names.tsv";
 /// The longest input that the deep encoder was trained for, in tokens.
 const MOST_TOKENS: usize = 512;
 
@@ -36,6 +39,8 @@ pub struct ModelFiles {
     pub words: Cow<'static, [u8]>,
     /// `phrases.bin`
     pub phrases: Cow<'static, [u8]>,
+    /// `names.tsv`
+    pub names: Cow<'static, [u8]>,
     /// `instant.bin`
     pub instant: Cow<'static, [u8]>,
     /// `deep.onnx`
@@ -100,6 +105,7 @@ impl ModelFiles {
             vocabulary: include_bytes!("../../../../models/vocab.txt").into(),
             words: include_bytes!("../../../../models/words.txt").into(),
             phrases: include_bytes!("../../../../models/phrases.bin").into(),
+            names: include_bytes!("../../../../models/names.tsv").into(),
             instant: include_bytes!("../../../../models/instant.bin").into(),
             deep: include_bytes!("../../../../models/deep.onnx").into(),
         }
@@ -119,6 +125,8 @@ impl ModelFiles {
             vocabulary: read(&names.vocab)?,
             words: read(WORDS)?,
             phrases: read(PHRASES)?,
+            // Folders of earlier versions have none.
+            names: std::fs::read(folder.join(NAMES)).unwrap_or_default().into(),
             instant: read(&names.instant.file)?,
             deep: read(&names.deep.file)?,
             manifest,
@@ -133,6 +141,7 @@ pub struct BuiltIn {
     vocabulary: WordPiece,
     words: HashSet<Box<str>>,
     phrases: PhraseIndex,
+    names: Names,
     instant: Instant,
     transformer: Deep,
     instant_share: f32,
@@ -176,6 +185,8 @@ impl BuiltIn {
                 manifest.dims
             )));
         }
+        let names = Names::new(files.names, phrases.targets());
+        let names = names.map_err(|problem| BrokenModel::new(NAMES, problem))?;
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
         let transformer = Deep::new(files.deep, threads).map_err(broken_graph)?;
         let made = Self {
@@ -184,6 +195,7 @@ impl BuiltIn {
             vocabulary,
             words,
             phrases,
+            names,
             instant,
             transformer,
             instant_share: manifest.deep.instant_share,
@@ -268,6 +280,16 @@ impl Embedder for BuiltIn {
 
     fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch> {
         self.phrases.phrase_match(query)
+    }
+
+    fn things(&self, phrases: &PhraseMatch) -> Vec<Thing> {
+        let of = |&(thing, share): &(usize, f32)| Thing { share, names: self.names.of(thing) };
+        phrases.things.iter().map(of).collect()
+    }
+
+    fn word_vector(&self, word: &str) -> Option<StoredVector> {
+        let vector = Vector::normalized(self.rows_of(word)).filter(|vector| !vector.is_zero());
+        vector.map(|vector| vector.stored())
     }
 
     fn instant(&self, text: Text<'_>) -> Option<Embedding> {

@@ -11,6 +11,7 @@ mod builtin;
 mod circuit_breaker;
 mod deep;
 mod instant;
+mod names;
 mod phrase_index;
 mod priority_pool;
 mod remote;
@@ -25,6 +26,7 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 use thiserror::Error;
 
 pub use builtin::{BrokenModel, BuiltIn, ModelFiles};
+pub use names::{Thing, ThingName};
 pub use phrase_index::PhraseMatch;
 pub use remote::{Environment, Remote, RemoteSettings};
 pub use vector::{StoredVector, Vector};
@@ -152,6 +154,13 @@ pub trait Embedder: Send + Sync {
 
     /// What shoppers mean who use phrases similar to this query; `None` without a phrase index.
     fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch>;
+
+    /// The things that phrases stand for, with their names; none without a phrase index.
+    fn things(&self, phrases: &PhraseMatch) -> Vec<Thing>;
+
+    /// The vector of a single lower-case word; `None` without an instant encoder, or if the model
+    /// knows nothing about the word.
+    fn word_vector(&self, word: &str) -> Option<StoredVector>;
 
     /// The instant vector, without blocking; `None` without an instant encoder.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;

@@ -15,6 +15,9 @@ const NUMBER_BYTES: usize = size_of::<u32>();
 
 /// How many of the nearest phrases contribute.
 const NEIGHBOURS: usize = 5;
+/// How many of the nearest phrases vote for what the query asks for, and how many things remain.
+const VOTERS: usize = 12;
+const THINGS: usize = 6;
 /// The minimum number of candidates that are rescored: those with the least Hamming distance of
 /// their signs.
 const RESCORED: usize = 256;
@@ -31,6 +34,8 @@ pub struct PhraseMatch {
     pub similarity: f32,
     /// The weighted direction of the products that the phrases stand for.
     pub target: Vector,
+    /// What the phrases stand for, by thing: the share of each, greatest first.
+    pub(super) things: Vec<(usize, f32)>,
 }
 
 /// The phrases and their targets.
@@ -95,15 +100,39 @@ impl PhraseIndex {
             }
         });
         near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        near.truncate(NEIGHBOURS);
         let similarity = near.first()?.0;
+        let things = self.things(&near, similarity);
+        near.truncate(NEIGHBOURS);
         let mut sum = vec![0.0; self.dims];
         for (cosine, phrase) in near {
             let target = self.target(self.target_of(phrase));
             let share = ((cosine - similarity) / DECAY).exp() * factor(signed(target));
             sum.iter_mut().zip(signed(target)).for_each(|(sum, x)| *sum += share * f32::from(x));
         }
-        Some(PhraseMatch { similarity, target: Vector::normalized(sum)? })
+        Some(PhraseMatch { similarity, target: Vector::normalized(sum)?, things })
+    }
+
+    /// The things that the nearest phrases stand for, each with its share, greatest first. `near` is
+    /// sorted.
+    fn things(&self, near: &[(f32, usize)], similarity: f32) -> Vec<(usize, f32)> {
+        let mut things: Vec<(usize, f32)> = Vec::new();
+        for (cosine, phrase) in near.iter().take(VOTERS) {
+            let (thing, vote) = (self.target_of(*phrase), ((cosine - similarity) / DECAY).exp());
+            match things.iter_mut().find(|(known, _)| *known == thing) {
+                Some((_, votes)) => *votes += vote,
+                None => things.push((thing, vote)),
+            }
+        }
+        let sum: f32 = things.iter().map(|(_, votes)| votes).sum();
+        things.iter_mut().for_each(|(_, votes)| *votes /= sum);
+        things.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        things.truncate(THINGS);
+        things
+    }
+
+    /// Number of things that phrases stand for.
+    pub(super) fn targets(&self) -> usize {
+        number_at(&self.bytes, MAGIC.len() + 2 * NUMBER_BYTES)
     }
 
     /// The phrases with the least Hamming distance, including all ties with the last of them.

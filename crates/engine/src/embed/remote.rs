@@ -22,8 +22,8 @@ use ureq::{
 };
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, MAX_CHARS, ModelId, PhraseMatch, Priority, Text,
-    Vector, circuit_breaker::CircuitBreaker,
+    EmbedError, Embedder, Embedding, Encoder, MAX_CHARS, ModelId, PhraseMatch, Priority,
+    StoredVector, Text, Thing, Vector, circuit_breaker::CircuitBreaker,
 };
 use crate::{http_client, system::RandomSource};
 
@@ -232,6 +232,14 @@ impl Embedder for Remote {
     }
 
     fn phrase_match(&self, _query: &Vector) -> Option<PhraseMatch> {
+        None
+    }
+
+    fn things(&self, _phrases: &PhraseMatch) -> Vec<Thing> {
+        Vec::new()
+    }
+
+    fn word_vector(&self, _word: &str) -> Option<StoredVector> {
         None
     }
 

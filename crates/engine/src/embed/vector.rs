@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use fearless_simd::{Level, dispatch};
+
 /// A unit vector, or the zero vector of a text without known words, which is similar to nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector(Arc<[f32]>);
@@ -66,6 +68,12 @@ impl StoredVector {
         self.scale
     }
 
+    /// The cosine with another vector of the same space.
+    pub fn cosine(&self, other: &Self) -> f32 {
+        let dot = dispatch!(Level::new(), _ => dot(&self.numbers, &other.numbers));
+        dot as f32 * self.scale * other.scale
+    }
+
     /// The quantised coordinates, from -127 to 127.
     pub fn numbers(&self) -> &[i8] {
         &self.numbers
@@ -104,6 +112,20 @@ impl StoredVector {
         }
         Some(Self { scale, numbers: numbers.iter().map(|x| x.cast_signed()).collect() })
     }
+}
+
+/// The dot product of two quantised vectors.
+///
+/// Plain code, which the compiler vectorises for each instruction set.
+#[inline(always)]
+fn dot(one: &[i8], other: &[i8]) -> i32 {
+    let len = one.len().min(other.len());
+    let (one, other) = (&one[..len], &other[..len]);
+    let mut sum = 0;
+    for at in 0..len {
+        sum += i32::from(i16::from(one[at]) * i16::from(other[at]));
+    }
+    sum
 }
 
 #[cfg(test)]

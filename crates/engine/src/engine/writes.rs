@@ -2,14 +2,16 @@
 
 use catalog::{
     access::WritePass,
+    attributes::Attributes,
     product::{Draft, Product, ProductId},
 };
 
 use super::{Engine, EngineError};
 use crate::{
-    embed::{Embedding, Text},
+    embed::Text,
+    inference::infer,
     read_pool::Overloaded,
-    store::StoreError,
+    store::{Derived, StoreError},
     writer::WriteError,
     writes::{
         Create, Created, Delete, Edit, IdempotencyRequest, Precondition, Refusal, Update, Upsert,
@@ -17,8 +19,8 @@ use crate::{
     },
 };
 
-/// Up to this many products are embedded on the calling thread.
-const EMBED_INLINE: usize = 4;
+/// Up to this many products are encoded on the calling thread.
+const DERIVE_INLINE: usize = 4;
 
 impl Engine {
     /// Creates products; each is created or refused on its own.
@@ -29,8 +31,8 @@ impl Engine {
         idempotency: Option<IdempotencyRequest<Result<Product, Refusal>>>,
     ) -> Result<Created, EngineError> {
         let drafts = self
-            .embed_instantly(drafts, |draft| {
-                Some((draft.title.as_str(), draft.description.as_str()))
+            .derive(drafts, |draft| {
+                Some((draft.title.as_str(), draft.description.as_str(), &draft.attributes))
             })
             .await?;
         self.write(Create { pass, drafts, idempotency }).await
@@ -43,7 +45,7 @@ impl Engine {
         elements: Vec<UpsertElement>,
         idempotency: Option<IdempotencyRequest<Upserted>>,
     ) -> Result<UpsertOutcome, EngineError> {
-        let elements = self.embed_instantly(elements, UpsertElement::texts).await?;
+        let elements = self.derive(elements, UpsertElement::statements).await?;
         self.write(Upsert { pass, elements, idempotency }).await
     }
 
@@ -74,31 +76,32 @@ impl Engine {
         Ok(self.writer.submit(write).await?)
     }
 
-    /// Encodes products with the instant encoder, so that the single writer does not have to.
-    async fn embed_instantly<T: Send + 'static>(
+    /// Encodes products with the instant encoder and infers what they state, so that the single
+    /// writer does not have to. `statements` are texts and attributes.
+    async fn derive<T: Send + 'static>(
         &self,
         products: Vec<T>,
-        texts: fn(&T) -> Option<(&str, &str)>,
-    ) -> Result<Vec<(T, Option<Embedding>)>, EngineError> {
-        let Some(embedder) = self.embedder.clone() else {
-            return Ok(products.into_iter().map(|product| (product, None)).collect());
-        };
-        let is_inline = products.len() <= EMBED_INLINE;
-        let embed = move || {
-            let embed = |product: T| {
-                let texts = texts(&product);
-                let embedding = texts.and_then(|(title, description)| {
-                    embedder.instant(Text::Product { title, description })
+        statements: fn(&T) -> Option<(&str, &str, &Attributes)>,
+    ) -> Result<Vec<(T, Derived)>, EngineError> {
+        let embedder = self.embedder.clone();
+        let is_inline = products.len() <= DERIVE_INLINE;
+        let derive = move || {
+            let derive = |product: T| {
+                let derived = statements(&product).map(|(title, description, attributes)| {
+                    let text = Text::Product { title, description };
+                    let embedding = embedder.as_ref().and_then(|embedder| embedder.instant(text));
+                    let inferred = Some(infer(title, description, attributes));
+                    Derived { embedding, inferred }
                 });
-                (product, embedding)
+                (product, derived.unwrap_or_default())
             };
-            products.into_iter().map(embed).collect::<Vec<_>>()
+            products.into_iter().map(derive).collect::<Vec<_>>()
         };
         if is_inline {
-            return Ok(embed());
+            return Ok(derive());
         }
-        match tokio::task::spawn_blocking(embed).await {
-            Ok(embedded) => Ok(embedded),
+        match tokio::task::spawn_blocking(derive).await {
+            Ok(derived) => Ok(derived),
             Err(failed) => match failed.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 // The runtime is shutting down.

@@ -82,6 +82,7 @@ mod tests {
             description: "Soft and red, for every home",
             key: None,
             attributes: catalog::attributes::Attributes::none(),
+            inferred: catalog::inference::Inferred::default(),
             vector: EntryVector::Missing,
         };
         let all: Vec<Entry<'static>> = titles.into_iter().zip(1..).map(entry).collect();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{attributes::Attributes, change::Seq, price::Money, product::ProductId};
+use catalog::{
+    attributes::Attributes, change::Seq, inference::Inferred, price::Money, product::ProductId,
+};
 
 use crate::embed::StoredVector;
 
@@ -25,6 +27,8 @@ pub struct Entry<'a> {
     pub key: Option<&'a str>,
     /// Its attributes.
     pub attributes: &'a Attributes,
+    /// What its texts and attributes state.
+    pub inferred: Inferred,
     /// Its vector.
     pub vector: EntryVector<'a>,
 }

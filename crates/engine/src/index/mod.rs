@@ -13,6 +13,7 @@
 //! | `segment/` | term dictionary, postings, columns, attributes, keys, tombstones; building and merging |
 //! | `lexical/` | BM25F over the postings, bigrams, vocabulary for spelling correction |
 //! | `filter/` | visibility, price, attribute and negation filters |
+//! | `reranking/` | the second stage: words by meaning, names of things, attributes |
 //! | `scoring/` | candidate scan, pruning, rescoring, top hits, facets, similar products |
 //! | `writer/` | applying changes, background merges, bulk building |
 //!
@@ -33,16 +34,20 @@ mod model_tests;
 mod plan;
 #[cfg(test)]
 mod reference;
+mod reranking;
 mod scoring;
 mod segment;
 mod snapshot;
 mod writer;
 
+#[cfg(test)]
+pub(crate) use self::reference::{category_facet, effective_value};
 pub use self::{
     candidate_index::CandidateIndex,
     dense::QueryVector,
     entry::{Entry, EntryVector, IndexChange},
     plan::{DenseQuery, Plan, QueryKind},
+    reranking::{KindQuery, RerankQuery, WordVectors, head_term},
     scoring::Matches,
     snapshot::{Snapshot, SnapshotId},
     writer::{IndexBuilder, ShopIndex},

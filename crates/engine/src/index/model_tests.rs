@@ -71,6 +71,7 @@ fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>)
         description,
         key: None,
         attributes: catalog::attributes::Attributes::none(),
+        inferred: catalog::inference::Inferred::default(),
         vector,
     }
 }

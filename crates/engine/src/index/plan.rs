@@ -13,7 +13,7 @@ use catalog::{
     tuning::{TUNING, Tuning},
 };
 
-use super::QueryVector;
+use super::{QueryVector, reranking::RerankQuery};
 
 /// A search that the index can run.
 #[derive(Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct Plan<'a> {
     pub kind: QueryKind,
     /// The vector to compare products with; `None` searches by terms alone.
     pub dense: Option<DenseQuery>,
+    /// What the second stage of ranking compares the best candidates with; `None` ranks by the first
+    /// stage alone.
+    pub rerank: Option<RerankQuery<'a>>,
     /// The fingerprint of a title that equals the query, word by word.
     pub title_fingerprint: u32,
     /// The query, if it may be a key: the product with this key comes first.
@@ -89,6 +92,7 @@ impl<'a> Plan<'a> {
         let plan = Self {
             kind,
             dense: None,
+            rerank: None,
             title_fingerprint: fingerprint(&parsed.sentence),
             key: None,
             price_ranges: parsed.constraints.iter().map(PriceRange::of).collect(),

@@ -1,15 +1,21 @@
 //! The reference that tests compare the index with: a map of products, scored one by one by the
 //! definitions of [`catalog::ranking`] and [`catalog::fusion`], without postings, segments,
-//! sketches or pruning.
+//! sketches or pruning. And the definitions of what facets count.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use catalog::{
     access::Visibility,
     analysis::{Bigram, QueryTerms, Term, fingerprint, for_each_bigram, for_each_word},
-    attributes::Attributes,
+    attributes::{AttributeValue, Attributes},
     change::Seq,
+    facets::{CategoryCount, CategoryFacet},
+    filter::ProductFilter,
     fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
+    inference::{Inferred, attributes::Attribute, category::CategoryIndex},
     price::Money,
     product::ProductId,
     ranking::{
@@ -21,7 +27,7 @@ use super::{
     dense::reciprocal_length,
     scoring::{CLAIM_BOOST, KEY_BOOST},
 };
-use crate::embed::StoredVector;
+use crate::{embed::StoredVector, inference::taxonomy};
 
 /// All products of a shop, by number.
 #[derive(Default)]
@@ -36,6 +42,7 @@ pub(super) struct Product {
     pub(super) description: String,
     pub(super) key: Option<String>,
     pub(super) attributes: Attributes,
+    pub(super) inferred: Inferred,
     pub(super) vector: Option<StoredVector>,
     title_words: Vec<String>,
     description_words: Vec<String>,
@@ -76,6 +83,7 @@ impl Product {
             description: description.to_owned(),
             key: None,
             attributes: Attributes::default(),
+            inferred: Inferred::default(),
             vector: None,
             title_words: words_of(title),
             description_words: words_of(description),
@@ -116,6 +124,46 @@ impl Product {
     fn similarity(&self, query: &[i8]) -> Option<f32> {
         cosine(query, self.vector.as_ref()?.numbers())
     }
+}
+
+/// The value of an attribute that filters and facets see: the merchant's, or else the inferred one.
+pub(crate) fn effective_value(
+    attributes: &Attributes,
+    inferred: &Inferred,
+    name: &str,
+) -> Option<AttributeValue> {
+    if let Some(stated) = attributes.get(name) {
+        return Some(stated.clone());
+    }
+    let values = inferred.attributes.values.values(Attribute::by_name(name)?);
+    let values: Box<[Box<str>]> = values.map(Box::from).collect();
+    (!values.is_empty()).then_some(AttributeValue::Texts(values))
+}
+
+/// The facet of these categories, for a request with this filter.
+pub(crate) fn category_facet(
+    categories: &[Option<CategoryIndex>],
+    filter: &ProductFilter,
+    limit: usize,
+) -> CategoryFacet {
+    let path = |category: &CategoryIndex| {
+        let mut path: Vec<_> = taxonomy().ancestors(*category).collect();
+        path.reverse();
+        path
+    };
+    let paths: Vec<Vec<CategoryIndex>> = categories.iter().flatten().map(path).collect();
+    let is_common = |node: &&CategoryIndex| paths.iter().all(|path| path.contains(node));
+    let common = || paths.first()?.iter().rfind(is_common).copied();
+    let parent = filter.category(taxonomy()).or_else(common);
+    let mut counts: BTreeMap<CategoryIndex, usize> = BTreeMap::new();
+    for node in paths.iter().flatten().filter(|node| taxonomy().parent(**node) == parent) {
+        *counts.entry(*node).or_default() += 1;
+    }
+    let count = |(category, count)| CategoryCount { category, count };
+    let mut values: Vec<CategoryCount> = counts.into_iter().map(count).collect();
+    values.sort_by_key(|one| (Reverse(one.count), taxonomy().id(one.category)));
+    values.truncate(limit);
+    CategoryFacet { parent, values, missing: categories.len() - paths.len() }
 }
 
 fn words_of(text: &str) -> Vec<String> {

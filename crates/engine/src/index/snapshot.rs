@@ -185,6 +185,7 @@ pub(super) fn plan_of(
     Plan {
         kind: QueryKind::Terms(words.clone()),
         dense: None,
+        rerank: None,
         title_fingerprint: 0,
         key: None,
         price_ranges: Vec::new(),

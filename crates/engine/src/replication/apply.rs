@@ -185,6 +185,7 @@ fn entry<'a>(product: &'a Product, vector: &'a store::VectorChange) -> Entry<'a>
         description: product.description.as_str(),
         key: product.key.as_ref().map(catalog::key::Key::as_str),
         attributes: &product.attributes,
+        inferred: product.inferred,
         vector: match vector {
             store::VectorChange::Unchanged => EntryVector::Unchanged,
             store::VectorChange::Kept => EntryVector::Kept,

@@ -199,6 +199,7 @@ fn entry<'a>(row: &'a ScannedProduct<'a>) -> Entry<'a> {
         description,
         key: row.key,
         attributes: &row.attributes,
+        inferred: row.inferred,
         vector,
     }
 }

@@ -14,6 +14,7 @@ use super::{
     SearchRequest, SearchResults,
     conformance::shop::{TestShop, request, shopper, viewer},
 };
+use crate::inference::taxonomy;
 
 fn name(raw: &str) -> AttributeName {
     AttributeName::parse(raw).unwrap()
@@ -86,7 +87,7 @@ fn a_query_that_equals_a_key_returns_that_product_first() {
     assert!(!ids(&search(&shop, &key)).contains(&5));
     assert_eq!(ids(&shop.search(&viewer(true), &key).unwrap())[0], 5);
     // A filter applies to it, too.
-    let filter = all_of(vec![any_of("color", &["red"])]);
+    let filter = all_of(vec![any_of("brand", &["acme"])]);
     let filtered = SearchRequest { filter, ..request("Red sofa", 10) };
     assert_eq!(search(&shop, &filtered).total, 0);
 }
@@ -156,15 +157,9 @@ fn without_a_query_all_products_that_match_are_returned() {
     assert_eq!(ids(&search(&shop, &oldest)), [1, 2, 3, 4]);
 }
 
-#[test]
-fn a_facet_is_not_restricted_by_its_own_conditions() {
-    let shop = shop(vec![
-        draft("Lamp", "$5", &[("color", text("red")), ("brand", text("A"))]),
-        draft("Lamp", "$5", &[("color", text("red")), ("brand", text("B"))]),
-        draft("Lamp", "$5", &[("color", text("blue")), ("brand", text("A"))]),
-        draft("Lamp", "$5", &[("brand", text("A"))]),
-    ]);
-    let counts = |facet: &Facet| match facet {
+/// A facet on one line.
+fn counts(facet: &Facet) -> String {
+    match facet {
         Facet::Attribute(facet) => {
             let value = |value: &FacetValue| match value {
                 FacetValue::Text(text) => text.to_string(),
@@ -175,7 +170,88 @@ fn a_facet_is_not_restricted_by_its_own_conditions() {
             format!("{}; {} without", counts.collect::<Vec<_>>().join(", "), facet.missing)
         }
         Facet::Price(facets) => format!("{} currencies", facets.len()),
+        Facet::Category(facet) => {
+            let name = |category| taxonomy().name(category);
+            let counts =
+                facet.values.iter().map(|one| format!("{} {}", name(one.category), one.count));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            format!("{}: {counts}; {} without", facet.parent.map_or("", name), facet.missing)
+        }
+    }
+}
+
+fn facets_of(shop: &TestShop, filter: ProductFilter, facets: &[&str]) -> (usize, Vec<String>) {
+    let field = |raw: &&str| match *raw {
+        "category" => FacetField::Category,
+        raw => FacetField::Attribute(name(raw)),
     };
+    let facets = facets.iter().map(field).collect();
+    let request = SearchRequest { filter, facets, ..SearchRequest::all(Sort::Newest, 10) };
+    let found = search(shop, &request);
+    (found.total, found.facets.0.iter().map(|(_, facet)| counts(facet)).collect())
+}
+
+#[test]
+fn inferred_values_are_filtered_and_counted_where_the_merchant_states_none() {
+    let shop = shop(vec![
+        draft("Emerald velvet armchair", "$5", &[]),
+        draft("Green wool rug", "$5", &[]),
+        draft("Green armchair", "$5", &[("color", text("Moss"))]),
+        draft("Rug", "$5", &[("color", text("GREEN"))]),
+        draft("Black and white wool rug", "$5", &[("colour", text("green"))]),
+    ]);
+    let color = |values: &[&str]| all_of(vec![any_of("color", values)]);
+    let total = |filter| facets_of(&shop, filter, &[]).0;
+    assert_eq!(total(color(&["green"])), 4);
+    assert_eq!(total(color(&["emerald"])), 3, "a shade is its color where that is inferred");
+    assert_eq!(total(color(&["moss"])), 4, "what a merchant calls moss, and green");
+    assert_eq!(total(color(&["white"])), 0, "the merchant has another name for it");
+    let (total, facets) = facets_of(&shop, color(&["moss"]), &["color", "material", "brand"]);
+    assert_eq!(total, 4);
+    let expected = ["green 4, Moss 1; 0 without", "wool 2, velvet 1; 1 without", "; 4 without"];
+    assert_eq!(facets, expected);
+}
+
+#[test]
+fn categories_are_filtered_and_counted() {
+    let typed = |category: &str| draft("Thing", "$5", &[("product_type", text(category))]);
+    let shop = shop(vec![
+        typed("Furniture > Chairs > Kitchen & Dining Room Chairs"),
+        typed("Furniture > Chairs"),
+        typed("Furniture > Benches"),
+        typed("Home & Garden > Lighting"),
+        draft("xqzv", "$5", &[]),
+    ]);
+    let within = |paths: &[&str]| {
+        let parse = |path: &&str| taxonomy().parse(path).unwrap();
+        Condition::within(taxonomy(), &paths.iter().map(parse).collect::<Vec<_>>())
+    };
+    let found = |filter| {
+        let (total, facets) = facets_of(&shop, filter, &["category"]);
+        format!("{total}: {}", facets[0])
+    };
+    let all = ProductFilter::default();
+    assert_eq!(found(all), "5: : Furniture 3, Home & Garden 1; 1 without");
+    let furniture = all_of(vec![within(&["fr"])]);
+    assert_eq!(found(furniture), "3: Furniture: Chairs 2, Benches 1; 1 without");
+    let chairs = all_of(vec![within(&["Furniture > Chairs"])]);
+    let below = "Kitchen & Dining Room Chairs";
+    assert_eq!(found(chairs), format!("2: Chairs: {below} 1; 1 without"));
+    // What one condition of several leaves out can be chosen in addition.
+    let benches = all_of(vec![within(&["Furniture > Benches", "Furniture > Beds & Accessories"])]);
+    assert_eq!(found(benches), "1: Furniture: Chairs 2, Benches 1; 1 without");
+    let not = ProductFilter { all: vec![], none: vec![within(&["fr"])] };
+    assert_eq!(found(not), "2: : Furniture 3, Home & Garden 1; 1 without");
+}
+
+#[test]
+fn a_facet_is_not_restricted_by_its_own_conditions() {
+    let shop = shop(vec![
+        draft("Lamp", "$5", &[("color", text("red")), ("brand", text("A"))]),
+        draft("Lamp", "$5", &[("color", text("red")), ("brand", text("B"))]),
+        draft("Lamp", "$5", &[("color", text("blue")), ("brand", text("A"))]),
+        draft("Lamp", "$5", &[("brand", text("A"))]),
+    ]);
     let facets = ["color", "brand"].map(|raw| FacetField::Attribute(name(raw)));
     let filter = all_of(vec![any_of("color", &["red"]), any_of("brand", &["a", "b"])]);
     let request = SearchRequest { filter, facets: facets.to_vec(), ..request("lamp", 10) };

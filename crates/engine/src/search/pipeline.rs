@@ -1,6 +1,14 @@
 //! The steps of a search, the same for every source.
 
+use std::borrow::Cow;
+
 use catalog::{
+    attributes::AttributeName,
+    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+    inference::{
+        attributes::{Attribute, QueryAttribute},
+        category::CategoryIndex,
+    },
     product::{Product, ProductId},
     query::QueryText,
     query_parser::{ParseOptions, ParsedQuery},
@@ -10,6 +18,7 @@ use catalog::{
 use super::{SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer};
 use crate::{
     index::{Matches, Plan, QueryKind},
+    inference::category_model,
     store::StoreError,
 };
 
@@ -21,7 +30,9 @@ pub(crate) fn search(
 ) -> Result<SearchResults, StoreError> {
     let mut timer = StageTimer::start(request.time_limit);
     let parsed = parse(source, context, request);
+    let filter = filter(request, &parsed);
     let mut plan = plan(source, request, &parsed);
+    plan.filter = &filter;
     (plan.threads, plan.deadline) = (context.threads(), timer.deadline);
     if let QueryKind::Terms(words) = &plan.kind {
         source.prefetch_words(words);
@@ -36,6 +47,10 @@ pub(crate) fn search(
         false => None,
     };
     plan.dense = encoded.as_ref().and_then(|encoded| encoded.dense_query());
+    if let (Some(encoded), QueryKind::Terms(terms)) = (&encoded, &plan.kind) {
+        let rerank = context.rerank_query(encoded, &parsed, terms, &plan.tuning.fusion);
+        plan.rerank = rerank;
+    }
     let encoder = encoded.filter(|_| plan.dense.is_some()).map(|encoded| encoded.encoder);
     timer.end_stage("encode")?;
 
@@ -46,7 +61,7 @@ pub(crate) fn search(
     }
     timer.end_stage("score")?;
 
-    let products = fetch(source, request, &parsed, &hits)?;
+    let products = fetch(source, &filter, &parsed, &hits)?;
     let total = total - (hits.len() - products.len());
     timer.finish("fetch");
     Ok(SearchResults {
@@ -57,6 +72,7 @@ pub(crate) fn search(
         facets,
         seq: source.seq(),
         encoder,
+        category: category(&plan, &parsed),
         parsed,
     })
 }
@@ -75,10 +91,38 @@ fn plan<'a>(
         plan = plan.ordered(sort.clone());
     }
     plan.key = key(request);
-    (plan.filter, plan.facets) = (&request.filter, &request.facets);
-    plan.facet_limit = request.facet_limit;
+    (plan.facets, plan.facet_limit) = (&request.facets, request.facet_limit);
     (plan.explain, plan.tuning) = (request.explain, request.tuning);
     plan
+}
+
+/// The conditions of a request, with the attributes that its query requires: "only black or white"
+/// is one of both colors.
+fn filter<'a>(request: &'a SearchRequest, parsed: &ParsedQuery) -> Cow<'a, ProductFilter> {
+    let mut filter = Cow::Borrowed(&request.filter);
+    for attribute in Attribute::ALL {
+        let required = |one: &&QueryAttribute| one.is_required && one.attribute == attribute;
+        // Merchants may write the shade where the value is its base.
+        let written = |one: &QueryAttribute| one.value_names().chain(one.special);
+        let values: Vec<_> = parsed.attributes.iter().filter(required).flat_map(written).collect();
+        if let (false, Ok(name)) = (values.is_empty(), AttributeName::parse(attribute.name())) {
+            let test = AttributeTest::AnyOf(values.into_iter().map(FoldedText::of).collect());
+            filter.to_mut().all.push(Condition::Required(name, test));
+        }
+    }
+    filter
+}
+
+/// The category that a query names, if one is more likely than all others together.
+fn category(plan: &Plan<'_>, parsed: &ParsedQuery) -> Option<CategoryIndex> {
+    let likely = match &plan.rerank {
+        Some(rerank) => Cow::Borrowed(&rerank.categories),
+        None if parsed.reads_attributes() => {
+            Cow::Owned(category_model().infer_query(&parsed.residual))
+        }
+        None => return None,
+    };
+    likely.first().filter(|(_, probability)| *probability >= 0.5).map(|(category, _)| *category)
 }
 
 /// The query as a key.
@@ -111,7 +155,7 @@ fn parse(
 /// or changed it so that it breaks a condition; such a product is omitted.
 fn fetch(
     source: &dyn SearchSource,
-    request: &SearchRequest,
+    filter: &ProductFilter,
     parsed: &ParsedQuery,
     hits: &[Hit],
 ) -> Result<Vec<Product>, StoreError> {
@@ -119,7 +163,7 @@ fn fetch(
     let mut products = source.products(&ids)?;
     products.retain(|product| {
         parsed.admits(&product.price)
-            && request.filter.matches(product.price.money(), &product.attributes)
+            && filter.matches(product.price.money(), &product.attributes, &product.inferred)
             && parsed.allows(
                 product.title.as_str(),
                 product.description.as_str(),

@@ -9,6 +9,7 @@ use catalog::{
     access::{ReadPass, Visibility},
     analysis::QueryTerms,
     change::Seq,
+    facets::FacetField,
     product::{Product, ProductId},
     query_parser::{ParsedQuery, TermLookup},
     ranking::{Hit, Score},
@@ -66,7 +67,10 @@ impl PostgresSource<'_, '_> {
         let products = self.statistics.corpus(self.visibility).products as usize;
         let (snapshot, limits) = (self.snapshot, &self.search.limits);
         let listing = Listing { snapshot, limits, parsed, products };
-        let Listed { mut ids, total, facets, is_exact } = listing.list(plan)?;
+        let Listed { mut ids, total, facets, mut is_exact } = listing.list(plan)?;
+        let counts_inferred = plan.facets.iter().any(FacetField::uses_inference);
+        is_exact &= self.statistics.is_inference_current
+            || !counts_inferred && !plan.filter.uses_inference();
         if matches!(plan.order, Sort::Price(_)) {
             // The database compares search rows. A product whose own price cannot be parsed comes
             // last on its page, whatever its search row says.
@@ -105,7 +109,8 @@ impl PostgresSource<'_, '_> {
             parsed,
             with_key,
         };
-        let Candidates { ids, is_complete } = selection.select(plan, words)?;
+        let Candidates { ids, mut is_complete } = selection.select(plan, words)?;
+        is_complete &= self.statistics.is_inference_current || !plan.filter.uses_inference();
         count_search(is_complete);
         timer.end_stage("candidates")?;
 
@@ -203,6 +208,7 @@ fn entry(row: &CandidateRow) -> Entry<'_> {
         description: &row.description,
         key: row.key.as_deref(),
         attributes: &row.attributes,
+        inferred: row.inferred,
         vector: row.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
     }
 }

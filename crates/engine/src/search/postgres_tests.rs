@@ -4,6 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use catalog::{
+    facets::FacetField,
     filter::ProductFilter,
     product::{Draft, Patch, Product, ShopId},
 };
@@ -13,7 +14,7 @@ use super::{
     conformance::{
         catalog::{QUERIES, draft, drafts},
         compare_with_reference, pages_partition_the_results,
-        requests::{filtered_requests, filters, statements},
+        requests::{filtered_requests, filters, statements, within},
         shop::{Database, NOW, TestShop, request, shop_id, viewer},
     },
 };
@@ -46,7 +47,11 @@ fn few_candidates_break_no_condition_and_score_as_in_memory() {
             let texts = (product.title.as_str(), product.description.as_str());
             assert!(found.parsed.allows(texts.0, texts.1, ""), "{request:?}");
             assert!(statements(product).all(|text| found.parsed.allows("", text, "")));
-            assert!(request.filter.matches(product.price.money(), &product.attributes));
+            assert!(request.filter.matches(
+                product.price.money(),
+                &product.attributes,
+                &product.inferred
+            ));
         }
         request.limit = usize::MAX / 2;
         let expected = shop.search_in(&*reference, &pass, &request).unwrap();
@@ -77,8 +82,9 @@ fn facets_of_many_products_are_marked_as_inexact() {
     for filter in filters() {
         let found = search(&filter);
         let matches = |filter: &ProductFilter| {
-            let is_match =
-                |product: &&Product| filter.matches(product.price.money(), &product.attributes);
+            let is_match = |product: &&Product| {
+                filter.matches(product.price.money(), &product.attributes, &product.inferred)
+            };
             created.iter().filter(is_match).count()
         };
         assert_eq!(found.total, matches(&filter), "{filter:?}");
@@ -212,19 +218,51 @@ fn migration_counts_hidden_products() {
     assert_eq!(word_statistics(&database), counted);
 }
 
+/// Rows from before attributes, and from before anything was inferred, are made again while the
+/// shop is searched with them.
 #[test]
-fn rows_from_before_attributes_are_those_of_products_without_any() {
+fn rows_of_earlier_versions_are_made_again() {
     let database = Database::new(0);
     let mut shop = database.shop(CandidateLimits::new(0));
     let mut drafts = drafts(&mut fastrand::Rng::with_seed(59), 60);
     for draft in &mut drafts {
         (draft.attributes, draft.key) = Default::default();
     }
-    shop.create(drafts);
+    let created = shop.create(drafts);
     let rows =
         || database.psql("SELECT md5(string_agg(s::text, '' ORDER BY s)) FROM search_rows s");
     let before = rows();
-    database.psql("ALTER TABLE search_rows DROP COLUMN labels, DROP COLUMN attributes");
+    database.psql(
+        "ALTER TABLE search_rows DROP COLUMN labels, DROP COLUMN attributes;
+         ALTER TABLE products DROP COLUMN inferred;
+         ALTER TABLE shops DROP COLUMN search_inference, DROP COLUMN search_inferred_to",
+    );
     database.psql(step_from(5));
+    database.psql(step_from(6));
+    let all = || SearchRequest::all(catalog::sort::Sort::Newest, 100);
+    let furniture = ProductFilter { all: vec![within(&["Furniture"])], none: vec![] };
+    let furniture = SearchRequest { filter: furniture, ..all() };
+    let search = |request: &SearchRequest| shop.search(&viewer(true), request).unwrap();
+    assert!(search(&all()).is_total_exact);
+    let found = search(&furniture);
+    assert_eq!((found.total, found.is_total_exact), (0, false));
+    let counted = SearchRequest { facets: vec![FacetField::Category], ..all() };
+    assert!(!search(&counted).is_total_exact);
+
+    let mut backfill = database.postgres.backfill().unwrap();
+    let mut batches = 0;
+    while !backfill.infer_again(shop_id(), 7).unwrap() {
+        batches += 1;
+        assert!(!search(&furniture).is_total_exact);
+    }
+    assert!(batches >= 60 / 7 && backfill.infer_again(shop_id(), 7).unwrap());
     assert_eq!(rows(), before);
+    let found = search(&furniture);
+    assert!(found.is_total_exact && (5..55).contains(&found.total), "{}", found.total);
+    assert!(search(&counted).is_total_exact);
+    let read = search(&all());
+    let inferred = |product: &Product| (product.id, product.inferred);
+    let mut read: Vec<_> = read.products.iter().map(inferred).collect();
+    read.reverse();
+    assert_eq!(read, created.iter().map(inferred).collect::<Vec<_>>(), "read from the texts");
 }

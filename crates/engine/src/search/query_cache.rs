@@ -79,10 +79,15 @@ impl CacheKey {
         let condition = |condition: &Condition| {
             let values = match condition {
                 Condition::Attribute(_, AttributeTest::AnyOf(values)) => values.as_slice(),
-                Condition::Attribute(..) | Condition::Price(_) => &[],
+                _ => &[],
+            };
+            let ranges = match condition {
+                Condition::Category(ranges) => ranges.as_slice(),
+                _ => &[],
             };
             let texts: usize = values.iter().map(|value| value.as_str().len()).sum();
-            mem::size_of_val(condition) + mem::size_of_val(values) + texts + condition.field().len()
+            let values = mem::size_of_val(values) + mem::size_of_val(ranges) + texts;
+            mem::size_of_val(condition) + values + condition.field().len()
         };
         let conditions = self.filter.all.iter().chain(&self.filter.none).map(condition);
         let facet = |facet: &FacetField| mem::size_of_val(facet) + facet.name().len();
@@ -186,6 +191,7 @@ fn facet_bytes(results: &SearchResults) -> usize {
                     + counts.values.iter().map(value).sum::<usize>()
             }
             Facet::Price(prices) => prices.iter().map(price).sum(),
+            Facet::Category(facet) => mem::size_of_val(facet.values.as_slice()),
         };
         mem::size_of_val(field) + mem::size_of_val(facet) + field.name().len() + counts
     };
@@ -224,6 +230,7 @@ mod tests {
             is_total_exact: true,
             encoder: None,
             parsed: ParsedQuery::default(),
+            category: None,
             seq: Seq(1),
         })
     }

@@ -4,27 +4,42 @@
 //! the deep one fails. The vector is interpolated toward the answer of the best phrase match, and
 //! the profile of the query tells the ranking how far to trust it.
 
-use std::{cell::Cell, collections::HashMap, mem, sync::Arc};
+use std::{cell::Cell, collections::HashMap, mem, ops::Range, sync::Arc};
 
 use catalog::{
-    analysis::QueryTerms,
+    analysis::{QueryTerms, content_words},
     fusion::{FusionParams, QueryProfile},
+    inference::attributes::{Attribute, QueryAttribute, is_lexicon_word},
     query_parser::{ParsedQuery, TermLookup},
 };
 use parking_lot::Mutex;
+use quick_cache::sync::Cache;
 
 use crate::{
-    embed::{Embedder, Embedding, Encoder, PhraseMatch, Priority, Text, Vector},
-    index::{DenseQuery, QueryVector},
+    embed::{
+        Embedder, Embedding, Encoder, PhraseMatch, Priority, StoredVector, Text, Thing, ThingName,
+        Vector,
+    },
+    index::{DenseQuery, KindQuery, QueryVector, RerankQuery, WordVectors, head_term},
+    inference::category_model,
 };
 
+/// The most words of what a query asks for without its attributes.
+const MAX_KIND_WORDS: usize = 2;
+/// Cached vectors of single words: at 260 bytes each and as much again for the table, 16 MiB.
+const CACHED_WORDS: usize = 1 << 15;
 /// Cached deep encodings in each of two generations.
 const GENERATION_SIZE: usize = 1024;
 
 /// A query as a vector.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct EncodedQuery {
+    /// Interpolated toward what known phrases stand for.
     vector: Vector,
+    /// The query's own vector.
+    plain: Vector,
+    /// What known phrases stand for.
+    things: Vec<Thing>,
     /// The encoder that made the vector.
     pub(crate) encoder: Encoder,
     profile: QueryProfile,
@@ -43,6 +58,24 @@ pub(crate) struct QueryEncoder {
     /// The deep encoder is used while at most this many searches run or wait.
     budget: usize,
     cache: Mutex<RecentEncodings>,
+    words: WordVectorCache,
+}
+
+/// The vectors of single words, as far as they were needed lately.
+struct WordVectorCache {
+    embedder: Arc<dyn Embedder>,
+    vectors: Cache<Box<str>, Option<Arc<StoredVector>>>,
+}
+
+impl WordVectors for WordVectorCache {
+    fn word_vector(&self, word: &str) -> Option<Arc<StoredVector>> {
+        if let Some(known) = self.vectors.get(word) {
+            return known;
+        }
+        let vector = self.embedder.word_vector(word).map(Arc::new);
+        self.vectors.insert(word.into(), vector.clone());
+        vector
+    }
 }
 
 /// What one search may use: the encoder, if there is a model, and idle threads.
@@ -69,9 +102,11 @@ impl<'a> SearchContext<'a> {
         1 + self.idle_threads
     }
 
-    /// Whether the model was trained on a word; `false` without a model.
+    /// Whether a word is one of the language, as far as the model or the lexicon of attributes knows
+    /// it.
     pub(crate) fn recognises(&self, word: &str) -> bool {
-        self.encoder.is_some_and(|encoder| encoder.embedder.recognises(word) == Some(true))
+        let is_taught = |encoder: &QueryEncoder| encoder.embedder.recognises(word) == Some(true);
+        self.encoder.is_some_and(is_taught) || is_lexicon_word(word)
     }
 
     /// Encodes a query for a shop that contains the words `knows` accepts; `None` without a model
@@ -89,6 +124,36 @@ impl<'a> SearchContext<'a> {
         encoded
     }
 
+    /// What the second stage of ranking compares products with; `None` without a model.
+    pub(crate) fn rerank_query(
+        &self,
+        encoded: &EncodedQuery,
+        parsed: &ParsedQuery,
+        terms: &QueryTerms,
+        params: &FusionParams,
+    ) -> Option<RerankQuery<'a>> {
+        let encoder = self.encoder?;
+        let words = &encoder.words;
+        let term_vectors = terms.terms().iter().map(|term| {
+            let as_written = term.alternatives.first()?.words.join(" ");
+            words.word_vector(&as_written)
+        });
+        let attributes = parsed.attributes.clone();
+        Some(RerankQuery {
+            vector: QueryVector::of(&encoded.plain),
+            things: encoded.things.clone(),
+            term_vectors: term_vectors.collect(),
+            head: head_term(&parsed.sentence, terms),
+            categories: match parsed.reads_attributes() {
+                true => category_model().infer_query(&parsed.residual),
+                false => Vec::new(),
+            },
+            kind: encoder.kind(&parsed.sentence, &attributes, params),
+            attributes,
+            word_vectors: Some(words),
+        })
+    }
+
     /// Whether the deep encoder, which the next search may use, was not used.
     pub(crate) fn used_fallback(&self) -> bool {
         self.used_fallback.get()
@@ -100,7 +165,9 @@ type Encoding = (Embedding, Option<PhraseMatch>);
 
 impl QueryEncoder {
     pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
-        Self { embedder, budget, cache: Mutex::default() }
+        let words =
+            WordVectorCache { embedder: Arc::clone(&embedder), vectors: Cache::new(CACHED_WORDS) };
+        Self { embedder, budget, cache: Mutex::default(), words }
     }
 
     /// Encodes a query for a shop that contains the words `knows` accepts, while `load` searches
@@ -115,13 +182,49 @@ impl QueryEncoder {
         let (sentence, words) = (&parsed.sentence, &parsed.residual);
         let (embedding, phrase) = self.encoding(Text::Request { sentence, words }, load)?;
         let profile = self.profile(parsed, knows, phrase.as_ref());
-        let vector = match phrase {
-            None => embedding.vector,
+        let plain = embedding.vector;
+        let vector = match &phrase {
+            None => plain.clone(),
+            Some(phrase) => interpolate(&plain, &phrase.target, params.interpolation(profile))?,
+        };
+        let things = phrase.map_or_else(Vec::new, |phrase| self.embedder.things(&phrase));
+        Some(EncodedQuery { vector, plain, things, encoder: embedding.encoder, profile })
+    }
+
+    /// What a query asks for without its attributes. `None` if it asks for none, or for more than a
+    /// thing of one or two words.
+    fn kind(
+        &self,
+        sentence: &str,
+        attributes: &[QueryAttribute],
+        params: &FusionParams,
+    ) -> Option<KindQuery> {
+        let is_modifier = |one: &QueryAttribute| {
+            one.is_modifier || !matches!(one.attribute, Attribute::Color | Attribute::Material)
+        };
+        if attributes.is_empty() || !attributes.iter().all(is_modifier) {
+            return None;
+        }
+        // A cat bed is another kind of thing than a bed, not a bed with an attribute.
+        let changes_kind = |one: &&QueryAttribute| one.attribute == Attribute::Audience;
+        let kind = without(sentence, attributes.iter().filter(|one| !changes_kind(one)));
+        let has_digit = kind.bytes().any(|byte| byte.is_ascii_digit());
+        let most = MAX_KIND_WORDS + attributes.iter().filter(changes_kind).count();
+        if has_digit || !(1..=most).contains(&QueryTerms::of(&kind).terms().len()) {
+            return None;
+        }
+        let words = content_words(&kind);
+        // The instant encoder whatever the load, so that the result does not depend on it.
+        let vector = self.embedder.instant(Text::Query(&words.join(" ")))?.vector;
+        let (vector, things) = match self.embedder.phrase_match(&vector) {
+            None => (vector, Vec::new()),
             Some(phrase) => {
-                interpolate(&embedding.vector, &phrase.target, params.interpolation(profile))?
+                let vector = interpolate(&vector, &phrase.target, params.interpolation)?;
+                (vector, self.embedder.things(&phrase))
             }
         };
-        Some(EncodedQuery { vector, encoder: embedding.encoder, profile })
+        let own = Thing { share: 1.0, names: vec![ThingName { words, weight: 1.0 }] };
+        Some(KindQuery { vector: QueryVector::of(&vector)?, things, own })
     }
 
     fn encoding(&self, text: Text<'_>, load: usize) -> Option<Encoding> {
@@ -180,6 +283,20 @@ impl QueryEncoder {
             recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
         }
     }
+}
+
+/// A query without the words of its attributes.
+fn without<'a>(sentence: &str, attributes: impl Iterator<Item = &'a QueryAttribute>) -> String {
+    let mut rest = String::with_capacity(sentence.len());
+    let mut at = 0;
+    for Range { start, end } in attributes.map(|attribute| attribute.words.clone()) {
+        if at <= start {
+            rest.push_str(&sentence[at..start]);
+            at = end;
+        }
+    }
+    rest.push_str(&sentence[at..]);
+    rest
 }
 
 /// The direction of `from + share * toward`.

@@ -7,6 +7,7 @@ use catalog::{
     explanation::Explanation,
     facets::{DEFAULT_FACET_LIMIT, FacetField, Facets},
     filter::ProductFilter,
+    inference::category::CategoryIndex,
     product::{Product, ProductId},
     query::QueryText,
     query_parser::{ParseOptions, ParsedQuery},
@@ -82,6 +83,8 @@ pub struct SearchResults {
     pub facets: Facets,
     /// How the query was parsed.
     pub parsed: ParsedQuery,
+    /// The category that the query names, if it names one clearly.
+    pub category: Option<CategoryIndex>,
     /// The encoder of the query's vector; `None` if no vectors were compared.
     pub encoder: Option<Encoder>,
     /// The last change that the results reflect.

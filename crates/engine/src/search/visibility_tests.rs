@@ -196,6 +196,7 @@ fn cost_of_counting_only_visible_products() {
             builder.add(Entry {
                 key: None,
                 attributes: catalog::attributes::Attributes::none(),
+                inferred: catalog::inference::Inferred::default(),
                 id: ProductId::new(number).unwrap(),
                 version: Seq(number),
                 hidden: rng.u32(..100) < hidden_in_a_hundred,

@@ -8,6 +8,7 @@
 //! - a price that cannot be parsed keeps its text and satisfies no condition on prices;
 //! - media and attributes that are not JSON, and vectors and tokens that cannot be decoded, count
 //!   as absent, and so does an attribute with an invalid name or value;
+//! - what was inferred by another version, or cannot be decoded, is inferred from the texts;
 //! - times out of range become the first or last representable time.
 //!
 //! A row without a valid id is skipped. Replacements and skipped rows are logged with their shop
@@ -31,6 +32,7 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use super::columns::{attributes_from_column, media_from_column};
+use crate::inference::stored_or_inferred;
 
 /// The columns of a product's row.
 pub(super) struct ProductColumns<'row> {
@@ -47,6 +49,7 @@ pub(super) struct ProductColumns<'row> {
     pub(super) key: Option<Cow<'row, str>>,
     pub(super) url: Option<Cow<'row, str>>,
     pub(super) attributes: Option<Cow<'row, str>>,
+    pub(super) inferred: Option<&'row [u8]>,
 }
 
 impl ProductColumns<'_> {
@@ -64,6 +67,9 @@ impl ProductColumns<'_> {
         if [self.created_at, self.updated_at].iter().any(|at| !is_valid_time(*at)) {
             report(shop, id, "a time is out of range");
         }
+        let attributes = attributes(shop, id, self.attributes.as_deref());
+        let inferred =
+            stored_or_inferred(self.inferred, &self.title, &self.description, &attributes);
         Some(Product {
             id: product_id(shop, id)?,
             shop: shop_id(shop)?,
@@ -74,7 +80,8 @@ impl ProductColumns<'_> {
             media,
             key: self.key.map(|key| Key::from_stored(&key)),
             url: self.url.map(|url| ProductUrl::from_stored(&url)),
-            attributes: attributes(shop, id, self.attributes.as_deref()),
+            attributes,
+            inferred,
             created_at: time(self.created_at),
             updated_at: time(self.updated_at),
             version: seq(self.version),
@@ -194,6 +201,7 @@ mod tests {
             key: None,
             url: None,
             attributes: None,
+            inferred: None,
         }
     }
 

@@ -1,5 +1,5 @@
-//! Stores that the version before keys and attributes has filled: everything in them is read, and
-//! they take what is new.
+//! Stores that the version before keys and attributes has filled, and the version before inference:
+//! everything in them is read, and they take what is new.
 
 use std::sync::Arc;
 
@@ -7,17 +7,19 @@ use catalog::{
     access::{Caller, ReadPass, Role},
     attributes::{AttributeName, AttributeValue, Attributes},
     change::{ChangeKind, Seq},
+    inference::Inferred,
     key::Key,
-    product::{Patch, ProductId, ShopId},
+    product::{Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{
-    CatalogReads, CatalogStore, Postgres, SqliteReaders, SqliteStore, StoreErrorKind,
-    conformance::settings,
+    CatalogReads, CatalogStore, Postgres, ScannedProduct, SqliteReaders, SqliteStore,
+    StoreErrorKind, conformance::settings,
 };
+use crate::inference::infer;
 
 const FOLDER: &str = include_str!("earlier_version/folder.sql");
 const DATABASE: &str = include_str!("earlier_version/database.sql");
@@ -31,6 +33,9 @@ trait Earlier {
 
     /// Opens the store, which migrates it at first.
     fn open(&self) -> (Box<dyn CatalogStore>, Arc<dyn CatalogReads>);
+
+    /// Gives a migrated store the tables of the version before inference.
+    fn remove_inference(&self);
 }
 
 struct EarlierFolder(TempDir);
@@ -50,6 +55,10 @@ impl Earlier for EarlierFolder {
     fn open(&self) -> (Box<dyn CatalogStore>, Arc<dyn CatalogReads>) {
         let store = SqliteStore::open(self.0.path()).unwrap();
         (Box::new(store), Arc::new(SqliteReaders::new(self.0.path().to_owned())))
+    }
+
+    fn remove_inference(&self) {
+        self.execute("ALTER TABLE products DROP COLUMN inferred; PRAGMA user_version = 3");
     }
 }
 
@@ -78,6 +87,14 @@ impl Earlier for EarlierDatabase {
         self.postgres.check_schema().unwrap();
         (Box::new(self.postgres.store()), Arc::new(self.postgres.readers()))
     }
+
+    fn remove_inference(&self) {
+        self.execute(
+            "ALTER TABLE products DROP COLUMN inferred;
+             ALTER TABLE shops DROP COLUMN search_inference, DROP COLUMN search_inferred_to;
+             UPDATE schema_version SET version = 6",
+        );
+    }
 }
 
 fn shop(number: u64) -> ShopId {
@@ -90,6 +107,48 @@ fn viewer() -> ReadPass {
 
 fn id(number: u64) -> ProductId {
     ProductId::new(number).unwrap()
+}
+
+/// What the texts and attributes of a product state.
+fn stated(product: &Product) -> Inferred {
+    infer(product.title.as_str(), product.description.as_str(), &product.attributes)
+}
+
+/// Products of the version before inference, and those with values that mean nothing, get what their
+/// texts state.
+fn missing_values_are_inferred<E: Earlier>(nothing: &str) {
+    let earlier = E::new();
+    drop(earlier.open());
+    earlier.remove_inference();
+    let (mut store, readers) = earlier.open();
+    let all_are_inferred = || {
+        let mut products = readers.page(&viewer(), 10, 0).unwrap().products.into_iter();
+        assert!(
+            products.len() == 3 && products.all(|product| product.inferred == stated(&product))
+        );
+        let mut scanned = 0;
+        let scan = &mut |row: ScannedProduct<'_>| {
+            assert_eq!(row.inferred, infer(row.title, row.description, &row.attributes));
+            scanned += 1;
+        };
+        readers.scan(shop(1), None, scan).unwrap();
+        assert_eq!(scanned, 3);
+    };
+    all_are_inferred();
+    for value in ["NULL", nothing] {
+        earlier.execute(&format!("UPDATE products SET inferred = {value}"));
+        all_are_inferred();
+    }
+    // A write stores what was inferred, whatever it changes.
+    let mut transaction = store.begin().unwrap();
+    let dress = transaction.product(shop(1), id(1)).unwrap().unwrap();
+    let patch = Patch { hidden: Some(true), ..Patch::default() };
+    let dress = transaction.update(dress, patch, Timestamp::UNIX_EPOCH).unwrap();
+    transaction.commit().unwrap();
+    earlier.execute("UPDATE products SET title = 'Red wool rug' WHERE id = 1");
+    let found = readers.products(&viewer(), &[id(1)]).unwrap().remove(0);
+    assert_eq!((found.inferred, found.title.as_str()), (dress.inferred, "Red wool rug"));
+    assert_ne!(found.inferred, stated(&found));
 }
 
 fn everything_is_read(store: &mut dyn CatalogStore, readers: &dyn CatalogReads) {
@@ -111,7 +170,9 @@ fn everything_is_read(store: &mut dyn CatalogStore, readers: &dyn CatalogReads) 
     for product in &page.products {
         assert_eq!((&product.key, &product.url), (&None, &None));
         assert!(product.attributes.is_empty());
+        assert_eq!(product.inferred, stated(product));
     }
+    assert_ne!(page.products[0].inferred, Inferred::default());
     assert_eq!(readers.counts(shop(2)).unwrap().visible, 1);
     let tokens = readers.tokens(None).unwrap();
     let tokens: Vec<_> = tokens
@@ -185,6 +246,16 @@ fn a_folder_is_read_and_takes_keys() {
 #[test]
 fn a_database_is_read_and_takes_keys() {
     the_store_is_read_and_takes_keys::<EarlierDatabase>();
+}
+
+#[test]
+fn missing_values_of_a_folder_are_inferred() {
+    missing_values_are_inferred::<EarlierFolder>("X'00010203'");
+}
+
+#[test]
+fn missing_values_of_a_database_are_inferred() {
+    missing_values_are_inferred::<EarlierDatabase>(r"'\x00010203'");
 }
 
 #[test]

@@ -38,4 +38,4 @@ pub use traits::{
     CatalogReads, CatalogStore, ChangeReads, Cleanup, EmbeddingQueue, FullScan, IndexSource,
     ProductReads, RowWrites, SearchReads, StoreInfo, TokenReads,
 };
-pub use transaction::WriteTransaction;
+pub use transaction::{Derived, WriteTransaction};

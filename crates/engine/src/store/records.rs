@@ -4,6 +4,7 @@ use catalog::{
     access::Role,
     attributes::Attributes,
     change::{ChangeKind, Seq},
+    inference::Inferred,
     key::Key,
     price::Money,
     product::{Product, ProductId, ShopId},
@@ -85,6 +86,8 @@ pub struct ScannedProduct<'row> {
     pub key: Option<&'row str>,
     /// The attributes.
     pub attributes: Attributes,
+    /// What texts and attributes state.
+    pub inferred: Inferred,
     /// The vector of the requested model, if the product has one.
     pub vector: Option<StoredVector>,
     /// The other columns; `None` for a local store, whose rows are never replicated.

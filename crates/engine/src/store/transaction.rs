@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use catalog::{
+    inference::Inferred,
     key::Key,
     product::{Draft, Patch, Product, ProductId, ShopId},
 };
@@ -13,7 +14,20 @@ use super::{
     AppliedChange, ChangeRecord, Committed, NewToken, RowWrites, StoreError, StoredResponse,
     VectorChange, VectorRow,
 };
-use crate::embed::{Embedder, Embedding, Text};
+use crate::{
+    embed::{Embedder, Embedding, Text},
+    inference::infer,
+};
+
+/// What is derived from a product's texts and attributes, as far as it was made before the
+/// transaction; the rest is made in it.
+#[derive(Clone, Debug, Default)]
+pub struct Derived {
+    /// The instant vector of the texts.
+    pub embedding: Option<Embedding>,
+    /// What texts and attributes state.
+    pub inferred: Option<Inferred>,
+}
 
 /// A transaction of any store. It is rolled back when it is dropped without a commit.
 pub struct WriteTransaction<'store> {
@@ -41,22 +55,25 @@ impl<'store> WriteTransaction<'store> {
         draft: Draft,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        self.create_embedded(shop, draft, None, at)
+        self.create_derived(shop, draft, Derived::default(), at)
     }
 
-    /// Creates a product. Its instant vector is made here unless it is given.
-    pub fn create_embedded(
+    /// Creates a product. What is derived from it is made here unless it is given.
+    pub fn create_derived(
         &mut self,
         shop: ShopId,
         draft: Draft,
-        embedding: Option<Embedding>,
+        derived: Derived,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
         let id = self.rows.next_product_id(shop)?;
         let seq = self.rows.record(shop, id, ChangeRecord::Upserted)?;
-        let product = Product::create(id, shop, draft, at, seq);
+        let (title, description) = (draft.title.as_str(), draft.description.as_str());
+        let inferred =
+            derived.inferred.unwrap_or_else(|| infer(title, description, &draft.attributes));
+        let product = Product::create(id, shop, draft, inferred, at, seq);
         self.rows.insert_product(&product)?;
-        let vector = self.begin_vector(&product, embedding)?;
+        let vector = self.begin_vector(&product, derived.embedding)?;
         self.count(shop, 1, i64::from(!product.hidden));
         self.changes.push(AppliedChange::Upserted { product: product.clone(), vector });
         Ok(product)
@@ -91,27 +108,33 @@ impl<'store> WriteTransaction<'store> {
         patch: Patch,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        self.update_embedded(before, patch, None, at)
+        self.update_derived(before, patch, Derived::default(), at)
     }
 
-    /// Updates a product. The instant vector of new texts is made here unless it is given.
-    pub fn update_embedded(
+    /// Updates a product. What is derived from new texts and attributes is made here unless it is
+    /// given.
+    pub fn update_derived(
         &mut self,
         before: Product,
         patch: Patch,
-        embedding: Option<Embedding>,
+        derived: Derived,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
         let seq = self.rows.record(before.shop, before.id, ChangeRecord::Upserted)?;
         let was_visible = !before.hidden;
         let has_new_text = patch.title.as_ref().is_some_and(|title| *title != before.title)
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
-        let has_new_terms = patch.key.as_ref().is_some_and(|key| *key != before.key)
-            || patch.attributes.as_ref().is_some_and(|named| *named != before.attributes);
-        let after = before.apply(patch, at, seq);
+        let has_new_attributes =
+            patch.attributes.as_ref().is_some_and(|named| *named != before.attributes);
+        let has_new_terms =
+            has_new_attributes || patch.key.as_ref().is_some_and(|key| *key != before.key);
+        let mut after = before.apply(patch, at, seq);
+        if has_new_text || has_new_attributes {
+            after.inferred = derived.inferred.unwrap_or_else(|| inferred_of(&after));
+        }
         self.rows.update_product(&after)?;
         let vector = match (has_new_text, has_new_terms) {
-            (true, _) => self.begin_vector(&after, embedding)?,
+            (true, _) => self.begin_vector(&after, derived.embedding)?,
             (false, true) => VectorChange::Kept,
             (false, false) => VectorChange::Unchanged,
         };
@@ -209,4 +232,9 @@ impl<'store> WriteTransaction<'store> {
         change.0 += products;
         change.1 += visible;
     }
+}
+
+/// What the texts and attributes of a product state.
+fn inferred_of(product: &Product) -> Inferred {
+    infer(product.title.as_str(), product.description.as_str(), &product.attributes)
 }

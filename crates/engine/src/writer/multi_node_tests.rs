@@ -14,7 +14,7 @@ use parking_lot::{Condvar, Mutex};
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{Postgres, ProductReads, StoreInfo, WriteTransaction, conformance::settings},
+    store::{Derived, Postgres, ProductReads, StoreInfo, WriteTransaction, conformance::settings},
     writes::{Create, Created, Refusal, TxContext, Upsert, UpsertElement, UpsertOutcome, Upserted},
 };
 
@@ -120,7 +120,7 @@ fn key(number: usize) -> Key {
 /// Creates products with these keys.
 fn create(keys: &[usize]) -> Create {
     let pass = Caller::new(shop(1), Role::Editor).may_write().unwrap();
-    let keyed = |number: &usize| (Draft { key: Some(key(*number)), ..lamp() }, None);
+    let keyed = |number: &usize| (Draft { key: Some(key(*number)), ..lamp() }, Derived::default());
     Create { pass, drafts: keys.iter().map(keyed).collect(), idempotency: None }
 }
 
@@ -129,8 +129,9 @@ fn upsert(keys: &[usize]) -> Upsert {
     let pass = Caller::new(shop(1), Role::Editor).may_write().unwrap();
     let Draft { title, price, .. } = lamp();
     let patch = Patch { title: Some(title), price: Some(price), ..Patch::default() };
-    let element =
-        |number: &usize| (UpsertElement { key: key(*number), patch: patch.clone() }, None);
+    let element = |number: &usize| {
+        (UpsertElement { key: key(*number), patch: patch.clone() }, Derived::default())
+    };
     Upsert { pass, elements: keys.iter().map(element).collect(), idempotency: None }
 }
 

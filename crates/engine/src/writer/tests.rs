@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{SqliteReaders, SqliteStore, StoreErrorKind, StoreInfo, WriteTransaction},
+    store::{Derived, SqliteReaders, SqliteStore, StoreErrorKind, StoreInfo, WriteTransaction},
     writes::{Create, Created, TxContext},
 };
 
@@ -179,7 +179,7 @@ fn draft(title: &str) -> Draft {
 }
 
 fn create(title: &str) -> Create {
-    Create { pass: pass(), drafts: vec![(draft(title), None)], idempotency: None }
+    Create { pass: pass(), drafts: vec![(draft(title), Derived::default())], idempotency: None }
 }
 
 fn id_of(outcome: Result<Created, WriteError>) -> ProductId {

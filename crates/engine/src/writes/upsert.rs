@@ -2,15 +2,13 @@
 
 use catalog::{
     access::WritePass,
+    attributes::Attributes,
     key::Key,
     product::{Description, Draft, Patch, Product, ShopId},
 };
 
 use super::{Earlier, IdempotencyRequest, TxContext, Write};
-use crate::{
-    embed::Embedding,
-    store::{StoreError, WriteTransaction},
-};
+use crate::store::{Derived, StoreError, WriteTransaction};
 
 /// A product by its key, with the fields to set.
 #[derive(Clone, Debug)]
@@ -43,10 +41,10 @@ pub enum UpsertOutcome {
     KeyReused,
 }
 
-/// Applies elements in order, each with the instant vector of its texts if that was made before.
+/// Applies elements in order, each with what was derived from it before.
 pub struct Upsert {
     pub(crate) pass: WritePass,
-    pub(crate) elements: Vec<(UpsertElement, Option<Embedding>)>,
+    pub(crate) elements: Vec<(UpsertElement, Derived)>,
     pub(crate) idempotency: Option<IdempotencyRequest<Upserted>>,
 }
 
@@ -75,16 +73,24 @@ impl UpsertElement {
         })
     }
 
-    /// The texts of the product that it creates, if it can create one.
-    pub(crate) fn texts(&self) -> Option<(&str, &str)> {
+    /// Texts and attributes of the product that it creates, if it can create one.
+    pub(crate) fn statements(&self) -> Option<(&str, &str, &Attributes)> {
         let description = self.patch.description.as_ref().map_or("", Description::as_str);
+        let attributes = self.patch.attributes.as_ref().unwrap_or(Attributes::none());
         self.patch.price.as_ref()?;
-        Some((self.patch.title.as_ref()?.as_str(), description))
+        Some((self.patch.title.as_ref()?.as_str(), description, attributes))
     }
 
-    /// Whether an update of this product results in [`texts`](Self::texts).
-    fn has_texts_of(&self, before: &Product) -> bool {
-        self.patch.description.is_some() || before.description == Description::default()
+    /// The part of what was derived from [`statements`](Self::statements) that an update of this
+    /// product results in.
+    fn derived_of(&self, before: &Product, derived: Derived) -> Derived {
+        let has_texts =
+            self.patch.description.is_some() || before.description == Description::default();
+        let has_attributes = self.patch.attributes.is_some() || before.attributes.is_empty();
+        Derived {
+            embedding: derived.embedding.filter(|_| has_texts),
+            inferred: derived.inferred.filter(|_| has_texts && has_attributes),
+        }
     }
 }
 
@@ -98,23 +104,23 @@ impl Upsert {
         let keys: Vec<_> = self.elements.iter().map(|(element, _)| &element.key).collect();
         transaction.prefetch_keys(shop, &keys)?;
         let mut outcomes = Vec::with_capacity(self.elements.len());
-        for (element, embedding) in &self.elements {
+        for (element, derived) in &self.elements {
             let before = match transaction.key_holder(shop, &element.key)? {
                 Some(holder) => transaction.product(shop, holder)?,
                 None => None,
             };
-            let embedding = embedding.clone();
+            let derived = derived.clone();
             outcomes.push(match (before, element.draft()) {
                 (Some(before), _) => {
-                    let embedding = embedding.filter(|_| element.has_texts_of(&before));
+                    let derived = element.derived_of(&before, derived);
                     let patch = element.patch.clone();
                     let now = context.now;
-                    Upserted::Updated(transaction.update_embedded(before, patch, embedding, now)?)
+                    Upserted::Updated(transaction.update_derived(before, patch, derived, now)?)
                 }
-                (None, Ok(draft)) => Upserted::Created(transaction.create_embedded(
+                (None, Ok(draft)) => Upserted::Created(transaction.create_derived(
                     shop,
                     draft,
-                    embedding,
+                    derived,
                     context.now,
                 )?),
                 (None, Err(missing)) => Upserted::Incomplete(missing),

@@ -1,5 +1,7 @@
 //! The reference implementation: a `BTreeMap`.
 
+use catalog::inference::Inferred;
+
 use super::*;
 
 /// The response stored under an idempotency key.
@@ -55,7 +57,8 @@ impl Model {
         }
         self.last_id += 1;
         let id = ProductId::new(self.last_id).unwrap();
-        let product = Product::create(id, shop, draft, at, self.next_seq());
+        let product =
+            inferred(Product::create(id, shop, draft, Inferred::default(), at, self.next_seq()));
         self.put(&product);
         Ok(product)
     }
@@ -93,7 +96,7 @@ impl Model {
             Some(holder) if holder.id != edit.id => return Err(Refusal::KeyTaken(holder.id)),
             _ => {}
         }
-        let after = before.apply(edit.patch, at, self.next_seq());
+        let after = inferred(before.apply(edit.patch, at, self.next_seq()));
         self.put(&after);
         Ok(after)
     }
@@ -106,7 +109,7 @@ impl Model {
     ) -> Upserted {
         let UpsertElement { key, patch } = element;
         if let Some(before) = self.holder(shop, &key).cloned() {
-            let after = before.apply(patch, at, self.next_seq());
+            let after = inferred(before.apply(patch, at, self.next_seq()));
             self.put(&after);
             return Upserted::Updated(after);
         }
@@ -158,4 +161,11 @@ impl Model {
         });
         found
     }
+}
+
+/// The product with what its texts and attributes state.
+fn inferred(product: Product) -> Product {
+    let (title, description) = (product.title.as_str(), product.description.as_str());
+    let inferred = engine::inference::infer(title, description, &product.attributes);
+    Product { inferred, ..product }
 }

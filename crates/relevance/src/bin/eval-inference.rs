@@ -1,5 +1,6 @@
 //! Measures the inference of attributes and categories on labelled products: `make eval-inference`.
 
+use catalog::{attributes::Attributes, inference::attributes};
 use clap::Parser;
 use relevance::inference::{InferenceOptions, InferredAttribute, Placement, Texts};
 
@@ -11,14 +12,16 @@ struct Command {
 }
 
 fn main() -> anyhow::Result<()> {
-    Command::parse().options.run(attributes, category)
+    Command::parse().options.run(infer_attributes, infer_category)
 }
 
 /// What the catalog infers from the texts alone: the labels know no merchant attributes.
-fn attributes(_texts: &Texts) -> Vec<InferredAttribute> {
-    Vec::new()
+fn infer_attributes(texts: &Texts) -> Vec<InferredAttribute> {
+    let found = attributes::infer_product(&texts.title, &texts.description, Attributes::none());
+    let values = found.values.iter();
+    values.map(|(attribute, value)| (attribute.name().to_owned(), value.to_owned())).collect()
 }
 
-fn category(_texts: &Texts) -> Option<Placement> {
+fn infer_category(_texts: &Texts) -> Option<Placement> {
     None
 }

@@ -42,6 +42,22 @@ pub(super) const PARAMETERS: &[Parameter] = &parameters! {
     fusion.lexical_weight.coverage: 0.5, 0.0..=10.0;
     fusion.max_lexical_weight: 0.02, 0.5..=1.0;
     fusion.interpolation: 0.2, 0.0..=3.0;
+    rerank.semantic_weight.bias: 0.5, -5.0..=5.0;
+    rerank.semantic_weight.function_words: 3.0, 0.0..=30.0;
+    rerank.semantic_weight.phrase_similarity: 4.0, 0.0..=40.0;
+    rerank.semantic_weight.agreement: 1.5, -10.0..=0.0;
+    rerank.semantic_weight.title_coverage: 1.5, -15.0..=0.0;
+    rerank.soft_coverage: 0.15, 0.0..=3.0;
+    rerank.similarity: 0.12, 0.0..=2.0;
+    rerank.names: 0.06, 0.0..=1.0;
+    rerank.semantic_soft_coverage: 0.08, 0.0..=1.0;
+    rerank.semantic_names: 0.08, 0.0..=1.0;
+    rerank.attributes.color: 0.05, 0.0..=1.0;
+    rerank.attributes.material: 0.05, 0.0..=1.0;
+    rerank.attributes.contradiction: 0.4, 0.0..=5.0;
+    rerank.category.within: 0.03, 0.0..=0.5;
+    rerank.category.level_two: 0.03, 0.0..=0.5;
+    rerank.category.elsewhere: 0.03, 0.0..=0.5;
 };
 
 /// A starting value, `NAME=NUMBER`.

@@ -6,7 +6,7 @@ use testkit::{NO_IDS, PRODUCTS, Role, Shop, editor, product, product_named};
 use crate::snapshot::snapshot;
 
 fn numbered(count: usize) -> impl Iterator<Item = String> {
-    (1..=count).map(|n| format!("Product {n}"))
+    (1..=count).map(|n| format!("Sofa {n}"))
 }
 
 fn joined(ids: &[u64]) -> String {

@@ -16,6 +16,7 @@ mod explaining;
 mod facets;
 mod figures;
 mod filters;
+mod inference;
 mod limits;
 mod listing;
 mod mcp;

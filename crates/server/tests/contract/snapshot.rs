@@ -41,6 +41,7 @@ pub(crate) fn snapshot(name: &str, answer: &Answer) {
         (".body.**.created_at", "[time]"),
         (".body.**.updated_at", "[time]"),
         (".body.**.token", "[token]"),
+        (".body.**.category", "[category]"),
     ] {
         settings.add_redaction(selector, placeholder);
     }

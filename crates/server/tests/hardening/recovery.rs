@@ -175,7 +175,7 @@ fn a_shop_that_cannot_be_loaded_keeps_no_other_from_being_served() {
     sql("ALTER TABLE products RENAME TO products_kept;
          CREATE VIEW products AS SELECT shop_id, id + 0 * (1 / (shop_id - 1)) AS id, title,
              description, price, hidden, media, created_at, updated_at, version, key, url,
-             attributes
+             attributes, inferred
          FROM products_kept");
     let node = Node::start(&url, &tokens[1]);
     until("readiness", || is_ready(&node));
@@ -205,7 +205,8 @@ fn a_shop_that_cannot_be_followed_keeps_no_other_from_it() {
     let sql = |sql: &str| postgres().psql(name(&url), sql);
     sql("BEGIN; ALTER TABLE products RENAME TO kept;
          CREATE VIEW products AS SELECT shop_id, id, title, description, price, hidden, media,
-             created_at, updated_at, version / (shop_id / 4) AS version, key, url, attributes
+             created_at, updated_at, version / (shop_id / 4) AS version, key, url,
+             attributes, inferred
              FROM kept;
          INSERT INTO kept SELECT shop_id, id + 100000, 'rug', '', '$5', false, '[]', 0, 0, last_seq + 1
              FROM kept JOIN shops USING (shop_id);

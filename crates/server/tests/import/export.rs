@@ -61,6 +61,9 @@ fn settable(target: &ImportTarget) -> Vec<Value> {
         for name in ["id", "shop_id", "created_at", "updated_at"] {
             fields.remove(name).unwrap();
         }
+        for name in ["category", "inferred_attributes"] {
+            fields.remove(name);
+        }
     }
     products
 }

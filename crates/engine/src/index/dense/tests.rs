@@ -84,6 +84,7 @@ fn searches_with_sketches_equal_searches_without() {
         builder.add(Entry {
             key: None,
             attributes: catalog::attributes::Attributes::none(),
+            inferred: catalog::inference::Inferred::default(),
             id: ProductId::new(number).unwrap(),
             version: Seq(1),
             hidden: false,

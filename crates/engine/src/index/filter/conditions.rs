@@ -1,19 +1,29 @@
 //! The conditions of a request's filter, evaluated on the columns of each segment.
 
-use catalog::{filter::Condition, price::Money, query_parser::PriceRange};
+use catalog::{
+    filter::{AttributeTest, Condition},
+    inference::attributes::Attribute,
+    price::Money,
+    query_parser::PriceRange,
+};
 
-use crate::index::{bits::BitSet, plan::Plan, segment::LiveSegment};
+use crate::index::{
+    bits::BitSet,
+    plan::Plan,
+    segment::{LiveSegment, Segment},
+};
 
-/// The filter of a plan. Every attribute condition is evaluated once, whatever the number of runs
+/// The filter of a plan. Every condition on attributes or category is evaluated once, whatever the number of runs
 /// that leave out one field or another.
 pub(in crate::index) struct CompiledFilter<'a> {
-    attributes: Vec<AttributeCondition<'a>>,
+    columns: Vec<ColumnCondition<'a>>,
     prices: Vec<PriceCondition<'a>>,
     /// Price conditions of the text: they are never left out.
     of_text: &'a [PriceRange<'a>],
 }
 
-struct AttributeCondition<'a> {
+/// A condition on an attribute or on the category.
+struct ColumnCondition<'a> {
     field: &'a str,
     /// Whether it must not hold.
     is_negated: bool,
@@ -28,7 +38,8 @@ struct PriceCondition<'a> {
 
 /// The conditions that one run applies.
 pub(in crate::index) struct Conditions<'a> {
-    /// For each segment, the products that satisfy all attribute conditions; empty without any.
+    /// For each segment, the products that satisfy all conditions on attributes and category; empty
+    /// without any.
     pub(super) eligible: Vec<BitSet>,
     pub(super) prices: PriceFilter<'a>,
 }
@@ -43,25 +54,29 @@ pub(in crate::index) struct PriceFilter<'a> {
 impl<'a> CompiledFilter<'a> {
     pub(in crate::index) fn of(segments: &[LiveSegment], plan: &'a Plan<'a>) -> Self {
         let mut compiled =
-            Self { attributes: Vec::new(), prices: Vec::new(), of_text: &plan.price_ranges };
+            Self { columns: Vec::new(), prices: Vec::new(), of_text: &plan.price_ranges };
         let all = plan.filter.all.iter().map(|condition| (condition, false));
         let none = plan.filter.none.iter().map(|condition| (condition, true));
         for (condition, is_negated) in all.chain(none) {
-            match condition {
+            let satisfied = match condition {
                 Condition::Price(constraint) => {
                     let range = PriceRange::of(constraint);
                     compiled.prices.push(PriceCondition { is_negated, range });
+                    continue;
                 }
-                Condition::Attribute(name, test) => {
-                    let satisfied = segments.iter().map(|live| {
-                        let column = live.segment.attributes.get(name.as_str());
-                        column
-                            .map_or_else(|| BitSet::new(live.segment.len()), |one| one.select(test))
-                    });
-                    let (field, satisfied) = (name.as_str(), satisfied.collect());
-                    compiled.attributes.push(AttributeCondition { field, is_negated, satisfied });
+                Condition::Attribute(name, test) | Condition::Required(name, test) => {
+                    let inferred = Attribute::by_name(name.as_str())
+                        .map(|attribute| (attribute, test.inferred_values(attribute)));
+                    let select =
+                        |live: &LiveSegment| select(&live.segment, name.as_str(), test, inferred);
+                    segments.iter().map(select).collect()
                 }
-            }
+                Condition::Category(ranges) => {
+                    segments.iter().map(|live| live.segment.inferred.within(ranges)).collect()
+                }
+            };
+            let field = condition.field();
+            compiled.columns.push(ColumnCondition { field, is_negated, satisfied });
         }
         compiled
     }
@@ -72,11 +87,11 @@ impl<'a> CompiledFilter<'a> {
         segments: &[LiveSegment],
         field: Option<&str>,
     ) -> Conditions<'a> {
-        let kept = |one: &&AttributeCondition<'_>| Some(one.field) != field;
-        let attributes: Vec<_> = self.attributes.iter().filter(kept).collect();
+        let kept = |one: &&ColumnCondition<'_>| Some(one.field) != field;
+        let columns: Vec<_> = self.columns.iter().filter(kept).collect();
         let eligible = segments.iter().enumerate().map(|(at, live)| {
             let mut eligible = BitSet::full(live.segment.len());
-            for condition in &attributes {
+            for condition in &columns {
                 match condition.is_negated {
                     false => eligible.intersect(&condition.satisfied[at]),
                     true => eligible.subtract(&condition.satisfied[at]),
@@ -84,7 +99,7 @@ impl<'a> CompiledFilter<'a> {
             }
             eligible
         });
-        let eligible = if attributes.is_empty() { Vec::new() } else { eligible.collect() };
+        let eligible = if columns.is_empty() { Vec::new() } else { eligible.collect() };
         let prices: &[PriceCondition<'_>] = if field == Some("price") { &[] } else { &self.prices };
         let ranges = |negated: bool| {
             let some = prices.iter().filter(move |one| one.is_negated == negated);
@@ -93,6 +108,27 @@ impl<'a> CompiledFilter<'a> {
         let all = self.of_text.iter().chain(ranges(false)).collect();
         Conditions { eligible, prices: PriceFilter { all, none: ranges(true).collect() } }
     }
+}
+
+/// The products of a segment that satisfy a test: those whose merchant states it, and those with one
+/// of the inferred values whose merchant states nothing.
+fn select(
+    segment: &Segment,
+    name: &str,
+    test: &AttributeTest,
+    inferred: Option<(Attribute, u64)>,
+) -> BitSet {
+    let column = segment.attributes.get(name);
+    let stated = column.map(|column| column.select(test));
+    let mut selected = stated.unwrap_or_else(|| BitSet::new(segment.len()));
+    if let Some((attribute, values)) = inferred.filter(|(_, values)| *values != 0) {
+        let mut unstated = segment.inferred.any_of(attribute, values);
+        if let Some(column) = column {
+            unstated.subtract(&column.members());
+        }
+        selected.union(&unstated);
+    }
+    selected
 }
 
 impl Conditions<'_> {

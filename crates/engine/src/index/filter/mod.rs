@@ -1,8 +1,9 @@
 //! Filters: which products can be results at all, whatever their score. They are exact.
 //!
 //! A product must be live, visible to the caller, satisfy the conditions of text and request
-//! ([`Conditions`]), and must not say what the query excludes ([`NegationMatches`]). Attribute
-//! conditions are evaluated before anything is scored, prices for each product that may be a result.
+//! ([`Conditions`]), and must not say what the query excludes ([`NegationMatches`]). Conditions
+//! on attributes and category are evaluated before anything is scored, prices for each product that
+//! may be a result.
 
 mod conditions;
 mod negation;
@@ -21,7 +22,7 @@ use super::{
     segment::LiveSegment,
 };
 
-/// A segment with the products that its attributes or an exclusion decide about.
+/// A segment with the products that its columns or an exclusion decide about.
 #[derive(Clone, Copy)]
 pub(super) struct FilteredSegment<'a> {
     pub(super) live: &'a LiveSegment,

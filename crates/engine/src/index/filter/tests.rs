@@ -51,6 +51,7 @@ fn entry(at: usize, item: &Item) -> Entry<'_> {
         description: &item.description,
         key: None,
         attributes: catalog::attributes::Attributes::none(),
+        inferred: catalog::inference::Inferred::default(),
         vector: EntryVector::Missing,
     }
 }

@@ -5,6 +5,7 @@
 //! product counts.
 
 mod explain;
+mod occurrences;
 mod vocabulary;
 
 use std::{cmp::Ordering, collections::HashMap};
@@ -20,7 +21,10 @@ use super::{
     segment::{DocId, LiveSegment, MAX_PRODUCTS, Postings},
 };
 
-pub(super) use self::vocabulary::{correct, is_known};
+pub(super) use self::{
+    occurrences::Occurrence,
+    vocabulary::{correct, is_known},
+};
 
 /// One score per product of a segment.
 pub(super) type Scores = [f32; MAX_PRODUCTS];
@@ -44,6 +48,8 @@ pub(super) struct LexicalQuery<'a> {
     terms: Vec<QueryTerm>,
     /// The sum of the weights of all terms, whether they occur in the shop or not.
     total_weight: f32,
+    /// The weight of a term that no product contains.
+    unknown_weight: f32,
     bigram_weight: f32,
     /// For every two adjacent terms, the bigrams that they may form in a title.
     bigrams: Vec<Vec<Bigram>>,
@@ -107,6 +113,7 @@ impl<'a> LexicalQuery<'a> {
             postings,
             terms,
             total_weight: unknown as f32 * params.term_weight(corpus, 0),
+            unknown_weight: params.term_weight(corpus, 0),
             bigram_weight: params.bigram_weight,
             bigrams: query.bigrams(),
         };

@@ -1,23 +1,40 @@
 //! Counts the facets of a result, a segment at a time.
 
-use catalog::facets::{AttributeCounts, Facet, FacetField, PriceCounts};
+use catalog::{
+    facets::{AttributeCounts, CategoryCounts, Facet, FacetField, PriceCounts},
+    filter::ProductFilter,
+    inference::attributes::Attribute,
+};
 
-use crate::index::segment::{DocId, LiveSegment};
+use crate::{
+    index::segment::{DocId, LiveSegment, Segment},
+    inference::taxonomy,
+};
 
 /// The counts of some facets.
 pub(super) struct FacetCounts<'a>(Vec<FieldCounts<'a>>);
 
 enum FieldCounts<'a> {
     Price(PriceCounts),
-    Attribute(&'a str, AttributeCounts<'a>),
+    Category(CategoryCounts<'static>),
+    Attribute(&'a str, Option<Attribute>, AttributeCounts<'a>),
 }
 
 impl<'a> FacetCounts<'a> {
-    pub(super) fn new(fields: impl Iterator<Item = &'a FacetField>) -> Self {
+    /// `filter` is that of the request, with the conditions on the fields themselves.
+    pub(super) fn new(
+        fields: impl Iterator<Item = &'a FacetField>,
+        filter: &ProductFilter,
+    ) -> Self {
         let counts = |field: &'a FacetField| match field {
             FacetField::Price => FieldCounts::Price(PriceCounts::default()),
+            FacetField::Category => {
+                let required = filter.category(taxonomy());
+                FieldCounts::Category(CategoryCounts::new(taxonomy(), required))
+            }
             FacetField::Attribute(name) => {
-                FieldCounts::Attribute(name.as_str(), AttributeCounts::default())
+                let (name, counts) = (name.as_str(), AttributeCounts::default());
+                FieldCounts::Attribute(name, Attribute::by_name(name), counts)
             }
         };
         Self(fields.map(counts).collect())
@@ -35,10 +52,12 @@ impl<'a> FacetCounts<'a> {
                     let all = docs.iter().filter_map(|doc| live.columns().price(usize::from(*doc)));
                     all.for_each(|price| prices.add(price));
                 }
-                FieldCounts::Attribute(name, counts) => match live.segment.attributes.get(name) {
-                    Some(column) => column.count(docs, counts),
-                    None => counts.add_missing(docs.len()),
-                },
+                FieldCounts::Category(counts) => {
+                    live.segment.inferred.count_categories(docs, counts);
+                }
+                FieldCounts::Attribute(name, inferred, counts) => {
+                    count_values(&live.segment, docs, name, *inferred, counts);
+                }
             }
         }
     }
@@ -47,8 +66,29 @@ impl<'a> FacetCounts<'a> {
     pub(super) fn finish(self, limit: usize) -> Vec<Facet> {
         let finish = |counts| match counts {
             FieldCounts::Price(prices) => prices.finish(),
-            FieldCounts::Attribute(_, counts) => counts.finish(limit),
+            FieldCounts::Category(counts) => counts.finish(limit),
+            FieldCounts::Attribute(_, _, counts) => counts.finish(limit),
         };
         self.0.into_iter().map(finish).collect()
+    }
+}
+
+/// Counts what merchants state and, where they state nothing, what is inferred.
+fn count_values<'a>(
+    segment: &'a Segment,
+    docs: &[DocId],
+    name: &str,
+    inferred: Option<Attribute>,
+    counts: &mut AttributeCounts<'a>,
+) {
+    let column = segment.attributes.get(name);
+    let stated = column.map_or(0, |column| column.count(docs, counts));
+    match inferred {
+        None => counts.add_missing(docs.len() - stated),
+        Some(attribute) => {
+            let is_stated = |doc: DocId| column.is_some_and(|one| one.contains(usize::from(doc)));
+            let unstated = docs.iter().copied().filter(|doc| !is_stated(*doc));
+            segment.inferred.count(attribute, unstated, counts);
+        }
     }
 }

@@ -101,6 +101,7 @@ mod pruning_tests;
 mod relevance;
 mod rescore;
 mod search;
+mod second_stage;
 mod similar;
 mod top_hits;
 mod verification;

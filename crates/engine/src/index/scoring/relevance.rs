@@ -17,6 +17,7 @@ use super::{
     pruning::ScoreThreshold,
     rescore::{rescore, rescore_exact},
     search::{Effort, Found},
+    second_stage::{FirstStageCutoff, Ranked, SecondStage},
     top_hits::TopHits,
     verification::{Verified, Verifier},
 };
@@ -27,12 +28,11 @@ use crate::index::{
     segment::{DocId, LiveSegment},
 };
 
-/// Added to the score of products that make a claim that the query asks for. Scores are at most 1,
-/// so these products come first.
-pub(in crate::index) const CLAIM_BOOST: f32 = 2.0;
+/// Added to the score of products that make a claim that the query asks for: they come first.
+pub(in crate::index) const CLAIM_BOOST: f32 = 16.0;
 
 /// Added to the score of the product whose key is the query: it comes before all others.
-pub(in crate::index) const KEY_BOOST: f32 = 4.0;
+pub(in crate::index) const KEY_BOOST: f32 = 32.0;
 
 /// A search by terms, and by a vector if the plan has one.
 pub(super) struct RelevanceSearch<'a, 'n> {
@@ -57,7 +57,11 @@ impl<'a> RelevanceSearch<'a, '_> {
     where
         V: FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
     {
-        let (plan, params) = (self.plan, &self.plan.tuning.fusion);
+        let plan = self.plan;
+        let params = match plan.rerank {
+            Some(_) => &plan.tuning.fusion.for_candidates(),
+            None => &plan.tuning.fusion,
+        };
         let dense = plan.dense.as_ref();
         let mut threshold = dense.map(|dense| ScoreThreshold::new(params, dense));
         let scan = CandidateScan {
@@ -102,16 +106,27 @@ impl<'a> RelevanceSearch<'a, '_> {
         let others = candidates.iter().zip(&scores).filter(|(one, _)| !one.is_exact_title);
         let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
         let cutoff = fusion.cutoff().at(best);
+        let scored = candidates.iter().zip(scores);
+        let results = scored.filter(|(one, score)| *score >= cutoff || one.is_key);
+        let results = results.map(|(one, score)| Ranked { candidate: *one, score, evidence: None });
+        let second_stage = match (&self.plan.rerank, &self.plan.dense) {
+            (Some(query), Some(dense)) => {
+                let cutoff = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);
+                let alone = FirstStageCutoff { any: cutoff.absolute, rest: cutoff.at(best), best };
+                SecondStage::run(self, query, results.collect(), alone)
+            }
+            _ => SecondStage::without(results.collect()),
+        };
         let mut top = TopHits::of(self.plan);
         let mut total = 0;
         let mut docs: Vec<DocId> = Vec::new();
-        let scored = candidates.iter().zip(&scores);
-        let mut results = scored.filter(|(one, score)| **score >= cutoff || one.is_key).peekable();
-        while let Some(number) = results.peek().map(|(candidate, _)| candidate.segment) {
+        let mut results = second_stage.results.iter().peekable();
+        while let Some(number) = results.peek().map(|one| one.candidate.segment) {
             let live = &self.segments[number as usize];
             docs.clear();
-            while let Some((candidate, score)) = results.next_if(|(one, _)| one.segment == number) {
-                top.offer(live, usize::from(candidate.doc), score + self.boost(candidate));
+            while let Some(result) = results.next_if(|one| one.candidate.segment == number) {
+                let candidate = &result.candidate;
+                top.offer(live, usize::from(candidate.doc), result.score + self.boost(candidate));
                 docs.push(candidate.doc);
             }
             total += docs.len();
@@ -119,7 +134,7 @@ impl<'a> RelevanceSearch<'a, '_> {
         }
         let hits = top.into_page(self.plan.offset);
         let explanations = match self.plan.explain {
-            true => self.explain(fusion, candidates, &hits),
+            true => self.explain(fusion, &second_stage, &hits),
             false => HashMap::new(),
         };
         Found { total, unverified: 0, timed_out: false, hits, explanations, facets }
@@ -136,15 +151,16 @@ impl<'a> RelevanceSearch<'a, '_> {
     fn explain(
         &self,
         fusion: &Fusion,
-        candidates: &[Candidate],
+        second_stage: &SecondStage<'_>,
         hits: &[Hit],
     ) -> HashMap<ProductId, Explanation> {
         let on_page: HashSet<ProductId> = hits.iter().map(|hit| hit.product).collect();
-        let shown = candidates.iter().filter_map(|candidate| {
-            let id = candidate.product(self.segments);
-            on_page.contains(&id).then_some((id, candidate))
+        let shown = second_stage.results.iter().filter_map(|ranked| {
+            let id = ranked.candidate.product(self.segments);
+            on_page.contains(&id).then_some((id, ranked))
         });
-        let explained = shown.map(|(id, candidate)| {
+        let explained = shown.map(|(id, ranked)| {
+            let candidate = &ranked.candidate;
             let (segment, doc) = (candidate.segment as usize, candidate.doc);
             let terms = self.lexical.explain(self.terms, segment, doc);
             let bigram_bonus = match candidate.lexical > 0.0 {
@@ -153,7 +169,9 @@ impl<'a> RelevanceSearch<'a, '_> {
             };
             let claims = self.makes_claim(candidate);
             let explanation = fusion.explain(candidate.signals(), terms, bigram_bonus);
-            (id, Explanation { claims, key: candidate.is_key, ..explanation })
+            let rerank = second_stage.explain(ranked);
+            let score = rerank.map_or(explanation.score, |part| part.contributions.sum());
+            (id, Explanation { score, claims, key: candidate.is_key, rerank, ..explanation })
         });
         explained.collect()
     }

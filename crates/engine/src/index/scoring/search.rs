@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
         V: FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
     {
         let Self { segments, plan, conditions, words, effort } = *self;
-        let facets = FacetCounts::new(facets.iter().copied());
+        let facets = FacetCounts::new(facets.iter().copied(), plan.filter);
         let negations = NegationMatches::of_segments(segments, plan, conditions);
         let Some((terms, lexical)) = words else {
             return match_all(self, negations, facets, verifier);

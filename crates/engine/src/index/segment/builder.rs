@@ -5,6 +5,7 @@ use std::mem;
 use catalog::{
     analysis,
     change::Seq,
+    inference::Inferred,
     price::Money,
     product::ProductId,
     query_parser::Exclusion,
@@ -21,6 +22,7 @@ use super::{
     keys::Keys,
     live_docs::LiveSegment,
     negation_marks::{NegatedWords, negation_term},
+    title_words::TitleWordsBuilder,
 };
 use crate::index::{bits::BitSet, dense::Vectors, entry::Entry};
 
@@ -77,6 +79,8 @@ pub(in crate::index) struct SegmentBuilder {
     prices: Vec<Option<Money>>,
     title_fingerprints: Vec<u32>,
     bigrams: BigramsBuilder,
+    title_words: TitleWordsBuilder,
+    inferred: Vec<Inferred>,
     attributes: AttributesBuilder,
     keys: Vec<(DocId, Box<str>)>,
     hidden: Vec<usize>,
@@ -131,6 +135,8 @@ impl SegmentBuilder {
         self.prices.push(entry.price);
         self.title_fingerprints.push(analysis::fingerprint(entry.title));
         self.bigrams.push_title(entry.title);
+        self.push_title_words(entry.title);
+        self.inferred.push(entry.inferred);
         self.vectors.push(vector.map(Into::into));
         self.lengths.push(FieldLengths {
             title: FieldLength::of(title),
@@ -155,6 +161,15 @@ impl SegmentBuilder {
         });
         self.negated.end_field();
         total
+    }
+
+    fn push_title_words(&mut self, title: &str) {
+        let mut words = mem::take(&mut self.title_words);
+        analysis::for_each_title_word(title, |word, is_head| {
+            words.push_word(self.term_no(word), is_head);
+        });
+        words.end_title();
+        self.title_words = words;
     }
 
     /// Adds a posting of the negation term of each word that the product only negates.
@@ -240,6 +255,8 @@ impl SegmentBuilder {
             lengths: self.lengths.into_boxed_slice(),
             title_fingerprints: self.title_fingerprints.into_boxed_slice(),
             bigrams: self.bigrams.finish(),
+            title_words: self.title_words.finish(&position),
+            inferred: self.inferred.into_iter().collect(),
             terms: dictionary.finish(),
             ends: next.into_boxed_slice(),
             docs,

@@ -115,6 +115,7 @@ mod tests {
             description: "for reading",
             key: None,
             attributes: catalog::attributes::Attributes::none(),
+            inferred: catalog::inference::Inferred::default(),
             vector: EntryVector::Missing,
         }
     }

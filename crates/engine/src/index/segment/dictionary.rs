@@ -115,6 +115,16 @@ impl Dictionary {
         Term { head: self.heads[at], tail: &self.tails[self.tail_range(at)] }
     }
 
+    /// Calls `f` with the text of a term; `None` for a term that is not text.
+    pub(in crate::index) fn with_word<R>(
+        &self,
+        at: usize,
+        f: impl FnOnce(&str) -> Option<R>,
+    ) -> Option<R> {
+        let mut buffer = [0; MAX_WORD_BYTES];
+        f(std::str::from_utf8(self.term(at).copy(&mut buffer)).ok()?)
+    }
+
     /// The number of a term, if the segment contains it.
     pub(in crate::index) fn find(&self, word: &str) -> Option<usize> {
         let wanted = Term::of(word);

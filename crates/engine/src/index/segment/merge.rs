@@ -5,6 +5,7 @@ use catalog::ranking::TermFreqs;
 use super::{
     DocId, Segment, attributes::AttributeColumns, bigrams::BigramsBuilder, columns::Columns,
     dictionary::DictionaryBuilder, keys::Keys, live_docs::LiveSegment,
+    title_words::TitleWordsBuilder,
 };
 use crate::index::{bits::BitSet, dense::Vectors};
 
@@ -15,11 +16,17 @@ const DELETED: u32 = u32::MAX;
 pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let order = live_products(sources);
     let new_numbers = new_numbers(sources, &order);
-    let MergedPostings { terms, ends, docs, freqs } = merge_postings(sources, &new_numbers);
+    let merged = merge_postings(sources, &new_numbers);
+    let MergedPostings { terms, ends, docs, freqs, new_terms } = merged;
     let products = || order.iter().map(|&(source, doc)| (&sources[source], doc));
     let vectors = Vectors::of(products().map(|(live, doc)| live.vectors().get(doc)));
     let mut bigrams = BigramsBuilder::default();
     products().for_each(|(live, doc)| bigrams.push(live.segment.bigrams.of(doc)));
+    let mut title_words = TitleWordsBuilder::default();
+    for &(source, doc) in &order {
+        let words = sources[source].segment.title_words.of(doc);
+        title_words.push_title(words, &new_terms[source]);
+    }
     let versions: Vec<_> = products().map(|(live, doc)| live.columns().version(doc)).collect();
     let prices: Vec<_> = products().map(|(live, doc)| live.columns().price(doc)).collect();
     let hidden = products().enumerate();
@@ -35,6 +42,8 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
             .map(|(live, doc)| live.segment.title_fingerprints[doc])
             .collect(),
         bigrams: bigrams.finish(),
+        title_words: title_words.finish_numbered(),
+        inferred: products().map(|(live, doc)| live.segment.inferred.get(doc)).collect(),
         attributes: merge_attributes(sources, &new_numbers, order.len()),
         keys: Keys::of(&keys, order.len()),
         terms: terms.finish(),
@@ -94,6 +103,8 @@ struct MergedPostings {
     ends: Vec<u32>,
     docs: Vec<DocId>,
     freqs: Vec<TermFreqs>,
+    /// For each source, the new number of every term of a live product.
+    new_terms: Vec<Vec<u32>>,
 }
 
 /// The postings of each term of all sources, without deleted products.
@@ -105,6 +116,7 @@ fn merge_postings(sources: &[LiveSegment], new_numbers: &[Vec<u32>]) -> MergedPo
         ends: Vec::with_capacity(most_terms),
         docs: Vec::with_capacity(most_postings),
         freqs: Vec::with_capacity(most_postings),
+        new_terms: sources.iter().map(|live| vec![DELETED; live.segment.terms.len()]).collect(),
     };
     let mut cursors = vec![0; sources.len()];
     let mut run: Vec<(DocId, TermFreqs)> = Vec::new();
@@ -115,7 +127,8 @@ fn merge_postings(sources: &[LiveSegment], new_numbers: &[Vec<u32>]) -> MergedPo
         });
         let Some(term) = heads.flatten().min() else { break };
         run.clear();
-        for ((live, cursor), new_numbers) in sources.iter().zip(&mut cursors).zip(new_numbers) {
+        let sources = sources.iter().zip(&mut cursors).zip(new_numbers).zip(&mut merged.new_terms);
+        for (((live, cursor), new_numbers), new_terms) in sources {
             let segment = &live.segment;
             if *cursor == segment.terms.len() || segment.terms.term(*cursor) != term {
                 continue;
@@ -127,6 +140,7 @@ fn merge_postings(sources: &[LiveSegment], new_numbers: &[Vec<u32>]) -> MergedPo
                     .filter(|(doc, _)| *doc != DELETED)
                     .map(|(doc, freqs)| (doc as DocId, *freqs)),
             );
+            new_terms[*cursor] = merged.ends.len() as u32;
             *cursor += 1;
         }
         if run.is_empty() {

@@ -14,11 +14,13 @@ mod bigrams;
 mod builder;
 mod columns;
 mod dictionary;
+mod inferred;
 mod keys;
 mod live_docs;
 mod merge;
 mod merge_policy;
 mod negation_marks;
+mod title_words;
 
 use std::ops::Range;
 
@@ -27,6 +29,7 @@ use catalog::{
     ranking::{FieldLengths, TermFreqs},
 };
 
+pub(super) use self::title_words::TitleWord;
 pub(super) use self::{
     attributes::AttributeColumns,
     builder::{SegmentBuilder, build_segments},
@@ -35,7 +38,10 @@ pub(super) use self::{
     merge_policy::{MERGE_POLICY, MergePlan, MergePolicy, SegmentSize},
     negation_marks::negation_term,
 };
-use self::{bigrams::Bigrams, dictionary::Dictionary, keys::Keys};
+use self::{
+    bigrams::Bigrams, dictionary::Dictionary, inferred::InferredColumn, keys::Keys,
+    title_words::TitleWords,
+};
 
 /// The number of a product within its segment.
 pub(super) type DocId = u16;
@@ -50,6 +56,8 @@ pub(super) struct Segment {
     pub(super) lengths: Box<[FieldLengths]>,
     pub(super) title_fingerprints: Box<[u32]>,
     pub(super) bigrams: Bigrams,
+    pub(super) title_words: TitleWords,
+    pub(super) inferred: InferredColumn,
     pub(super) attributes: AttributeColumns,
     pub(super) keys: Keys,
     pub(super) terms: Dictionary,
@@ -107,6 +115,8 @@ impl Segment {
             + size_of_val(&*self.lengths)
             + size_of_val(&*self.title_fingerprints)
             + self.bigrams.memory_bytes()
+            + self.title_words.memory_bytes()
+            + self.inferred.memory_bytes()
             + self.terms.memory_bytes()
             + size_of_val(&*self.ends)
             + size_of_val(&*self.docs)

@@ -10,7 +10,9 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use catalog::{attributes::Attributes, change::Seq, price::Money, product::ProductId};
+use catalog::{
+    attributes::Attributes, change::Seq, inference::Inferred, price::Money, product::ProductId,
+};
 use parking_lot::Mutex;
 
 use super::ShopIndex;
@@ -95,14 +97,13 @@ struct BatchEntry {
     description_end: usize,
     key_end: Option<usize>,
     attributes: Attributes,
+    inferred: Inferred,
     vector: Option<StoredVector>,
 }
 
 impl Batch {
     fn push(&mut self, entry: Entry<'_>) {
-        let Entry { id, version, hidden, price, title, description, key, attributes, vector } =
-            entry;
-        let vector = vector.known().cloned();
+        let Entry { id, version, hidden, price, title, description, key, inferred, .. } = entry;
         self.texts.push_str(title);
         let title_end = self.texts.len();
         self.texts.push_str(description);
@@ -119,8 +120,9 @@ impl Batch {
             title_end,
             description_end,
             key_end,
-            attributes: attributes.clone(),
-            vector,
+            attributes: entry.attributes.clone(),
+            inferred,
+            vector: entry.vector.known().cloned(),
         });
     }
 
@@ -131,9 +133,21 @@ impl Batch {
             let description = &self.texts[entry.title_end..entry.description_end];
             let key = entry.key_end.map(|end| &self.texts[entry.description_end..end]);
             start = entry.key_end.unwrap_or(entry.description_end);
-            let BatchEntry { id, version, hidden, price, ref attributes, ref vector, .. } = *entry;
-            let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
-            Entry { id, version, hidden, price, title, description, key, attributes, vector }
+            let BatchEntry { id, version, hidden, price, inferred, .. } = *entry;
+            let vector = entry.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+            let attributes = &entry.attributes;
+            Entry {
+                id,
+                version,
+                hidden,
+                price,
+                title,
+                description,
+                key,
+                attributes,
+                inferred,
+                vector,
+            }
         })
     }
 }

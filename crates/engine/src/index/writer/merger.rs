@@ -200,6 +200,7 @@ mod tests {
                 description: "",
                 key: None,
                 attributes: catalog::attributes::Attributes::none(),
+                inferred: catalog::inference::Inferred::default(),
                 vector: EntryVector::Missing,
             };
             self.index.apply(&[IndexChange::Upsert(entry)], Seq(self.products));

@@ -10,7 +10,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use catalog::product::Product;
+use catalog::{inference::Inferred, product::Product};
 use rusqlite::{Connection, params};
 
 use super::{LocalReplica, ShopCopy, warn_not_replicated};
@@ -18,8 +18,8 @@ use crate::store::{ScannedProduct, StoreError, attributes_column, media_column};
 
 const UPSERT: &str = "
     INSERT OR REPLACE INTO rows (copy, id, shop_id, title, description, price, hidden, media,
-                                 created_at, updated_at, version, key, url, attributes)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+                                 created_at, updated_at, version, key, url, attributes, inferred)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
 
 /// Rows written in one transaction. Changes of other shops wait for it, so it is short.
 const CHUNK_ROWS: usize = 500;
@@ -41,6 +41,7 @@ pub(super) struct ReplicaRow {
     key: Option<String>,
     url: Option<String>,
     attributes: Option<String>,
+    inferred: Inferred,
 }
 
 impl From<&Product> for ReplicaRow {
@@ -58,6 +59,7 @@ impl From<&Product> for ReplicaRow {
             key: product.key.as_ref().map(|key| key.as_str().to_owned()),
             url: product.url.as_ref().map(|url| url.as_str().to_owned()),
             attributes: attributes_column(&product.attributes),
+            inferred: product.inferred,
         }
     }
 }
@@ -79,6 +81,7 @@ impl ReplicaRow {
             key: row.key.map(str::to_owned),
             url: unindexed.url.map(str::to_owned),
             attributes: unindexed.attributes.map(str::to_owned),
+            inferred: row.inferred,
         })
     }
 }
@@ -200,6 +203,7 @@ pub(super) fn upsert(
         row.key,
         row.url,
         row.attributes,
+        row.inferred.to_bytes(),
     ])?;
     Ok(())
 }

@@ -28,6 +28,7 @@ const SCHEMA: &str = "
         key          TEXT,
         url          TEXT,
         attributes   TEXT,
+        inferred     BLOB,
         PRIMARY KEY (copy, id)
     ) WITHOUT ROWID;
     CREATE INDEX rows_by_key ON rows (copy, key) WHERE key IS NOT NULL";

@@ -24,7 +24,9 @@ fn product(shop: ShopId, id: u64, title: &str, hidden: bool) -> Product {
         hidden,
         ..Draft::new(Title::parse(title).unwrap(), Price::parse("$5").unwrap())
     };
-    Product::create(ProductId::new(id).unwrap(), shop, draft, Timestamp::UNIX_EPOCH, Seq(id))
+    let inferred = crate::inference::infer(title, "of wood", &draft.attributes);
+    let id = ProductId::new(id).unwrap();
+    Product::create(id, shop, draft, inferred, Timestamp::UNIX_EPOCH, Seq(id.get()))
 }
 
 fn reader(shop: ShopId, role: Role) -> ReadPass {

@@ -256,8 +256,9 @@ fn filters_facets_and_orders_are_exact(mut shop: TestShop) {
         let request = SearchRequest { limit: 1000, ..request };
         let found = shop.search(&viewer(include_hidden), &request).unwrap();
         let filter = &request.filter;
-        let matches =
-            |product: &Product| filter.matches(product.price.money(), &product.attributes);
+        let matches = |product: &Product| {
+            filter.matches(product.price.money(), &product.attributes, &product.inferred)
+        };
         assert!(found.products.iter().all(matches), "{request:?}");
         assert_eq!(found.products.len(), found.total, "{request:?}");
         if request.query.is_none() {

@@ -15,7 +15,11 @@ use catalog::{
 };
 
 use super::shop::request;
-use crate::search::SearchRequest;
+use crate::{
+    index::{category_facet, effective_value},
+    inference::taxonomy,
+    search::SearchRequest,
+};
 
 pub(in crate::search) fn name(raw: &str) -> AttributeName {
     AttributeName::parse_any(raw).unwrap()
@@ -39,6 +43,12 @@ fn between(attribute: &str, min: Option<f64>, max: Option<f64>) -> Condition {
 fn price(min: Option<i64>, max: Option<i64>, currency: Option<Currency>) -> Condition {
     let amount = |amount: i64| amount.to_string().parse().unwrap();
     Condition::Price(PriceConstraint::between(min.map(amount), max.map(amount), currency))
+}
+
+/// Within one of the categories with these ids or paths.
+pub(in crate::search) fn within(categories: &[&str]) -> Condition {
+    let parse = |text: &&str| taxonomy().parse(text).unwrap();
+    Condition::within(taxonomy(), &categories.iter().map(parse).collect::<Vec<_>>())
 }
 
 /// Filters of every kind, the empty one first.
@@ -66,14 +76,24 @@ pub(in crate::search) fn filters() -> Vec<ProductFilter> {
         all(vec![any_of("unknown", &["red"])]),
         none(vec![any_of("category", &["aa-1"])]),
         all(vec![any_of("color", &[])]),
+        // Inferred values, by their names and by those of shades.
+        all(vec![any_of("color", &["Crimson", "navy"])]),
+        none(vec![any_of("material", &["LEATHER"]), any_of("size", &["large"])]),
+        all(vec![within(&["Furniture"])]),
+        ProductFilter {
+            all: vec![within(&["fr", "hg", "Apparel & Accessories > Shoes"])],
+            none: vec![any_of("color", &["blue"]), within(&["Furniture > Sofas"])],
+        },
+        none(vec![within(&["fr"])]),
+        all(vec![within(&[])]),
     ]
 }
 
 /// Every kind of facet.
 pub(in crate::search) fn facets() -> Vec<FacetField> {
-    let names = ["color", "brand", "size", "weight", "in_stock", "mixed", "unknown"];
+    let names = ["color", "brand", "material", "size", "weight", "in_stock", "mixed", "unknown"];
     let attributes = names.into_iter().map(|raw| FacetField::Attribute(name(raw)));
-    attributes.chain([FacetField::Price]).collect()
+    attributes.chain([FacetField::Price, FacetField::Category]).collect()
 }
 
 /// Every kind of order.
@@ -121,7 +141,9 @@ pub(in crate::search) fn matching<'a>(
     products: &[&'a Product],
     filter: &ProductFilter,
 ) -> Vec<&'a Product> {
-    let matches = |product: &&&Product| filter.matches(product.price.money(), &product.attributes);
+    let matches = |product: &&&Product| {
+        filter.matches(product.price.money(), &product.attributes, &product.inferred)
+    };
     products.iter().filter(matches).copied().collect()
 }
 
@@ -139,6 +161,11 @@ pub(in crate::search) fn naive_facets(
                 counted.iter().filter_map(|one| one.price.money()).for_each(|one| counts.add(one));
                 counts.finish()
             }
+            FacetField::Category => {
+                let categories: Vec<_> =
+                    counted.iter().map(|one| one.inferred.category_index()).collect();
+                Facet::Category(category_facet(&categories, filter, request.facet_limit))
+            }
             FacetField::Attribute(name) => naive_values(&counted, name, request.facet_limit),
         };
         (field.clone(), facet)
@@ -147,10 +174,12 @@ pub(in crate::search) fn naive_facets(
 }
 
 fn naive_values(products: &[&Product], name: &AttributeName, limit: usize) -> Facet {
-    let values = products.iter().map(|product| product.attributes.get(name.as_str()));
-    let folded: Vec<(Vec<FoldedText>, Option<&AttributeValue>)> = values
+    let value = |one: &&Product| effective_value(&one.attributes, &one.inferred, name.as_str());
+    let folded: Vec<(Vec<FoldedText>, Option<AttributeValue>)> = products
+        .iter()
+        .map(value)
         .map(|value| {
-            let texts = value.map_or(&[][..], AttributeValue::texts).iter();
+            let texts = value.as_ref().map_or(&[][..], AttributeValue::texts).iter();
             (texts.map(|text| FoldedText::of(text)).collect(), value)
         })
         .collect();

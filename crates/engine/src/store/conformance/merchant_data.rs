@@ -60,7 +60,7 @@ fn create_all(
     of: u64,
     drafts: Vec<Draft>,
 ) -> Vec<Result<Product, Refusal>> {
-    let drafts = drafts.into_iter().map(|draft| (draft, None)).collect();
+    let drafts = drafts.into_iter().map(|draft| (draft, Derived::default())).collect();
     let create = Create { pass: pass(of), drafts, idempotency: None };
     match write(store, |transaction| create.run(transaction, context())).0 {
         Created::New(outcomes) => outcomes,
@@ -251,7 +251,11 @@ fn race(
 
 fn one_of_concurrent_writers_gets_a_key(subject: &impl Subject) {
     let made = race(subject, 10, |transaction, text| {
-        let create = Create { pass: pass(1), drafts: vec![(keyed(text), None)], idempotency: None };
+        let create = Create {
+            pass: pass(1),
+            drafts: vec![(keyed(text), Derived::default())],
+            idempotency: None,
+        };
         match create.run(transaction, context())? {
             Created::New(made) => Ok(made[0].is_ok()),
             other => panic!("{other:?}"),
@@ -263,7 +267,7 @@ fn one_of_concurrent_writers_gets_a_key(subject: &impl Subject) {
 
 fn concurrent_upserts_create_a_key_once(subject: &impl Subject) {
     let made = race(subject, 10, |transaction, text| {
-        let elements = vec![(element(text, "Lamp"), None)];
+        let elements = vec![(element(text, "Lamp"), Derived::default())];
         let upsert = Upsert { pass: pass(1), elements, idempotency: None };
         match upsert.run(transaction, context())? {
             UpsertOutcome::Applied(made) => Ok(matches!(made[0], Upserted::Created(_))),
@@ -299,7 +303,7 @@ fn element(text: &str, title: &str) -> UpsertElement {
 
 fn upsert_all(
     store: &mut dyn CatalogStore,
-    elements: Vec<(UpsertElement, Option<Embedding>)>,
+    elements: Vec<(UpsertElement, Derived)>,
 ) -> (Vec<Upserted>, Vec<AppliedChange>) {
     let upsert = Upsert { pass: pass(1), elements, idempotency: None };
     match write(store, |transaction| upsert.run(transaction, context())) {
@@ -324,7 +328,7 @@ fn an_upsert_creates_or_updates_in_order(subject: &impl Subject) {
         only("here", hide),
         only("here", Patch::default()),
     ];
-    let elements = elements.into_iter().map(|element| (element, None)).collect();
+    let elements = elements.into_iter().map(|element| (element, Derived::default())).collect();
     let (outcomes, changes) = upsert_all(&mut *store, elements);
     let [first, second, Upserted::Created(sofa), Upserted::Updated(hidden), five, six] =
         &outcomes[..]
@@ -352,7 +356,8 @@ fn an_upsert_uses_the_vector_of_its_texts_only(subject: &impl Subject) {
     let soft = || Some(Description::parse("soft").unwrap());
     let embedding = || {
         let vector = Vector::normalized(vec![1.0; 64]).unwrap();
-        Some(Embedding { model: ModelId::new("m"), encoder: Encoder::Instant, vector })
+        let embedding = Embedding { model: ModelId::new("m"), encoder: Encoder::Instant, vector };
+        Derived { embedding: Some(embedding), inferred: None }
     };
     let mut given = |title: &str, description: Option<Description>| {
         let mut element = element("a", title);
@@ -378,7 +383,7 @@ fn an_upsert_is_replayed_once_stored(subject: &impl Subject) {
             fingerprint: vec![fingerprint],
             response: Arc::new(|outcomes: &[Upserted]| format!("{outcomes:?}").into_bytes()),
         });
-        let elements = vec![(element("a", title), None)];
+        let elements = vec![(element("a", title), Derived::default())];
         let upsert = Upsert { pass: pass(1), elements, idempotency };
         write(&mut *store, |transaction| upsert.run(transaction, context())).0
     };

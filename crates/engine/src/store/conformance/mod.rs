@@ -27,6 +27,7 @@ mod cleanup;
 mod embedding_queue;
 mod full_scan;
 mod index_source;
+mod inferred_values;
 mod merchant_data;
 mod product_reads;
 mod search_reads;
@@ -52,8 +53,8 @@ use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;
 
 use super::{
-    AppliedChange, CatalogReads, CatalogStore, Cleanup, FeedResult, NewToken, Position, Postgres,
-    PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, StoreErrorKind,
+    AppliedChange, CatalogReads, CatalogStore, Cleanup, Derived, FeedResult, NewToken, Position,
+    Postgres, PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, StoreErrorKind,
     StoredResponse, TxStamp, VectorChange, VectorRow, WriteTransaction,
 };
 use crate::{

@@ -156,6 +156,7 @@ fn product_values(shop: i64, products: &[&Product]) -> Vec<OwnedValue> {
             product.url.as_ref().map(|url| url.as_str().to_owned())
         })),
         Box::new(column(products, |product| columns::attributes_column(&product.attributes))),
+        Box::new(column(products, |product| product.inferred.to_bytes().to_vec())),
     ]
 }
 

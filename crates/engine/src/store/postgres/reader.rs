@@ -23,7 +23,10 @@ use super::{
     session::Session,
     statements,
 };
-use crate::embed::{Encoder, ModelId};
+use crate::{
+    embed::{Encoder, ModelId},
+    inference::stored_or_inferred,
+};
 
 /// Streams a scan from a merge join of two primary keys, instead of sorting the result in a
 /// temporary file before the first row. Scans of large shops exceed the usual time limit.
@@ -240,8 +243,8 @@ impl ChangeReads for PostgresReaders {
         let (last, recorded) = match found.first() {
             Some(row) => {
                 let last =
-                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 20)?) };
-                (last, TxStamp(get(row, 19)?))
+                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 21)?) };
+                (last, TxStamp(get(row, 20)?))
             }
             None => Default::default(),
         };
@@ -298,15 +301,18 @@ impl IndexSource for PostgresReaders {
                 let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
                 let price = get(row, 3)?;
                 let attributes = get(row, 12)?;
+                let (title, description): (&str, &str) = (get(row, 4)?, get(row, 5)?);
+                let named = decoding::attributes(shop, product, attributes);
                 visit(ScannedProduct {
                     id,
                     version: decoding::seq(get(row, 1)?),
                     hidden: get(row, 2)?,
                     price: decoding::money(shop, product, price),
-                    title: get(row, 4)?,
-                    description: get(row, 5)?,
+                    title,
+                    description,
                     key: get(row, 11)?,
-                    attributes: decoding::attributes(shop, product, attributes),
+                    inferred: stored_or_inferred(get(row, 14)?, title, description, &named),
+                    attributes: named,
                     vector: rows::read_stored(row, 6, (shop, product))?,
                     unindexed: Some(UnindexedColumns {
                         price,

@@ -39,6 +39,7 @@ pub(super) fn read(row: &Row, first: usize) -> Result<Option<Product>, StoreErro
         key: optional(10)?,
         url: optional(11)?,
         attributes: optional(12)?,
+        inferred: get(row, first + 13)?,
     };
     Ok(columns.decode())
 }

@@ -188,6 +188,17 @@ const STEPS: &[&str] = &[
         ADD COLUMN labels      tsvector NOT NULL DEFAULT '',
         ADD COLUMN attributes  jsonb    NOT NULL DEFAULT '{}';
     ",
+    // 6 → 7: what is inferred from a product's texts and attributes.
+    "
+    -- Null, or by another version of the inference: inferred when the row is read.
+    ALTER TABLE products ADD COLUMN inferred bytea;
+
+    -- The version of the inference that all search rows of a shop were made with, 0 for none.
+    -- Negative while rows are made again with that version, up to `search_inferred_to`.
+    ALTER TABLE shops
+        ADD COLUMN search_inference    smallint NOT NULL DEFAULT 0,
+        ADD COLUMN search_inferred_to  bigint   NOT NULL DEFAULT 0;
+    ",
 ];
 
 /// The step from this version to the next.

@@ -39,7 +39,7 @@ macro_rules! statements {
 macro_rules! product_columns {
     () => {
         "p.id, p.shop_id, p.title, p.description, p.price, p.hidden, p.media, p.created_at,
-         p.updated_at, p.version, p.key, p.url, p.attributes"
+         p.updated_at, p.version, p.key, p.url, p.attributes, p.inferred"
     };
 }
 
@@ -67,7 +67,8 @@ statements! {
                      (random() * 9007199254740991)::bigint
                  FROM shops WHERE shop_id = $1 FOR UPDATE";
     /// Inserts a shop on its first write.
-    INSERT_SHOP = "INSERT INTO shops (shop_id, search_state) VALUES ($1, $2)
+    INSERT_SHOP = "INSERT INTO shops (shop_id, search_state, search_inference)
+                   VALUES ($1, $2, $3)
                    ON CONFLICT (shop_id) DO NOTHING";
     /// Stores the new position and counts of a shop.
     UPDATE_SHOP = "UPDATE shops SET last_seq = $2, next_product_id = $3, product_ids_end = $4,
@@ -98,7 +99,7 @@ statements! {
     /// The columns that an index is built from, with the vectors of one model, and those that the
     /// local replica needs in addition.
     SCAN = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector,
-                p.media, p.created_at, p.updated_at, p.key, p.attributes, p.url
+                p.media, p.created_at, p.updated_at, p.key, p.attributes, p.url, p.inferred
             FROM products p LEFT JOIN vectors v
                 ON v.shop_id = $1 AND v.product_id = p.id AND v.model = $2
             WHERE p.shop_id = $1 ORDER BY p.id";
@@ -108,15 +109,15 @@ statements! {
     /// Inserts or updates products.
     UPSERT_PRODUCTS =
         "INSERT INTO products (shop_id, id, title, description, price, hidden, media, created_at,
-                               updated_at, version, key, url, attributes)
+                               updated_at, version, key, url, attributes, inferred)
          SELECT $1, * FROM unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::boolean[],
                                   $7::text[], $8::bigint[], $9::bigint[], $10::bigint[],
-                                  $11::text[], $12::text[], $13::text[])
+                                  $11::text[], $12::text[], $13::text[], $14::bytea[])
          ON CONFLICT (shop_id, id) DO UPDATE SET
              title = excluded.title, description = excluded.description, price = excluded.price,
              hidden = excluded.hidden, media = excluded.media, updated_at = excluded.updated_at,
              version = excluded.version, key = excluded.key, url = excluded.url,
-             attributes = excluded.attributes";
+             attributes = excluded.attributes, inferred = excluded.inferred";
     /// Releases the keys of products that get another one, before other products take them.
     RELEASE_KEYS = "UPDATE products SET key = NULL WHERE shop_id = $1 AND id = ANY($2)";
     /// Deletes products.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use catalog::{
     change::Seq,
+    inference::Inferred,
     key::Key,
     product::{Product, ProductId, ShopId},
 };
@@ -18,7 +19,7 @@ use super::{
     flush::{self, Change, ShopChanges},
     rows::{self, get},
     search::SearchState,
-    session::Session,
+    session::{Session, Value},
     statements,
 };
 
@@ -53,8 +54,9 @@ impl<'store> PostgresRows<'store> {
         let number = shop.get().cast_signed();
         let mut found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         if found.is_none() {
-            self.session
-                .execute(statements::INSERT_SHOP, &[&number, &self.initial_search.column()])?;
+            let inference = i16::from(Inferred::VERSION);
+            let values: [Value<'_>; 3] = [&number, &self.initial_search.column(), &inference];
+            self.session.execute(statements::INSERT_SHOP, &values)?;
             found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         }
         let row = found.ok_or_else(|| StoreError::unexpected("the row of a shop is missing"))?;
@@ -296,7 +298,7 @@ impl RowWrites for PostgresRows<'_> {
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(false) };
         let shop = shop.get().cast_signed();
-        let values: [super::session::Value<'_>; 3] = [&id, &shop, &at.as_microsecond()];
+        let values: [Value<'_>; 3] = [&id, &shop, &at.as_microsecond()];
         Ok(self.session.execute(statements::REVOKE_TOKEN, &values)? > 0)
     }
 

@@ -22,7 +22,10 @@ use super::{
     },
     SqliteStore, changes, rows, vectors,
 };
-use crate::embed::{Encoder, ModelId};
+use crate::{
+    embed::{Encoder, ModelId},
+    inference::stored_or_inferred,
+};
 
 /// Idle connections kept for the next reader.
 const IDLE_CONNECTIONS: usize = 16;
@@ -310,7 +313,7 @@ impl IndexSource for SqliteReaders {
             let read_at = position(last_change_of(connection)?);
             let mut statement = connection.prepare_cached(
                 "SELECT id, products.version, hidden, price, title, description, vector, key,
-                     attributes
+                     attributes, inferred
                  FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
                  WHERE products.shop_id = ?1 ORDER BY id",
             )?;
@@ -320,15 +323,19 @@ impl IndexSource for SqliteReaders {
                 let number = row.get(0)?;
                 let Some(id) = decoding::product_id(shop, number) else { continue };
                 let attributes = rows::read_optional_text(row, 8)?;
+                let attributes = decoding::attributes(shop, number, attributes.as_deref());
+                let (title, description) = (rows::read_text(row, 4)?, rows::read_text(row, 5)?);
+                let stored = rows::read_optional_bytes(row, 9)?;
                 visit(ScannedProduct {
                     id,
                     version: decoding::seq(row.get(1)?),
                     hidden: row.get(2)?,
                     price: decoding::money(shop, number, &rows::read_text(row, 3)?),
-                    title: &rows::read_text(row, 4)?,
-                    description: &rows::read_text(row, 5)?,
+                    inferred: stored_or_inferred(stored, &title, &description, &attributes),
+                    title: &title,
+                    description: &description,
                     key: rows::read_optional_text(row, 7)?.as_deref(),
-                    attributes: decoding::attributes(shop, number, attributes.as_deref()),
+                    attributes,
                     vector: rows::read_vector(row, 6, shop, number)?,
                     unindexed: None,
                 });

@@ -16,9 +16,9 @@ use crate::embed::StoredVector;
 
 /// The columns of a product, in the order that [`read`] expects.
 pub(crate) const COLUMNS: &str = "id, shop_id, title, description, price, hidden, media,
-     created_at, updated_at, version, key, url, attributes";
+     created_at, updated_at, version, key, url, attributes, inferred";
 /// The number of [`COLUMNS`].
-pub(super) const COLUMN_COUNT: usize = 13;
+pub(super) const COLUMN_COUNT: usize = 14;
 
 /// The product in a row of [`COLUMNS`]; `None` without a valid id.
 pub(crate) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
@@ -36,6 +36,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
         key: read_optional_text(row, 10)?,
         url: read_optional_text(row, 11)?,
         attributes: read_optional_text(row, 12)?,
+        inferred: read_optional_bytes(row, 13)?,
     };
     Ok(columns.decode())
 }
@@ -75,6 +76,17 @@ pub(super) fn read_optional_text<'row>(
         ValueRef::Null => Ok(None),
         ValueRef::Text(bytes) => Ok(Some(String::from_utf8_lossy(bytes))),
         other => Err(unexpected(format!("column {column} holds {:?}", other.data_type()))),
+    }
+}
+
+/// The bytes in a column; `None` if it holds none.
+pub(super) fn read_optional_bytes<'row>(
+    row: &'row Row<'_>,
+    column: usize,
+) -> Result<Option<&'row [u8]>, StoreError> {
+    match row.get_ref(column)? {
+        ValueRef::Blob(bytes) => Ok(Some(bytes)),
+        _ => Ok(None),
     }
 }
 

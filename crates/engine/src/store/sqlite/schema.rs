@@ -102,6 +102,11 @@ const STEPS: &[&str] = &[
     UPDATE shops SET removed_to =
         coalesce((SELECT min(seq) FROM changes) - 1, (SELECT seq FROM counters));
     ",
+    // 3 → 4: what is inferred from a product's texts and attributes.
+    "
+    -- Null, or by another version of the inference: inferred when the row is read.
+    ALTER TABLE products ADD COLUMN inferred BLOB;
+    ",
 ];
 
 /// The schema version of this program.

@@ -98,7 +98,7 @@ impl RowWrites for SqliteRows<'_> {
         self.sql
             .prepare_cached(&format!(
                 "INSERT INTO products ({columns}) VALUES
-                     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                 columns = rows::COLUMNS
             ))?
             .execute(params![
@@ -115,6 +115,7 @@ impl RowWrites for SqliteRows<'_> {
                 product.key.as_ref().map(Key::as_str),
                 product.url.as_ref().map(ProductUrl::as_str),
                 columns::attributes_column(&product.attributes),
+                product.inferred.to_bytes(),
             ])?;
         Ok(())
     }
@@ -124,7 +125,7 @@ impl RowWrites for SqliteRows<'_> {
             .prepare_cached(
                 "UPDATE products SET title = ?3, description = ?4, price = ?5, hidden = ?6,
                      media = ?7, updated_at = ?8, version = ?9, key = ?10, url = ?11,
-                     attributes = ?12
+                     attributes = ?12, inferred = ?13
                  WHERE id = ?1 AND shop_id = ?2",
             )?
             .execute(params![
@@ -140,6 +141,7 @@ impl RowWrites for SqliteRows<'_> {
                 product.key.as_ref().map(Key::as_str),
                 product.url.as_ref().map(ProductUrl::as_str),
                 columns::attributes_column(&product.attributes),
+                product.inferred.to_bytes(),
             ])?;
         Ok(())
     }

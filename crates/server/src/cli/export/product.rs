@@ -1,14 +1,17 @@
 //! The exported fields of a product, in the same order for every source.
 
-use catalog::{attributes::Attributes, product::Product};
+use catalog::product::Product;
 use engine::AttributesJson;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::http::responses::products::time;
+use crate::http::responses::{
+    inferred::{CategoryBody, InferredAttributesBody},
+    products::time,
+};
 
 /// The columns of a table, in the order of [`Exported`]'s fields.
-pub(super) const COLUMNS: [&str; 12] = [
+pub(super) const COLUMNS: [&str; 14] = [
     "id",
     "title",
     "description",
@@ -21,6 +24,8 @@ pub(super) const COLUMNS: [&str; 12] = [
     "key",
     "url",
     "attributes",
+    "category",
+    "inferred_attributes",
 ];
 
 /// A product in an export.
@@ -41,6 +46,11 @@ pub(in crate::cli) struct Exported {
     pub(super) url: Option<String>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) attributes: Map<String, Value>,
+    /// What the service infers. An import leaves it out, and infers again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) category: Option<Value>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) inferred_attributes: Map<String, Value>,
 }
 
 /// A picture in an export.
@@ -69,14 +79,17 @@ impl From<&Product> for Exported {
             updated_at: time(product.updated_at),
             key: product.key.as_ref().map(|key| key.as_str().to_owned()),
             url: product.url.as_ref().map(|url| url.as_str().to_owned()),
-            attributes: attributes(&product.attributes),
+            attributes: object(&AttributesJson(&product.attributes)),
+            category: CategoryBody::of(product).and_then(|body| serde_json::to_value(body).ok()),
+            inferred_attributes: object(&InferredAttributesBody::of(product)),
         }
     }
 }
 
 impl Exported {
     /// The cells of a row. No address has a space, so spaces part the pictures. Attributes are
-    /// JSON: products differ in their names, and their types must outlast the table.
+    /// JSON: products differ in their names, and their types must outlast the table. A category is
+    /// its path.
     pub(super) fn cells(&self) -> [String; COLUMNS.len()] {
         let urls: Vec<_> = self.media.iter().map(|picture| picture.url.as_str()).collect();
         [
@@ -91,18 +104,31 @@ impl Exported {
             self.updated_at.clone(),
             self.key.clone().unwrap_or_default(),
             self.url.clone().unwrap_or_default(),
-            match self.attributes.is_empty() {
-                true => String::new(),
-                false => Value::Object(self.attributes.clone()).to_string(),
-            },
+            json_cell(&self.attributes),
+            self.category.as_ref().map(path).unwrap_or_default(),
+            json_cell(&self.inferred_attributes),
         ]
     }
 }
 
-/// Attributes as the API returns them.
-fn attributes(attributes: &Attributes) -> Map<String, Value> {
-    match serde_json::to_value(AttributesJson(attributes)) {
-        Ok(Value::Object(attributes)) => attributes,
+fn json_cell(values: &Map<String, Value>) -> String {
+    match values.is_empty() {
+        true => String::new(),
+        false => Value::Object(values.clone()).to_string(),
+    }
+}
+
+/// The path of a category: `Furniture > Sofas`.
+fn path(category: &Value) -> String {
+    let names: Vec<_> =
+        category["path"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    names.join(" > ")
+}
+
+/// Values by name as the API returns them.
+fn object(values: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(values) {
+        Ok(Value::Object(values)) => values,
         _ => Map::new(),
     }
 }

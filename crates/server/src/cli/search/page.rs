@@ -49,6 +49,7 @@ struct Prices {
 
 #[derive(Debug, Deserialize)]
 struct ValueCount {
+    #[serde(alias = "label")]
     value: serde_json::Value,
     count: usize,
 }
@@ -69,6 +70,9 @@ struct Understood {
     sort: Option<Sort>,
     #[serde(default)]
     corrections: Vec<Correction>,
+    #[serde(default)]
+    attributes: Vec<Attribute>,
+    category: Option<Category>,
     residual: String,
 }
 
@@ -101,10 +105,24 @@ struct Correction {
 }
 
 #[derive(Debug, Deserialize)]
+struct Attribute {
+    name: String,
+    values: Vec<String>,
+    text: String,
+    required: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct Category {
+    path: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
 struct Explanation {
     score: f64,
     words: WordsPart,
     meaning: Option<MeaningPart>,
+    rerank: Option<RerankPart>,
     #[serde(default)]
     claims: bool,
     #[serde(default)]
@@ -145,6 +163,22 @@ struct MeaningPart {
     weight: f64,
 }
 
+#[derive(Debug, Deserialize)]
+struct RerankPart {
+    contributions: Contributions,
+}
+
+#[derive(Debug, Deserialize)]
+struct Contributions {
+    lexical: f64,
+    similarity: f64,
+    soft_coverage: f64,
+    names: f64,
+    category: f64,
+    attributes: f64,
+    preference: f64,
+}
+
 /// An answer as it is printed.
 pub(super) struct Page<'a> {
     pub(super) answer: &'a Answer,
@@ -178,7 +212,15 @@ impl Display for Page<'_> {
 
 impl Page<'_> {
     fn understood(&self, f: &mut Formatter<'_>, understood: &Understood) -> fmt::Result {
-        let Understood { constraints, exclusions, sort, corrections, residual } = understood;
+        let Understood {
+            constraints,
+            exclusions,
+            sort,
+            corrections,
+            attributes,
+            category,
+            residual,
+        } = understood;
         let mut line = |name: &str, value: &str, text: &str| {
             let said = if text.is_empty() { String::new() } else { format!("  \"{text}\"") };
             writeln!(f, "{}{value}{}", self.faint(&format!("{name:<14}")), self.faint(&said))
@@ -195,6 +237,13 @@ impl Page<'_> {
         for Exclusion { words, text } in exclusions {
             line("without", words, text)?;
         }
+        if let Some(Category { path }) = category {
+            line("category", &path.join(" > "), "")?;
+        }
+        for Attribute { name, values, text, required } in attributes {
+            let only = if *required { "only " } else { "" };
+            line(name, &format!("{only}{}", values.join(" or ")), text)?;
+        }
         if let Some(Sort { order, text }) = sort {
             line("order", &order.replace('_', " "), text)?;
         }
@@ -207,9 +256,14 @@ impl Page<'_> {
         let hidden = if found.hidden { "  hidden" } else { "" };
         let behind = self.faint(&format!("#{}{hidden}", found.id));
         writeln!(f, "{place:>4}  {}{gap}  {}  {behind}", self.strong(&title), found.price)?;
-        let Some(Explanation { score, words, meaning, claims, key }) = &found.explanation else {
-            return Ok(());
-        };
+        match &found.explanation {
+            Some(explanation) => self.explanation(f, explanation),
+            None => Ok(()),
+        }
+    }
+
+    fn explanation(&self, f: &mut Formatter<'_>, explanation: &Explanation) -> fmt::Result {
+        let Explanation { score, words, meaning, rerank, claims, key } = explanation;
         let first = match (key, claims) {
             (true, _) => self.faint("  its key, comes first"),
             (false, true) => self.faint("  claims it, comes first"),
@@ -225,6 +279,9 @@ impl Page<'_> {
         if let Some(MeaningPart { similarity, score, weight }) = meaning {
             let how = self.faint(&format!("similarity {similarity:.2}"));
             writeln!(f, "      meaning  {} {score:.3} × {weight:.2}  {how}", bar(*score))?;
+        }
+        if let Some(RerankPart { contributions }) = rerank {
+            writeln!(f, "      {}", self.faint(&contributions.to_string()))?;
         }
         Ok(())
     }
@@ -269,6 +326,25 @@ impl Display for Term {
         }
         let attribute = if *attribute { ", attribute" } else { "" };
         write!(f, " {score:.2} (title {title}, description {description}{attribute})")
+    }
+}
+
+/// `sum of words 0.30, meaning 0.21`, without the parts that add nothing.
+impl Display for Contributions {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let parts = [
+            ("words", self.lexical),
+            ("meaning", self.similarity),
+            ("coverage", self.soft_coverage),
+            ("names", self.names),
+            ("category", self.category),
+            ("attributes", self.attributes),
+            ("preference", self.preference),
+        ];
+        let part = |(name, value): (&str, f64)| format!("{name} {value:.3}");
+        let parts: Vec<_> =
+            parts.into_iter().filter(|(_, value)| *value != 0.0).map(part).collect();
+        write!(f, "sum of {}", parts.join(", "))
     }
 }
 
@@ -332,13 +408,16 @@ mod tests {
                     "score": 0.63,
                     "words": {"matched": 0.65, "score": 0.42, "weight": 0.7, "bonuses": [{"name": "phrase", "score": 0.05}], "terms": [
                         {"term": "sofas", "as": "sofa", "title": 1, "description": 2, "attribute": true, "score": 0.6}]},
-                    "meaning": {"similarity": 0.58, "score": 0.58, "weight": 0.3}
+                    "meaning": {"similarity": 0.58, "score": 0.58, "weight": 0.3},
+                    "rerank": {"semantic_weight": 0.5, "evidence": {}, "contributions": {"lexical": 0.3,
+                        "similarity": 0.2, "soft_coverage": 0.18, "names": 0, "category": 0, "attributes": -0.05, "preference": 0}}
                 }
             }],
             "query": "sofas about $900 no lether", "total": 41, "encoder": "deep",
             "facets": {
                 "color": {"values": [{"value": "green", "count": 12}, {"value": true, "count": 1}], "missing": 3},
                 "price": [{"currency": "USD", "min": "720", "max": "1080", "histogram": []}],
+                "category": {"values": [{"id": "fr-22-1", "label": "Loveseats", "count": 2}], "missing": 1},
                 "seats": {"min": 2, "max": 3.5, "histogram": [], "missing": 0}
             },
             "understood": {
@@ -347,6 +426,8 @@ mod tests {
                 "exclusions": [{"words": "leather", "text": "no lether"}],
                 "corrections": [{"from": "lether", "to": "leather"}],
                 "sort": {"order": "price_ascending", "text": "cheapest"},
+                "attributes": [{"name": "color", "values": ["blue"], "text": "navy", "required": true}],
+                "category": {"id": "fr-22", "path": ["Furniture", "Sofas"]},
                 "residual": "sofas"
             }
         }))
@@ -362,7 +443,10 @@ mod tests {
         corrected     lether → leather
         price         about 720 to 1080 USD  "about $900"
         without       leather  "no lether"
+        category      Furniture > Sofas
+        color         only blue  "navy"
         order         price ascending  "cheapest"
+        category      Loveseats 2; missing 1
         color         green 12, true 1; missing 3
         price         720 to 1080 USD
         seats         2 to 3.5
@@ -371,6 +455,7 @@ mod tests {
               score    ██████░░░░ 0.630
               words    ████░░░░░░ 0.420 × 0.70  match 0.65: sofas as sofa 0.60 (title 1, description 2, attribute), phrase 0.05
               meaning  ██████░░░░ 0.580 × 0.30  similarity 0.58
+              sum of words 0.300, meaning 0.200, coverage 0.180, attributes -0.050
         "#);
         let coloured = Page { colours: true, ..page };
         assert!(coloured.to_string().contains("\u{1b}[1mLinen sofa"));

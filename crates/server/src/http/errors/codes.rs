@@ -4,7 +4,7 @@ use crate::http::json_schema::{described_reference, named_schema, one_of};
 use utoipa::openapi::Ref;
 
 /// The codes in `errors` of problems and of bulk responses, in alphabetical order.
-pub(crate) const VALIDATION_CODES: [(&str, &str); 25] = [
+pub(crate) const VALIDATION_CODES: [(&str, &str); 26] = [
     ("blank", "It must hold more than white space."),
     ("conflict", "Another product of the shop has this key; the message names it."),
     ("control_character", "It holds a control character other than a newline or a tab."),
@@ -24,6 +24,7 @@ pub(crate) const VALIDATION_CODES: [(&str, &str); 25] = [
     ("required", "It must be there."),
     ("too_long", "It has too many characters; the message has the limit."),
     ("too_many", "It has too many elements; the message has the limit."),
+    ("unknown_category", "It is neither the id nor the whole path of a category."),
     ("unknown_currency", "It must be an ISO 4217 code."),
     ("unknown_field", "There is no such field here; the message lists those there are."),
     ("unknown_parameter", "There is no such parameter here; the message lists those there are."),

@@ -207,7 +207,8 @@ mod tests {
             )
         };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
-        let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
+        let product =
+            Product::create(id, shop, draft, Default::default(), Timestamp::UNIX_EPOCH, Seq(1));
         let stored = to_json(&ProductBody::from(&product)).len();
         assert!((200 << 10..LARGEST_STORED_BYTES).contains(&stored), "{stored}");
     }

@@ -40,19 +40,19 @@ impl Tool {
                  whole wish in natural language, as it was said: synonyms and typos are no trouble, and \
                  conditions in the words are kept exactly, such as a price (\"under $40\", \"between 20 \
                  and 30 euros\", \"at least £100\"), what is not wanted (\"without leather\", \"not \
-                 black\", \"nickel-free\") and an order (\"cheapest first\", \"newest\"). A query that only has conditions \
+                 black\", \"nickel-free\"), what must be (\"only cotton\") and an order (\"cheapest first\", \"newest\"). A query that only has conditions \
                  (\"under $20\") works too. `understood` in the result says how the query was read: check \
                  it, and reword the query where it was read wrongly. Conditions that are data, such as \
                  values that a user picked from `facets` of an earlier result, go into `filter` instead, \
                  and an order by `price`, `-price`, `newest`, `oldest` or a numeric attribute into `sort`; \
-                 with a `filter`, `query` may be left out. `facets` counts the values of attributes and \
+                 with a `filter`, `query` may be left out. `facets` counts categories, the values of attributes and \
                  the prices over all results: use it to learn which values there are. `total` counts every product found; \
                  use `limit` and `offset` to see more of them. Nothing found means that the shop has no \
                  such product: loosen a condition or use other words."
             }
             Self::GetProduct => {
                 "Read one product by its id: title, full description, price as written, pictures, \
-                 key, page and attributes, \
+                 key, page and attributes, the category and attributes inferred from its texts, \
                  whether it is hidden, and when it was created and changed."
             }
             Self::ListProducts => {

@@ -99,12 +99,17 @@ fn line(product: &Value) -> String {
 fn understood(body: &Value) -> Option<String> {
     let pieces = |name: &str| body[name].as_array().into_iter().flatten();
     let said = |piece: &Value| piece["text"].as_str().map(str::to_owned);
-    let kept: Vec<_> = pieces("constraints").chain(pieces("exclusions")).filter_map(said).collect();
+    let (required, wished): (Vec<_>, Vec<_>) =
+        pieces("attributes").partition(|piece| piece["required"] == true);
+    let conditions = pieces("constraints").chain(pieces("exclusions")).chain(required);
+    let kept: Vec<_> = conditions.filter_map(said).collect();
+    let wished: Vec<_> = wished.into_iter().filter_map(said).collect();
     let corrected: Vec<_> = pieces("corrections")
         .map(|piece| format!("{} for {}", piece["to"], piece["from"]))
         .collect();
     let parts = [
         (!kept.is_empty()).then(|| format!("kept exactly: {}", kept.join("; "))),
+        (!wished.is_empty()).then(|| format!("preferred: {}", wished.join("; "))),
         said(&body["sort"]).map(|order| format!("in order: {order}")),
         (!corrected.is_empty()).then(|| format!("read {}", corrected.join(", "))),
     ];

@@ -4,7 +4,7 @@ import { told, wasAborted } from "./api.js";
 import { BulkActions } from "./admin-bulk.js";
 import { Editor } from "./admin-editor.js";
 import { CatalogFilters } from "./admin-filters.js";
-import { attributesLine, labelOf } from "./attributes.js";
+import { attributesLine, inferredLine, labelOf } from "./attributes.js";
 import { confirmed, say } from "./dialogs.js";
 import { fill, h, icon } from "./dom.js";
 import { isEmpty, readFilter, writeFilter } from "./filters.js";
@@ -187,13 +187,15 @@ export class CatalogView {
     const act = (name, label, action, kind = "") => h("button", {
       class: `button button-quiet button-round button-small ${kind}`, type: "button", title: label, "aria-label": `${label}: ${product.title}`, on: { click: action },
     }, icon(name));
+    const inferred = inferredLine(product);
     return h("tr", { "data-product": String(product.id), class: product.hidden ? "is-hidden" : "" },
       h("td", { class: "cell-check" }, check),
       h("td", { class: "cell-picture" }, picture(product)),
       h("td", { class: "cell-title" },
         h("button", { class: "link", type: "button", dir: "auto", on: { click: () => this.editor.edit(product.id) } }, product.title),
         h("span", { class: "row-about soft", dir: "auto" }, product.description),
-        product.key || product.attributes ? h("span", { class: "row-attributes", dir: "auto" }, product.key ? [h("code", {}, product.key), " "] : undefined, attributesLine(product.attributes)) : undefined),
+        product.key || product.attributes ? h("span", { class: "row-attributes", dir: "auto" }, product.key ? [h("code", {}, product.key), " "] : undefined, attributesLine(product.attributes)) : undefined,
+        inferred === "" ? undefined : h("span", { class: "row-attributes row-inferred", title: "Read in the product’s texts by the service" }, h("span", { class: "row-mark" }, "Inferred"), inferred)),
       h("td", { class: "cell-price price" }, product.price),
       h("td", { class: "cell-state" }, product.hidden ? h("span", { class: "badge badge-hidden" }, "Hidden") : h("span", { class: "badge" }, "Visible")),
       h("td", { class: "cell-when soft" }, when(product.updated_at)),

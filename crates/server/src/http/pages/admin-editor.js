@@ -2,12 +2,13 @@
 
 import { AttributeRows, fromRows, toRows } from "./admin-attributes.js";
 import { Problem, told } from "./api.js";
+import { inferredLine } from "./attributes.js";
 import { openDialog, say } from "./dialogs.js";
 import { fill, h } from "./dom.js";
 import { isBlocked, picture } from "./pictures.js";
 import { recall, remember } from "./storage.js";
 
-/// The storage key of an unfinished form: `{ id, etag, key, fields, attributesRead }`.
+/// The storage key of an unfinished form: `{ id, etag, key, fields, attributesRead, inferred }`.
 const DRAFT = "draft.product";
 const EMPTY = { title: "", description: "", price: "", hidden: false, media: "", key: "", url: "", attributes: [] };
 
@@ -39,7 +40,7 @@ export class Editor {
   async #read(id) {
     const { body, headers } = await this.api.call("GET", `/products/${id}`);
     const fields = toFields(body);
-    return { id, etag: headers.get("etag"), fields, attributesRead: JSON.stringify(fields.attributes) };
+    return { id, etag: headers.get("etag"), fields, attributesRead: JSON.stringify(fields.attributes), inferred: inferredLine(body) };
   }
 
   #open(draft, notice) {
@@ -74,6 +75,7 @@ export class Editor {
     field("Description", this.fields.description),
     h("div", { class: "fields-row fields-key-url" }, field("Key, such as a SKU", this.fields.key), field("The product’s page", this.fields.url)),
     this.attributes.element,
+    draft.inferred ? h("p", { class: "hint editor-inferred" }, "Inferred from the texts, as of the last save: ", draft.inferred) : undefined,
     field("Pictures, one address a line", this.fields.media),
     this.preview,
     h("label", { class: "check" }, this.fields.hidden, "Hidden from shoppers"),

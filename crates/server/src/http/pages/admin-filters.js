@@ -3,7 +3,7 @@
 import { Drawer } from "./drawer.js";
 import { fill, h, icon } from "./dom.js";
 import { FacetPanel } from "./facets.js";
-import { facetNames, filterChips, withFilterNames } from "./filters.js";
+import { facetNames, filterChips, learnCategories, withFilterNames } from "./filters.js";
 import { searchOf } from "./listing.js";
 
 /// The most values of a facet.
@@ -35,9 +35,10 @@ export class CatalogFilters {
   show(state, products) {
     Object.assign(this, { state, products });
     const { key, filter } = state;
+    learnCategories(products, this.panel.categories);
     const chips = [
       ...(key === "" ? [] : [{ label: `Key: ${key}`, changes: { key: "" } }]),
-      ...filterChips(filter).map(({ label, without }) => ({ label, changes: { filter: without } })),
+      ...filterChips(filter, this.panel.categories).map(({ label, without }) => ({ label, changes: { filter: without } })),
     ];
     this.key.value = key;
     this.clear.disabled = chips.length === 0;

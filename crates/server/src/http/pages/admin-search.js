@@ -1,12 +1,12 @@
 // The search lab: a search with its filter and facets, and the parts of each product's score drawn as
 // bars. The filter is written as JSON or chosen from the facets, which write it.
 
-import { attributesLine } from "./attributes.js";
+import { attributesLine, inferredLine } from "./attributes.js";
 import { Problem, told, wasAborted } from "./api.js";
 import { chipsOf } from "./chips.js";
 import { fill, h } from "./dom.js";
 import { FacetPanel } from "./facets.js";
-import { facetNames, isEmpty } from "./filters.js";
+import { facetNames, isEmpty, learnCategories } from "./filters.js";
 import { Finder } from "./finder.js";
 import { picture } from "./pictures.js";
 import { recall, remember } from "./storage.js";
@@ -16,7 +16,12 @@ const STATE = "search";
 const FOUND = 20;
 /// The most values of a facet.
 const FACET_VALUES = 60;
-const SWITCHES = [["price", "Prices"], ["exclusions", "Exclusions"], ["sort", "Order"], ["corrections", "Spelling"]];
+const SWITCHES = [["price", "Prices"], ["exclusions", "Exclusions"], ["sort", "Order"], ["corrections", "Spelling"], ["attributes", "Attributes"]];
+/// The parts of a score of the second stage: the names in the response, and on the page.
+const RERANKED = [
+  ["lexical", "words"], ["similarity", "meaning"], ["soft_coverage", "coverage"], ["names", "names"],
+  ["category", "category"], ["attributes", "attributes"], ["preference", "preference"],
+];
 
 export class SearchView {
   constructor({ api }) {
@@ -129,6 +134,7 @@ export class SearchView {
     const chips = request.query === undefined ? [] : chipsOf(query, understood).map(({ kind, label }) => reading(kind, label));
     const words = request.query === undefined ? "no query: the filter alone" : understood.residual === "" ? "no words: conditions alone" : `searched for: ${understood.residual}`;
     fill(this.readings, reading("words", words), chips);
+    learnCategories(products, this.panel.categories);
     this.panel.show({ facets, names, filter: request.filter ?? {}, exact });
     const top = Math.max(...products.map((product) => product.explanation?.score ?? 0), Number.EPSILON);
     fill(this.results, products.map((product) => explained(product, top)));
@@ -153,24 +159,52 @@ function explained(product, top) {
     h("div", { class: "explained-text" },
       h("p", { class: "explained-title" }, h("span", { dir: "auto" }, product.title), h("span", { class: "price" }, product.price)),
       product.attributes || product.key ? h("p", { class: "row-attributes", dir: "auto" }, [product.key, attributesLine(product.attributes)].filter(Boolean).join(" · ")) : undefined,
+      inferredLine(product) === "" ? undefined : h("p", { class: "row-attributes row-inferred" }, h("span", { class: "row-mark" }, "Inferred"), inferredLine(product)),
       why?.key ? h("p", { class: "badge" }, "The query is the key of this product") : undefined,
       why ? bars(why, top) : undefined));
 }
 
 /// A bar of the parts of a score, relative to the best score, and the parts as text.
-function bars({ score, words, meaning }, top) {
-  const parts = [["words", words.score * words.weight], ["meaning", meaning ? meaning.score * meaning.weight : 0]];
-  const width = (value) => `${((value / top) * 100).toFixed(2)}%`;
+function bars({ score, words, meaning, rerank }, top) {
+  const parts = rerank
+    ? RERANKED.map(([field, name]) => [name, rerank.contributions[field]])
+    : [["words", words.score * words.weight], ["meaning", meaning ? meaning.score * meaning.weight : 0]];
+  // What counts against a product has no bar.
+  const width = (value) => `${(Math.max(value / top, 0) * 100).toFixed(2)}%`;
   return [
     h("div", { class: "score-bar", role: "img", "aria-label": `Score ${shown(score)}: ${parts.map(([name, value]) => `${name} ${shown(value)}`).join(", ")}` },
       parts.map(([name, value]) => h("span", { class: `bar-part bar-${name}`, style: { width: width(value) } }))),
     h("dl", { class: "score-parts" },
       pair("score", shown(score)),
-      pair("words", `${shown(words.score)} × ${shown(words.weight)}`, "words"),
-      meaning ? pair("meaning", `${shown(meaning.score)} × ${shown(meaning.weight)}, similarity ${shown(meaning.similarity)}`, "meaning") : undefined,
+      rerank ? reranked(rerank, parts) : firstStage(words, meaning),
       words.terms.map((term) => pair(said(term), `${shown(term.score)} ${places(term)}`, "term")),
       words.bonuses.map((bonus) => pair(bonus.name, shown(bonus.score), "term"))),
   ];
+}
+
+function firstStage(words, meaning) {
+  return [
+    pair("words", `${shown(words.score)} × ${shown(words.weight)}`, "words"),
+    meaning ? pair("meaning", `${shown(meaning.score)} × ${shown(meaning.weight)}, similarity ${shown(meaning.similarity)}`, "meaning") : undefined,
+  ];
+}
+
+/// What each part of the second stage adds, with the evidence for it.
+function reranked({ evidence }, parts) {
+  const { attributes } = evidence;
+  const agreement = Object.entries(attributes).filter(([, value]) => value !== 0).map(([name, value]) => `${name.replace("_", " ")} ${shown(value)}`);
+  const why = {
+    words: `match ${shown(evidence.lexical)}`,
+    meaning: `similarity ${shown(evidence.similarity)}, by phrases ${shown(evidence.phrase_similarity)}`,
+    coverage: `covered ${shown(evidence.soft_coverage)}`,
+    names: `named ${shown(evidence.names)}, nearest ${shown(evidence.head)}`,
+    category: `probability ${shown(evidence.category)}`,
+    attributes: agreement.join(", "),
+  };
+  // The last three are told where the query asks for something.
+  const asks = ["category", "attributes", "preference"];
+  const told = ([name, value]) => !asks.includes(name) || value !== 0 || (name === "attributes" && why[name] !== "");
+  return parts.filter(told).map(([name, value]) => pair(name, [shown(value), why[name]].filter(Boolean).join(", "), name));
 }
 
 /// The term of the query, and the form that the product has where it differs.

@@ -30,6 +30,16 @@ export function attributesLine(attributes = {}) {
   return Object.entries(attributes).map(([name, value]) => `${labelOf(name)}: ${valueText(value)}`).join(" · ");
 }
 
+/// `Furniture › Chairs`
+export function categoryText({ path }) {
+  return path.join(" › ");
+}
+
+/// What the service read in the product's texts, in one line: `Furniture › Chairs · Color: blue`.
+export function inferredLine({ category, inferred_attributes: inferred }) {
+  return [category && categoryText(category), attributesLine(inferred)].filter(Boolean).join(" · ");
+}
+
 /// `100 to 200`, `100 or more`, `up to 200`.
 export function rangeText({ min, max }, show = valueText) {
   if (min === undefined) return `up to ${show(max)}`;

@@ -1,6 +1,7 @@
 // The interpreted parts of a query as removable chips. Pure functions. Spans count Unicode scalar
 // values, as the API does.
 
+import { labelOf } from "./attributes.js";
 import { amount } from "./words.js";
 
 const ORDERS = {
@@ -10,7 +11,8 @@ const ORDERS = {
 };
 
 /// The parts that can be removed: `{ kind, label, without }`, where `without` is the request without
-/// the part.
+/// the part. Those of the kind `inferred` are switched off together; `isWish` tells those that decide
+/// the order alone, and leave nothing out.
 export function chipsOf(query, understood, understand = {}) {
   const chips = [];
   for (const correction of understood.corrections) {
@@ -34,7 +36,17 @@ export function chipsOf(query, understood, understand = {}) {
       without: { query: cut(query, [understood.sort.span]), understand },
     });
   }
-  return chips;
+  return [...chips, ...inferredChips(query, understood, understand)];
+}
+
+/// What the thing should be and have.
+function inferredChips(query, { attributes = [], category }, understand) {
+  const without = { query, understand: { ...understand, attributes: false } };
+  const chip = (label, isWish) => ({ kind: "inferred", label, isWish, without });
+  return [
+    ...(category ? [chip(category.path.at(-1), true)] : []),
+    ...attributes.map(({ name, values, required }) => chip(`${required ? "only " : ""}${labelOf(name).toLowerCase()}: ${values.join(" or ")}`, !required)),
+  ];
 }
 
 /// A short label of a price condition.

@@ -2,7 +2,7 @@
 
 import { h, fill, icon } from "./dom.js";
 import { Problem, told, wasAborted } from "./api.js";
-import { labelOf, valueText } from "./attributes.js";
+import { categoryText, labelOf, valueText } from "./attributes.js";
 import { card } from "./cards.js";
 import { picture } from "./pictures.js";
 
@@ -101,8 +101,9 @@ export class Detail {
   }
 }
 
-function attributeList({ key, attributes = {} }) {
-  const rows = Object.entries(attributes).map(([name, value]) => [labelOf(name), valueText(value)]);
+function attributeList({ key, attributes, inferred_attributes: inferred, category }) {
+  const rows = Object.entries({ ...inferred, ...attributes }).map(([name, value]) => [labelOf(name), valueText(value)]);
+  if (category !== undefined) rows.push(["Category", categoryText(category)]);
   if (key !== undefined) rows.push(["Key", key]);
   if (rows.length === 0) return undefined;
   return h("dl", { class: "detail-attributes" }, rows.map(([label, text]) => [h("dt", {}, label), h("dd", { dir: "auto" }, text)]));

@@ -12,6 +12,8 @@ const FIRST_VALUES = 7;
 export class FacetPanel {
   /// The names whose values are all shown.
   #opened = new Set();
+  /// The names of categories by id, as far as they were seen.
+  categories = new Map();
 
   /// `onChange(filter)` is called with the filter that the user wants.
   constructor({ element, onChange }) {
@@ -39,6 +41,7 @@ export class FacetPanel {
   #facet(name, facet) {
     if (facet === undefined) return undefined;
     if (name === "price") return this.#price(facet);
+    if (name === "category") return this.#category(facet);
     const parts = [this.#values(name, facet), this.#booleans(name, facet), this.#numbers(name, facet)].filter(Boolean);
     return parts.length === 0 ? undefined : group(labelOf(name), parts);
   }
@@ -90,6 +93,25 @@ export class FacetPanel {
     };
     const rest = [true, false].filter((value) => counts.has(value) || value === chosen);
     return h("ul", { class: "facet-values" }, choice(undefined, "Any"), rest.map((value) => choice(value, valueText(value), counts.get(value) ?? 0)));
+  }
+
+  /// The way down to the chosen category, and those below it. One is chosen at a time.
+  #category({ values, missing }) {
+    for (const { id, label } of values) this.categories.set(id, label);
+    const all = this.filter.category ?? [];
+    const chosen = all.length === 1 ? all[0] : undefined;
+    if (all.length === 0 && (values.length === 0 || (values.length === 1 && !missing))) return undefined;
+    const choice = (id, text, count) => {
+      const change = () => this.#change(withCondition(this.filter, "category", id && [id]));
+      const checked = id === chosen && (id !== undefined || all.length === 0);
+      const input = h("input", { type: "radio", name: "facet-category", checked, "data-control": `category=${id ?? ""}`, on: { change } });
+      return h("li", {}, h("label", { class: "facet-value" }, input, h("span", { class: "facet-text", dir: "auto" }, text), count === undefined ? undefined : counted(count)));
+    };
+    const way = chosen === undefined ? [] : above(chosen);
+    return group("Category", h("ul", { class: "facet-values" },
+      choice(undefined, "All"),
+      way.map((id) => choice(id, this.categories.get(id) ?? id)),
+      values.filter(({ id }) => !way.includes(id)).map(({ id, label, count }) => choice(id, label, count))));
   }
 
   #numbers(name, facet) {
@@ -174,6 +196,12 @@ function group(title, parts) {
 
 function counted(count) {
   return h("span", { class: "facet-count" }, number(count), h("span", { class: "visually-hidden" }, count === 1 ? " product" : " products"));
+}
+
+/// The ids from the root down to this one.
+function above(id) {
+  const parts = id.split("-");
+  return parts.map((_, place) => parts.slice(0, place + 1).join("-"));
 }
 
 const isRange = (condition) => condition !== undefined && typeof condition === "object" && !Array.isArray(condition);

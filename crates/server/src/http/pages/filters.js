@@ -83,34 +83,45 @@ export function toggled(filter, name, value, on) {
 }
 
 /// One chip for each value, boolean and range: `{ kind, label, without }`, where `without` is the
-/// filter without it.
-export function filterChips(filter) {
+/// filter without it. `categories` has the names of categories by id.
+export function filterChips(filter, categories = new Map()) {
   return Object.entries(filter).flatMap(([name, condition]) => {
     const chip = (text, without) => ({ kind: "filter", label: `${labelOf(name)}: ${text}`, without });
     if (name === "price") {
       const text = rangeText(condition, (value) => amount(value, condition.currency));
       return [chip(text, withCondition(filter, name))];
     }
-    if (Array.isArray(condition)) return condition.map((value) => chip(value, toggled(filter, name, value, false)));
-    const text = typeof condition === "boolean" ? valueText(condition).toLowerCase() : rangeText(condition);
-    return [chip(text, withCondition(filter, name))];
+    const text = (value) => (name === "category" ? categories.get(value) ?? value : value);
+    if (Array.isArray(condition)) return condition.map((value) => chip(text(value), toggled(filter, name, value, false)));
+    const plain = typeof condition === "boolean" ? valueText(condition).toLowerCase() : rangeText(condition);
+    return [chip(plain, withCondition(filter, name))];
   });
 }
 
-/// The facets to ask for: price, what is filtered by, and the attributes that most of these products
-/// have. An attribute of a single product divides nothing and is left out of a longer list.
+/// The facets to ask for: the category if products have one, price, what is filtered by, and the
+/// attributes that most of these products have, stated or inferred. An attribute of a single product divides nothing and is left out of a longer list.
 export function facetNames(products, filter) {
   const counts = new Map();
   for (const product of products) {
-    for (const name of Object.keys(product.attributes ?? {})) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const name of Object.keys({ ...product.attributes, ...product.inferred_attributes })) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const least = products.length < 4 ? 1 : 2;
   const frequent = [...counts].filter(([, count]) => count >= least).sort(([, a], [, b]) => b - a);
-  const names = ["price", ...frequent.slice(0, MOST_FACETS).map(([name]) => name)];
+  const first = products.some(({ category }) => category) ? ["category", "price"] : ["price"];
+  const names = [...first, ...frequent.slice(0, MOST_FACETS).map(([name]) => name)];
   return withFilterNames(names, filter);
 }
 
 /// These names and those that the filter has, as many as a request may ask for.
 export function withFilterNames(names, filter) {
   return [...new Set([...names, ...Object.keys(filter)])].slice(0, FACET_LIMIT);
+}
+
+/// Adds the names of these products' categories and of all above them, by id: `aa-1` is above `aa-1-4`.
+export function learnCategories(products, categories) {
+  for (const { category } of products) {
+    if (!category) continue;
+    const parts = category.id.split("-");
+    category.path.forEach((name, place) => categories.set(parts.slice(0, place + 1).join("-"), name));
+  }
 }

@@ -8,7 +8,7 @@ import { Detail } from "./detail.js";
 import { byId, fill, h, icon } from "./dom.js";
 import { Drawer } from "./drawer.js";
 import { FacetPanel } from "./facets.js";
-import { facetNames, filterChips, isEmpty, readFilter, withFilterNames, writeFilter } from "./filters.js";
+import { facetNames, filterChips, isEmpty, learnCategories, readFilter, withFilterNames, writeFilter } from "./filters.js";
 import { Finder } from "./finder.js";
 import { AskedSession, DemoSession, demoToken, addSignOut } from "./signin.js";
 import { counted, duration } from "./words.js";
@@ -22,6 +22,8 @@ const FURTHEST = 1000;
 const FACET_VALUES = 60;
 
 const SORTS = { relevance: "Relevance", price: "Price, lowest first", "-price": "Price, highest first", newest: "Newest first" };
+/// What can be switched off in a query.
+const SWITCHES = ["attributes", "corrections"];
 /// The orders that a query may ask for in words.
 const ASKED_SORTS = { price_ascending: "price", price_descending: "-price", newest: "newest" };
 
@@ -123,6 +125,8 @@ class Shop {
     const state = new URLSearchParams();
     const { filter, sort, pages } = this.view;
     if (this.box.value.trim() !== "") state.set("q", this.box.value);
+    const off = SWITCHES.filter((name) => this.understand[name] === false);
+    if (off.length > 0) state.set("off", off.join("."));
     writeFilter(filter, state);
     if (sort !== undefined) state.set("sort", sort);
     if (pages > 1) state.set("pages", String(pages));
@@ -137,11 +141,10 @@ class Shop {
     this.box.value = state.get("q") ?? "";
     const pages = Math.min(Math.max(Math.trunc(Number(state.get("pages"))) || 1, 1), FURTHEST / PAGE);
     const sort = Object.hasOwn(SORTS, state.get("sort")) ? state.get("sort") : undefined;
+    const off = (state.get("off") ?? "").split(".").filter((name) => SWITCHES.includes(name));
+    this.understand = Object.fromEntries(off.map((name) => [name, false]));
     this.view = { filter: readFilter(state), sort, pages };
-    if (this.#address({}) !== before || this.answered === undefined) {
-      this.understand = {};
-      this.#search(false);
-    }
+    if (this.#address({}) !== before || this.answered === undefined) this.#search(false);
     const product = Number(state.get("product"));
     if (Number.isSafeInteger(product) && product > 0) {
       this.detail.open(product, this.shown.find(({ id }) => id === product));
@@ -193,6 +196,7 @@ class Shop {
     this.total = answer.total;
     this.shown = answer.products;
     byId("results").setAttribute("aria-busy", "false");
+    learnCategories(answer.products, this.facets.categories);
     fill(byId("results"), answer.products.map((product) => this.#card(product)));
     this.#showMore();
     const chips = this.#chipsOf(request, answer);
@@ -216,7 +220,7 @@ class Shop {
     const said = request.query === "" ? [] : chipsOf(request.query, answer.understood, request.understand);
     const words = said.filter(({ kind }) => kind !== "sort" || request.sort === undefined)
       .map((chip) => ({ ...chip, remove: () => this.say(chip.without.query, chip.without.understand) }));
-    return [...words, ...filterChips(request.filter).map((chip) => ({ ...chip, remove: () => this.#dropFilter(chip.without) }))];
+    return [...words, ...filterChips(request.filter, this.facets.categories).map((chip) => ({ ...chip, remove: () => this.#dropFilter(chip.without) }))];
   }
 
   /// Removes a condition with its chip, which had the focus.
@@ -314,11 +318,12 @@ class Shop {
         h("h2", { class: "empty-title" }, "The shop is empty"),
         h("p", { class: "soft" }, "Products appear here as soon as they are created. The admin page at ", h("a", { href: "/admin" }, "/admin"), " imports a file in one go."));
     }
-    const advice = chips.map(({ label, remove }) => h("li", {},
+    const conditions = chips.filter(({ isWish }) => !isWish);
+    const advice = conditions.map(({ label, remove }) => h("li", {},
       h("button", { class: "button", type: "button", on: { click: remove } }, `Search without “${label}”`)));
     return h("div", { class: "empty" },
       h("h2", { class: "empty-title" }, "Nothing found"),
-      h("p", { class: "soft" }, chips.length > 0
+      h("p", { class: "soft" }, conditions.length > 0
         ? "No product satisfies all of it. Take a condition back:"
         : "Try fewer or more general words, or say what it is for: “something to sit on”."),
       h("ul", { class: "empty-ways" }, advice,

@@ -8,10 +8,12 @@ use catalog::{
     currency::Currency,
     facets::{FacetField, MAX_FACETS},
     filter::{AttributeTest, Condition, FoldedText, MAX_CONDITIONS, MAX_VALUES, ProductFilter},
+    inference::category::CategoryIndex,
     price::{MAX_DECIMALS, MAX_WHOLE_DIGITS},
     query_parser::PriceConstraint,
     sort::Sort,
 };
+use engine::inference::taxonomy;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{
@@ -35,9 +37,12 @@ use crate::http::json_schema::{
 /// The reserved names that filters and facets do not know either.
 const UNKNOWN_NAMES: [&str; 4] = ["id", "hidden", "query", "sort"];
 
-const FILTER: &str = "Conditions on the price and on attributes, all of which must hold. With a \
+const FILTER: &str = "Conditions on price, category and attributes, all of which must hold. With a \
                       filter, `query` may be left out or blank: all products that match, newest \
                       first.";
+
+const CATEGORIES: &str = "One of these categories or one below, by id (`fr-22`) or by its whole path \
+                          (`Furniture > Sofas`).";
 
 /// Prices within bounds.
 pub(crate) struct PriceRange;
@@ -120,6 +125,10 @@ fn condition<'a>(name: &'a str, value: &'a Value) -> Read<Condition> {
     if name == "price" {
         return (object::<PriceRange>("PriceRange").read)(value).map(Condition::Price);
     }
+    if name == "category" {
+        let categories = (categories().read)(value)?;
+        return Ok(Condition::within(taxonomy(), &categories));
+    }
     let name = attribute_name(name).map_err(Into::into);
     let (name, test) = both(name, attribute_test(value))?;
     Ok(Condition::Attribute(name, test))
@@ -143,13 +152,25 @@ fn attribute_test(value: &Value) -> Read<AttributeTest> {
     }
 }
 
-/// The name of an attribute in a filter or facet. `category` has no products yet.
+/// The name of an attribute in a filter or facet.
 fn attribute_name(raw: &str) -> Result<AttributeName, Invalid> {
-    let name = match raw {
-        "category" => AttributeName::parse_any(raw),
-        _ => AttributeName::parse(raw),
+    AttributeName::parse(raw).map_err(|why: InvalidName| Invalid::new("invalid_name", why))
+}
+
+/// Categories, by id or path.
+fn categories<'a>() -> Rule<'a, Vec<CategoryIndex>> {
+    let parse = |raw: &str| {
+        taxonomy().parse(raw).ok_or_else(|| {
+            let message = "must be the id of a category, such as \"fr-22\", or its whole path, such \
+                           as \"Furniture > Sofas\"";
+            Invalid::new("unknown_category", message)
+        })
     };
-    name.map_err(|why: InvalidName| Invalid::new("invalid_name", why))
+    list(CATEGORIES, 1, MAX_VALUES, text(parse, category_id))
+}
+
+fn category_id() -> ObjectBuilder {
+    formatted("category", "").min_length(Some(1)).examples(["fr-22"])
 }
 
 /// An amount as a decimal string. A JSON number is read by its decimal text.
@@ -200,10 +221,11 @@ fn currency<'a>() -> Rule<'a, Currency> {
 
 /// What to count, each once.
 pub(super) fn facets<'a>() -> Rule<'a, Vec<FacetField>> {
-    let about =
-        "What to count over all results, each name once: `price` or the name of an attribute.";
+    let about = "What to count over all results, each name once: `category`, `price` or the name of an \
+         attribute, stated or inferred.";
     let field = |raw: &str| match raw {
         "price" => Ok(FacetField::Price),
+        "category" => Ok(FacetField::Category),
         _ => attribute_name(raw).map(FacetField::Attribute),
     };
     let Rule { read, .. } = list(about, 1, MAX_FACETS, text(field, facet_name));
@@ -263,6 +285,10 @@ fn conditions(about: &str, named: &[(&str, RefOr<Schema>)]) -> ObjectBuilder {
     named.iter().fold(object, |object, (name, schema)| object.property(*name, schema.clone()))
 }
 
+fn categories_schema() -> RefOr<Schema> {
+    array(CATEGORIES, category_id(), 1, MAX_VALUES).into()
+}
+
 mod schema {
     use super::*;
 
@@ -272,7 +298,7 @@ mod schema {
         conditions(
             "Conditions, none of which may hold. A product without an attribute satisfies no condition \
              on it.",
-            &[("price", reference("PriceRange"))],
+            &[("price", reference("PriceRange")), ("category", categories_schema())],
         )
     );
 
@@ -281,11 +307,17 @@ mod schema {
         Filter,
         conditions(
             "Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with \
-             a range; any attribute with an array of strings (one of them, whatever their case and \
-             accents), with a boolean, or with a range for numbers; `not` with conditions in the same \
-             form, none of which may hold. A product without an attribute satisfies no condition on it; \
-             values of another type than the condition's are ignored.",
-            &[("price", reference("PriceRange")), ("not", reference("Exclusions"))],
+             a range; `category` with an array of ids; any attribute with an array of strings (one of \
+             them, whatever their case and accents), with a boolean, or with a range for numbers; `not` \
+             with conditions in the same form, none of which may hold. Where the merchant states no \
+             `color`, `material`, `pattern`, `audience` or `size`, what the texts state counts, and a \
+             shade stands for its base color. A product without an attribute satisfies no condition on \
+             it; values of another type than the condition's are ignored.",
+            &[
+                ("price", reference("PriceRange")),
+                ("category", categories_schema()),
+                ("not", reference("Exclusions")),
+            ],
         )
         .examples([json!({"price": {"max": "900", "currency": "USD"}, "color": ["green", "grey"],
             "in_stock": true, "seats": {"min": 2}, "not": {"material": ["leather"]}})])

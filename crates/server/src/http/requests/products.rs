@@ -27,7 +27,8 @@ pub(crate) const SETTABLE: [&str; 8] =
     ["title", "description", "price", "hidden", "media", "key", "url", "attributes"];
 /// Fields of a product that a client cannot set. They are ignored, so that a product can be read,
 /// edited and sent back.
-pub(crate) const READ_ONLY: [&str; 4] = ["id", "shop_id", "created_at", "updated_at"];
+pub(crate) const READ_ONLY: [&str; 6] =
+    ["id", "shop_id", "created_at", "updated_at", "category", "inferred_attributes"];
 
 /// A product to create.
 pub struct NewProduct;

@@ -116,7 +116,11 @@ impl<'a> ObjectDefinition<'a> for Understand {
         let sort = switch("sort", "The order of results: `cheapest`, `newest`.");
         let about = "Words that no product says, corrected: `runing shoes`.";
         let corrections = switch("corrections", about);
-        Some(ParseOptions { price, exclusions, sort, corrections, ..ParseOptions::default() })
+        let about = "What the thing is and has: `navy armchair`, `only cotton`. Its words are searched \
+                     for in any case; switched off, they are only words.";
+        let attributes = switch("attributes", about);
+        let on = ParseOptions::default();
+        Some(ParseOptions { price, exclusions, sort, corrections, attributes, ..on })
     }
 }
 

@@ -1,21 +1,29 @@
 //! The explanation of a product's score in the response to a search.
 
-use catalog::explanation::{Bonus, DensePart, Explanation, LexicalPart, TermPart};
+use catalog::{
+    explanation::{Bonus, DensePart, Explanation, LexicalPart, RerankPart, TermPart},
+    reranking::{AttributeEvidence, Evidence},
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The parts of a product's score: `words.score` times its weight plus `meaning.score` times its
-/// weight is `score`.
+/// The parts of a product's score. Where there is a `rerank`, `score` is the sum of its
+/// contributions; otherwise `words.score` times its weight plus `meaning.score` times its weight.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Explanation)]
 pub struct ExplanationBody {
-    /// How relevant the product is, from 0 to 1.
+    /// How relevant the product is: about 1 for one that everything speaks for.
     score: f32,
     /// What its words give.
     words: ExplainedWords,
     /// What its meaning gives; `null` where meaning took no part or the product is too far away.
     #[schema(required)]
     meaning: Option<ExplainedMeaning>,
+    /// The second stage of ranking, which orders the best products of the first one, by words and
+    /// meaning, with more evidence. Left out for a product that it did not consider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    rerank: Option<ExplainedRerank>,
     /// `true` for a product that claims to be free of what was asked for so (`nickel-free`): these
     /// come before all others, in the order of their scores. Left out otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -82,9 +90,122 @@ pub struct ExplainedMeaning {
     weight: f32,
 }
 
+/// The second stage of ranking.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExplainedRerank {
+    /// What each part of the evidence adds to the score, which is their sum.
+    contributions: ExplainedContributions,
+    /// What is known about the product.
+    evidence: ExplainedEvidence,
+    /// How much the meaning of the query counts beside its words.
+    semantic_weight: f32,
+}
+
+/// What each part of the evidence adds to a score.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExplainedContributions {
+    /// The match of the words.
+    lexical: f32,
+    /// The similarity of the meaning.
+    similarity: f32,
+    /// How much of the query the product's words cover.
+    soft_coverage: f32,
+    /// Whether the title names the thing.
+    names: f32,
+    /// The category; negative for another one than the query asks for.
+    category: f32,
+    /// Attributes that the query asks for; negative for contradictions.
+    attributes: f32,
+    /// Being of the right kind with every attribute.
+    preference: f32,
+}
+
+/// What is known about a product and a query.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExplainedEvidence {
+    /// The match of the words, from 0 to 1.
+    lexical: f32,
+    /// The cosine between query and product.
+    similarity: f32,
+    /// The same after the query was moved toward known phrases.
+    phrase_similarity: f32,
+    /// The share of the query that the product's words cover, by meaning where not literally.
+    soft_coverage: f32,
+    /// Whether the title says a name of what the query asks for, from 0 to 1.
+    names: f32,
+    /// How close a word of the title is to the thing that the query names: a cosine.
+    head: f32,
+    /// Agreement with what the query asks for.
+    attributes: ExplainedAttributes,
+    /// The probability that the query means the product's category, or one above it; 0 if either is
+    /// unknown.
+    category: f32,
+}
+
+/// Agreement with each attribute that the query asks for, from -1 (contradicts it) to 1 (states it);
+/// 0 if it is not asked for or unknown.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExplainedAttributes {
+    /// Agreement in color.
+    color: f32,
+    /// Agreement in material.
+    material: f32,
+    /// Agreement in pattern.
+    pattern: f32,
+    /// Agreement about whom it is for.
+    audience: f32,
+    /// Agreement in size.
+    size: f32,
+    /// Negative for a product for pets or children where the query names no audience.
+    unasked_audience: f32,
+}
+
+impl From<&RerankPart> for ExplainedRerank {
+    fn from(part: &RerankPart) -> Self {
+        let RerankPart { evidence, contributions, semantic_weight, query: _ } = *part;
+        Self {
+            contributions: ExplainedContributions {
+                lexical: contributions.lexical,
+                similarity: contributions.similarity,
+                soft_coverage: contributions.soft_coverage,
+                names: contributions.names,
+                category: contributions.category,
+                attributes: contributions.attributes,
+                preference: contributions.preference,
+            },
+            evidence: evidence.into(),
+            semantic_weight,
+        }
+    }
+}
+
+impl From<Evidence> for ExplainedEvidence {
+    fn from(evidence: Evidence) -> Self {
+        let AttributeEvidence { color, material, pattern, audience, size, unasked_audience } =
+            evidence.attributes;
+        Self {
+            lexical: evidence.lexical,
+            similarity: evidence.similarity,
+            phrase_similarity: evidence.phrase_similarity,
+            soft_coverage: evidence.soft_coverage,
+            names: evidence.names,
+            head: evidence.head,
+            attributes: ExplainedAttributes {
+                color,
+                material,
+                pattern,
+                audience,
+                size,
+                unasked_audience,
+            },
+            category: evidence.category.map_or(0.0, |category| category.within),
+        }
+    }
+}
+
 impl From<&Explanation> for ExplanationBody {
     fn from(explanation: &Explanation) -> Self {
-        let Explanation { score, lexical, dense, claims, key } = explanation;
+        let Explanation { score, lexical, dense, rerank, claims, key } = explanation;
         let LexicalPart { matched, score: words_score, weight, terms, bonuses } = lexical;
         let term = |part: &TermPart| ExplainedTerm {
             term: part.term.clone(),
@@ -110,6 +231,7 @@ impl From<&Explanation> for ExplanationBody {
                 bonuses: bonuses.iter().map(bonus).collect(),
             },
             meaning,
+            rerank: rerank.as_ref().map(Into::into),
             claims: *claims,
             key: *key,
         }

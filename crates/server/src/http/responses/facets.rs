@@ -15,6 +15,7 @@ use utoipa::{
     },
 };
 
+use super::inferred::CategoryFacetBody;
 use crate::http::json_schema::{boolean, described_reference, named_schema, reference, string};
 
 /// The facets of a result by name, in the order of the request.
@@ -31,6 +32,7 @@ impl Serialize for FacetsBody {
 #[serde(untagged)]
 enum FacetBody {
     Attribute(AttributeFacetBody),
+    Category(CategoryFacetBody),
     Price(Vec<PriceFacetBody>),
 }
 
@@ -114,6 +116,7 @@ impl From<&Facets> for FacetsBody {
     fn from(Facets(facets): &Facets) -> Self {
         let facet = |facet: &Facet| match facet {
             Facet::Attribute(facet) => FacetBody::Attribute(facet.into()),
+            Facet::Category(facet) => FacetBody::Category(facet.into()),
             Facet::Price(facets) => FacetBody::Price(facets.iter().map(Into::into).collect()),
         };
         Self(facets.iter().map(|(field, found)| (field.name().to_owned(), facet(found))).collect())
@@ -200,9 +203,11 @@ mod schema {
         ObjectBuilder::new()
             .schema_type(Type::Object)
             .description(Some(
-                "How results are distributed: `price` by currency, the most frequent one first, and \
-                 attributes by value."
+                "How results are distributed: `price` by currency, the most frequent one first, \
+                 `category` by the categories directly below what results have in common or are \
+                 filtered by, and attributes by value."
             ))
+            .property("category", reference("CategoryFacet"))
             .property(
                 "price",
                 utoipa::openapi::schema::ArrayBuilder::new()

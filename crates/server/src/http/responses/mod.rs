@@ -10,6 +10,7 @@ pub(crate) mod describe;
 pub mod explanation;
 pub(crate) mod facets;
 pub(crate) mod health;
+pub(crate) mod inferred;
 pub mod products;
 pub mod search;
 pub(crate) mod static_content;

@@ -17,6 +17,7 @@ use utoipa::{
 use super::{
     describe::{api, api_empty, api_list, described_responses, not_modified, with_links},
     explanation::ExplanationBody,
+    inferred::{CategoryBody, InferredAttributesBody, category_example},
 };
 use crate::http::{
     json_schema::{described_reference, one_of},
@@ -53,6 +54,14 @@ pub struct ProductBody {
     #[serde(skip_serializing_if = "Attributes::is_empty", serialize_with = "attributes_json")]
     #[schema(schema_with = attributes_field, required = false)]
     attributes: Attributes,
+    /// Where it belongs, as far as its texts say so; left out if that is not likely enough.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    category: Option<CategoryBody>,
+    /// What its texts state and the merchant does not, if anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    inferred_attributes: Option<InferredAttributesBody>,
     /// The shop it belongs to.
     #[schema(minimum = 1)]
     shop_id: u64,
@@ -110,6 +119,8 @@ impl From<&Product> for ProductBody {
             key: product.key.as_ref().map(|key| key.as_str().to_owned()),
             url: product.url.as_ref().map(|url| url.as_str().to_owned()),
             attributes: product.attributes.clone(),
+            category: CategoryBody::of(product),
+            inferred_attributes: InferredAttributesBody::of(product),
             shop_id: product.shop.get(),
             created_at: time(product.created_at),
             updated_at: time(product.updated_at),
@@ -160,7 +171,8 @@ pub(super) fn product_example() -> Value {
         "price": "$899.00", "hidden": false,
         "media": [{"url": "https://example.com/sofa.jpg", "type": "image"}],
         "key": "SOFA-3-GREEN", "url": "https://example.com/linen-sofa",
-        "attributes": attributes_example(), "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
+        "attributes": attributes_example(), "category": category_example(),
+        "inferred_attributes": {"material": ["linen"]}, "shop_id": 1, "created_at": "2026-01-02T03:04:05.678901Z",
         "updated_at": "2026-01-02T03:04:05.678901Z"})
 }
 

@@ -61,7 +61,7 @@ impl SearchAnswer {
             total_is_exact: (!found.is_total_exact).then_some(false),
             facets: has_facets.then(|| FacetsBody::from(&found.facets)),
             facets_are_exact: has_facets.then_some(found.is_total_exact),
-            understood: Understood::of(query, &found.parsed),
+            understood: Understood::of(query, &found.parsed).in_category(found.category),
             encoder: found.encoder.map(Encoder::as_str),
             query: query.to_owned(),
         }
@@ -96,6 +96,9 @@ described_responses!(
                 "span": {"start": 14, "end": 24}}],
                 "exclusions": [], "sort": null,
                 "corrections": [{"from": "linnen", "to": "linen", "span": {"start": 2, "end": 8}}],
+                "attributes": [{"name": "material", "values": ["linen"], "text": "linnen",
+                    "span": {"start": 2, "end": 8}, "required": false}],
+                "category": {"id": "fr-22", "path": ["Furniture", "Sofas"]},
                 "residual": "linen sofa"},
             "encoder": "deep"}),
         &[],

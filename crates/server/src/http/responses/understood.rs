@@ -1,9 +1,11 @@
 //! How a query was interpreted, in the response to a search.
 
 use catalog::{
+    inference::{attributes::QueryAttribute, category::CategoryIndex},
     query_parser::{Exclusion, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
     spelling::Correction,
 };
+use engine::inference::taxonomy;
 use serde::Serialize;
 use utoipa::{ToSchema, openapi::schema::Object};
 
@@ -22,6 +24,14 @@ pub struct Understood {
     /// Words that no product says, corrected to words that products say, in the order they were
     /// said.
     corrections: Vec<UnderstoodCorrection>,
+    /// What the thing should be or have, in the order it was said. It decides the order of results;
+    /// what is required is a condition.
+    attributes: Vec<UnderstoodAttribute>,
+    /// What kind of thing it should be, if the query says so clearly. It decides no more than the
+    /// order of results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    category: Option<UnderstoodCategory>,
     /// The words left to search for, corrected. Empty if the query only sets conditions.
     residual: String,
 }
@@ -91,6 +101,30 @@ pub struct UnderstoodCorrection {
     span: CharacterSpan,
 }
 
+/// Something that the thing should be or have.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UnderstoodAttribute {
+    /// The attribute, as products and filters name it: `color`.
+    name: &'static str,
+    /// The values that will do, as products and filters name them: `blue` for *navy*.
+    values: Vec<&'static str>,
+    /// The piece of the query that says so.
+    text: String,
+    /// Where it stands.
+    span: CharacterSpan,
+    /// Whether nothing else will do (`only`, `must be`): every product found has one of the values.
+    required: bool,
+}
+
+/// A kind of thing.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UnderstoodCategory {
+    /// Its id, as products and filters have it.
+    id: &'static str,
+    /// The names from the root of the taxonomy down to the category.
+    path: Vec<&'static str>,
+}
+
 /// A piece of the query, in characters (Unicode scalar values) from 0.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CharacterSpan {
@@ -117,9 +151,39 @@ impl Understood {
                 .iter()
                 .map(|read| correction(query, read))
                 .collect(),
+            attributes: understood
+                .attributes
+                .iter()
+                .filter_map(|read| attribute(query, understood, read))
+                .collect(),
+            category: None,
             residual: understood.residual.clone(),
         }
     }
+
+    /// The interpretation with the category that the query names.
+    pub(super) fn in_category(self, category: Option<CategoryIndex>) -> Self {
+        let named = |category| UnderstoodCategory {
+            id: taxonomy().id(category),
+            path: taxonomy().path(category),
+        };
+        Self { category: category.map(named), ..self }
+    }
+}
+
+fn attribute(
+    query: &str,
+    understood: &ParsedQuery,
+    read: &QueryAttribute,
+) -> Option<UnderstoodAttribute> {
+    let (text, span) = piece(query, &understood.span_in_query(&read.words)?);
+    Some(UnderstoodAttribute {
+        name: read.attribute.name(),
+        values: read.value_names().collect(),
+        text,
+        span,
+        required: read.is_required,
+    })
 }
 
 fn constraint(query: &str, read: &PriceConstraint) -> UnderstoodConstraint {
@@ -239,6 +303,20 @@ mod tests {
     }
 
     #[test]
+    fn attributes_have_the_pieces_that_say_so() {
+        let read = read("🛋 navy armchair under $900, only linen or cotton");
+        let attribute = |name: &str, values: &[&str], text: &str, start: usize, required: bool| {
+            json!({"name": name, "values": values, "text": text, "required": required,
+                "span": {"start": start, "end": start + text.len()}})
+        };
+        let expected = json!([
+            attribute("color", &["blue"], "navy", 2, false),
+            attribute("material", &["cotton", "linen"], "linen or cotton", 33, true),
+        ]);
+        assert_eq!(read["attributes"], expected);
+    }
+
+    #[test]
     fn the_example_of_the_documentation_is_correct() {
         let page = include_str!("../../../../../docs/search.md");
         let (_, example) = page.split_once("```json\n").unwrap();
@@ -250,7 +328,7 @@ mod tests {
     #[test]
     fn a_query_without_conditions_is_words_alone() {
         let expected = json!({"constraints": [], "exclusions": [], "sort": null,
-            "corrections": [], "residual": "under armour shoes"});
+            "corrections": [], "attributes": [], "residual": "under armour shoes"});
         assert_eq!(read("under armour shoes"), expected);
     }
 }

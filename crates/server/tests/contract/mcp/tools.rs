@@ -70,8 +70,8 @@ fn a_search_says_what_the_api_says() {
     assert_eq!(
         text,
         format!(
-            "1 of 1 products found.\nUnderstood: kept exactly: under $900; without leather, read \
-             \"linen\" for \"linnen\".\nproduct {id}: Linen sofa, $899.00"
+            "1 of 1 products found.\nUnderstood: kept exactly: under $900; without leather, \
+             preferred: linnen, read \"linen\" for \"linnen\".\nproduct {id}: Linen sofa, $899.00"
         )
     );
     let (found, text) = done(&shopper, "search_products", json!({"query": "sofa under $1"}));

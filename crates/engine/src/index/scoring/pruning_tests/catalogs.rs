@@ -61,6 +61,7 @@ impl Catalog {
             description: &product.description,
             key: product.key.as_deref(),
             attributes: &product.attributes,
+            inferred: product.inferred,
             vector: product.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         }
     }

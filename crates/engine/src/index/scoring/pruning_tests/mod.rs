@@ -10,6 +10,7 @@ mod catalogs;
 mod random;
 mod random_catalogs;
 mod real_phrases;
+mod second_stage;
 mod selections;
 
 use std::convert::Infallible;
@@ -63,7 +64,7 @@ fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery) -> Found {
 fn is_eligible(product: &Product, plan: &Plan<'_>, parsed: &ParsedQuery) -> bool {
     let mut ranges = plan.price_ranges.iter();
     ranges.all(|range| product.price.is_some_and(|price| range.admits(price)))
-        && plan.filter.matches(product.price, &product.attributes)
+        && plan.filter.matches(product.price, &product.attributes, &product.inferred)
         && parsed.allows(&product.title, &product.description, &product.statements())
 }
 

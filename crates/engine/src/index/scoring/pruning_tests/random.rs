@@ -5,13 +5,28 @@ use catalog::{
     currency::Currency,
     filter::{AttributeTest, Condition, FoldedText, ProductFilter},
     fusion::QueryProfile,
+    inference::{
+        Inferred,
+        attributes::{Attribute, InferredAttributes, ProductAttributes},
+        category::{self, CategoryIndex},
+    },
     price::{Money, Price},
     query_parser::PriceConstraint,
 };
 
 use super::catalogs::Catalog;
-use crate::embed::Vector;
+use crate::{embed::Vector, inference::taxonomy};
 
+/// Categories of products and conditions, at several levels.
+const CATEGORIES: [&str; 9] =
+    ["aa", "aa-1", "aa-1-1", "aa-1-4", "aa-8", "fr", "fr-5", "fr-5-1", "hg-13-4"];
+/// Canonical values, shades of them, and others.
+const INFERABLE: [(&str, [&str; 4]); 4] = [
+    ("color", ["red", "Emerald", "navy", "silver"]),
+    ("material", ["leather", "Oak", "wool", "steel"]),
+    ("size", ["large", "XL", "42", "small"]),
+    ("audience", ["unisex", "Girls", "dog", "nobody"]),
+];
 /// Values with several written forms.
 const COLORS: [&str; 8] = ["red", "Red", "RED", "navy blue", "Navy Blue", "Türkis", "lamp", "onyx"];
 /// Words of products and queries. The first occur most often.
@@ -97,6 +112,7 @@ impl Random {
             catalog.add(number, self.below(10) == 0, texts, &price, vector);
             let (key, attributes) = (self.key(number), self.attributes());
             catalog.describe(number, key.as_deref(), &attributes);
+            catalog.reference.0.get_mut(&number).unwrap().inferred = self.inferred();
         }
         catalog
     }
@@ -151,6 +167,29 @@ impl Random {
         Attributes::new(named)
     }
 
+    /// Inferred values, whatever the texts say.
+    pub(super) fn inferred(&mut self) -> Inferred {
+        let mut values = InferredAttributes::NONE;
+        for attribute in Attribute::ALL {
+            for _ in 0..self.below(4) {
+                values.add(attribute, 1 << self.below(attribute.values().len() as u64));
+            }
+        }
+        let mut bytes = [0; ProductAttributes::BYTES];
+        bytes[..values.to_bytes().len()].copy_from_slice(&values.to_bytes());
+        let category = (self.below(5) > 0).then(|| self.category());
+        Inferred {
+            attributes: ProductAttributes::from_bytes(bytes),
+            category: category.map(|category| category::Inferred { category, confidence: 90 }),
+        }
+    }
+
+    /// Often of the first root.
+    fn category(&mut self) -> CategoryIndex {
+        let end = if self.below(3) == 0 { CATEGORIES.len() } else { 4 };
+        taxonomy().with_id(CATEGORIES[self.below(end as u64) as usize]).unwrap()
+    }
+
     fn text(&mut self, values: &[&str]) -> AttributeValue {
         AttributeValue::Text(values[self.below(values.len() as u64) as usize].into())
     }
@@ -179,7 +218,15 @@ impl Random {
                 .map(|_| FoldedText::of(values[random.below(values.len() as u64) as usize]));
             AttributeTest::AnyOf(texts.collect())
         };
-        match self.below(8) {
+        match self.below(11) {
+            8 | 9 => {
+                let (attribute, values) = INFERABLE[self.below(INFERABLE.len() as u64) as usize];
+                Condition::Attribute(name(attribute), some(self, &values))
+            }
+            10 => {
+                let categories: Vec<_> = (0..=self.below(2)).map(|_| self.category()).collect();
+                Condition::within(taxonomy(), &categories)
+            }
             0 | 1 => Condition::Attribute(name("color"), some(self, &COLORS)),
             2 => Condition::Attribute(name("material"), some(self, &NEGATIONS)),
             3 | 4 => {

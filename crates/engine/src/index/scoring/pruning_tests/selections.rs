@@ -28,18 +28,20 @@ use super::{
     random::Random,
 };
 use crate::index::{
-    Entry, EntryVector, IndexChange, Matches, Plan, QueryKind, ShopIndex, reference::Product,
-    segment::MergePolicy,
+    Entry, EntryVector, IndexChange, Matches, Plan, QueryKind, ShopIndex, category_facet,
+    effective_value, reference::Product, segment::MergePolicy,
 };
 
 const DIMS: usize = 16;
 /// Merges early and often, always inline.
 const BUSY: MergePolicy = MergePolicy { fanout: 2, max_products: 120, inline_postings: 100_000 };
-const FACETS: [&str; 7] = ["price", "color", "size", "in_stock", "material", "rare_1", "category"];
+const FACETS: [&str; 9] =
+    ["price", "color", "size", "in_stock", "material", "pattern", "audience", "rare_1", "category"];
 
 fn field(name: &str) -> FacetField {
     match name {
         "price" => FacetField::Price,
+        "category" => FacetField::Category,
         name => FacetField::Attribute(AttributeName::parse_any(name).unwrap()),
     }
 }
@@ -116,9 +118,15 @@ fn in_order(catalog: &Catalog, plan: &Plan<'_>, hits: &[Hit]) -> Vec<Hit> {
     sorted
 }
 
-/// Asserts that a facet counts these products.
-fn check_facet(field: &FacetField, facet: &Facet, limit: usize, results: &[&Product]) {
+/// Asserts that a facet of a plan counts these products.
+fn check_facet(field: &FacetField, facet: &Facet, plan: &Plan<'_>, results: &[&Product]) {
     match (field, facet) {
+        (FacetField::Category, Facet::Category(facet)) => {
+            let categories: Vec<_> =
+                results.iter().map(|product| product.inferred.category_index()).collect();
+            let expected = category_facet(&categories, plan.filter, plan.facet_limit);
+            assert_eq!(*facet, expected);
+        }
         (FacetField::Price, Facet::Price(facets)) => {
             let mut left = results.iter().filter(|product| product.price.is_some()).count();
             let mut before = (usize::MAX, String::new());
@@ -135,9 +143,12 @@ fn check_facet(field: &FacetField, facet: &Facet, limit: usize, results: &[&Prod
             assert_eq!(left, 0);
         }
         (FacetField::Attribute(name), Facet::Attribute(facet)) => {
-            let values = || results.iter().filter_map(|one| one.attributes.get(name.as_str()));
-            assert_eq!(facet.missing, results.len() - values().count(), "{name}");
-            let numbers: Vec<f64> = values()
+            let value =
+                |one: &&Product| effective_value(&one.attributes, &one.inferred, name.as_str());
+            let values: Vec<AttributeValue> = results.iter().filter_map(value).collect();
+            assert_eq!(facet.missing, results.len() - values.len(), "{name}");
+            let numbers: Vec<f64> = values
+                .iter()
                 .filter_map(|value| match value {
                     AttributeValue::Number(number) => Some(number.get()),
                     _ => None,
@@ -147,8 +158,8 @@ fn check_facet(field: &FacetField, facet: &Facet, limit: usize, results: &[&Prod
             if let Some(found) = &facet.numbers {
                 check_histogram(found.min, found.max, &found.histogram, &numbers);
             }
-            let mut expected = naive_values(values());
-            expected.truncate(limit);
+            let mut expected = naive_values(values.iter());
+            expected.truncate(plan.facet_limit);
             let found = facet.values.iter().map(|one| (one.value.clone(), one.count));
             assert_eq!(found.collect::<Vec<_>>(), expected, "{name}");
         }
@@ -218,6 +229,7 @@ fn catalog_and_index(random: &mut Random, count: u64) -> (Catalog, ShopIndex) {
             0 => {
                 let (key, attributes) = (random.key(number), random.attributes());
                 catalog.describe(number, key.as_deref(), &attributes);
+                catalog.reference.0.get_mut(&number).unwrap().inferred = random.inferred();
                 let kept = Entry { vector: EntryVector::Kept, ..catalog.entry(number) };
                 index.apply(&[IndexChange::Upsert(kept)], Seq(1));
             }
@@ -273,7 +285,7 @@ fn check_request(random: &mut Random, catalog: &Catalog, index: &ShopIndex) -> u
     for (field, facet) in &found.facets.0 {
         let results = naive(catalog, &plan, &parsed, &filter.without(field.name()));
         let results = results.iter().map(|hit| &catalog.reference.0[&hit.product.get()]);
-        check_facet(field, facet, facet_limit, &results.collect::<Vec<_>>());
+        check_facet(field, facet, &plan, &results.collect::<Vec<_>>());
     }
     hits.len()
 }

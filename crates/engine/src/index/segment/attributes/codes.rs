@@ -85,6 +85,11 @@ impl Codes {
         }
     }
 
+    /// The members.
+    pub(super) fn docs(&self) -> &DocSet {
+        &self.docs
+    }
+
     /// The codes of a product, ascending; `None` if it is not a member.
     pub(super) fn of(&self, doc: usize) -> Option<impl Iterator<Item = Code> + '_> {
         let rank = self.docs.rank(doc)?;

@@ -106,8 +106,35 @@ impl AttributeColumn {
         self.numbers.as_deref()
     }
 
-    /// Counts the values of products.
-    pub(in crate::index) fn count<'a>(&'a self, docs: &[DocId], counts: &mut AttributeCounts<'a>) {
+    /// Whether a product has a value.
+    pub(in crate::index) fn contains(&self, doc: usize) -> bool {
+        self.texts.as_ref().is_some_and(|texts| texts.docs().contains(doc))
+            || self.numbers.as_ref().is_some_and(|numbers| numbers.docs().contains(doc))
+            || self
+                .booleans
+                .as_ref()
+                .is_some_and(|both| both.yes.contains(doc) || both.no.contains(doc))
+    }
+
+    /// The products with a value.
+    pub(in crate::index) fn members(&self) -> BitSet {
+        let texts = self.texts.iter().map(|texts| texts.docs());
+        let numbers = self.numbers.iter().map(|numbers| numbers.docs());
+        let booleans = self.booleans.iter().flat_map(|both| [&both.yes, &both.no]);
+        let mut members = BitSet::new(self.len);
+        texts
+            .chain(numbers)
+            .chain(booleans)
+            .for_each(|docs| members.union(&docs.to_bits(self.len)));
+        members
+    }
+
+    /// Counts the values of products, and returns how many of them have one.
+    pub(in crate::index) fn count<'a>(
+        &'a self,
+        docs: &[DocId],
+        counts: &mut AttributeCounts<'a>,
+    ) -> usize {
         let texts = self.texts.as_ref().map_or(0, |texts| texts.count(docs, counts));
         let numbers = self.numbers.as_ref().map_or(0, |numbers| numbers.count(docs, counts));
         let booleans = self.booleans.as_ref().map_or(0, |both| {
@@ -116,7 +143,7 @@ impl AttributeColumn {
             counts.add_boolean(false, no);
             yes + no
         });
-        counts.add_missing(docs.len() - texts - numbers - booleans);
+        texts + numbers + booleans
     }
 
     /// `None` if no live product has a value.

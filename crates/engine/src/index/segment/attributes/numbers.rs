@@ -2,7 +2,7 @@
 
 use catalog::{attributes::Number, facets::AttributeCounts};
 
-use super::codes::Codes;
+use super::{codes::Codes, doc_set::DocSet};
 use crate::index::{bits::BitSet, segment::DocId};
 
 /// The numbers of an attribute.
@@ -61,6 +61,11 @@ impl NumberColumn {
     pub(super) fn count(&self, docs: &[DocId], counts: &mut AttributeCounts<'_>) -> usize {
         let add = |code: u32, count| counts.add_number(self.values[code as usize], count);
         self.codes.count(docs, |_| {}, add)
+    }
+
+    /// The products with a value.
+    pub(super) fn docs(&self) -> &DocSet {
+        self.codes.docs()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -6,6 +6,7 @@ use hashbrown::{HashMap, HashSet};
 use super::{
     NewNumber,
     codes::{Code, Codes},
+    doc_set::DocSet,
     strings::Strings,
 };
 use crate::index::{bits::BitSet, segment::DocId};
@@ -75,6 +76,11 @@ impl TextColumn {
         });
         repeated.into_iter().for_each(|folded| counts.repeated(self.folded.get(folded)));
         members
+    }
+
+    /// The products with a value.
+    pub(super) fn docs(&self) -> &DocSet {
+        self.codes.docs()
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

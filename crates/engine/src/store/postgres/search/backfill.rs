@@ -1,15 +1,20 @@
 //! Creates the search rows and indexes of a shop while it is written to.
 //!
 //! Rows are created in small transactions. From the first of them on, every write to the shop
-//! maintains its search rows. Progress is stored with the shop, so any node can continue.
+//! maintains its search rows. Progress is stored with the shop, so any node can continue. Rows that
+//! an earlier version of the inference made are made again in the same way, while the shop is
+//! searched with them.
 
-use catalog::product::{Product, ShopId};
+use catalog::{
+    inference::Inferred,
+    product::{Product, ShopId},
+};
 
 use super::{
     super::{
         super::{StoreError, decoding},
         rows::{self, get},
-        session::Session,
+        session::{Session, Value},
     },
     rows::{self as search_rows, SearchState},
     statements,
@@ -28,6 +33,19 @@ pub(super) struct LargeShop {
     pub(super) shop: ShopId,
     pub(super) products: usize,
     pub(super) state: SearchState,
+}
+
+/// The version of the inference that rows are made with.
+const INFERENCE: i16 = Inferred::VERSION as i16;
+
+/// The progress of a shop, as of a transaction that locks it.
+#[derive(Clone, Copy)]
+struct Progress {
+    state: SearchState,
+    filled_to: i64,
+    /// `search_inference` of the schema.
+    inference: i16,
+    inferred_to: i64,
 }
 
 /// A connection for backfills.
@@ -60,33 +78,54 @@ impl Backfill {
 
     /// Creates the rows of the next `limit` products of a shop; `true` if none were left.
     pub(crate) fn fill(&mut self, shop: ShopId, limit: usize) -> Result<bool, StoreError> {
-        self.locked(shop, |session, state, filled_to| {
+        self.locked(shop, |session, progress| {
             let number = shop.get().cast_signed();
-            if state == SearchState::InDatabase {
+            let after = match progress.state {
+                SearchState::InDatabase => return Ok(true),
+                SearchState::Backfilling => progress.filled_to,
+                SearchState::InMemory => {
+                    let values: [Value<'_>; 3] = [&number, &INFERENCE, &0_i64];
+                    session.execute(statements::SET_SEARCH_INFERENCE, &values)?;
+                    0
+                }
+            };
+            let last = make_rows(session, number, after, limit)?;
+            let state = SearchState::Backfilling.column();
+            let filled_to = last.unwrap_or(after);
+            session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &filled_to])?;
+            Ok(last.is_none())
+        })
+    }
+
+    /// Makes the rows of the next `limit` products of a shop again if they were made with an
+    /// earlier version of the inference; `true` if none were left.
+    pub(crate) fn infer_again(&mut self, shop: ShopId, limit: usize) -> Result<bool, StoreError> {
+        self.locked(shop, |session, progress| {
+            let number = shop.get().cast_signed();
+            let is_begun = progress.inference == -INFERENCE;
+            let is_old = is_begun || progress.inference.abs() < INFERENCE;
+            if progress.state != SearchState::InDatabase || !is_old {
                 return Ok(true);
             }
-            let after = if state == SearchState::Backfilling { filled_to } else { 0 };
-            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-            let found = session.query(statements::NEXT_PRODUCTS, &[&number, &after, &limit])?;
-            let read = |row| rows::read(row, 0).transpose();
-            let next: Vec<Product> = found.iter().filter_map(read).collect::<Result<_, _>>()?;
-            let last = next.last().map_or(after, |last| last.id.get().cast_signed());
-            if !next.is_empty() {
-                let all: Vec<&Product> = next.iter().collect();
-                session.execute_all(&search_rows::statements_for(number, &all, &[]))?;
-            }
-            let state = SearchState::Backfilling.column();
-            session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &last])?;
-            Ok(next.is_empty())
+            let after = if is_begun { progress.inferred_to } else { 0 };
+            let last = make_rows(session, number, after, limit)?;
+            let (inference, inferred_to) = match last {
+                Some(last) => (-INFERENCE, last),
+                None => (INFERENCE, 0),
+            };
+            let values: [Value<'_>; 3] = [&number, &inference, &inferred_to];
+            session.execute(statements::SET_SEARCH_INFERENCE, &values)?;
+            Ok(last.is_none())
         })
     }
 
     /// Marks a shop whose rows are complete as searched in the database.
     pub(crate) fn finish(&mut self, shop: ShopId) -> Result<(), StoreError> {
-        self.locked(shop, |session, state, filled_to| {
-            if state == SearchState::Backfilling {
+        self.locked(shop, |session, progress| {
+            if progress.state == SearchState::Backfilling {
                 let (number, state) = (shop.get().cast_signed(), SearchState::InDatabase.column());
-                session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &filled_to])?;
+                let values: [Value<'_>; 3] = [&number, &state, &progress.filled_to];
+                session.execute(statements::SET_SEARCH_STATE, &values)?;
             }
             Ok(())
         })?;
@@ -96,7 +135,7 @@ impl Backfill {
     /// Marks a shop as searched in memory, and drops its search rows and indexes.
     pub(crate) fn remove(&mut self, shop: ShopId) -> Result<(), StoreError> {
         let number = shop.get().cast_signed();
-        self.locked(shop, |session, _, _| {
+        self.locked(shop, |session, _| {
             let state = SearchState::InMemory.column();
             session.execute(statements::SET_SEARCH_STATE, &[&number, &state, &0_i64])?;
             session.execute(statements::RESET_LENGTHS, &[&number])?;
@@ -188,18 +227,24 @@ impl Backfill {
         Ok(names.split_whitespace().map(str::to_owned).collect())
     }
 
-    /// Runs `work` in a transaction that locks the shop, with its state and backfill progress.
+    /// Runs `work` in a transaction that locks the shop, with its progress.
     fn locked<T>(
         &mut self,
         shop: ShopId,
-        work: impl FnOnce(&mut Session, SearchState, i64) -> Result<T, StoreError>,
+        work: impl FnOnce(&mut Session, Progress) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.session.begin()?;
         let session = &mut self.session;
         let done = (|| {
             let number = shop.get().cast_signed();
             let row = session.query_one(statements::LOCK_FOR_BACKFILL, &[&number])?;
-            work(session, SearchState::of_column(get(&row, 0)?), get(&row, 1)?)
+            let progress = Progress {
+                state: SearchState::of_column(get(&row, 0)?),
+                filled_to: get(&row, 1)?,
+                inference: get(&row, 2)?,
+                inferred_to: get(&row, 3)?,
+            };
+            work(session, progress)
         })();
         match done {
             Ok(done) => session.commit().map(|()| done),
@@ -209,6 +254,25 @@ impl Backfill {
             }
         }
     }
+}
+
+/// Makes the search rows of the next `limit` products with ids above `after`, and returns the last
+/// of them; `None` if there are none.
+fn make_rows(
+    session: &mut Session,
+    shop: i64,
+    after: i64,
+    limit: usize,
+) -> Result<Option<i64>, StoreError> {
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let found = session.query(statements::NEXT_PRODUCTS, &[&shop, &after, &limit])?;
+    let read = |row| rows::read(row, 0).transpose();
+    let next: Vec<Product> = found.iter().filter_map(read).collect::<Result<_, _>>()?;
+    if !next.is_empty() {
+        let all: Vec<&Product> = next.iter().collect();
+        session.execute_all(&search_rows::statements_for(shop, &all, &[]))?;
+    }
+    Ok(next.last().map(|last| last.id.get().cast_signed()))
 }
 
 /// Names and definitions of the partial indexes of a shop: words, labels, trigrams of words,

@@ -5,27 +5,30 @@ use std::collections::BTreeSet;
 use catalog::{
     attributes::{AttributeName, Number},
     currency::Currency,
-    facets::{AttributeCounts, Facet, FacetField, PriceCounts},
+    facets::{AttributeCounts, CategoryCounts, Facet, FacetField, PriceCounts},
     filter::FoldedText,
+    inference::category::CategoryIndex,
     price::Money,
 };
 
 use super::{
     row_filter::RowFilter,
+    rows::CATEGORY,
     snapshot::{CountedValue, SearchSnapshot},
 };
-use crate::store::StoreError;
+use crate::{inference::taxonomy, store::StoreError};
 
 /// The facets of the newest `most` products that pass a filter, in the order of `fields`, each with
-/// at most `limit` values.
+/// at most `limit` values. `category` is the one whose children are counted, if a filter names one.
 pub(super) fn count(
     snapshot: &SearchSnapshot<'_>,
     filter: &RowFilter,
     fields: &[&FacetField],
+    category: Option<CategoryIndex>,
     limit: usize,
     most: i64,
 ) -> Result<Vec<Facet>, StoreError> {
-    let names: BTreeSet<&str> = fields.iter().filter_map(|field| attribute(field)).collect();
+    let names: BTreeSet<&str> = fields.iter().filter_map(|field| counted_name(field)).collect();
     let names: Vec<&str> = names.into_iter().collect();
     let found = match names.is_empty() {
         true => Vec::new(),
@@ -34,14 +37,17 @@ pub(super) fn count(
     let values: Vec<(String, Value)> = found.into_iter().filter_map(Value::of).collect();
     let facet = |field: &&FacetField| match field {
         FacetField::Price => count_prices(snapshot, filter, most),
+        FacetField::Category => Ok(category_facet(&values, category, limit)),
         FacetField::Attribute(name) => Ok(attribute_facet(&values, name, limit)),
     };
     fields.iter().map(facet).collect()
 }
 
-fn attribute(field: &FacetField) -> Option<&str> {
+/// The name in `search_rows.attributes`.
+fn counted_name(field: &FacetField) -> Option<&str> {
     match field {
         FacetField::Attribute(name) => Some(name.as_str()),
+        FacetField::Category => Some(CATEGORY),
         FacetField::Price => None,
     }
 }
@@ -62,6 +68,25 @@ fn attribute_facet(values: &[(String, Value)], name: &AttributeName, limit: usiz
     for (_, value) in values() {
         if let Value::Text { folded, products, is_further: true, .. } = value {
             (0..*products).for_each(|_| counts.repeated(folded.as_str()));
+        }
+    }
+    counts.finish(limit)
+}
+
+fn category_facet(
+    values: &[(String, Value)],
+    required: Option<CategoryIndex>,
+    limit: usize,
+) -> Facet {
+    let mut counts = CategoryCounts::new(taxonomy(), required);
+    for (_, value) in values.iter().filter(|(name, _)| name == CATEGORY) {
+        match value {
+            Value::Text { written, products, .. } => {
+                counts.add(taxonomy().with_id(written), *products);
+            }
+            Value::Missing(products) | Value::Boolean(_, products) | Value::Number(_, products) => {
+                counts.add(None, *products)
+            }
         }
     }
     counts.finish(limit)

@@ -1,16 +1,27 @@
-//! Labels: the attributes of a product as lexemes of a tsvector, and filters as tsqueries on them.
+//! Labels: category and attributes of a product as lexemes of a tsvector, and filters as tsqueries
+//! on them.
 //!
 //! A string or a boolean is one label. A number is written in digits of two bits, in an order that
-//! is that of numbers, so that a range is a union of prefixes. A tsquery of labels therefore
-//! decides every condition on attributes, and an index supports it.
+//! is that of numbers, so that a range is a union of prefixes. An inferred value is a label of its
+//! own kind, where the merchant does not state the attribute. A category is the labels of itself and
+//! of all categories above it. A tsquery of labels therefore decides every condition on attributes
+//! and category, and an index supports it.
+
+use std::ops::Range;
 
 use catalog::{
     attributes::{AttributeName, AttributeValue, Attributes, Number},
     filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+    inference::{
+        Inferred,
+        attributes::{Attribute, InferredAttributes},
+        category::CategoryIndex,
+    },
 };
 use ring::digest::{SHA256, digest};
 
 use super::rows::quote;
+use crate::inference::taxonomy;
 
 /// Longer strings are hashed: a lexeme may have 2,046 bytes.
 const MAX_STRING_BYTES: usize = 200;
@@ -22,13 +33,13 @@ const BASE: u128 = 4;
 const NO_LABEL: &str = "'x'";
 
 /// The labels of a product in the textual form of a tsvector.
-pub(super) fn tsvector(attributes: &Attributes) -> String {
+pub(super) fn tsvector(attributes: &Attributes, inferred: &Inferred) -> String {
     let mut text = String::new();
+    let mut push = |label: String| {
+        quote(&label, &mut text);
+        text.push(' ');
+    };
     for (name, value) in attributes.iter() {
-        let mut push = |label: String| {
-            quote(&label, &mut text);
-            text.push(' ');
-        };
         match value {
             AttributeValue::Number(number) => push(number_label(name, &digits(place(*number)))),
             AttributeValue::Boolean(boolean) => push(boolean_label(name, *boolean)),
@@ -37,17 +48,35 @@ pub(super) fn tsvector(attributes: &Attributes) -> String {
             }
         }
     }
+    for (attribute, value) in unstated(attributes, inferred) {
+        push(inferred_label(attribute, value));
+    }
+    if let Some(category) = inferred.category_index() {
+        taxonomy().ancestors(category).for_each(|above| push(category_label(above)));
+    }
     text
 }
 
-/// The conditions of a filter on attributes as a tsquery on labels; `None` if there are none.
+/// The inferred values of the attributes that the merchant does not state.
+pub(super) fn unstated(
+    attributes: &Attributes,
+    inferred: &Inferred,
+) -> impl Iterator<Item = (Attribute, &'static str)> {
+    inferred.attributes.values.iter().filter(|(one, _)| attributes.get(one.name()).is_none())
+}
+
+/// The conditions of a filter on attributes and category as a tsquery on labels; `None` if there are
+/// none.
 pub(super) fn tsquery(filter: &ProductFilter) -> Option<String> {
-    let attribute = |condition: &Condition| match condition {
-        Condition::Attribute(name, test) => Some(test_query(name, test)),
+    let query = |condition: &Condition| match condition {
+        Condition::Attribute(name, test) | Condition::Required(name, test) => {
+            Some(test_query(name, test))
+        }
+        Condition::Category(ranges) => Some(category_query(ranges)),
         Condition::Price(_) => None,
     };
-    let all = filter.all.iter().filter_map(attribute).map(|query| format!("({query})"));
-    let none = filter.none.iter().filter_map(attribute).map(|query| format!("!({query})"));
+    let all = filter.all.iter().filter_map(query).map(|query| format!("({query})"));
+    let none = filter.none.iter().filter_map(query).map(|query| format!("!({query})"));
     let conditions: Vec<String> = all.chain(none).collect();
     (!conditions.is_empty()).then(|| conditions.join(" & "))
 }
@@ -65,6 +94,11 @@ fn test_query(name: &AttributeName, test: &AttributeTest) -> String {
     match test {
         AttributeTest::AnyOf(texts) => {
             texts.iter().for_each(|text| push(text_label(name, text), false));
+            if let Some(attribute) = Attribute::by_name(name.as_str()) {
+                let values = InferredAttributes::of(attribute, test.inferred_values(attribute));
+                let labels = values.iter().map(|(one, value)| inferred_label(one, value));
+                labels.for_each(|label| push(label, false));
+            }
         }
         AttributeTest::Is(boolean) => push(boolean_label(name, *boolean), false),
         AttributeTest::Between { min, max } => {
@@ -75,7 +109,28 @@ fn test_query(name: &AttributeName, test: &AttributeTest) -> String {
             }
         }
     }
+    any_of(&labels)
+}
+
+fn category_query(ranges: &[Range<u16>]) -> String {
+    let label = |range: &Range<u16>| {
+        let mut quoted = String::new();
+        quote(&category_label(CategoryIndex(range.start)), &mut quoted);
+        quoted
+    };
+    any_of(&ranges.iter().map(label).collect::<Vec<_>>())
+}
+
+fn any_of(labels: &[String]) -> String {
     if labels.is_empty() { NO_LABEL.to_owned() } else { labels.join(" | ") }
+}
+
+fn inferred_label(attribute: Attribute, value: &str) -> String {
+    format!("i{}={value}", attribute.name())
+}
+
+fn category_label(category: CategoryIndex) -> String {
+    format!("c{}", taxonomy().id(category))
 }
 
 fn text_label(name: &AttributeName, text: &FoldedText) -> String {
@@ -131,6 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::inference::infer;
 
     fn name(raw: &str) -> AttributeName {
         AttributeName::parse(raw).unwrap()
@@ -147,7 +203,7 @@ mod tests {
             (name("in_stock"), AttributeValue::Boolean(true)),
             (name("note"), AttributeValue::Text("x".repeat(201).into())),
         ]);
-        let text = tsvector(&attributes);
+        let text = tsvector(&attributes, &Inferred::default());
         assert!(
             text.starts_with("'tcolor=red' 'tcolor=l''ete' 'bin_stock=true' 'hnote="),
             "{text}"
@@ -168,10 +224,30 @@ mod tests {
             all: vec![any_of("color", &["Red", "blue"]), is],
             none: vec![any_of("brand", &[]), any],
         };
-        let expected = "('tcolor=red' | 'tcolor=blue') & ('bin_stock=true') & !('x') & \
-                        !('nsize=':*)";
+        let expected = "('tcolor=red' | 'tcolor=blue' | 'icolor=red' | 'icolor=blue') & \
+                        ('bin_stock=true') & !('x') & !('nsize=':*)";
         assert_eq!(tsquery(&filter).unwrap(), expected);
         assert_eq!(tsquery(&ProductFilter::default()), None);
+    }
+
+    #[test]
+    fn inferred_values_have_labels_where_the_merchant_states_none() {
+        let inferred = infer("Green linen dress", "", Attributes::none());
+        let material = AttributeValue::Text("Flax".into());
+        let text = tsvector(&Attributes::new(vec![(name("material"), material)]), &inferred);
+        assert!(text.starts_with("'tmaterial=flax' 'icolor=green' 'c"), "{text}");
+        assert!(text.contains(" 'caa-1' 'caa' "), "{text}");
+        let emerald = AttributeTest::AnyOf(vec![FoldedText::of("Emerald")]);
+        let clothing = taxonomy().with_id("aa-1").unwrap();
+        let filter = ProductFilter {
+            all: vec![Condition::Attribute(name("color"), emerald)],
+            none: vec![
+                Condition::within(taxonomy(), &[clothing]),
+                Condition::within(taxonomy(), &[]),
+            ],
+        };
+        let expected = "('tcolor=emerald' | 'icolor=green') & !('caa-1') & !('x')";
+        assert_eq!(tsquery(&filter).unwrap(), expected);
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::{
     snapshot::SearchSnapshot,
     text_query::{maybe_allowed, surely_allowed},
 };
-use crate::{index::Plan, store::StoreError};
+use crate::{index::Plan, inference::taxonomy, store::StoreError};
 
 /// The result of a search without terms.
 #[derive(Debug)]
@@ -90,8 +90,9 @@ impl Listing<'_, '_> {
     ) -> Result<Vec<(&'f FacetField, Facet)>, StoreError> {
         let most = self.limits.max_counted;
         *is_exact &= fields.is_empty() || counted <= most;
-        let facets =
-            facet_counts::count(self.snapshot, filter, fields, plan.facet_limit, bigint(most))?;
+        let category = plan.filter.category(taxonomy());
+        let (limit, most) = (plan.facet_limit, bigint(most));
+        let facets = facet_counts::count(self.snapshot, filter, fields, category, limit, most)?;
         Ok(fields.iter().copied().zip(facets).collect())
     }
 

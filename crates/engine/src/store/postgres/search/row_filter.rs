@@ -25,7 +25,7 @@ pub(crate) struct RowFilter {
     pub(super) allowed: Option<String>,
     /// Products that satisfy the exclusions although they do not match `allowed`.
     pub(super) also_allowed: Vec<i64>,
-    /// A tsquery on labels; `None` for any attributes.
+    /// A tsquery on labels; `None` for any attributes and category.
     labels: Option<String>,
     excluded_prices: Option<ExcludedPrices>,
     /// A tsquery that products match; `None` for any text.
@@ -65,7 +65,7 @@ impl RowFilter {
     ) -> Self {
         let price = |condition: &Condition| match condition {
             Condition::Price(constraint) => Some(constraint.clone()),
-            Condition::Attribute(..) => None,
+            Condition::Attribute(..) | Condition::Required(..) | Condition::Category(_) => None,
         };
         let required: Vec<PriceConstraint> =
             constraints.iter().cloned().chain(filter.all.iter().filter_map(price)).collect();
@@ -85,7 +85,7 @@ impl RowFilter {
         }
     }
 
-    /// Whether it has no condition on prices or attributes.
+    /// Whether it has no condition on prices, attributes or category.
     pub(super) fn has_no_conditions(&self) -> bool {
         let is_any_price = self.amounts.1 == NO_PRICE && self.excluded_prices.is_none();
         is_any_price && self.labels.is_none()

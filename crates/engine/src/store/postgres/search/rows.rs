@@ -10,6 +10,7 @@ use catalog::{
     analysis,
     attributes::{AttributeValue, Attributes},
     filter::FoldedText,
+    inference::Inferred,
     price::Price,
     product::Product,
     ranking::FieldLength,
@@ -20,6 +21,7 @@ use super::{
     super::{session::OwnedValue, statements::Sql},
     labels, statements,
 };
+use crate::inference::taxonomy;
 
 /// The greatest position that a tsvector can store.
 const MAX_POSITION: usize = 16_383;
@@ -122,8 +124,8 @@ pub(in super::super) fn statements_for(
             Box::new(titles),
             Box::new(descriptions),
             Box::new(vectors),
-            Box::new(column(|product| labels::tsvector(&product.attributes))),
-            Box::new(column(|product| counted_values(&product.attributes))),
+            Box::new(column(|product| labels::tsvector(&product.attributes, &product.inferred))),
+            Box::new(column(|product| counted_values(&product.attributes, &product.inferred))),
         ];
         all.push((statements::UPSERT_SEARCH_ROWS, values));
     }
@@ -152,9 +154,13 @@ fn currency(price: &Price) -> String {
     price.money().map(|money| money.currency.code().to_owned()).unwrap_or_default()
 }
 
-/// The attributes as JSON. Of several strings of a product that facets count as the same value, the
-/// first is a string and each other one an array with it: a further spelling.
-fn counted_values(attributes: &Attributes) -> String {
+/// The name under which the id of the category is counted. No attribute has it.
+pub(super) const CATEGORY: &str = "@category";
+
+/// Attributes and category as JSON, with inferred values where the merchant states none. Of several
+/// strings of a product that facets count as the same value, the first is a string and each other
+/// one an array with it: a further spelling.
+fn counted_values(attributes: &Attributes, inferred: &Inferred) -> String {
     let json = |value: &AttributeValue| match value {
         AttributeValue::Texts(texts) => {
             let mut seen = HashSet::new();
@@ -169,7 +175,15 @@ fn counted_values(attributes: &Attributes) -> String {
         AttributeValue::Boolean(boolean) => json!(boolean),
     };
     let named = attributes.iter().map(|(name, value)| (name.as_str().to_owned(), json(value)));
-    serde_json::Value::Object(named.collect()).to_string()
+    let mut named: serde_json::Map<String, serde_json::Value> = named.collect();
+    for (attribute, value) in labels::unstated(attributes, inferred) {
+        let values = named.entry(attribute.name()).or_insert_with(|| json!([]));
+        values.as_array_mut().into_iter().for_each(|values| values.push(json!(value)));
+    }
+    if let Some(category) = inferred.category_index() {
+        named.insert(CATEGORY.to_owned(), json!(taxonomy().id(category)));
+    }
+    serde_json::Value::Object(named).to_string()
 }
 
 /// The field that a word is in, as the weight of a tsvector.
@@ -288,6 +302,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
+    use crate::inference::infer;
 
     #[test]
     fn a_tsvector_has_index_words_with_positions_and_fields() {
@@ -299,7 +314,8 @@ mod tests {
             ..Draft::new(Title::parse("Sofas, red sofa").unwrap(), Price::parse("$5").unwrap())
         };
         let (id, shop) = (ProductId::new(1).unwrap(), ShopId::new(1).unwrap());
-        let product = Product::create(id, shop, draft, Timestamp::UNIX_EPOCH, Seq(1));
+        let product =
+            Product::create(id, shop, draft, Inferred::default(), Timestamp::UNIX_EPOCH, Seq(1));
         let document = Document::of(&product);
         let expected = "'40':21 '9':58B 'co':40B 'red':2A,39B 'sofa':1A,3A 'wd':20,57B 'wd40':22 \
                         'wd9':59B";
@@ -312,8 +328,17 @@ mod tests {
         let texts = AttributeValue::Texts(["Red".into(), "blue".into(), "RED".into()].into());
         let color = AttributeName::parse("color").unwrap();
         let attributes = Attributes::new(vec![(color, texts)]);
-        assert_eq!(counted_values(&attributes), r#"{"color":["Red","blue",["RED"]]}"#);
-        assert_eq!(counted_values(Attributes::none()), "{}");
+        let inferred = Inferred::default();
+        assert_eq!(counted_values(&attributes, &inferred), r#"{"color":["Red","blue",["RED"]]}"#);
+        assert_eq!(counted_values(Attributes::none(), &inferred), "{}");
+        let inferred = infer("Green and white linen dress", "", Attributes::none());
+        let category = taxonomy().id(inferred.category_index().unwrap());
+        let expected = json!({"color": ["Red", "blue", ["RED"]], "material": ["linen"],
+            "@category": category});
+        assert_eq!(counted_values(&attributes, &inferred), expected.to_string());
+        let expected = json!({"color": ["white", "green"], "material": ["linen"],
+            "@category": category});
+        assert_eq!(counted_values(Attributes::none(), &inferred), expected.to_string());
     }
 
     #[test]

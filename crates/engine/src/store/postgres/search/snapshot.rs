@@ -6,6 +6,7 @@ use catalog::{
     access::Visibility,
     attributes::{AttributeName, Attributes},
     change::Seq,
+    inference::Inferred,
     price::Money,
     product::{Product, ProductId, ShopId},
     query_parser::ParsedQuery,
@@ -24,7 +25,10 @@ use super::{
     rows::SearchState,
     statements,
 };
-use crate::embed::{ModelId, StoredVector};
+use crate::{
+    embed::{ModelId, StoredVector},
+    inference::stored_or_inferred,
+};
 
 /// Begins the transaction of a search.
 ///
@@ -50,6 +54,8 @@ pub(crate) struct ShopStatistics {
     /// The last change of the shop.
     pub(crate) seq: Seq,
     pub(crate) state: SearchState,
+    /// Whether all search rows have what this version of the inference finds.
+    pub(crate) is_inference_current: bool,
     all: CorpusStats,
     hidden: CorpusStats,
 }
@@ -97,6 +103,7 @@ pub(crate) struct CandidateRow {
     pub(crate) vector: Option<StoredVector>,
     pub(crate) key: Option<String>,
     pub(crate) attributes: Attributes,
+    pub(crate) inferred: Inferred,
 }
 
 /// A value of an attribute and how many products have it.
@@ -142,6 +149,7 @@ impl<'session> SearchSnapshot<'session> {
             Ok(ShopStatistics {
                 seq: decoding::seq(get(row, 0)?),
                 state: SearchState::of_column(get(row, 1)?),
+                is_inference_current: get::<i16>(row, 8)? == i16::from(Inferred::VERSION),
                 all: corpus(2)?,
                 hidden: corpus(5)?,
             })
@@ -374,16 +382,19 @@ impl<'session> SearchSnapshot<'session> {
         let read = |row: &tokio_postgres::Row| {
             let product = get(row, 0)?;
             let Some(id) = decoding::product_id(shop, product) else { return Ok(None) };
+            let (title, description): (String, String) = (get(row, 4)?, get(row, 5)?);
+            let attributes = decoding::attributes(shop, product, get(row, 9)?);
             Ok(Some(CandidateRow {
+                inferred: stored_or_inferred(get(row, 10)?, &title, &description, &attributes),
                 id,
                 version: decoding::seq(get(row, 1)?),
                 hidden: get(row, 2)?,
                 price: decoding::money(shop, product, get(row, 3)?),
-                title: get(row, 4)?,
-                description: get(row, 5)?,
+                title,
+                description,
                 vector: rows::read_stored(row, 6, (shop, product))?,
                 key: get(row, 8)?,
-                attributes: decoding::attributes(shop, product, get(row, 9)?),
+                attributes,
             }))
         };
         found.iter().filter_map(|row| read(row).transpose()).collect()

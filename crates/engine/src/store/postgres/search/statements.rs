@@ -102,16 +102,21 @@ statements! {
     /// Where a shop is searched, and its corpus statistics.
     SHOP_STATISTICS = "SELECT last_seq, search_state, product_count, title_words, description_words,
                             product_count - visible_count, hidden_title_words,
-                            hidden_description_words
+                            hidden_description_words, search_inference
                      FROM shops WHERE shop_id = $1";
     /// Shops with more products than $1, and all that have search rows (background).
     LARGE_SHOPS = "SELECT shop_id, product_count, search_state FROM shops
                    WHERE product_count > $1::bigint * (1 - least(search_state, 1))
                    ORDER BY product_count DESC, shop_id";
     /// Locks a shop until the commit and returns the progress of its backfill.
-    LOCK_FOR_BACKFILL = "SELECT search_state, search_filled_to FROM shops WHERE shop_id = $1 FOR UPDATE";
+    LOCK_FOR_BACKFILL = "SELECT search_state, search_filled_to, search_inference, search_inferred_to
+                         FROM shops WHERE shop_id = $1 FOR UPDATE";
     /// Sets where a shop is searched, and the progress of its backfill.
     SET_SEARCH_STATE = "UPDATE shops SET search_state = $2, search_filled_to = $3 WHERE shop_id = $1";
+    /// Sets the version of the inference that the search rows of a shop are made with, and the
+    /// progress of making them again.
+    SET_SEARCH_INFERENCE = "UPDATE shops SET search_inference = $2, search_inferred_to = $3
+                            WHERE shop_id = $1";
     /// Resets the length statistics of a shop without search rows.
     RESET_LENGTHS = "UPDATE shops SET title_words = 0, description_words = 0,
                                        hidden_title_words = 0, hidden_description_words = 0
@@ -266,7 +271,7 @@ statements! {
     WITH_KEY = "SELECT id FROM products WHERE shop_id = $1 AND hidden <= $2 AND key = $3";
     /// What scoring needs of products, with their vectors of one model.
     CANDIDATES = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale,
-                         v.vector, p.key, p.attributes
+                         v.vector, p.key, p.attributes, p.inferred
                   FROM products p LEFT JOIN LATERAL (
                       SELECT scale, vector FROM vectors
                       WHERE shop_id = $1 AND product_id = p.id AND model || '' = $2 OFFSET 0

@@ -1,0 +1,272 @@
+//! The second stage of ranking: the score of a product from all evidence about it.
+//!
+//! The first stage ([`crate::fusion`]) considers every product and selects candidates. This one
+//! compares words by meaning, knows the names of things, and reads attributes, which is too
+//! expensive for every product. All evidence is added up linearly. One weight depends on the query:
+//! how much its meaning counts beside its words ([`QueryEvidence::semantic_weight`]).
+
+mod params;
+
+use crate::inference::attributes::Attribute;
+
+pub use self::params::{
+    AttributeWeights, CategoryWeights, PreferenceParams, RERANK_PARAMS, RelativeCutoff,
+    RerankParams, SemanticWeight,
+};
+
+/// What is known about a query and its candidates as a whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct QueryEvidence {
+    /// The share of words that say nothing about products.
+    pub function_word_ratio: f32,
+    /// The cosine with the nearest phrase that shoppers are known to use; 0 without a phrase index.
+    pub phrase_similarity: f32,
+    /// How similar the best lexical matches are to the query, relative to the most similar
+    /// products: 1 where words and meaning agree.
+    pub agreement: f32,
+    /// The share of the query's information that the title of the best lexical match contains.
+    pub title_coverage: f32,
+    /// Whether candidates have similarities at all.
+    pub has_vectors: bool,
+}
+
+impl QueryEvidence {
+    /// How much the meaning of the query counts beside its words.
+    pub fn semantic_weight(&self, params: &SemanticWeight) -> f32 {
+        if !self.has_vectors {
+            return 0.0;
+        }
+        let sum = params.bias
+            + params.function_words * self.function_word_ratio
+            + params.phrase_similarity * (self.phrase_similarity - 0.85)
+            + params.agreement * (self.agreement - 0.8)
+            + params.title_coverage * (self.title_coverage - 0.7);
+        sum.exp().min(params.max)
+    }
+}
+
+/// The evidence for one product.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// The lexical match, from 0 to 1.
+    pub lexical: f32,
+    /// The cosine with the query's own vector.
+    pub similarity: f32,
+    /// The cosine with the query's vector after interpolation toward known phrases.
+    pub phrase_similarity: f32,
+    /// The share of the query's information that the product's words cover, by meaning where not
+    /// literally.
+    pub soft_coverage: f32,
+    /// The share of the query's information that the merchant's attributes and the key state.
+    pub attribute_coverage: f32,
+    /// Whether the title says a name of what the query asks for, from 0 to 1.
+    pub names: f32,
+    /// How the product's category relates to what the query asks for; `None` if either is unknown.
+    pub category: Option<CategoryEvidence>,
+    /// The greatest cosine of the query's head word with a word of the title.
+    pub head: f32,
+    /// Agreement with each attribute that the query asks for, from -1 to 1.
+    pub attributes: AttributeEvidence,
+    /// How well the product fits what the query asks for without its attributes; `None` if the query
+    /// asks for no attribute, or for more than a thing with attributes.
+    pub kind: Option<KindEvidence>,
+}
+
+/// How a product's category relates to those that the query may mean: the sums of their
+/// probabilities.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CategoryEvidence {
+    /// The product's category is one of them or below it.
+    pub within: f32,
+    /// The product's category is above one of them.
+    pub above: f32,
+    /// Both have the same ancestor of level two.
+    pub level_two: f32,
+    /// All.
+    pub asked: f32,
+}
+
+/// How well a product fits what a query asks for without its attributes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KindEvidence {
+    /// The cosine with the kind, relative to the nearest products.
+    pub nearness: f32,
+    /// Whether the title says a name of the kind, best in head position, from 0 to 1.
+    pub named: f32,
+    /// Whether the title says the query's own words for it, likewise.
+    pub own_words: f32,
+    /// The least agreement with an attribute that is asked for.
+    pub agreement: f32,
+}
+
+impl KindEvidence {
+    /// Whether the product is of the kind and agrees with every attribute.
+    pub fn is_preferred(&self, params: &PreferenceParams) -> bool {
+        let Self { nearness, named, own_words, agreement } = *self;
+        let is_of_kind = nearness >= 0.9 && (named >= 0.1 || own_words >= 0.5)
+            || nearness >= 0.6 && (named >= 0.4 || own_words >= 0.9);
+        agreement >= params.min_agreement && is_of_kind
+    }
+}
+
+/// Agreement with each attribute that a query asks for, from -1 (contradicts) to 1 (states it); 0 if
+/// it is not asked for or unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AttributeEvidence {
+    /// Colour.
+    pub color: f32,
+    /// Material.
+    pub material: f32,
+    /// Pattern.
+    pub pattern: f32,
+    /// Audience.
+    pub audience: f32,
+    /// Size.
+    pub size: f32,
+    /// Negative for a product for pets or children where the query names no audience.
+    pub unasked_audience: f32,
+}
+
+impl AttributeEvidence {
+    /// The agreement with one attribute.
+    pub fn get_mut(&mut self, attribute: Attribute) -> &mut f32 {
+        match attribute {
+            Attribute::Color => &mut self.color,
+            Attribute::Material => &mut self.material,
+            Attribute::Pattern => &mut self.pattern,
+            Attribute::Audience => &mut self.audience,
+            Attribute::Size => &mut self.size,
+        }
+    }
+}
+
+/// The formula for one query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reranker<'a> {
+    params: &'a RerankParams,
+    semantic_weight: f32,
+    scale: f32,
+}
+
+/// What each part of the evidence adds to a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Contributions {
+    /// The lexical match.
+    pub lexical: f32,
+    /// Both cosines.
+    pub similarity: f32,
+    /// Soft coverage.
+    pub soft_coverage: f32,
+    /// Names of things.
+    pub names: f32,
+    /// The category; negative for another one than the query asks for.
+    pub category: f32,
+    /// Attributes; negative for contradictions.
+    pub attributes: f32,
+    /// Being of the right kind with every attribute.
+    pub preference: f32,
+}
+
+impl Contributions {
+    /// The score.
+    pub fn sum(&self) -> f32 {
+        self.without_preference() + self.preference
+    }
+
+    /// The score without the preference for what has every attribute: the better such products fit,
+    /// the less it says about all others.
+    pub fn without_preference(&self) -> f32 {
+        let Self { lexical, similarity, soft_coverage, names, category, attributes, .. } = self;
+        lexical + similarity + soft_coverage + names + category + attributes
+    }
+}
+
+impl<'a> Reranker<'a> {
+    /// The formula for a query.
+    pub fn new(params: &'a RerankParams, query: &QueryEvidence) -> Self {
+        let semantic_weight = query.semantic_weight(&params.semantic_weight);
+        let most = 1.0
+            + params.soft_coverage
+            + params.similarity
+            + params.names
+            + semantic_weight * (1.0 + params.semantic_soft_coverage + params.semantic_names)
+            + (1.0 + semantic_weight) * params.attributes.color;
+        Self { params, semantic_weight, scale: most.recip() }
+    }
+
+    /// How much the meaning of the query counts beside its words.
+    pub fn semantic_weight(&self) -> f32 {
+        self.semantic_weight
+    }
+
+    /// The score of a product: about 1 for one that everything speaks for.
+    pub fn score(&self, evidence: &Evidence) -> f32 {
+        self.contributions(evidence).sum()
+    }
+
+    /// The parts of a product's score.
+    pub fn contributions(&self, evidence: &Evidence) -> Contributions {
+        let (params, meaning, scale) = (self.params, self.semantic_weight, self.scale);
+        let phrase_similarity = evidence.phrase_similarity.max(0.0);
+        let soft_coverage = params.soft_coverage + meaning * params.semantic_soft_coverage;
+        let names = params.names + meaning * params.semantic_names;
+        Contributions {
+            lexical: scale * evidence.lexical,
+            similarity: scale
+                * (params.similarity * evidence.similarity + meaning * phrase_similarity),
+            soft_coverage: scale * soft_coverage * evidence.soft_coverage,
+            names: scale * names * evidence.names,
+            category: scale * (1.0 + meaning) * self.category(evidence),
+            attributes: scale * (1.0 + meaning) * self.attributes(evidence),
+            preference: scale * (1.0 + meaning) * self.preference(evidence),
+        }
+    }
+
+    /// Products of the right kind that agree with every attribute come first, the best fit before
+    /// others.
+    fn preference(&self, evidence: &Evidence) -> f32 {
+        let params = &self.params.preference;
+        match evidence.kind {
+            Some(kind) if kind.is_preferred(params) => {
+                params.base + params.kind * (kind.nearness + kind.named + 0.5 * kind.own_words)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Categories are uncertain: they count little, and only where both are known.
+    fn category(&self, evidence: &Evidence) -> f32 {
+        let weights = &self.params.category;
+        evidence.category.map_or(0.0, |found| {
+            weights.within * found.within + weights.level_two * found.level_two
+                - weights.elsewhere * (found.asked - found.level_two).max(0.0)
+        })
+    }
+
+    /// The fraction of the best score without preference below which a product is not relevant. The
+    /// more the meaning of a query counts, the higher: similarities are never near 0.
+    pub fn relative_cutoff(&self) -> f32 {
+        let share = self.semantic_weight / (1.0 + self.semantic_weight);
+        let RelativeCutoff { literal, semantic } = self.params.cutoff;
+        literal + share * (semantic - literal)
+    }
+
+    /// Agreement counts as far as the product is the thing that was asked for; contradiction counts
+    /// whatever it is.
+    fn attributes(&self, evidence: &Evidence) -> f32 {
+        let (weights, found) = (&self.params.attributes, &evidence.attributes);
+        let sum = weights.color * found.color
+            + weights.material * found.material
+            + weights.pattern * found.pattern
+            + weights.size * found.size
+            + weights.audience * found.audience;
+        let is_the_thing = evidence.head.max(1.4 * evidence.similarity).clamp(0.0, 1.0);
+        let asked = if sum > 0.0 { sum * is_the_thing } else { sum * weights.contradiction };
+        asked
+            + weights.unasked_audience * found.unasked_audience
+            + weights.stated * evidence.attribute_coverage
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use super::*;
+
+/// A query that shoppers phrase like this, whose words the best title says in part.
+const QUERY: QueryEvidence = QueryEvidence {
+    function_word_ratio: 0.0,
+    phrase_similarity: 0.85,
+    agreement: 0.8,
+    title_coverage: 0.7,
+    has_vectors: true,
+};
+
+const PRODUCT: Evidence = Evidence {
+    lexical: 0.5,
+    similarity: 0.5,
+    phrase_similarity: 0.5,
+    soft_coverage: 0.5,
+    attribute_coverage: 0.0,
+    names: 0.5,
+    category: None,
+    head: 1.0,
+    attributes: AttributeEvidence {
+        color: 0.0,
+        material: 0.0,
+        pattern: 0.0,
+        audience: 0.0,
+        size: 0.0,
+        unasked_audience: 0.0,
+    },
+    kind: None,
+};
+
+fn score(evidence: Evidence) -> f32 {
+    Reranker::new(&RERANK_PARAMS, &QUERY).score(&evidence)
+}
+
+#[test]
+fn every_kind_of_evidence_counts() {
+    let color = AttributeEvidence { color: 1.0, ..PRODUCT.attributes };
+    let kind = KindEvidence { nearness: 1.0, named: 1.0, own_words: 1.0, agreement: 1.0 };
+    let within = CategoryEvidence { within: 1.0, above: 0.0, level_two: 1.0, asked: 1.0 };
+    let better = [
+        Evidence { lexical: 0.6, ..PRODUCT },
+        Evidence { similarity: 0.6, ..PRODUCT },
+        Evidence { phrase_similarity: 0.6, ..PRODUCT },
+        Evidence { soft_coverage: 0.6, ..PRODUCT },
+        Evidence { attribute_coverage: 0.5, ..PRODUCT },
+        Evidence { names: 0.6, ..PRODUCT },
+        Evidence { category: Some(within), ..PRODUCT },
+        Evidence { attributes: color, ..PRODUCT },
+        Evidence { kind: Some(kind), ..PRODUCT },
+    ];
+    better.into_iter().for_each(|better| assert!(score(better) > score(PRODUCT), "{better:?}"));
+}
+
+#[test]
+fn contradiction_counts_whatever_the_product_is_and_agreement_only_for_the_thing() {
+    let with = |color: f32, head: f32| {
+        let attributes = AttributeEvidence { color, ..PRODUCT.attributes };
+        score(Evidence { attributes, head, similarity: 0.0, ..PRODUCT })
+    };
+    assert!(with(1.0, 1.0) > with(1.0, 0.2));
+    assert_eq!(with(-1.0, 1.0), with(-1.0, 0.2));
+    assert!(with(0.0, 1.0) - with(-1.0, 1.0) > with(1.0, 1.0) - with(0.0, 1.0));
+}
+
+#[test]
+fn another_category_counts_less_than_none() {
+    let other = CategoryEvidence { within: 0.0, above: 0.0, level_two: 0.0, asked: 0.9 };
+    assert!(score(Evidence { category: Some(other), ..PRODUCT }) < score(PRODUCT));
+}
+
+#[test]
+fn only_the_right_kind_with_every_attribute_is_preferred() {
+    let params = &RERANK_PARAMS.preference;
+    let fit = KindEvidence { nearness: 1.0, named: 0.5, own_words: 0.0, agreement: 1.0 };
+    assert!(fit.is_preferred(params));
+    assert!(!KindEvidence { agreement: 0.0, ..fit }.is_preferred(params));
+    assert!(!KindEvidence { nearness: 0.5, ..fit }.is_preferred(params));
+    assert!(!KindEvidence { named: 0.0, ..fit }.is_preferred(params));
+}
+
+#[test]
+fn meaning_counts_more_in_sentences_and_less_where_titles_say_every_word() {
+    let weight = |query: QueryEvidence| query.semantic_weight(&RERANK_PARAMS.semantic_weight);
+    assert!(weight(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > weight(QUERY));
+    assert!(weight(QueryEvidence { title_coverage: 1.0, ..QUERY }) < weight(QUERY));
+    assert_eq!(weight(QueryEvidence { has_vectors: false, ..QUERY }), 0.0);
+    let cutoff = |query| Reranker::new(&RERANK_PARAMS, &query).relative_cutoff();
+    assert!(cutoff(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > cutoff(QUERY));
+}
+
+#[test]
+fn the_contributions_add_up_to_the_score() {
+    let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
+    let kind = KindEvidence { nearness: 1.0, named: 0.5, own_words: 0.0, agreement: 1.0 };
+    let evidence = Evidence { kind: Some(kind), ..PRODUCT };
+    let parts = reranker.contributions(&evidence);
+    assert_eq!(parts.sum(), reranker.score(&evidence));
+    assert!(parts.preference > 0.0 && parts.sum() > parts.without_preference());
+}

@@ -1,0 +1,203 @@
+//! The second stage of ranking: gathers the evidence about the best candidates of the first stage,
+//! from which [`catalog::reranking`] computes their scores.
+//!
+//! Everything here depends on the query and on the products alone: neither on the page nor on the
+//! number of segments.
+
+mod attributes;
+mod categories;
+mod names;
+mod preference;
+mod word_matches;
+
+use std::sync::Arc;
+
+use catalog::{
+    analysis::{QueryTerms, for_each_title_word},
+    inference::{attributes::QueryAttributes, category::CategoryIndex},
+    reranking::{CategoryEvidence, Evidence, QueryEvidence},
+};
+
+pub use self::preference::KindQuery;
+use self::{
+    attributes::AttributeMatcher,
+    categories::category_evidence,
+    names::NameMatcher,
+    preference::{KindFit, KindMatcher, nearest},
+    word_matches::WordMatcher,
+};
+use super::{
+    QueryVector,
+    lexical::LexicalQuery,
+    segment::{DocId, LiveSegment},
+};
+use crate::{
+    embed::{StoredVector, Thing},
+    inference::taxonomy,
+};
+
+/// What the second stage compares products with.
+#[derive(Clone)]
+pub struct RerankQuery<'a> {
+    /// The query's own vector, without interpolation; `None` without a model.
+    pub vector: Option<QueryVector>,
+    /// What the phrases nearest to the query stand for.
+    pub things: Vec<Thing>,
+    /// The query's terms by meaning.
+    pub term_vectors: Vec<Option<Arc<StoredVector>>>,
+    /// The index of the term that names what the query asks for.
+    pub head: Option<usize>,
+    /// The attributes that the query asks for.
+    pub attributes: QueryAttributes,
+    /// The categories that the query may mean, with their probabilities.
+    pub categories: Vec<(CategoryIndex, f32)>,
+    /// What the query asks for without its attributes; `None` if it is not that simple.
+    pub kind: Option<KindQuery>,
+    /// The vector of a word.
+    pub word_vectors: Option<&'a dyn WordVectors>,
+}
+
+/// The vectors of single words.
+pub trait WordVectors: Sync {
+    /// The vector of an indexed word; `None` if the model knows nothing about it.
+    fn word_vector(&self, word: &str) -> Option<Arc<StoredVector>>;
+}
+
+impl std::fmt::Debug for RerankQuery<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RerankQuery").field("things", &self.things).finish_non_exhaustive()
+    }
+}
+
+/// The index of the term that names what a query asks for: the first in head position.
+pub fn head_term(text: &str, terms: &QueryTerms) -> Option<usize> {
+    let mut head = None;
+    for_each_title_word(text, |word, is_head| {
+        if is_head && head.is_none() {
+            let says = |words: &[Box<str>]| words.iter().any(|other| **other == *word);
+            head = terms.terms().iter().position(|term| says(&term.alternatives[0].words));
+        }
+    });
+    head
+}
+
+/// A candidate with what the first stage found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Considered {
+    pub(super) segment: usize,
+    pub(super) doc: DocId,
+    pub(super) lexical: f32,
+    /// The cosine with the interpolated vector; `None` for a product without a vector.
+    pub(super) similarity: Option<f32>,
+}
+
+/// What was found about one candidate.
+struct Found {
+    evidence: Evidence,
+    kind: Option<KindFit>,
+    /// The least agreement with an attribute asked for.
+    agreement: f32,
+}
+
+/// Gathers the evidence of a search.
+pub(super) struct EvidenceReader<'a> {
+    pub(super) segments: &'a [LiveSegment],
+    pub(super) query: &'a RerankQuery<'a>,
+    pub(super) lexical: &'a LexicalQuery<'a>,
+    pub(super) terms: &'a QueryTerms,
+}
+
+impl EvidenceReader<'_> {
+    /// The evidence about each candidate, in their order, which is by segment.
+    pub(super) fn read(&self, candidates: &[Considered]) -> Vec<Evidence> {
+        let mut found: Vec<Found> = Vec::with_capacity(candidates.len());
+        for group in candidates.chunk_by(|one, other| one.segment == other.segment) {
+            self.read_segment(group[0].segment, group, &mut found);
+        }
+        let similarities = found.iter().filter_map(|one| Some(one.kind?.similarity));
+        let nearest = nearest(similarities.collect());
+        let complete = |Found { evidence, kind, agreement }: Found| {
+            let kind = kind.map(|kind| kind.evidence(nearest, agreement));
+            Evidence { kind, ..evidence }
+        };
+        found.into_iter().map(complete).collect()
+    }
+
+    fn read_segment(&self, segment: usize, group: &[Considered], found: &mut Vec<Found>) {
+        let live = &self.segments[segment];
+        let mut own = vec![f32::NAN; group.len()];
+        if let Some(vector) = &self.query.vector {
+            let docs = group.iter().map(|one| usize::from(one.doc)).zip(&mut own);
+            live.vectors().cosines(vector, docs);
+        }
+        let mut words = WordMatcher::new(self, segment);
+        let names = NameMatcher::new(&self.query.things, &live.segment);
+        let attributes = AttributeMatcher::new(&self.query.attributes, &live.segment);
+        let kinds = self.query.kind.as_ref().map(|kind| KindMatcher::new(kind, &live.segment));
+        for (one, own) in group.iter().zip(own) {
+            let title = live.segment.title_words.of(usize::from(one.doc));
+            let coverage = words.coverage(title, one.doc);
+            // A product without a vector is ranked by its words.
+            let phrase_similarity = one.similarity.unwrap_or(one.lexical);
+            let agreement = attributes.of(one.doc);
+            let evidence = Evidence {
+                lexical: one.lexical,
+                similarity: if own.is_nan() { phrase_similarity } else { own },
+                phrase_similarity,
+                soft_coverage: coverage.soft,
+                attribute_coverage: coverage.in_attributes,
+                names: names.matched(title),
+                head: coverage.head,
+                attributes: agreement.evidence,
+                category: self.category(live, one.doc),
+                kind: None,
+            };
+            let kind = kinds.as_ref().map(|kinds| kinds.of(live, one.doc, title));
+            found.push(Found { evidence, kind, agreement: agreement.least });
+        }
+    }
+
+    fn category(&self, live: &LiveSegment, doc: DocId) -> Option<CategoryEvidence> {
+        let asked = &self.query.categories;
+        let placed = live.segment.inferred.get(usize::from(doc)).category?;
+        (!asked.is_empty()).then(|| category_evidence(taxonomy(), asked, placed.category))
+    }
+
+    /// What the candidates tell about the query as a whole.
+    pub(super) fn query_evidence(
+        &self,
+        candidates: &[Considered],
+        profile: Option<catalog::fusion::QueryProfile>,
+    ) -> QueryEvidence {
+        const FEW: usize = 5;
+        let Some(profile) = profile else { return QueryEvidence::default() };
+        let similarity = |one: &Considered| one.similarity.unwrap_or(one.lexical);
+        let mean = |mut best: Vec<(f32, f32)>| {
+            // By similarity where matches are equal: not by position, which depends on segments.
+            best.sort_unstable_by(|one, other| {
+                other.0.total_cmp(&one.0).then_with(|| other.1.total_cmp(&one.1))
+            });
+            best.truncate(FEW);
+            best.iter().map(|(_, similarity)| similarity).sum::<f32>() / best.len().max(1) as f32
+        };
+        let by_words = candidates.iter().filter(|one| one.lexical > 0.0);
+        let by_words = mean(by_words.map(|one| (one.lexical, similarity(one))).collect());
+        let by_meaning =
+            mean(candidates.iter().map(|one| (similarity(one), similarity(one))).collect());
+        let id = |one: &Considered| self.segments[one.segment].segment.ids[usize::from(one.doc)];
+        let best = candidates.iter().max_by(|one, other| {
+            one.lexical.total_cmp(&other.lexical).then_with(|| id(other).cmp(&id(one)))
+        });
+        let title_coverage = best.filter(|best| best.lexical > 0.0).map_or(0.0, |best| {
+            let title = self.segments[best.segment].segment.title_words.of(usize::from(best.doc));
+            WordMatcher::new(self, best.segment).coverage(title, best.doc).in_title
+        });
+        QueryEvidence {
+            function_word_ratio: profile.function_word_ratio,
+            phrase_similarity: profile.phrase_similarity.unwrap_or(0.76),
+            agreement: if by_meaning > 0.0 { (by_words / by_meaning).max(0.0) } else { 1.0 },
+            title_coverage,
+            has_vectors: true,
+        }
+    }
+}

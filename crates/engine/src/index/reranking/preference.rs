@@ -1,0 +1,77 @@
+//! Products of the right kind that have every attribute asked for: "navy armchair" prefers armchairs
+//! in navy to other armchairs and to other navy things.
+//!
+//! The query without its attributes is its *kind*. A product is of that kind if its vector is about
+//! as near as the nearest, or if its title names the kind, best in head position.
+
+use catalog::reranking::KindEvidence;
+
+use super::names::NameMatcher;
+use crate::{
+    embed::Thing,
+    index::{
+        QueryVector,
+        segment::{DocId, LiveSegment, Segment, TitleWord},
+    },
+};
+
+/// How many of the nearest products define what is near.
+const NEAREST: usize = 3;
+
+/// The kind of product that a query asks for, without its attributes.
+#[derive(Clone, Debug)]
+pub struct KindQuery {
+    /// Its vector, interpolated toward known phrases.
+    pub vector: QueryVector,
+    /// What known phrases near it stand for.
+    pub things: Vec<Thing>,
+    /// Its own words, as a name of one thing.
+    pub own: Thing,
+}
+
+/// How well a product fits a kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KindFit {
+    /// The cosine with the kind's vector.
+    pub(super) similarity: f32,
+    /// Whether the title says a name of the kind, from 0 to 1.
+    named: f32,
+    /// Whether the title says the query's own words for it.
+    own: f32,
+}
+
+/// Compares the products of one segment with a kind.
+pub(super) struct KindMatcher<'a> {
+    kind: &'a KindQuery,
+    named: NameMatcher,
+    own: NameMatcher,
+}
+
+impl<'a> KindMatcher<'a> {
+    pub(super) fn new(kind: &'a KindQuery, segment: &Segment) -> Self {
+        let named = NameMatcher::new(&kind.things, segment);
+        Self { kind, named, own: NameMatcher::new(std::slice::from_ref(&kind.own), segment) }
+    }
+
+    pub(super) fn of(&self, live: &LiveSegment, doc: DocId, title: &[TitleWord]) -> KindFit {
+        let mut similarity = 0.0;
+        let product = (usize::from(doc), &mut similarity);
+        live.vectors().cosines(&self.kind.vector, std::iter::once(product));
+        KindFit { similarity, named: self.named.at_head(title), own: self.own.at_head(title) }
+    }
+}
+
+/// The similarity of the nearest products, to which others are compared.
+pub(super) fn nearest(mut similarities: Vec<f32>) -> f32 {
+    similarities.sort_unstable_by(|one, other| other.total_cmp(one));
+    similarities.truncate(NEAREST);
+    similarities.iter().sum::<f32>() / similarities.len().max(1) as f32
+}
+
+impl KindFit {
+    /// The fit relative to the nearest products.
+    pub(super) fn evidence(&self, nearest: f32, agreement: f32) -> KindEvidence {
+        let nearness = if nearest > 0.0 { (self.similarity / nearest).max(0.0) } else { 0.0 };
+        KindEvidence { nearness, named: self.named, own_words: self.own, agreement }
+    }
+}

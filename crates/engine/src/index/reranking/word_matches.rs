@@ -1,0 +1,108 @@
+//! How well the words of a title cover those of a query: literally or by meaning.
+
+use hashbrown::HashMap;
+
+use super::EvidenceReader;
+use crate::index::{
+    lexical::Occurrence,
+    segment::{DocId, Segment, TitleWord},
+};
+
+/// What a term counts that only the description contains, where one in the title counts 1.
+const IN_DESCRIPTION: f32 = 0.85;
+/// What a term with a digit counts of its weight: sizes and codes are often written otherwise.
+const WITH_DIGIT: f32 = 0.8;
+
+/// How well a product covers a query, from 0 to 1.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct WordCoverage {
+    /// By meaning.
+    pub(super) soft: f32,
+    /// Literally, by title, key and attributes.
+    pub(super) in_title: f32,
+    /// Literally, by the key and attributes alone.
+    pub(super) in_attributes: f32,
+    /// How near the query's head word is to a word of the title.
+    pub(super) head: f32,
+}
+
+/// Compares the words of one segment with the terms of a query.
+pub(super) struct WordMatcher<'a> {
+    reader: &'a EvidenceReader<'a>,
+    segment_no: usize,
+    segment: &'a Segment,
+    /// The weight of each term; their sum is 1.
+    weights: Vec<f32>,
+    /// The cosines of a word with all terms, by term number of the segment: where they start in
+    /// `cosines`.
+    known: HashMap<usize, usize>,
+    cosines: Vec<f32>,
+}
+
+impl<'a> WordMatcher<'a> {
+    pub(super) fn new(reader: &'a EvidenceReader<'a>, segment_no: usize) -> Self {
+        let segment = &*reader.segments[segment_no].segment;
+        let mut weights = reader.lexical.term_weights(reader.terms);
+        for (weight, term) in weights.iter_mut().zip(reader.terms.terms()) {
+            let word = &term.alternatives[0].words[0];
+            if word.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) {
+                *weight *= WITH_DIGIT;
+            }
+        }
+        let sum: f32 = weights.iter().sum();
+        weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
+        Self { reader, segment_no, segment, weights, known: HashMap::new(), cosines: Vec::new() }
+    }
+
+    /// How well a product with this title covers the query.
+    pub(super) fn coverage(&mut self, title: &[TitleWord], doc: DocId) -> WordCoverage {
+        let terms = self.weights.len();
+        let mut best = vec![0.0_f32; terms];
+        for word in title {
+            let start = self.cosines_of(word.term());
+            for (best, cosine) in best.iter_mut().zip(&self.cosines[start..start + terms]) {
+                *best = best.max(*cosine);
+            }
+        }
+        let mut coverage = WordCoverage::default();
+        let found = self.reader.lexical.occurrences(self.segment_no, doc, terms);
+        for (at, (soft, weight)) in best.iter().zip(&self.weights).enumerate() {
+            let (soft, is_in_title) = match found[at] {
+                Some(Occurrence::Attribute | Occurrence::Title) => (1.0, true),
+                Some(Occurrence::Description) => (soft.max(IN_DESCRIPTION), false),
+                None => (*soft, false),
+            };
+            coverage.soft += weight * soft;
+            coverage.in_title += if is_in_title { *weight } else { 0.0 };
+            if found[at] == Some(Occurrence::Attribute) {
+                coverage.in_attributes += weight;
+            }
+            if self.reader.query.head == Some(at) {
+                coverage.head = if is_in_title { 1.0 } else { best[at] };
+            }
+        }
+        coverage
+    }
+
+    /// Where the cosines of a word with all terms start.
+    fn cosines_of(&mut self, word: usize) -> usize {
+        if let Some(start) = self.known.get(&word) {
+            return *start;
+        }
+        let start = self.cosines.len();
+        self.known.insert(word, start);
+        let query = self.reader.query;
+        let vector = query.word_vectors.and_then(|vectors| {
+            self.segment.terms.with_word(word, |word| vectors.word_vector(word))
+        });
+        for term in &query.term_vectors {
+            let cosine = match (&vector, term) {
+                (Some(vector), Some(term)) => vector.cosine(term),
+                _ => 0.0,
+            };
+            self.cosines.push(cosine.clamp(0.0, 1.0));
+        }
+        self.cosines.resize(start + self.weights.len(), 0.0);
+        start
+    }
+}

@@ -1,0 +1,126 @@
+//! The second stage on random catalogs: its order is that of its formula, and neither segments nor
+//! pages make a difference.
+
+use std::cmp::Ordering;
+
+use catalog::{
+    access::Visibility,
+    explanation::Explanation,
+    inference::attributes::infer_query,
+    query_parser::{ParsedQuery, parse},
+    ranking::Hit,
+};
+use proptest::prelude::*;
+
+use super::{
+    Matches,
+    catalogs::{Catalog, plan},
+    random::Random,
+    search,
+};
+use crate::index::{
+    Plan, QueryKind, RerankQuery, Snapshot, head_term,
+    scoring::{
+        Effort,
+        second_stage::{RERANKED, rounded},
+    },
+};
+
+const EFFORT: Effort = Effort { exact: true, threads: 1 };
+const ALL: usize = 10_000;
+
+fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
+    let QueryKind::Terms(terms) = &plan.kind else { panic!("not a query by terms") };
+    let rerank = RerankQuery {
+        vector: plan.dense.as_ref().map(|dense| dense.vector.clone()),
+        things: Vec::new(),
+        term_vectors: vec![None; terms.terms().len()],
+        head: head_term(&parsed.sentence, terms),
+        attributes: infer_query(&parsed.sentence),
+        categories: Vec::new(),
+        kind: None,
+        word_vectors: None,
+    };
+    Plan { rerank: Some(rerank), limit: ALL, ..plan }
+}
+
+/// The order of results that were all rescored.
+fn by_score(found: &Matches, one: &Hit, other: &Hit) -> Ordering {
+    let score = |hit: &Hit| rounded(found.explanations[&hit.product].score);
+    score(other).total_cmp(&score(one)).then_with(|| one.product.cmp(&other.product))
+}
+
+fn check(
+    catalog: &Catalog,
+    snapshots: [&Snapshot; 2],
+    parsed: &ParsedQuery,
+    plan: &Plan<'_>,
+) -> usize {
+    let [found, other] = snapshots.map(|snapshot| search(catalog, snapshot, plan, parsed, EFFORT));
+    assert_eq!(found.hits, other.hits);
+    assert_eq!((found.total, found.hits.len()), (other.total, found.total));
+
+    let is_rescored = |hit: &Hit| found.explanations[&hit.product].rerank.is_some();
+    let rescored = found.hits.iter().take_while(|hit| is_rescored(hit)).count();
+    assert!(found.hits[rescored..].iter().all(|hit| !is_rescored(hit)));
+    assert!(rescored <= RERANKED);
+    let exact = |hit: &&Hit| is_exact_title(&found.explanations[&hit.product]);
+    let exact = found.hits[..rescored].iter().take_while(exact).count();
+    let in_order = &found.hits[exact..rescored];
+    assert!(in_order.is_sorted_by(|one, other| by_score(&found, one, other).is_lt()));
+    for hit in &found.hits[..rescored] {
+        let explanation = &found.explanations[&hit.product];
+        assert_eq!(explanation.sum(), explanation.score);
+    }
+
+    const PAGE: usize = 60;
+    let page = |offset| {
+        let plan = Plan { offset, limit: PAGE, ..plan.clone() };
+        search(catalog, snapshots[0], &plan, parsed, EFFORT)
+    };
+    let paged: Vec<Hit> = (0..found.total).step_by(PAGE).flat_map(|at| page(at).hits).collect();
+    assert_eq!(paged, found.hits);
+    found.total
+}
+
+fn is_exact_title(explanation: &Explanation) -> bool {
+    explanation.lexical.bonuses.iter().any(|bonus| bonus.name == "exact_title")
+}
+
+/// Returns how many products the queries found.
+fn check_queries(seed: u64, count: u64, groups: [usize; 2], queries: u64) -> usize {
+    let mut random = Random(seed);
+    let catalog = random.catalog(count, 64);
+    let numbers: Vec<u64> = catalog.reference.0.keys().copied().collect();
+    let snapshots = groups.map(|group| catalog.index(&numbers, group).snapshot());
+    let snapshots = [&*snapshots[0], &*snapshots[1]];
+    let mut found = 0;
+    for _ in 0..queries {
+        let (_, vector) = random.query(64);
+        let words = 1 + random.below(3);
+        let parsed = parse(&random.words(words).join(" "));
+        let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+        found += check(&catalog, snapshots, &parsed, &with_second_stage(plan, &parsed));
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn neither_segments_nor_pages_make_a_difference(
+        seed in any::<u64>(),
+        count in 1_u64..700,
+        group in 20_usize..300,
+    ) {
+        check_queries(seed, count, [group, 1000], 3);
+    }
+}
+
+/// The property test is not vacuous: there are results, and some beyond the candidates.
+#[test]
+fn products_beyond_the_candidates_follow() {
+    let found = check_queries(5, 2_000, [700, 4_000], 12);
+    assert!(found > 12 * RERANKED / 2, "{found}");
+}

@@ -1,0 +1,185 @@
+//! The second stage: rescores the best candidates of the first with all evidence.
+//!
+//! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
+//! that pass it. They are relevant if their score without preference reaches a fraction of the best
+//! such score, and come before all others, ordered by the score of the second stage.
+//!
+//! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
+//! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
+//! [`EDGE`] candidates with the lowest score of the first stage, at least half. Nothing at all is
+//! relevant if no product reaches the usual absolute cut-off of the first stage.
+//!
+//! All of this depends on the query and on the products alone, not on the page, so totals are exact
+//! and pages are stable.
+
+use std::cmp::Ordering;
+
+use catalog::{
+    explanation::RerankPart,
+    reranking::{Evidence, QueryEvidence, Reranker},
+};
+
+use super::{candidate::Candidate, relevance::RelevanceSearch};
+use crate::index::{
+    plan::Plan,
+    reranking::{Considered, EvidenceReader, RerankQuery},
+};
+
+/// Number of candidates of the second stage.
+pub(super) const RERANKED: usize = 200;
+/// Number of candidates that decide about the rest.
+const EDGE: usize = 20;
+
+/// Added to the score of candidates of the second stage. Scores are below this.
+const RERANKED_BOOST: f32 = 8.0;
+/// Added to the score of a title that equals the query.
+const EXACT_TITLE_BOOST: f32 = 4.0;
+
+/// A result of the first stage.
+#[derive(Clone, Copy)]
+pub(super) struct Ranked {
+    pub(super) candidate: Candidate,
+    /// The score that orders it.
+    pub(super) score: f32,
+    /// Of a candidate of the second stage.
+    pub(super) evidence: Option<Evidence>,
+}
+
+/// The results of a search, in the order of the candidates, and how they were rescored.
+pub(super) struct SecondStage<'a> {
+    pub(super) results: Vec<Ranked>,
+    reranker: Option<Reranker<'a>>,
+    query: QueryEvidence,
+}
+
+/// What is relevant by the first stage alone.
+#[derive(Clone, Copy)]
+pub(super) struct FirstStageCutoff {
+    /// The least score of the best product.
+    pub(super) any: f32,
+    /// The least score of a product that the second stage does not consider.
+    pub(super) rest: f32,
+    /// The best score.
+    pub(super) best: f32,
+}
+
+impl<'a> SecondStage<'a> {
+    /// Rescores the results of the first stage, which are given with their scores, and drops those
+    /// that are not relevant.
+    pub(super) fn run(
+        search: &RelevanceSearch<'a, '_>,
+        query: &'a RerankQuery<'a>,
+        mut results: Vec<Ranked>,
+        first_stage: FirstStageCutoff,
+    ) -> Self {
+        if first_stage.best < first_stage.any {
+            results.retain(|one| one.candidate.is_certain());
+        }
+        let chosen = best(search, &results);
+        let considered: Vec<Considered> =
+            chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
+        let (segments, lexical, terms) = (search.segments, search.lexical, search.terms);
+        let reader = EvidenceReader { segments, query, lexical, terms };
+        let plan: &'a Plan<'a> = search.plan;
+        let profile = plan.dense.as_ref().map(|dense| dense.profile);
+        let of_query = reader.query_evidence(&considered, profile);
+        let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
+        let evidence = reader.read(&considered);
+        let relevant = are_relevant(&reranker, &results, &chosen, &evidence);
+        let keeps_rest = keeps_rest(search, &results, &chosen, &relevant);
+        let mut is_kept: Vec<bool> =
+            results.iter().map(|one| keeps_rest && one.score >= first_stage.rest).collect();
+        for ((at, evidence), is_relevant) in chosen.into_iter().zip(evidence).zip(relevant) {
+            let result = &mut results[at];
+            let exact = if result.candidate.is_exact_title { EXACT_TITLE_BOOST } else { 0.0 };
+            result.score = rounded(reranker.score(&evidence)) + RERANKED_BOOST + exact;
+            result.evidence = Some(evidence);
+            is_kept[at] = is_relevant;
+        }
+        let mut kept = is_kept.into_iter();
+        results.retain(|_| kept.next().unwrap_or(true));
+        Self { results, reranker: Some(reranker), query: of_query }
+    }
+
+    /// The results as the first stage ranks them.
+    pub(super) fn without(results: Vec<Ranked>) -> Self {
+        Self { results, reranker: None, query: QueryEvidence::default() }
+    }
+
+    /// The parts of a score; `None` for a product that the second stage did not consider.
+    pub(super) fn explain(&self, ranked: &Ranked) -> Option<RerankPart> {
+        let (reranker, evidence) = (self.reranker.as_ref()?, ranked.evidence?);
+        let contributions = reranker.contributions(&evidence);
+        let semantic_weight = reranker.semantic_weight();
+        Some(RerankPart { query: self.query, evidence, contributions, semantic_weight })
+    }
+}
+
+/// The score that orders a candidate: rounded, so that a boost adds to it exactly.
+pub(super) fn rounded(score: f32) -> f32 {
+    const STEPS: f32 = 65_536.0;
+    (score * STEPS).round() / STEPS
+}
+
+/// Which candidates are relevant. A title that equals the query always is, and says nothing about
+/// how good the others could be.
+fn are_relevant(
+    reranker: &Reranker<'_>,
+    results: &[Ranked],
+    chosen: &[usize],
+    evidence: &[Evidence],
+) -> Vec<bool> {
+    let score = |evidence: &Evidence| reranker.contributions(evidence).without_preference();
+    let scores: Vec<f32> = evidence.iter().map(score).collect();
+    let is_certain = |at: &usize| results[*at].candidate.is_certain();
+    let others = chosen.iter().zip(&scores).filter(|(at, _)| !is_certain(at));
+    let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
+    let cutoff = reranker.relative_cutoff() * best;
+    chosen.iter().zip(scores).map(|(at, score)| score >= cutoff || is_certain(at)).collect()
+}
+
+/// Whether products beyond the candidates may be relevant.
+fn keeps_rest(
+    search: &RelevanceSearch<'_, '_>,
+    results: &[Ranked],
+    chosen: &[usize],
+    relevant: &[bool],
+) -> bool {
+    if chosen.len() == results.len() {
+        return false;
+    }
+    let mut edge: Vec<_> = chosen.iter().zip(relevant).collect();
+    edge.sort_by(|(one, _), (other, _)| by_score(search, &results[**other], &results[**one]));
+    edge.truncate(EDGE);
+    2 * edge.iter().filter(|(_, is_relevant)| **is_relevant).count() >= edge.len()
+}
+
+/// The order of the first stage: best score first, then the smaller id.
+fn by_score(search: &RelevanceSearch<'_, '_>, one: &Ranked, other: &Ranked) -> Ordering {
+    let id = |ranked: &Ranked| ranked.candidate.product(search.segments);
+    other.score.total_cmp(&one.score).then_with(|| id(one).cmp(&id(other)))
+}
+
+/// The places of the best results, ascending: by score, then by id.
+fn best(search: &RelevanceSearch<'_, '_>, results: &[Ranked]) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..results.len()).collect();
+    if places.len() > RERANKED {
+        places.select_nth_unstable_by(RERANKED, |one, other| {
+            by_score(search, &results[*one], &results[*other])
+        });
+        places.truncate(RERANKED);
+        places.sort_unstable();
+    }
+    places
+}
+
+impl Considered {
+    fn of(candidate: &Candidate) -> Self {
+        Self {
+            segment: candidate.segment as usize,
+            doc: candidate.doc,
+            lexical: candidate.lexical,
+            similarity: candidate.signals().similarity,
+        }
+    }
+}

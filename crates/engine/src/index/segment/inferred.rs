@@ -1,0 +1,160 @@
+//! What the texts of each product state: inferred attributes and category, in fifteen bytes.
+
+use std::ops::Range;
+
+use catalog::{
+    facets::{AttributeCounts, CategoryCounts},
+    inference::{
+        Inferred,
+        attributes::{Attribute, ProductAttributes},
+        category::{self, CategoryIndex},
+    },
+};
+
+use super::DocId;
+use crate::index::bits::{BitSet, ones};
+
+/// In place of a category's number. No taxonomy is that large.
+const NO_CATEGORY: u16 = u16::MAX;
+
+/// The inferred values of each product of a segment.
+#[derive(Debug, Default)]
+pub(in crate::index) struct InferredColumn {
+    attributes: Box<[[u8; ProductAttributes::BYTES]]>,
+    categories: Box<[u16]>,
+    confidences: Box<[u8]>,
+}
+
+impl InferredColumn {
+    /// What is inferred about a product.
+    pub(in crate::index) fn get(&self, doc: usize) -> Inferred {
+        let confidence = self.confidences[doc];
+        let category = self.category_index(doc);
+        Inferred {
+            attributes: ProductAttributes::from_bytes(self.attributes[doc]),
+            category: category.map(|category| category::Inferred { category, confidence }),
+        }
+    }
+
+    fn category_index(&self, doc: usize) -> Option<CategoryIndex> {
+        let number = self.categories[doc];
+        (number != NO_CATEGORY).then_some(CategoryIndex(number))
+    }
+
+    /// The products with one of the values, whatever their merchant states.
+    pub(in crate::index) fn any_of(&self, attribute: Attribute, values: u64) -> BitSet {
+        let has = |bytes| ProductAttributes::bits_in(bytes, attribute) & values != 0;
+        BitSet::from_flags(self.attributes.iter().map(has))
+    }
+
+    /// The products whose category lies within one of the ranges.
+    pub(in crate::index) fn within(&self, ranges: &[Range<u16>]) -> BitSet {
+        let is_within = |number: &u16| ranges.iter().any(|range| range.contains(number));
+        BitSet::from_flags(self.categories.iter().map(is_within))
+    }
+
+    /// Counts the values of products, whatever their merchants state.
+    pub(in crate::index) fn count(
+        &self,
+        attribute: Attribute,
+        docs: impl Iterator<Item = DocId>,
+        counts: &mut AttributeCounts<'_>,
+    ) {
+        let mut products = [0; u64::BITS as usize];
+        let mut missing = 0;
+        for doc in docs {
+            let bits = ProductAttributes::bits_in(&self.attributes[usize::from(doc)], attribute);
+            missing += usize::from(bits == 0);
+            ones(bits).for_each(|at| products[at] += 1);
+        }
+        for (value, products) in attribute.values().iter().zip(products) {
+            // Canonical values are folded already.
+            if products > 0 {
+                counts.add_text(value, value, products);
+            }
+        }
+        counts.add_missing(missing);
+    }
+
+    /// Counts the categories of products.
+    pub(in crate::index) fn count_categories(
+        &self,
+        docs: &[DocId],
+        counts: &mut CategoryCounts<'_>,
+    ) {
+        docs.iter().for_each(|doc| counts.add(self.category_index(usize::from(*doc)), 1));
+    }
+
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.attributes)
+            + size_of_val(&*self.categories)
+            + size_of_val(&*self.confidences)
+    }
+}
+
+impl FromIterator<Inferred> for InferredColumn {
+    fn from_iter<T: IntoIterator<Item = Inferred>>(products: T) -> Self {
+        let (mut attributes, mut categories, mut confidences) =
+            (Vec::new(), Vec::new(), Vec::new());
+        for product in products {
+            attributes.push(product.attributes.to_bytes());
+            let category = product.category;
+            categories.push(category.map_or(NO_CATEGORY, |found| found.category.0));
+            confidences.push(category.map_or(0, |found| found.confidence));
+        }
+        Self {
+            attributes: attributes.into(),
+            categories: categories.into(),
+            confidences: confidences.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{
+        attributes::Attributes, filter::FoldedText, inference::attributes::infer_product,
+    };
+
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_they_were_added() {
+        let inferred = |title: &str, category: Option<u16>| Inferred {
+            attributes: infer_product(title, "", Attributes::none()),
+            category: category.map(|category| category::Inferred {
+                category: CategoryIndex(category),
+                confidence: 87,
+            }),
+        };
+        let products = [
+            inferred("Green linen dress for women", Some(3)),
+            inferred("Striped rug", None),
+            inferred("Large red leather bag", Some(9)),
+        ];
+        let column: InferredColumn = products.into_iter().collect();
+        assert!((0..3).all(|doc| column.get(doc) == products[doc]));
+        assert_eq!(column.memory_bytes(), 3 * 15);
+        for attribute in Attribute::ALL {
+            for (doc, product) in products.iter().enumerate() {
+                let values = product.attributes.values.get(attribute);
+                assert_eq!(column.any_of(attribute, values).get(doc), values != 0);
+                assert!(!column.any_of(attribute, !values).get(doc));
+            }
+        }
+        let within = |range| column.within(&[range]).iter().collect::<Vec<_>>();
+        assert_eq!(within(3..9), [0]);
+        assert_eq!(within(0..u16::MAX), [0, 2]);
+    }
+
+    #[test]
+    fn canonical_values_are_folded_and_name_themselves() {
+        for attribute in Attribute::ALL {
+            for value in attribute.values() {
+                assert_eq!(FoldedText::of(value).as_str(), *value);
+                let named = attribute.parse(value);
+                assert_ne!(named & attribute.bit(value).unwrap(), 0, "{value}");
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The words of each product's title, in order: what the second stage of ranking compares with the
+//! words of a query.
+
+/// More words of a title are left out.
+const MAX_WORDS: usize = 24;
+/// Set in the number of a word in head position.
+const HEAD: u32 = 1 << 31;
+
+/// A word of a title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::index) struct TitleWord(u32);
+
+impl TitleWord {
+    /// The number of the word in the dictionary of the segment.
+    #[inline]
+    pub(in crate::index) fn term(self) -> usize {
+        (self.0 & !HEAD) as usize
+    }
+
+    /// Whether it is in head position ([`catalog::analysis::for_each_title_word`]).
+    #[inline]
+    pub(in crate::index) fn is_head(self) -> bool {
+        self.0 & HEAD != 0
+    }
+}
+
+/// The words of each title of a segment.
+#[derive(Debug, Default)]
+pub(in crate::index) struct TitleWords {
+    words: Box<[TitleWord]>,
+    /// Where the words of each product end.
+    ends: Box<[u32]>,
+}
+
+impl TitleWords {
+    /// The words of a product's title, in order and distinct.
+    pub(in crate::index) fn of(&self, doc: usize) -> &[TitleWord] {
+        let start = doc.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.words[start as usize..self.ends[doc] as usize]
+    }
+
+    pub(in crate::index) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.words) + size_of_val(&*self.ends)
+    }
+}
+
+/// Collects the words of titles, product by product.
+#[derive(Default)]
+pub(super) struct TitleWordsBuilder {
+    words: Vec<TitleWord>,
+    ends: Vec<u32>,
+}
+
+impl TitleWordsBuilder {
+    /// Adds a word of the next product's title. A word that occurs again is kept once, in head
+    /// position if it ever is.
+    pub(super) fn push_word(&mut self, term: u32, is_head: bool) {
+        let start = self.ends.last().map_or(0, |end| *end as usize);
+        let own = &mut self.words[start..];
+        let flag = if is_head { HEAD } else { 0 };
+        if let Some(known) = own.iter_mut().find(|word| word.0 & !HEAD == term) {
+            known.0 |= flag;
+        } else if own.len() < MAX_WORDS {
+            self.words.push(TitleWord(term | flag));
+        }
+    }
+
+    /// Ends the title of a product.
+    pub(super) fn end_title(&mut self) {
+        self.ends.push(self.words.len() as u32);
+    }
+
+    /// Adds the title of a product of another segment, whose terms are renumbered.
+    pub(super) fn push_title(&mut self, words: &[TitleWord], new_number: &[u32]) {
+        for word in words {
+            self.words.push(TitleWord(new_number[word.term()] | word.0 & HEAD));
+        }
+        self.end_title();
+    }
+
+    /// The words, by their final numbers.
+    pub(super) fn finish(mut self, position: &[u32]) -> TitleWords {
+        for word in &mut self.words {
+            word.0 = position[word.term()] | word.0 & HEAD;
+        }
+        self.finish_numbered()
+    }
+
+    /// The words, which have their final numbers.
+    pub(super) fn finish_numbered(self) -> TitleWords {
+        TitleWords { words: self.words.into(), ends: self.ends.into() }
+    }
+}

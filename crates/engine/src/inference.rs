@@ -1,0 +1,120 @@
+//! The inference of a product's category and attributes, with the model of this program.
+
+use std::sync::{Arc, LazyLock};
+
+use catalog::{
+    attributes::Attributes,
+    inference::{
+        Inferred,
+        attributes::infer_product,
+        category::{CategoryModel, Taxonomy},
+    },
+};
+
+/// The merchant's attributes that may name the category, the most specific first.
+const CATEGORY_NAMES: [&str; 5] =
+    ["google_product_category", "product_type", "product_category", "category_name", "categories"];
+
+static TAXONOMY: LazyLock<Arc<Taxonomy>> = LazyLock::new(|| {
+    let taxonomy = Taxonomy::new(include_bytes!("../../../models/taxonomy.tsv").into());
+    Arc::new(taxonomy.unwrap_or_else(|error| unreachable!("the taxonomy {error}")))
+});
+
+static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
+    let bytes = include_bytes!("../../../models/category.bin");
+    CategoryModel::new(bytes.into(), Arc::clone(&TAXONOMY))
+        .unwrap_or_else(|error| unreachable!("the category model {error}"))
+});
+
+/// The taxonomy that the numbers of categories refer to.
+pub fn taxonomy() -> &'static Taxonomy {
+    &TAXONOMY
+}
+
+/// The model that finds the category of products and queries.
+pub fn category_model() -> &'static CategoryModel {
+    &MODEL
+}
+
+/// What the texts and attributes of a product state.
+pub fn infer(title: &str, description: &str, attributes: &Attributes) -> Inferred {
+    Inferred {
+        attributes: infer_product(title, description, attributes),
+        category: category_model().infer(title, description, product_type(attributes)),
+    }
+}
+
+/// What the merchant calls the product's category.
+fn product_type(attributes: &Attributes) -> Option<&str> {
+    let stated = CATEGORY_NAMES.iter().find_map(|name| attributes.get(name))?;
+    stated.texts().first().map(|text| &**text)
+}
+
+/// What a store holds, or what the texts state if that is missing or of another version.
+pub(crate) fn stored_or_inferred(
+    stored: Option<&[u8]>,
+    title: &str,
+    description: &str,
+    attributes: &Attributes,
+) -> Inferred {
+    let is_known = |inferred: &Inferred| {
+        inferred.category_index().is_none_or(|at| usize::from(at.0) < taxonomy().len())
+    };
+    let stored = stored.and_then(Inferred::from_bytes).filter(is_known);
+    stored.unwrap_or_else(|| infer(title, description, attributes))
+}
+
+#[cfg(test)]
+mod tests {
+    use catalog::{
+        attributes::{AttributeName, AttributeValue},
+        inference::{attributes::Attribute, category},
+    };
+
+    use super::*;
+
+    fn path(inferred: &Inferred) -> String {
+        inferred
+            .category_index()
+            .map_or_else(String::new, |category| taxonomy().path(category).join(" > "))
+    }
+
+    #[test]
+    fn a_product_gets_category_and_attributes() {
+        let dress = infer("Green linen dress", "Light and airy.", Attributes::none());
+        assert!(path(&dress).starts_with("Apparel & Accessories > Clothing"), "{}", path(&dress));
+        let colors: Vec<_> = dress.attributes.values.values(Attribute::Color).collect();
+        assert_eq!(colors, ["green"]);
+        assert_eq!(infer("xqzv", "", Attributes::none()), Inferred::default());
+    }
+
+    #[test]
+    fn the_merchants_category_decides() {
+        let stated = |name: &str, text: &str| {
+            let name = AttributeName::parse(name).unwrap();
+            let attributes = Attributes::new(vec![(name, AttributeValue::Text(text.into()))]);
+            path(&infer("Thing", "", &attributes))
+        };
+        let chairs = "Furniture > Chairs";
+        for name in CATEGORY_NAMES {
+            assert_eq!(stated(name, chairs), chairs);
+        }
+        assert_eq!(stated("brand", chairs), "");
+    }
+
+    #[test]
+    fn what_is_stored_is_not_inferred_again_unless_it_means_nothing() {
+        let other = infer("Red wool rug", "", Attributes::none());
+        let read = |stored: Option<&[u8]>| {
+            stored_or_inferred(stored, "Green linen dress", "", Attributes::none())
+        };
+        let own = infer("Green linen dress", "", Attributes::none());
+        assert_ne!(own, other);
+        assert_eq!(read(Some(&other.to_bytes())), other);
+        assert_eq!(read(None), own);
+        assert_eq!(read(Some(&[0; 16])), own);
+        let category = category::CategoryIndex(u16::MAX - 1);
+        let category = Some(category::Inferred { category, confidence: 90 });
+        assert_eq!(read(Some(&Inferred { category, ..other }.to_bytes())), own);
+    }
+}
