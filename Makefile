@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-facets bench-visibility bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -122,6 +122,9 @@ bench-facets: ## Measure searches with filters and facets, and the memory of att
 
 bench-visibility: ## Measure what counting only visible products costs (not part of `make test`)
 	cargo test --release --locked -p engine --lib search::visibility_tests -- --ignored --nocapture
+
+bench-inference: ## Time the inference of categories (not part of `make test`)
+	cargo test --release --locked -p catalog --lib inference::category -- --ignored --nocapture
 
 bench-embed: build-bench ## Time the two encoders (not part of `make test`)
 	target/release/bench-embed

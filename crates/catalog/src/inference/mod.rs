@@ -22,8 +22,8 @@ pub struct Inferred {
 const NO_CATEGORY: u8 = u8::MAX;
 
 impl Inferred {
-    /// The version of the inference: rules, canonical values, model and taxonomy. Whoever changes
-    /// one of them so that products get other values, or values another encoding, increases it.
+    /// The version of the inference: rules, canonical values, model and taxonomy. It increases with
+    /// every change after which products get other values, or values another encoding.
     pub const VERSION: u8 = 1;
     /// The length of [`Self::to_bytes`].
     pub const BYTES: usize = 1 + ProductAttributes::BYTES + 2 + 1;

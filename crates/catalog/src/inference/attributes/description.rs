@@ -160,7 +160,7 @@ impl Scene<'_> {
 
     /// "for women", "for your dog".
     fn is_called_made_for(&self, found: &Match) -> bool {
-        /// "For kids and adults" is for nobody in particular.
+        /// "For kids and adults" names no audience.
         const REACH: usize = 3;
         let reading = &self.reading;
         let is_for_adults = (found.end..found.end + REACH).any(|at| reading.is(at, class::ADULT))
