@@ -37,11 +37,10 @@ suite-unit suite-contract-postgres suite-api-test suite-mcp-test suite-client-te
 # Checked in a folder of their own, so that they do not wait for the tests to be built.
 CHECKED := --target-dir target/checked
 
-lint: ## Formatting and clippy; the fuzz targets compile
+lint: ## Formatting and clippy; the fuzz targets of the parsers compile
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked $(CHECKED) -- -D warnings
 	cargo check --locked --manifest-path fuzz/Cargo.toml $(CHECKED)
-	cargo check --locked --manifest-path fuzz/server/Cargo.toml $(CHECKED)
 
 docs: ## The code's documentation, without warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked $(CHECKED)

@@ -2,6 +2,7 @@
 
 use catalog::{attributes::Attributes, inference::attributes};
 use clap::Parser;
+use engine::inference::{category_model, taxonomy};
 use relevance::inference::{InferenceOptions, InferredAttribute, Placement, Texts};
 
 /// Measures the inference of attributes and categories on labelled products
@@ -22,6 +23,8 @@ fn infer_attributes(texts: &Texts) -> Vec<InferredAttribute> {
     values.map(|(attribute, value)| (attribute.name().to_owned(), value.to_owned())).collect()
 }
 
-fn infer_category(_texts: &Texts) -> Option<Placement> {
-    None
+/// A category that is not likely enough is not inferred at all.
+fn infer_category(texts: &Texts) -> Option<Placement> {
+    let placed = category_model().infer(&texts.title, &texts.description, None)?;
+    Some(Placement { category: taxonomy().id(placed.category).to_owned(), is_confident: true })
 }
