@@ -116,7 +116,7 @@ async def the_example_of_the_guide_runs(_way):
     process = await asyncio.create_subprocess_exec(*command, env=environment, stdout=-1)
     printed, _ = await process.communicate()
     assert process.returncode == 0
-    assert b"Understood: kept exactly: under $40." in printed, printed
+    assert b"Understood: kept exactly: under $40, preferred: lambswool." in printed, printed
 
 
 TESTS = [

@@ -22,7 +22,7 @@ use super::{
 };
 
 pub(super) use self::{
-    occurrences::Occurrence,
+    occurrences::{Occurrence, Place},
     vocabulary::{correct, is_known},
 };
 
@@ -65,8 +65,11 @@ struct QueryTerm {
 struct TermVariant {
     /// Word numbers.
     words: Vec<usize>,
-    /// The weight of the variant, from 0 to 1.
+    /// The weight of the variant, from 0 to 1. The best variant that occurs in the shop has 1, or
+    /// less if it is a correction.
     weight: f32,
+    /// How likely the variant is what the query means, from 0 to 1.
+    likelihood: f32,
     /// Whether a product must contain all words.
     all: bool,
     /// Whether it is another spelling of the first variant.
@@ -275,7 +278,15 @@ impl QueryTerm {
                 };
                 let term_weights = words.iter().map(|word| term_weights[*word]).collect();
                 let (weight, all, respelled) = (form.weight, form.all, form.respelled);
-                can_match.then_some(TermVariant { words, weight, all, respelled, term_weights })
+                let likelihood = weight;
+                can_match.then_some(TermVariant {
+                    words,
+                    weight,
+                    likelihood,
+                    all,
+                    respelled,
+                    term_weights,
+                })
             })
             .collect();
         let best = variants.iter().map(|variant| variant.weight).fold(0.0, f32::max);

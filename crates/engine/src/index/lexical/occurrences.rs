@@ -5,9 +5,18 @@ use catalog::analysis::QueryTerms;
 use super::{LexicalQuery, TermVariant};
 use crate::index::segment::DocId;
 
-/// Where a product contains a term; the most telling place, ordered from the least.
+/// How a product contains a term.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::index) struct Occurrence {
+    /// The most telling place.
+    pub(in crate::index) place: Place,
+    /// How likely the form that it contains is what the query means, from 0 to 1.
+    pub(in crate::index) likelihood: f32,
+}
+
+/// A place in a product, ordered from the least telling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::index) enum Occurrence {
+pub(in crate::index) enum Place {
     /// In the description alone.
     Description,
     /// In the title.
@@ -38,7 +47,10 @@ impl LexicalQuery<'_> {
         for term in &self.terms {
             let variants = term.variants.iter();
             let occurrences = variants.filter_map(|one| self.occurrence(one, segment, doc));
-            found[term.index] = occurrences.max();
+            found[term.index] = occurrences.max_by(|one, other| {
+                let by_likelihood = one.likelihood.total_cmp(&other.likelihood);
+                by_likelihood.then_with(|| one.place.cmp(&other.place))
+            });
         }
         found
     }
@@ -55,11 +67,12 @@ impl LexicalQuery<'_> {
             }
         }
         let needed = if variant.all { variant.words.len() } else { 1 };
-        match count >= needed {
-            true if in_attribute >= needed => Some(Occurrence::Attribute),
-            true if in_title >= needed => Some(Occurrence::Title),
-            true => Some(Occurrence::Description),
-            false => None,
-        }
+        let place = match count >= needed {
+            true if in_attribute >= needed => Place::Attribute,
+            true if in_title >= needed => Place::Title,
+            true => Place::Description,
+            false => return None,
+        };
+        Some(Occurrence { place, likelihood: variant.likelihood })
     }
 }

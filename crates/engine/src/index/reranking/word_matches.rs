@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::EvidenceReader;
 use crate::index::{
-    lexical::Occurrence,
+    lexical::{Occurrence, Place},
     segment::{DocId, Segment, TitleWord},
 };
 
@@ -67,18 +67,23 @@ impl<'a> WordMatcher<'a> {
         let mut coverage = WordCoverage::default();
         let found = self.reader.lexical.occurrences(self.segment_no, doc, terms);
         for (at, (soft, weight)) in best.iter().zip(&self.weights).enumerate() {
-            let (soft, is_in_title) = match found[at] {
-                Some(Occurrence::Attribute | Occurrence::Title) => (1.0, true),
-                Some(Occurrence::Description) => (soft.max(IN_DESCRIPTION), false),
-                None => (*soft, false),
-            };
-            coverage.soft += weight * soft;
-            coverage.in_title += if is_in_title { *weight } else { 0.0 };
-            if found[at] == Some(Occurrence::Attribute) {
-                coverage.in_attributes += weight;
+            let mut covered = *soft;
+            if let Some(Occurrence { place, likelihood }) = found[at] {
+                let (counts, in_title) = match place {
+                    Place::Attribute | Place::Title => (1.0, likelihood),
+                    Place::Description => (IN_DESCRIPTION, 0.0),
+                };
+                covered = covered.max(counts * likelihood);
+                coverage.in_title += weight * in_title;
+                if place == Place::Attribute {
+                    coverage.in_attributes += weight * likelihood;
+                }
             }
+            coverage.soft += weight * covered;
             if self.reader.query.head == Some(at) {
-                coverage.head = if is_in_title { 1.0 } else { best[at] };
+                let is_said = |found: &Occurrence| found.place != Place::Description;
+                let said = found[at].filter(is_said).map_or(0.0, |found| found.likelihood);
+                coverage.head = best[at].max(said);
             }
         }
         coverage
