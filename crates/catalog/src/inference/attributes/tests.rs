@@ -67,6 +67,8 @@ fn shades_count_as_their_color() {
 #[test]
 fn ambiguous_words_need_a_place_of_their_own_or_a_thing() {
     check_titles(&[
+        ("Red velvet armchair", "color=red material=velvet"),
+        ("Red velvet cake mix", ""),
         ("Mint Tea, 20 Bags", ""),
         ("Midi Dress, Mint", "color=green"),
         ("Mint Dress", "color=green"),
