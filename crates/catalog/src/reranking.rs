@@ -19,23 +19,19 @@ pub use self::params::{
 pub struct QueryEvidence {
     /// The share of words that say nothing about products.
     pub function_word_ratio: f32,
-    /// The cosine with the nearest phrase that shoppers are known to use; 0 without a phrase index.
+    /// The cosine with the nearest phrase that shoppers are known to use; without a phrase
+    /// index, what the fusion assumes.
     pub phrase_similarity: f32,
     /// How similar the best lexical matches are to the query, relative to the most similar
     /// products: 1 where words and meaning agree.
     pub agreement: f32,
     /// The share of the query's information that the title of the best lexical match contains.
     pub title_coverage: f32,
-    /// Whether candidates have similarities at all.
-    pub has_vectors: bool,
 }
 
 impl QueryEvidence {
     /// How much the meaning of the query counts beside its words.
     pub fn semantic_weight(&self, params: &SemanticWeight) -> f32 {
-        if !self.has_vectors {
-            return 0.0;
-        }
         let sum = params.bias
             + params.function_words * self.function_word_ratio
             + params.phrase_similarity * (self.phrase_similarity - 0.85)
@@ -163,7 +159,7 @@ pub struct Contributions {
     pub category: f32,
     /// Attributes; negative for contradictions.
     pub attributes: f32,
-    /// Being of the right kind with every attribute.
+    /// Being of the right kind with every attribute, and terms that the merchant's attributes state.
     pub preference: f32,
 }
 
@@ -173,8 +169,8 @@ impl Contributions {
         self.without_preference() + self.preference
     }
 
-    /// The score without the preference for what has every attribute: the better such products fit,
-    /// the less it says about all others.
+    /// The score without preference: however much a product is preferred, it says nothing about how
+    /// relevant the others are.
     pub fn without_preference(&self) -> f32 {
         let Self { lexical, similarity, soft_coverage, names, category, attributes, .. } = self;
         lexical + similarity + soft_coverage + names + category + attributes
@@ -223,15 +219,16 @@ impl<'a> Reranker<'a> {
     }
 
     /// Products of the right kind that agree with every attribute come first, the best fit before
-    /// others.
+    /// others; so do those whose merchant states terms of the query as attributes.
     fn preference(&self, evidence: &Evidence) -> f32 {
         let params = &self.params.preference;
-        match evidence.kind {
+        let of_kind = match evidence.kind {
             Some(kind) if kind.is_preferred(params) => {
                 params.base + params.kind * (kind.nearness + kind.named + 0.5 * kind.own_words)
             }
             _ => 0.0,
-        }
+        };
+        of_kind + params.stated * evidence.attribute_coverage
     }
 
     /// Categories are uncertain: they count little, and only where both are known.
@@ -262,9 +259,7 @@ impl<'a> Reranker<'a> {
             + weights.audience * found.audience;
         let is_the_thing = evidence.head.max(1.4 * evidence.similarity).clamp(0.0, 1.0);
         let asked = if sum > 0.0 { sum * is_the_thing } else { sum * weights.contradiction };
-        asked
-            + weights.unasked_audience * found.unasked_audience
-            + weights.stated * evidence.attribute_coverage
+        asked + weights.unasked_audience * found.unasked_audience
     }
 }
 

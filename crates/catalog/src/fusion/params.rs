@@ -20,8 +20,13 @@ pub struct LexicalWeight {
 }
 
 impl LexicalWeight {
+    /// The query's similarity to a known phrase, or what is assumed without a phrase index.
+    pub fn phrase_similarity_of(&self, profile: QueryProfile) -> f32 {
+        profile.phrase_similarity.unwrap_or(self.default_phrase_similarity)
+    }
+
     pub(super) fn of(&self, profile: QueryProfile, best_lexical: f32) -> f32 {
-        let phrase_similarity = profile.phrase_similarity.unwrap_or(self.default_phrase_similarity);
+        let phrase_similarity = self.phrase_similarity_of(profile);
         let sum = self.bias
             + self.function_words * profile.function_word_ratio
             + self.phrase_similarity * phrase_similarity

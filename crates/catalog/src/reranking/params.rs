@@ -35,9 +35,6 @@ pub struct AttributeWeights {
     pub unasked_audience: f32,
     /// How much more contradiction counts than agreement.
     pub contradiction: f32,
-    /// Terms that the merchant's attributes or the key state: a product of a brand comes before one
-    /// whose title mentions it. No judged catalog tells the number; the test of merchant data does.
-    pub stated: f32,
 }
 
 /// What the category of a product adds to its score, times the probability of what the query means.
@@ -69,6 +66,9 @@ pub struct PreferenceParams {
     pub kind: f32,
     /// The least agreement with each attribute.
     pub min_agreement: f32,
+    /// Terms that the merchant's attributes or the key state: a product of a brand comes before one
+    /// whose title mentions it. No judged catalog tells the number; the test of merchant data does.
+    pub stated: f32,
 }
 
 /// All parameters of the second stage.
@@ -119,9 +119,8 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
         size: 0.09,
         unasked_audience: 0.09,
         contradiction: 2.0,
-        stated: 0.4,
     },
-    preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.35 },
+    preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.35, stated: 0.4 },
     category: CategoryWeights { within: 0.04, level_two: 0.025, elsewhere: 0.05 },
     cutoff: RelativeCutoff { literal: 0.5, semantic: 0.7 },
 };

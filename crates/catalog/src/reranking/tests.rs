@@ -6,7 +6,6 @@ const QUERY: QueryEvidence = QueryEvidence {
     phrase_similarity: 0.85,
     agreement: 0.8,
     title_coverage: 0.7,
-    has_vectors: true,
 };
 
 const PRODUCT: Evidence = Evidence {
@@ -84,9 +83,17 @@ fn meaning_counts_more_in_sentences_and_less_where_titles_say_every_word() {
     let weight = |query: QueryEvidence| query.semantic_weight(&RERANK_PARAMS.semantic_weight);
     assert!(weight(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > weight(QUERY));
     assert!(weight(QueryEvidence { title_coverage: 1.0, ..QUERY }) < weight(QUERY));
-    assert_eq!(weight(QueryEvidence { has_vectors: false, ..QUERY }), 0.0);
     let cutoff = |query| Reranker::new(&RERANK_PARAMS, &query).relative_cutoff();
     assert!(cutoff(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > cutoff(QUERY));
+}
+
+#[test]
+fn what_a_merchant_states_comes_first_and_makes_nothing_else_irrelevant() {
+    let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
+    let stated = Evidence { attribute_coverage: 1.0, ..PRODUCT };
+    assert!(reranker.score(&stated) > reranker.score(&PRODUCT));
+    let relevance = |product| reranker.contributions(product).without_preference();
+    assert_eq!(relevance(&stated), relevance(&PRODUCT));
 }
 
 #[test]

@@ -29,6 +29,7 @@ pub use builtin::{BrokenModel, BuiltIn, ModelFiles};
 pub use names::{Thing, ThingName};
 pub use phrase_index::PhraseMatch;
 pub use remote::{Environment, Remote, RemoteSettings};
+pub(crate) use vector::dot;
 pub use vector::{StoredVector, Vector};
 
 /// The most characters of a text that are embedded.

@@ -114,11 +114,13 @@ impl StoredVector {
     }
 }
 
-/// The dot product of two quantised vectors.
+/// The exact dot product of two quantised vectors: a sum of products of bytes does not overflow for
+/// any stored vector.
 ///
-/// Plain code, which the compiler vectorises for each instruction set.
+/// A loop by index, which the compiler vectorises: an iterator that is not inlined into a
+/// `dispatch!` would not be compiled for its instruction set.
 #[inline(always)]
-fn dot(one: &[i8], other: &[i8]) -> i32 {
+pub(crate) fn dot(one: &[i8], other: &[i8]) -> i32 {
     let len = one.len().min(other.len());
     let (one, other) = (&one[..len], &other[..len]);
     let mut sum = 0;

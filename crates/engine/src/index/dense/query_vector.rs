@@ -3,7 +3,7 @@
 use fearless_simd::Simd;
 
 use super::sketch::QuerySketch;
-use crate::embed::Vector;
+use crate::embed::{Vector, dot};
 
 /// The vector of a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,19 +50,4 @@ impl QueryVector {
 pub(in crate::index) fn reciprocal_length(numbers: &[i8]) -> f32 {
     let square: i64 = numbers.iter().map(|x| i64::from(*x) * i64::from(*x)).sum();
     if square == 0 { 0.0 } else { (square as f64).sqrt().recip() as f32 }
-}
-
-/// The exact dot product: a sum of products of bytes does not overflow for any stored vector.
-///
-/// A loop by index: an iterator that is not inlined into the `dispatch!` would not be compiled for
-/// its instruction set.
-#[inline(always)]
-fn dot(a: &[i8], b: &[i8]) -> i32 {
-    let len = a.len().min(b.len());
-    let (a, b) = (&a[..len], &b[..len]);
-    let mut sum = 0;
-    for at in 0..len {
-        sum += i32::from(i16::from(a[at]) * i16::from(b[at]));
-    }
-    sum
 }

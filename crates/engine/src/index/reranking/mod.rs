@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use catalog::{
     analysis::{QueryTerms, for_each_title_word},
+    fusion::{FusionParams, QueryProfile},
     inference::{attributes::QueryAttributes, category::CategoryIndex},
     reranking::{CategoryEvidence, Evidence, QueryEvidence},
 };
@@ -167,10 +168,10 @@ impl EvidenceReader<'_> {
     pub(super) fn query_evidence(
         &self,
         candidates: &[Considered],
-        profile: Option<catalog::fusion::QueryProfile>,
+        profile: QueryProfile,
+        fusion: &FusionParams,
     ) -> QueryEvidence {
         const FEW: usize = 5;
-        let Some(profile) = profile else { return QueryEvidence::default() };
         let similarity = |one: &Considered| one.similarity.unwrap_or(one.lexical);
         let mean = |mut best: Vec<(f32, f32)>| {
             // By similarity where matches are equal: not by position, which depends on segments.
@@ -194,10 +195,9 @@ impl EvidenceReader<'_> {
         });
         QueryEvidence {
             function_word_ratio: profile.function_word_ratio,
-            phrase_similarity: profile.phrase_similarity.unwrap_or(0.76),
+            phrase_similarity: fusion.lexical_weight.phrase_similarity_of(profile),
             agreement: if by_meaning > 0.0 { (by_words / by_meaning).max(0.0) } else { 1.0 },
             title_coverage,
-            has_vectors: true,
         }
     }
 }

@@ -14,11 +14,15 @@
 //! - cut-off: the greater of `absolute(w)` and `relative(w)` times the best score, where a product
 //!   whose title equals the query does not count as the best.
 //!
-//! The result is every eligible product that reaches the cut-off, in a total order, and their
-//! number. The eligible product whose key is the query belongs to the result whatever its score, and
-//! comes first; otherwise it is treated like any other. Facets count the result (`facet_counts`).
-//! Nothing of this depends on the page. The property tests in `pruning_tests.rs` compute the same
-//! naively and compare.
+//! Without a model, the result is every eligible product that reaches the cut-off, in a total order,
+//! and their number. With one, this is the first of two stages: its cut-offs are lower
+//! ([`catalog::fusion::FusionParams::for_candidates`]), and [`second_stage`] decides which of the
+//! products that reach them are relevant, and orders them.
+//!
+//! The eligible product whose key is the query belongs to the result whatever its score, and comes
+//! first; otherwise it is treated like any other. Facets count the result (`facet_counts`). Nothing
+//! of this depends on the page. The property tests in `pruning_tests.rs` compute the same naively
+//! and compare.
 //!
 //! # Why pruning
 //!
@@ -44,7 +48,8 @@
 //! 6. [`rescore`], after the last segment: the coverage, with it `w` and the absolute cut-off, and
 //!    a lower bound of the best score. It drops candidates whose upper bound is below the cut-off
 //!    that follows, and computes the exact cosine of all others.
-//! 7. [`relevance`]: exact scores, exact best score, final cut-off, count, facets and top hits.
+//! 7. [`relevance`]: exact scores, exact best score, cut-off; [`second_stage`], with a model; count,
+//!    facets and top hits.
 //!
 //! # Why the bounds hold
 //!
@@ -68,9 +73,10 @@
 //! bounds of its block and its own upper bounds.
 //!
 //! *Totals.* A relevant product passes phases 3 to 6, since each drops only what cannot reach the
-//! cut-off. Irrelevant products that pass are dropped by their exact scores in phase 7. So the
-//! total is exact, for any threshold that satisfies its precondition: the order of segments, the
-//! number of threads (each raises a threshold of its own) and earlier writes only change the work.
+//! cut-off. Irrelevant products that pass are dropped by their exact scores in phase 7. So the result
+//! of the first stage is exact, and with it the second stage and the total, for any threshold that
+//! satisfies its precondition: the order of segments, the number of threads (each raises a threshold
+//! of its own) and earlier writes only change the work.
 //! The best product is either relevant, and so a candidate, or nothing is relevant.
 //!
 //! # Error budget of the sketches

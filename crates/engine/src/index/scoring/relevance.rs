@@ -113,7 +113,7 @@ impl<'a> RelevanceSearch<'a, '_> {
             (Some(query), Some(dense)) => {
                 let cutoff = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);
                 let alone = FirstStageCutoff { any: cutoff.absolute, rest: cutoff.at(best), best };
-                SecondStage::run(self, query, results.collect(), alone)
+                SecondStage::run(self, (query, dense), results.collect(), alone)
             }
             _ => SecondStage::without(results.collect()),
         };

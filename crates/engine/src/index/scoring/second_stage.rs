@@ -6,8 +6,9 @@
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
-//! [`EDGE`] candidates with the lowest score of the first stage, at least half. Nothing at all is
-//! relevant if no product reaches the usual absolute cut-off of the first stage.
+//! [`EDGE`] candidates with the lowest score of the first stage, at least half. If no product reaches
+//! the usual absolute cut-off of the first stage, nothing is relevant, except what the query
+//! identifies by its key or its whole title, which always is.
 //!
 //! All of this depends on the query and on the products alone, not on the page, so totals are exact
 //! and pages are stable.
@@ -21,7 +22,7 @@ use catalog::{
 
 use super::{candidate::Candidate, relevance::RelevanceSearch};
 use crate::index::{
-    plan::Plan,
+    plan::{DenseQuery, Plan},
     reranking::{Considered, EvidenceReader, RerankQuery},
 };
 
@@ -68,7 +69,7 @@ impl<'a> SecondStage<'a> {
     /// that are not relevant.
     pub(super) fn run(
         search: &RelevanceSearch<'a, '_>,
-        query: &'a RerankQuery<'a>,
+        (query, dense): (&'a RerankQuery<'a>, &DenseQuery),
         mut results: Vec<Ranked>,
         first_stage: FirstStageCutoff,
     ) -> Self {
@@ -81,14 +82,14 @@ impl<'a> SecondStage<'a> {
         let (segments, lexical, terms) = (search.segments, search.lexical, search.terms);
         let reader = EvidenceReader { segments, query, lexical, terms };
         let plan: &'a Plan<'a> = search.plan;
-        let profile = plan.dense.as_ref().map(|dense| dense.profile);
-        let of_query = reader.query_evidence(&considered, profile);
+        let of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
         let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
         let evidence = reader.read(&considered);
         let relevant = are_relevant(&reranker, &results, &chosen, &evidence);
         let keeps_rest = keeps_rest(search, &results, &chosen, &relevant);
-        let mut is_kept: Vec<bool> =
-            results.iter().map(|one| keeps_rest && one.score >= first_stage.rest).collect();
+        let is_rest = |one: &Ranked| keeps_rest && one.score >= first_stage.rest;
+        let kept = results.iter().map(|one| is_rest(one) || one.candidate.is_certain());
+        let mut is_kept: Vec<bool> = kept.collect();
         for ((at, evidence), is_relevant) in chosen.into_iter().zip(evidence).zip(relevant) {
             let result = &mut results[at];
             let exact = if result.candidate.is_exact_title { EXACT_TITLE_BOOST } else { 0.0 };

@@ -124,3 +124,24 @@ fn products_beyond_the_candidates_follow() {
     let found = check_queries(5, 2_000, [700, 4_000], 12);
     assert!(found > 12 * RERANKED / 2, "{found}");
 }
+
+/// Whether it is among the candidates or not, and however unlike the query.
+#[test]
+fn the_product_with_the_key_comes_first() {
+    let mut random = Random(7);
+    let catalog = random.catalog(2_000, 64);
+    let products = catalog.reference.0.iter().filter(|(_, product)| !product.hidden);
+    let keys: Vec<(u64, &str)> =
+        products.filter_map(|(number, product)| Some((*number, product.key.as_deref()?))).collect();
+    let numbers: Vec<u64> = catalog.reference.0.keys().copied().collect();
+    let snapshot = catalog.index(&numbers, 700).snapshot();
+    let (_, vector) = random.query(64);
+    let parsed = parse(&random.words(2).join(" "));
+    let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+    let plan = Plan { limit: 1, ..with_second_stage(plan, &parsed) };
+    for (number, key) in keys.iter().take(200) {
+        let plan = Plan { key: Some(key), ..plan.clone() };
+        let found = search(&catalog, &snapshot, &plan, &parsed, EFFORT);
+        assert_eq!(found.hits[0].product.get(), *number, "{key}");
+    }
+}
