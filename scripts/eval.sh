@@ -73,6 +73,7 @@ measure demo "$demo" demo/requests.tsv "$@"
 # Category and attribute in one query: only grade 2 satisfies both.
 measure "demo, composed" "$demo" judgments/demo-composed.tsv --relevant-from 2 "$@"
 measure "market, composed" judgments/market.jsonl judgments/market-composed.tsv --relevant-from 2 "$@"
+measure "market, held out" judgments/market.jsonl judgments/market-held-out.tsv --relevant-from 2 "$@"
 
 echo
 if ((${#missing[@]})); then

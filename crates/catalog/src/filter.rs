@@ -279,6 +279,7 @@ mod tests {
         let inferred = |title: &str| Inferred {
             attributes: infer_product(title, "", Attributes::none()),
             category: None,
+            likely_category: None,
         };
         let matches = |title: &str, merchant: &Attributes, condition: Condition| {
             ProductFilter { all: vec![condition], none: vec![] }.matches(

@@ -10,8 +10,7 @@ mod params;
 use crate::inference::attributes::Attribute;
 
 pub use self::params::{
-    AttributeWeights, CategoryWeights, PreferenceParams, RERANK_PARAMS, RelativeCutoff,
-    RerankParams, SemanticWeight,
+    AttributeWeights, PreferenceParams, RERANK_PARAMS, RelativeCutoff, RerankParams, SemanticWeight,
 };
 
 /// What is known about a query and its candidates as a whole.
@@ -57,8 +56,8 @@ pub struct Evidence {
     pub attribute_coverage: f32,
     /// Whether the title says a name of what the query asks for, from 0 to 1.
     pub names: f32,
-    /// How the product's category relates to what the query asks for; `None` if either is unknown.
-    pub category: Option<CategoryEvidence>,
+    /// How likely the query means the product's category, from 0 to 1.
+    pub category: f32,
     /// The greatest cosine of the query's head word with a word of the title.
     pub head: f32,
     /// Agreement with each attribute that the query asks for, from -1 to 1.
@@ -66,20 +65,6 @@ pub struct Evidence {
     /// How well the product fits what the query asks for without its attributes; `None` if the query
     /// asks for no attribute, or for more than a thing with attributes.
     pub kind: Option<KindEvidence>,
-}
-
-/// How a product's category relates to those that the query may mean: the sums of their
-/// probabilities.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CategoryEvidence {
-    /// The product's category is one of them or below it.
-    pub within: f32,
-    /// The product's category is above one of them.
-    pub above: f32,
-    /// Both have the same ancestor of level two.
-    pub level_two: f32,
-    /// All.
-    pub asked: f32,
 }
 
 /// How well a product fits what a query asks for without its attributes.
@@ -155,7 +140,7 @@ pub struct Contributions {
     pub soft_coverage: f32,
     /// Names of things.
     pub names: f32,
-    /// The category; negative for another one than the query asks for.
+    /// The category.
     pub category: f32,
     /// Attributes; negative for contradictions.
     pub attributes: f32,
@@ -195,9 +180,22 @@ impl<'a> Reranker<'a> {
         self.semantic_weight
     }
 
-    /// The score of a product: about 1 for one that everything speaks for.
+    /// The score that orders a product: about 1 for one that everything speaks for. Rounded, so that
+    /// a boost adds to it exactly.
     pub fn score(&self, evidence: &Evidence) -> f32 {
-        self.contributions(evidence).sum()
+        const STEPS: f32 = 65_536.0;
+        (self.contributions(evidence).sum() * STEPS).round() / STEPS
+    }
+
+    /// Which candidates are relevant. One that is `certain`, since its title or its key is the query,
+    /// always is, and says nothing about how good the others could be.
+    pub fn are_relevant(&self, evidence: &[Evidence], certain: &[bool]) -> Vec<bool> {
+        let score = |evidence: &Evidence| self.contributions(evidence).without_preference();
+        let scores: Vec<f32> = evidence.iter().map(score).collect();
+        let others = scores.iter().zip(certain).filter(|(_, certain)| !**certain);
+        let best = others.map(|(score, _)| *score).fold(0.0, f32::max);
+        let cutoff = self.relative_cutoff() * best;
+        scores.iter().zip(certain).map(|(score, certain)| *score >= cutoff || *certain).collect()
     }
 
     /// The parts of a product's score.
@@ -212,7 +210,7 @@ impl<'a> Reranker<'a> {
                 * (params.similarity * evidence.similarity + meaning * phrase_similarity),
             soft_coverage: scale * soft_coverage * evidence.soft_coverage,
             names: scale * names * evidence.names,
-            category: scale * (1.0 + meaning) * self.category(evidence),
+            category: scale * (1.0 + meaning) * params.category * evidence.category,
             attributes: scale * (1.0 + meaning) * self.attributes(evidence),
             preference: scale * (1.0 + meaning) * self.preference(evidence),
         }
@@ -229,15 +227,6 @@ impl<'a> Reranker<'a> {
             _ => 0.0,
         };
         of_kind + params.stated * evidence.attribute_coverage
-    }
-
-    /// Categories are uncertain: they count little, and only where both are known.
-    fn category(&self, evidence: &Evidence) -> f32 {
-        let weights = &self.params.category;
-        evidence.category.map_or(0.0, |found| {
-            weights.within * found.within + weights.level_two * found.level_two
-                - weights.elsewhere * (found.asked - found.level_two).max(0.0)
-        })
     }
 
     /// The fraction of the best score without preference below which a product is not relevant. The

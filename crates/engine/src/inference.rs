@@ -38,9 +38,11 @@ pub fn category_model() -> &'static CategoryModel {
 
 /// What the texts and attributes of a product state.
 pub fn infer(title: &str, description: &str, attributes: &Attributes) -> Inferred {
+    let placement = category_model().infer(title, description, product_type(attributes));
     Inferred {
         attributes: infer_product(title, description, attributes),
-        category: category_model().infer(title, description, product_type(attributes)),
+        category: placement.certain,
+        likely_category: placement.likely,
     }
 }
 
@@ -58,7 +60,8 @@ pub(crate) fn stored_or_inferred(
     attributes: &Attributes,
 ) -> Inferred {
     let is_known = |inferred: &Inferred| {
-        inferred.category_index().is_none_or(|at| usize::from(at.0) < taxonomy().len())
+        let mut numbers = inferred.category_index().into_iter().chain(inferred.likely_category);
+        numbers.all(|at| usize::from(at.0) < taxonomy().len())
     };
     let stored = stored.and_then(Inferred::from_bytes).filter(is_known);
     stored.unwrap_or_else(|| infer(title, description, attributes))

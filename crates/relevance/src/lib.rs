@@ -10,6 +10,7 @@
 //! crate; serving needs nothing of it. It knows the engine, not HTTP, the configuration or the environment.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod candidates;
 mod catalog_file;
 mod eval;
 pub mod inference;

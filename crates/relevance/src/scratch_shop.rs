@@ -26,6 +26,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     EngineUnderTest,
+    candidates::{Candidates, without_cutoff},
     catalog_file::CatalogFile,
     judgments::{JudgedQueries, JudgedQuery},
     metrics,
@@ -141,11 +142,8 @@ impl ScratchShop {
     /// The share of relevant products among all results of a query, on any page.
     fn precision_of_all(&self, judged: &JudgedQuery, relevant_from: f64) -> anyhow::Result<f64> {
         let found = self.search(&judged.query, ALL_SHOWN, TUNING)?;
-        let grade = |product: &Product| {
-            let position = self.positions.get(&product.id);
-            position.and_then(|position| judged.grades.get(position)).copied().unwrap_or(0.0)
-        };
-        let ranked: Vec<f64> = found.products.iter().map(grade).collect();
+        let ranked = found.products.iter().map(|product| self.grade(judged, product));
+        let ranked: Vec<f64> = ranked.collect();
         Ok(metrics::precision_of_shown(&ranked, relevant_from, ALL_SHOWN))
     }
 
@@ -173,17 +171,42 @@ impl ScratchShop {
         Ok(QueryResult { total: found.total, milliseconds, ..measured })
     }
 
+    /// The candidates of a query's second stage, with their evidence.
+    pub(crate) fn candidates(&self, judged: &JudgedQuery) -> anyhow::Result<Candidates> {
+        let request = SearchRequest {
+            tuning: without_cutoff(TUNING),
+            explain: true,
+            ..SearchRequest::new(parse(&judged.query)?, ALL_SHOWN)
+        };
+        let found = self.run(request)?;
+        Ok(Candidates::of(found.products.iter().map(|product| {
+            (product.id.get(), self.grade(judged, product), found.explanations.get(&product.id))
+        })))
+    }
+
+    /// The grade of a product; 0 if it was not judged.
+    fn grade(&self, judged: &JudgedQuery, product: &Product) -> f64 {
+        let position = self.positions.get(&product.id);
+        position.and_then(|position| judged.grades.get(position)).copied().unwrap_or(0.0)
+    }
+
     fn search(
         &self,
         query: &str,
         limit: usize,
         tuning: Tuning,
     ) -> anyhow::Result<Arc<SearchResults>> {
-        let query = QueryText::parse(query).with_context(|| format!("the query {query:?}"))?;
-        let request = SearchRequest { tuning, ..SearchRequest::new(query, limit) };
+        self.run(SearchRequest { tuning, ..SearchRequest::new(parse(query)?, limit) })
+    }
+
+    fn run(&self, request: SearchRequest) -> anyhow::Result<Arc<SearchResults>> {
         let pass = caller(Role::Shopper).may_search(false)?;
         Ok(self.runtime.block_on(self.engine.search(pass, request))?)
     }
+}
+
+fn parse(query: &str) -> anyhow::Result<QueryText> {
+    QueryText::parse(query).with_context(|| format!("the query {query:?}"))
 }
 
 fn shop() -> ShopId {

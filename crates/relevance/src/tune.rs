@@ -1,6 +1,7 @@
 //! `shopkeeper tune`: searches for the ranking parameters that answer judged queries best.
 //!
-//! Every trial runs the queries through the engine's search. Half of the queries of each set choose
+//! Every trial runs the queries through the engine's search; where only the second stage differs,
+//! it rescores the candidates of an earlier one. Half of the queries of each set choose
 //! the parameters (training set); the other half (held-out set) measures the result. With folds,
 //! every query is held out once: it measures the parameters that the queries of the other folds
 //! chose (cross-validation).

@@ -6,10 +6,12 @@
 //! as one of them is likely enough.
 
 mod model;
+mod query;
 mod taxonomy;
 mod words;
 
-pub use model::{BrokenCategoryModel, CategoryModel, Inferred};
+pub use model::{BrokenCategoryModel, CategoryModel, Inferred, Placement};
+pub use query::QueryCategories;
 pub use taxonomy::{BrokenTaxonomy, CategoryIndex, Taxonomy};
 
 #[cfg(test)]

@@ -37,17 +37,6 @@ pub struct AttributeWeights {
     pub contradiction: f32,
 }
 
-/// What the category of a product adds to its score, times the probability of what the query means.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CategoryWeights {
-    /// The category asked for, or one below it.
-    pub within: f32,
-    /// The same ancestor of level two.
-    pub level_two: f32,
-    /// What another ancestor of level two takes away.
-    pub elsewhere: f32,
-}
-
 /// The fractions of the best score below which a product is not relevant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelativeCutoff {
@@ -90,8 +79,8 @@ pub struct RerankParams {
     pub attributes: AttributeWeights,
     /// The preference for the right kind with every attribute.
     pub preference: PreferenceParams,
-    /// The weights of categories.
-    pub category: CategoryWeights,
+    /// The weight of the category.
+    pub category: f32,
     /// What is not relevant.
     pub cutoff: RelativeCutoff,
 }
@@ -115,12 +104,12 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
         color: 0.16,
         material: 0.14,
         pattern: 0.14,
-        audience: 0.12,
+        audience: 0.16,
         size: 0.09,
         unasked_audience: 0.09,
-        contradiction: 2.0,
+        contradiction: 4.0,
     },
-    preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.35, stated: 0.4 },
-    category: CategoryWeights { within: 0.04, level_two: 0.025, elsewhere: 0.05 },
+    preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.4, stated: 0.4 },
+    category: 0.1,
     cutoff: RelativeCutoff { literal: 0.5, semantic: 0.7 },
 };

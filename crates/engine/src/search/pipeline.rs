@@ -15,10 +15,12 @@ use catalog::{
     ranking::Hit,
 };
 
-use super::{SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer};
+use super::{
+    SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer,
+    query_encoder::categories,
+};
 use crate::{
     index::{Matches, Plan, QueryKind},
-    inference::category_model,
     store::StoreError,
 };
 
@@ -115,14 +117,12 @@ fn filter<'a>(request: &'a SearchRequest, parsed: &ParsedQuery) -> Cow<'a, Produ
 
 /// The category that a query names, if one is more likely than all others together.
 fn category(plan: &Plan<'_>, parsed: &ParsedQuery) -> Option<CategoryIndex> {
-    let likely = match &plan.rerank {
+    let found = match &plan.rerank {
         Some(rerank) => Cow::Borrowed(&rerank.categories),
-        None if parsed.reads_attributes() => {
-            Cow::Owned(category_model().infer_query(&parsed.residual))
-        }
-        None => return None,
+        None => Cow::Owned(categories(parsed)),
     };
-    likely.first().filter(|(_, probability)| *probability >= 0.5).map(|(category, _)| *category)
+    let likely = found.likely().first();
+    likely.filter(|(_, probability)| *probability >= 0.5).map(|(category, _)| *category)
 }
 
 /// The query as a key.

@@ -9,7 +9,10 @@ use std::{cell::Cell, collections::HashMap, mem, ops::Range, sync::Arc};
 use catalog::{
     analysis::{QueryTerms, content_words},
     fusion::{FusionParams, QueryProfile},
-    inference::attributes::{Attribute, QueryAttribute, is_lexicon_word},
+    inference::{
+        attributes::{Attribute, QueryAttribute, is_lexicon_word},
+        category::QueryCategories,
+    },
     query_parser::{ParsedQuery, TermLookup},
 };
 use parking_lot::Mutex;
@@ -144,10 +147,7 @@ impl<'a> SearchContext<'a> {
             things: encoded.things.clone(),
             term_vectors: term_vectors.collect(),
             head: head_term(&parsed.sentence, terms),
-            categories: match parsed.reads_attributes() {
-                true => category_model().infer_query(&parsed.residual),
-                false => Vec::new(),
-            },
+            categories: categories(parsed),
             kind: encoder.kind(&parsed.sentence, &attributes, params),
             attributes,
             word_vectors: Some(words),
@@ -205,15 +205,19 @@ impl QueryEncoder {
         if attributes.is_empty() || !attributes.iter().all(is_modifier) {
             return None;
         }
-        // A cat bed is another kind of thing than a bed, not a bed with an attribute.
-        let changes_kind = |one: &&QueryAttribute| one.attribute == Attribute::Audience;
         let kind = without(sentence, attributes.iter().filter(|one| !changes_kind(one)));
         let has_digit = kind.bytes().any(|byte| byte.is_ascii_digit());
-        let most = MAX_KIND_WORDS + attributes.iter().filter(changes_kind).count();
-        if has_digit || !(1..=most).contains(&QueryTerms::of(&kind).terms().len()) {
+        let most = MAX_KIND_WORDS + attributes.iter().filter(|one| changes_kind(one)).count();
+        let mut words = content_words(&kind);
+        // "a lamp made of glass"
+        words.retain(|word| **word != *"made");
+        if words.is_empty() {
+            // "foam mattress" as a whole says the attribute.
+            words.extend(content_words(sentence).pop());
+        }
+        if has_digit || !(1..=most).contains(&words.len()) {
             return None;
         }
-        let words = content_words(&kind);
         // The instant encoder whatever the load, so that the result does not depend on it.
         let vector = self.embedder.instant(Text::Query(&words.join(" ")))?.vector;
         let (vector, things) = match self.embedder.phrase_match(&vector) {
@@ -286,6 +290,22 @@ impl QueryEncoder {
 }
 
 /// A query without the words of its attributes.
+/// The categories that a query may mean: "navy armchair" is an armchair. None if its attributes are
+/// not to be read.
+pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
+    if !parsed.reads_attributes() {
+        return QueryCategories::default();
+    }
+    let kind = without(&parsed.sentence, parsed.attributes.iter().filter(|one| !changes_kind(one)));
+    let is_named = !content_words(&kind).is_empty();
+    category_model().infer_query(if is_named { &kind } else { &parsed.residual })
+}
+
+/// A cat bed is another kind of thing than a bed, not a bed with an attribute.
+fn changes_kind(attribute: &QueryAttribute) -> bool {
+    attribute.attribute == Attribute::Audience
+}
+
 fn without<'a>(sentence: &str, attributes: impl Iterator<Item = &'a QueryAttribute>) -> String {
     let mut rest = String::with_capacity(sentence.len());
     let mut at = 0;

@@ -25,6 +25,6 @@ fn infer_attributes(texts: &Texts) -> Vec<InferredAttribute> {
 
 /// A category that is not likely enough is not inferred at all.
 fn infer_category(texts: &Texts) -> Option<Placement> {
-    let placed = category_model().infer(&texts.title, &texts.description, None)?;
+    let placed = category_model().infer(&texts.title, &texts.description, None).certain?;
     Some(Placement { category: taxonomy().id(placed.category).to_owned(), is_confident: true })
 }

@@ -55,9 +55,7 @@ pub(super) const PARAMETERS: &[Parameter] = &parameters! {
     rerank.attributes.color: 0.05, 0.0..=1.0;
     rerank.attributes.material: 0.05, 0.0..=1.0;
     rerank.attributes.contradiction: 0.4, 0.0..=5.0;
-    rerank.category.within: 0.03, 0.0..=0.5;
-    rerank.category.level_two: 0.03, 0.0..=0.5;
-    rerank.category.elsewhere: 0.03, 0.0..=0.5;
+    rerank.category: 0.04, 0.0..=0.5;
 };
 
 /// A starting value, `NAME=NUMBER`.

@@ -5,20 +5,24 @@ use std::{
     collections::HashMap,
     num::NonZero,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     thread,
 };
 
 use anyhow::Context;
-use catalog::tuning::Tuning;
+use catalog::{
+    reranking::RerankParams,
+    tuning::{TUNING, Tuning},
+};
 use ring::digest;
 
 use crate::{
+    candidates::Candidates,
     catalog_file::CatalogFile,
     in_file,
     judgments::{JudgedQueries, JudgedQuery},
     metrics::CONTRADICTION,
-    results::QueryResult,
+    results::{NDCG_CUT, QueryResult, Shown},
     scratch_shop::ScratchShop,
 };
 
@@ -37,6 +41,8 @@ pub(super) struct QuerySet {
     /// The metric of every query with the parameters tried so far, `None` where they were not
     /// tried: the climbs of a cross-validation start alike and share most of their queries.
     measured: Mutex<HashMap<String, Vec<Option<f64>>>>,
+    /// The candidates of each query with the first stage in force.
+    candidates: Vec<OnceLock<Candidates>>,
 }
 
 /// A split of the queries of a set.
@@ -126,8 +132,9 @@ impl QuerySet {
         let judged = JudgedQueries::read(judgments, &shop.catalog);
         let judged = judged.with_context(|| in_file(judgments))?;
         let metric = Metric::of(&judged);
-        let measured = Mutex::default();
-        Ok(Self { name: super::name_of(judgments), judged, metric, shop, measured })
+        let (name, measured) = (super::name_of(judgments), Mutex::default());
+        let candidates = judged.queries.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { name, judged, metric, shop, measured, candidates })
     }
 
     /// The name of the metric.
@@ -159,16 +166,38 @@ impl QuerySet {
         Ok(values)
     }
 
+    /// The metric of a query with other parameters of the second stage.
+    fn rescore(&self, at: usize, params: &RerankParams) -> anyhow::Result<f64> {
+        let judged = &self.judged.queries[at];
+        let candidates = match self.candidates[at].get() {
+            Some(known) => known,
+            None => {
+                let found = self.shop.scratch.candidates(judged)?;
+                self.candidates[at].get_or_init(|| found)
+            }
+        };
+        let shown = candidates.ranked(params).into_iter().take(NDCG_CUT);
+        let shown = shown.map(|grade| Shown { title: String::new(), grade: Some(grade) });
+        let all: Vec<f64> = judged.grades.values().copied().collect();
+        let relevant_from = self.metric.relevant_from();
+        let result = QueryResult::measure(String::new(), shown.collect(), &all, relevant_from);
+        Ok(self.metric.value(&result))
+    }
+
     /// Runs the queries at these positions, on all cores.
     fn search(&self, positions: &[usize], tuning: &Tuning) -> anyhow::Result<Vec<f64>> {
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let share = positions.len().div_ceil(threads).max(1);
-        let of_query = |at: &usize| {
-            let Shop { catalog, scratch } = &*self.shop;
-            let query: &JudgedQuery = &self.judged.queries[*at];
-            let result =
-                scratch.answer_one(catalog, query, self.metric.relevant_from(), *tuning)?;
-            Ok(self.metric.value(&result))
+        let is_in_force = tuning.ranking == TUNING.ranking && tuning.fusion == TUNING.fusion;
+        let of_query = |at: &usize| match is_in_force {
+            true => self.rescore(*at, &tuning.rerank),
+            false => {
+                let Shop { catalog, scratch } = &*self.shop;
+                let query: &JudgedQuery = &self.judged.queries[*at];
+                let result =
+                    scratch.answer_one(catalog, query, self.metric.relevant_from(), *tuning)?;
+                Ok(self.metric.value(&result))
+            }
         };
         thread::scope(|scope| {
             let workers: Vec<_> = positions

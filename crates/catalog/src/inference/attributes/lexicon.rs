@@ -273,6 +273,31 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
 }
 
+/// Single words for each value of each attribute.
+static WORDS_FOR: LazyLock<HashMap<(Attribute, u64), Vec<&'static str>>> = LazyLock::new(|| {
+    let mut all: HashMap<(Attribute, u64), Vec<&'static str>> = HashMap::new();
+    for (word, info) in WORDS.iter() {
+        let alone = info.entries.iter().filter(|entry| entry.rest.is_empty());
+        for meaning in alone.flat_map(|entry| &entry.meanings) {
+            let Some(attribute) = meaning.attribute() else { continue };
+            if matches!(meaning.certainty, Certainty::Placed | Certainty::Label) {
+                continue;
+            }
+            let values = meaning.values.get(attribute);
+            for bit in (0..u64::BITS).map(|at| 1 << at).filter(|bit| values & bit != 0) {
+                all.entry((attribute, bit)).or_default().push(*word);
+            }
+        }
+    }
+    all
+});
+
+/// Single words that may name one of these values.
+pub(super) fn words_for(attribute: Attribute, values: u64) -> impl Iterator<Item = &'static str> {
+    let bits = (0..u64::BITS).map(|at| 1 << at).filter(move |bit| values & bit != 0);
+    bits.filter_map(move |bit| WORDS_FOR.get(&(attribute, bit))).flatten().copied()
+}
+
 /// The values of an attribute that a text of nothing else names.
 pub(super) fn values_named(attribute: Attribute, text: &str) -> InferredAttributes {
     let reading = Reading::of(text);

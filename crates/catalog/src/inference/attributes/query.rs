@@ -163,7 +163,7 @@ impl Query<'_> {
                 let is_any_pet = found.meaning.values.get(attribute) == PETS;
                 return (is_any_pet || reading.is_before_pet_care(found)).then_some(true);
             }
-            (Attribute::Audience, _) => false,
+            (Attribute::Audience, _) => return reading.is_possessive(found).then_some(true),
             (_, Certainty::Sure) => true,
             (Attribute::Size, Certainty::Likely) if is_bed_size(found) => {
                 reading.mentions(class::BEDDING)

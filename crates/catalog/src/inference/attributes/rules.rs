@@ -160,6 +160,14 @@ impl Reading<'_> {
         segment.start > 0
     }
 
+    /// "girl's", "man's", which folding turns into "girl" and "man".
+    pub(super) fn is_possessive(&self, found: &Match) -> bool {
+        let token = self.words[found.start].token;
+        let raw = self.tokens.raw(token, token + 1);
+        matches!(self.word(found.start), "girl" | "boy" | "child" | "man" | "lady")
+            && raw.ends_with(['s', 'S'])
+    }
+
     /// "Cat tree", "dog travel bowl": made for the animal, unlike a cat shirt.
     pub(super) fn is_before_pet_care(&self, found: &Match) -> bool {
         /// "Cat scratching post".

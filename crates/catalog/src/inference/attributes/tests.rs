@@ -295,13 +295,18 @@ fn a_query_may_require_an_attribute() {
 
 #[test]
 fn agreement_depends_on_the_evidence() {
-    let agrees = |query: &str, title: &str, description: &str, says_special: bool| {
+    let agrees = |query: &str, title: &str, description: &str, special: bool| {
         let asked = infer_query(query).remove(0);
-        agreement(&asked, &infer_product(title, description, Attributes::none()), says_special)
+        let in_title = words_for(&asked).any(|word| title.to_lowercase().contains(word));
+        let product = infer_product(title, description, Attributes::none());
+        agreement(&asked, &product, Says { special, in_title })
     };
     assert_eq!(agrees("blue sofa", "Blue Sofa", "", false), 1.0);
     assert_eq!(agrees("blue sofa", "Sofa", "Color: blue", false), 0.7);
     assert_eq!(agrees("blue sofa", "Sofa", "", false), 0.0);
+    assert_eq!(agrees("wooden desk", "Desk walnut", "", false), 0.5, "a finish or the material");
+    assert_eq!(agrees("wooden desk", "Desk walnut", "Made of steel.", false), 0.5);
+    assert_eq!(agrees("wooden desk", "Steel desk, walnut top", "", false), -1.0);
     assert_eq!(agrees("blue sofa", "Sofa", "Color: red", false), -0.3);
     assert_eq!(agrees("blue sofa", "Red Sofa", "", false), -1.0);
     assert_eq!(agrees("navy sofa", "Navy Sofa", "", true), 1.0);

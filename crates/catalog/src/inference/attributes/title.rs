@@ -148,17 +148,9 @@ impl Scene<'_> {
         match found.meaning.certainty {
             Certainty::Sure => true,
             Certainty::Likely => self.reading.is_before_pet_care(found),
-            Certainty::Doubtful => self.is_possessive_of_a_child(found),
+            Certainty::Doubtful => self.reading.is_possessive(found),
             _ => false,
         }
-    }
-
-    /// "Girl's", "boy's", which folding turns into "girl" and "boy".
-    fn is_possessive_of_a_child(&self, found: &Match) -> bool {
-        let reading = &self.reading;
-        let token = reading.words[found.start].token;
-        let raw = reading.tokens.raw(token, token + 1);
-        matches!(reading.word(found.start), "girl" | "boy" | "child") && raw.ends_with(['s', 'S'])
     }
 
     /// "for women", "for large dogs and cats": who uses it, not what it is used on.

@@ -10,6 +10,7 @@
 use std::{borrow::Cow, cell::RefCell, ops::Range, sync::Arc};
 
 use super::{
+    query::{QueryCategories, Share},
     taxonomy::{CategoryIndex, Taxonomy},
     words::{Feature, PLACES, Words},
 };
@@ -30,6 +31,8 @@ const LEVEL_ONE: f32 = 0.85;
 const BRANCH: f32 = 0.4;
 /// Less likely categories are no part of what a query may mean.
 const QUERY_SHARE: f32 = 0.05;
+/// Less likely categories do not count at all.
+const LEAST_SHARE: f32 = 0.02;
 
 /// A category with the probability that the product belongs there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +41,15 @@ pub struct Inferred {
     pub category: CategoryIndex,
     /// How likely its ancestor of level two (level one for a root) is, in hundredths.
     pub confidence: u8,
+}
+
+/// Where a product belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// The most likely category, however likely it is; `None` if no word tells.
+    pub likely: Option<CategoryIndex>,
+    /// What is likely enough to be shown and filtered by.
+    pub certain: Option<Inferred>,
 }
 
 /// Why a file is not a category model.
@@ -160,17 +172,13 @@ impl CategoryModel {
         &self.taxonomy
     }
 
-    /// Where a product belongs, if that is likely enough. `product_type` is what the merchant calls
+    /// Where a product belongs. `product_type` is what the merchant calls
     /// it: a few words, or a path of categories, of Shopify's or another taxonomy.
-    pub fn infer(
-        &self,
-        title: &str,
-        description: &str,
-        product_type: Option<&str>,
-    ) -> Option<Inferred> {
+    pub fn infer(&self, title: &str, description: &str, product_type: Option<&str>) -> Placement {
         let stated = product_type.and_then(|stated| self.taxonomy.parse(stated));
         if let Some(category) = stated.filter(|category| self.taxonomy.depth(*category) > 1) {
-            return Some(Inferred { category, confidence: 100 });
+            let certain = Some(Inferred { category, confidence: 100 });
+            return Placement { likely: Some(category), certain };
         }
         BUFFERS.with_borrow_mut(|buffers| {
             buffers.features.clear();
@@ -182,38 +190,60 @@ impl CategoryModel {
             let stated = title..buffers.features.len();
             buffers.words.description(description, &mut buffers.features);
             self.sum(buffers, stated);
-            self.descend(buffers)
+            self.descend(buffers).unwrap_or_default()
         })
     }
 
-    /// What a query may mean: likely categories, the most likely first, none of them below
-    /// another. Their weights are probabilities.
-    pub fn infer_query(&self, words: &str) -> Vec<(CategoryIndex, f32)> {
+    /// What a query may mean.
+    pub fn infer_query(&self, words: &str) -> QueryCategories {
         BUFFERS.with_borrow_mut(|buffers| {
             buffers.features.clear();
             buffers.words.title(words, &mut buffers.features);
             self.sum(buffers, 0..0);
-            let mut found = Vec::new();
             if buffers.vector.iter().all(|x| *x == 0.0) {
-                return found;
+                return QueryCategories::default();
             }
             self.first_decision(buffers);
-            let mut open: Vec<(CategoryIndex, f32)> =
+            let first: Vec<(CategoryIndex, f32)> =
                 self.first.iter().copied().zip(buffers.first.iter().copied()).collect();
-            open.retain(|(_, share)| *share >= QUERY_SHARE);
-            while let Some((category, share)) = open.pop() {
-                self.branch(category, &buffers.vector, &mut buffers.branch);
-                let likely = |part: &f32| share * part >= QUERY_SHARE.max(share / 3.0);
-                let below = buffers.branch.iter().filter(|(_, part)| likely(part));
-                let before = open.len();
-                open.extend(below.map(|(child, part)| (*child, share * part)));
-                if open.len() == before {
-                    found.push((category, share));
-                }
-            }
-            found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            found
+            QueryCategories::new(self.likely(&first, buffers), self.shares(&first, buffers))
         })
+    }
+
+    /// Likely categories, the most likely first, none of them below another.
+    fn likely(
+        &self,
+        first: &[(CategoryIndex, f32)],
+        buffers: &mut Buffers,
+    ) -> Vec<(CategoryIndex, f32)> {
+        let mut found = Vec::new();
+        let mut open: Vec<(CategoryIndex, f32)> = first.to_vec();
+        open.retain(|(_, share)| *share >= QUERY_SHARE);
+        while let Some((category, share)) = open.pop() {
+            self.branch(category, &buffers.vector, &mut buffers.branch);
+            let likely = |part: &f32| share * part >= QUERY_SHARE.max(share / 3.0);
+            let below = buffers.branch.iter().filter(|(_, part)| likely(part));
+            let before = open.len();
+            open.extend(below.map(|(child, part)| (*child, share * part)));
+            if open.len() == before {
+                found.push((category, share));
+            }
+        }
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        found
+    }
+
+    /// The probabilities of the categories of the first decision and of those directly below them.
+    fn shares(&self, first: &[(CategoryIndex, f32)], buffers: &mut Buffers) -> Vec<Share> {
+        let mut all = Vec::new();
+        for (category, share) in first.iter().copied().filter(|(_, share)| *share >= LEAST_SHARE) {
+            self.branch(category, &buffers.vector, &mut buffers.branch);
+            let below = buffers.branch.iter().map(|(child, part)| (*child, share * part));
+            let below: Vec<_> = below.filter(|(_, share)| *share >= LEAST_SHARE).collect();
+            all.push(Share::new(category, share, &below));
+            all.extend(below.iter().map(|(child, share)| Share::new(*child, *share, &[])));
+        }
+        all
     }
 
     /// Adds up the vectors of the features; those in `stated` are the merchant's category.
@@ -245,16 +275,14 @@ impl CategoryModel {
         self.hashes[start..end].binary_search(&hash).ok().map(|at| start + at)
     }
 
-    fn descend(&self, buffers: &mut Buffers) -> Option<Inferred> {
+    fn descend(&self, buffers: &mut Buffers) -> Option<Placement> {
         if buffers.vector.iter().all(|x| *x == 0.0) {
             return None;
         }
         self.first_decision(buffers);
         let shares = self.first.iter().copied().zip(buffers.first.iter().copied());
         let (mut category, share) = shares.clone().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        if share < LEVEL_TWO {
-            return self.level_one(shares);
-        }
+        let root = if share < LEVEL_TWO { self.level_one(shares) } else { None };
         loop {
             self.branch(category, &buffers.vector, &mut buffers.branch);
             let likeliest = buffers.branch.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -263,7 +291,11 @@ impl CategoryModel {
                 _ => break,
             }
         }
-        Some(Inferred { category, confidence: hundredths(share) })
+        let certain = match share < LEVEL_TWO {
+            true => root,
+            false => Some(Inferred { category, confidence: hundredths(share) }),
+        };
+        Some(Placement { likely: Some(category), certain })
     }
 
     /// The root that together with everything below it is likely enough.

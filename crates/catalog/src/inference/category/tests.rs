@@ -125,7 +125,7 @@ fn units_prepositions_and_plurals_are_told_apart() {
 #[test]
 fn products_get_the_likeliest_category() {
     let model = model();
-    let id = |title, stated| id_of(&model, model.infer(title, "", stated));
+    let id = |title, stated| id_of(&model, model.infer(title, "", stated).certain);
     assert_eq!(id("Dog Bowl", None), Some("a-1-1"));
     assert_eq!(id("Cat Bowl", None), Some("a-1-2"));
     assert_eq!(id("Tote", None), Some("b-1"));
@@ -141,9 +141,15 @@ fn products_get_the_likeliest_category() {
 fn queries_get_a_distribution() {
     let model = model();
     let found = model.infer_query("cat");
-    assert_eq!(model.taxonomy().id(found[0].0), "a-1-2");
-    assert!(found.iter().map(|(_, share)| share).sum::<f32>() <= 1.001);
-    assert_eq!(model.infer_query("zzz"), []);
+    let likely = found.likely();
+    assert_eq!(model.taxonomy().id(likely[0].0), "a-1-2");
+    assert!(likely.iter().map(|(_, share)| share).sum::<f32>() <= 1.001);
+    assert_eq!(model.infer_query("zzz"), QueryCategories::default());
+
+    let taxonomy = model.taxonomy();
+    let agreement = |id| found.agreement(taxonomy, taxonomy.with_id(id).unwrap());
+    assert!(agreement("a-1-2") > agreement("a-1-1"));
+    assert!(agreement("a-1-1") > agreement("b-1"));
 }
 
 #[test]

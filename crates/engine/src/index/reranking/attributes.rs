@@ -1,13 +1,15 @@
 //! How far products agree with the attributes that a query asks for.
 
 use catalog::{
+    analysis::content_words,
     inference::attributes::{
-        Attribute, ProductAttributes, QueryAttribute, QueryAttributes, agreement, twins,
+        Attribute, ProductAttributes, QueryAttribute, QueryAttributes, Says, agreement, twins,
+        words_for,
     },
     reranking::AttributeEvidence,
 };
 
-use crate::index::segment::{DocId, Postings, Segment};
+use crate::index::segment::{DocId, Postings, Segment, TitleWord};
 
 /// A product for pets or children where the query names no audience.
 const FOR_PETS: f32 = -1.0;
@@ -26,6 +28,8 @@ struct Asked<'a> {
     attribute: &'a QueryAttribute,
     /// The postings of the special word and its twins.
     special: Vec<Postings<'a>>,
+    /// The numbers of words that may name the values, ascending.
+    words: Vec<usize>,
 }
 
 /// What was found about one product.
@@ -44,7 +48,11 @@ impl<'a> AttributeMatcher<'a> {
                 let words = if twins(word).is_empty() { vec![word] } else { twins(word).to_vec() };
                 words.iter().filter_map(|word| segment.postings_of(word)).collect()
             });
-            let asked = Asked { attribute, special };
+            let indexed = words_for(attribute).flat_map(content_words);
+            let mut words: Vec<usize> =
+                indexed.filter_map(|word| segment.terms.find(&word)).collect();
+            words.sort_unstable();
+            let asked = Asked { attribute, special, words };
             match groups.last_mut() {
                 Some(group) if group[0].attribute.words == attribute.words => group.push(asked),
                 _ => groups.push(vec![asked]),
@@ -55,14 +63,14 @@ impl<'a> AttributeMatcher<'a> {
     }
 
     /// How far a product agrees.
-    pub(super) fn of(&self, doc: DocId) -> Agreement {
+    pub(super) fn of(&self, doc: DocId, title: &[TitleWord]) -> Agreement {
         let product = self.segment.inferred.get(usize::from(doc)).attributes;
         let mut evidence = AttributeEvidence::default();
         let mut least: Option<f32> = None;
         for group in &self.groups {
             let each = group
                 .iter()
-                .map(|asked| (asked.attribute.attribute, asked.agreement(&product, doc)));
+                .map(|asked| (asked.attribute.attribute, asked.agreement(&product, doc, title)));
             let best = each.max_by(|(_, one), (_, other)| one.total_cmp(other));
             if let Some((attribute, agreement)) = best {
                 let sum = evidence.get_mut(attribute);
@@ -78,9 +86,12 @@ impl<'a> AttributeMatcher<'a> {
 }
 
 impl Asked<'_> {
-    fn agreement(&self, product: &ProductAttributes, doc: DocId) -> f32 {
+    fn agreement(&self, product: &ProductAttributes, doc: DocId, title: &[TitleWord]) -> f32 {
         let says = |postings: &Postings<'_>| postings.docs.binary_search(&doc).is_ok();
-        agreement(self.attribute, product, self.special.iter().any(says))
+        let names = |word: &TitleWord| self.words.binary_search(&word.term()).is_ok();
+        let says =
+            Says { special: self.special.iter().any(says), in_title: title.iter().any(names) };
+        agreement(self.attribute, product, says)
     }
 }
 

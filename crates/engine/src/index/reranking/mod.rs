@@ -5,7 +5,6 @@
 //! number of segments.
 
 mod attributes;
-mod categories;
 mod names;
 mod preference;
 mod word_matches;
@@ -15,14 +14,13 @@ use std::sync::Arc;
 use catalog::{
     analysis::{QueryTerms, for_each_title_word},
     fusion::{FusionParams, QueryProfile},
-    inference::{attributes::QueryAttributes, category::CategoryIndex},
-    reranking::{CategoryEvidence, Evidence, QueryEvidence},
+    inference::{attributes::QueryAttributes, category::QueryCategories},
+    reranking::{Evidence, QueryEvidence},
 };
 
 pub use self::preference::KindQuery;
 use self::{
     attributes::AttributeMatcher,
-    categories::category_evidence,
     names::NameMatcher,
     preference::{KindFit, KindMatcher, nearest},
     word_matches::WordMatcher,
@@ -50,8 +48,8 @@ pub struct RerankQuery<'a> {
     pub head: Option<usize>,
     /// The attributes that the query asks for.
     pub attributes: QueryAttributes,
-    /// The categories that the query may mean, with their probabilities.
-    pub categories: Vec<(CategoryIndex, f32)>,
+    /// The categories that the query may mean.
+    pub categories: QueryCategories,
     /// What the query asks for without its attributes; `None` if it is not that simple.
     pub kind: Option<KindQuery>,
     /// The vector of a word.
@@ -140,7 +138,7 @@ impl EvidenceReader<'_> {
             let coverage = words.coverage(title, one.doc);
             // A product without a vector is ranked by its words.
             let phrase_similarity = one.similarity.unwrap_or(one.lexical);
-            let agreement = attributes.of(one.doc);
+            let agreement = attributes.of(one.doc, title);
             let evidence = Evidence {
                 lexical: one.lexical,
                 similarity: if own.is_nan() { phrase_similarity } else { own },
@@ -158,10 +156,10 @@ impl EvidenceReader<'_> {
         }
     }
 
-    fn category(&self, live: &LiveSegment, doc: DocId) -> Option<CategoryEvidence> {
-        let asked = &self.query.categories;
-        let placed = live.segment.inferred.get(usize::from(doc)).category?;
-        (!asked.is_empty()).then(|| category_evidence(taxonomy(), asked, placed.category))
+    /// How likely the query means the category of a product; 0 if either is unknown.
+    fn category(&self, live: &LiveSegment, doc: DocId) -> f32 {
+        let likely = live.segment.inferred.get(usize::from(doc)).likely_category;
+        likely.map_or(0.0, |category| self.query.categories.agreement(taxonomy(), category))
     }
 
     /// What the candidates tell about the query as a whole.

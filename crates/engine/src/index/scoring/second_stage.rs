@@ -85,7 +85,9 @@ impl<'a> SecondStage<'a> {
         let of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
         let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
         let evidence = reader.read(&considered);
-        let relevant = are_relevant(&reranker, &results, &chosen, &evidence);
+        let certain: Vec<bool> =
+            chosen.iter().map(|at| results[*at].candidate.is_certain()).collect();
+        let relevant = reranker.are_relevant(&evidence, &certain);
         let keeps_rest = keeps_rest(search, &results, &chosen, &relevant);
         let is_rest = |one: &Ranked| keeps_rest && one.score >= first_stage.rest;
         let kept = results.iter().map(|one| is_rest(one) || one.candidate.is_certain());
@@ -93,7 +95,7 @@ impl<'a> SecondStage<'a> {
         for ((at, evidence), is_relevant) in chosen.into_iter().zip(evidence).zip(relevant) {
             let result = &mut results[at];
             let exact = if result.candidate.is_exact_title { EXACT_TITLE_BOOST } else { 0.0 };
-            result.score = rounded(reranker.score(&evidence)) + RERANKED_BOOST + exact;
+            result.score = reranker.score(&evidence) + RERANKED_BOOST + exact;
             result.evidence = Some(evidence);
             is_kept[at] = is_relevant;
         }
@@ -114,29 +116,6 @@ impl<'a> SecondStage<'a> {
         let semantic_weight = reranker.semantic_weight();
         Some(RerankPart { query: self.query, evidence, contributions, semantic_weight })
     }
-}
-
-/// The score that orders a candidate: rounded, so that a boost adds to it exactly.
-pub(super) fn rounded(score: f32) -> f32 {
-    const STEPS: f32 = 65_536.0;
-    (score * STEPS).round() / STEPS
-}
-
-/// Which candidates are relevant. A title that equals the query always is, and says nothing about
-/// how good the others could be.
-fn are_relevant(
-    reranker: &Reranker<'_>,
-    results: &[Ranked],
-    chosen: &[usize],
-    evidence: &[Evidence],
-) -> Vec<bool> {
-    let score = |evidence: &Evidence| reranker.contributions(evidence).without_preference();
-    let scores: Vec<f32> = evidence.iter().map(score).collect();
-    let is_certain = |at: &usize| results[*at].candidate.is_certain();
-    let others = chosen.iter().zip(&scores).filter(|(at, _)| !is_certain(at));
-    let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
-    let cutoff = reranker.relative_cutoff() * best;
-    chosen.iter().zip(scores).map(|(at, score)| score >= cutoff || is_certain(at)).collect()
 }
 
 /// Whether products beyond the candidates may be relevant.

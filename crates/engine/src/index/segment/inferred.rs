@@ -1,4 +1,4 @@
-//! What the texts of each product state: inferred attributes and category, in fifteen bytes.
+//! What the texts of each product state: inferred attributes and category, in seventeen bytes.
 
 use std::ops::Range;
 
@@ -23,6 +23,7 @@ pub(in crate::index) struct InferredColumn {
     attributes: Box<[[u8; ProductAttributes::BYTES]]>,
     categories: Box<[u16]>,
     confidences: Box<[u8]>,
+    likely_categories: Box<[u16]>,
 }
 
 impl InferredColumn {
@@ -30,9 +31,11 @@ impl InferredColumn {
     pub(in crate::index) fn get(&self, doc: usize) -> Inferred {
         let confidence = self.confidences[doc];
         let category = self.category_index(doc);
+        let likely = self.likely_categories[doc];
         Inferred {
             attributes: ProductAttributes::from_bytes(self.attributes[doc]),
             category: category.map(|category| category::Inferred { category, confidence }),
+            likely_category: (likely != NO_CATEGORY).then_some(CategoryIndex(likely)),
         }
     }
 
@@ -89,23 +92,26 @@ impl InferredColumn {
         size_of_val(&*self.attributes)
             + size_of_val(&*self.categories)
             + size_of_val(&*self.confidences)
+            + size_of_val(&*self.likely_categories)
     }
 }
 
 impl FromIterator<Inferred> for InferredColumn {
     fn from_iter<T: IntoIterator<Item = Inferred>>(products: T) -> Self {
-        let (mut attributes, mut categories, mut confidences) =
-            (Vec::new(), Vec::new(), Vec::new());
+        let (mut attributes, mut confidences) = (Vec::new(), Vec::new());
+        let (mut categories, mut likely_categories) = (Vec::new(), Vec::new());
         for product in products {
             attributes.push(product.attributes.to_bytes());
             let category = product.category;
             categories.push(category.map_or(NO_CATEGORY, |found| found.category.0));
             confidences.push(category.map_or(0, |found| found.confidence));
+            likely_categories.push(product.likely_category.map_or(NO_CATEGORY, |found| found.0));
         }
         Self {
             attributes: attributes.into(),
             categories: categories.into(),
             confidences: confidences.into(),
+            likely_categories: likely_categories.into(),
         }
     }
 }
@@ -126,6 +132,7 @@ mod tests {
                 category: CategoryIndex(category),
                 confidence: 87,
             }),
+            likely_category: category.map(CategoryIndex),
         };
         let products = [
             inferred("Green linen dress for women", Some(3)),
@@ -134,7 +141,7 @@ mod tests {
         ];
         let column: InferredColumn = products.into_iter().collect();
         assert!((0..3).all(|doc| column.get(doc) == products[doc]));
-        assert_eq!(column.memory_bytes(), 3 * 15);
+        assert_eq!(column.memory_bytes(), 3 * 17);
         for attribute in Attribute::ALL {
             for (doc, product) in products.iter().enumerate() {
                 let values = product.attributes.values.get(attribute);

@@ -112,7 +112,7 @@ pub struct ExplainedContributions {
     soft_coverage: f32,
     /// Whether the title names the thing.
     names: f32,
-    /// The category; negative for another one than the query asks for.
+    /// The category.
     category: f32,
     /// Attributes that the query asks for; negative for contradictions.
     attributes: f32,
@@ -137,7 +137,7 @@ pub struct ExplainedEvidence {
     head: f32,
     /// Agreement with what the query asks for.
     attributes: ExplainedAttributes,
-    /// The probability that the query means the product's category, or one above it; 0 if either is
+    /// The probability that the query means the product's category; 0 if either is
     /// unknown.
     category: f32,
 }
@@ -198,7 +198,7 @@ impl From<Evidence> for ExplainedEvidence {
                 size,
                 unasked_audience,
             },
-            category: evidence.category.map_or(0.0, |category| category.within),
+            category: evidence.category,
         }
     }
 }

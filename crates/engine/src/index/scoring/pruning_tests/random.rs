@@ -181,6 +181,7 @@ impl Random {
         Inferred {
             attributes: ProductAttributes::from_bytes(bytes),
             category: category.map(|category| category::Inferred { category, confidence: 90 }),
+            likely_category: category,
         }
     }
 

@@ -6,9 +6,10 @@ use std::cmp::Ordering;
 use catalog::{
     access::Visibility,
     explanation::Explanation,
-    inference::attributes::infer_query,
+    inference::{attributes::infer_query, category::QueryCategories},
     query_parser::{ParsedQuery, parse},
     ranking::Hit,
+    reranking::{RERANK_PARAMS, Reranker},
 };
 use proptest::prelude::*;
 
@@ -20,10 +21,7 @@ use super::{
 };
 use crate::index::{
     Plan, QueryKind, RerankQuery, Snapshot, head_term,
-    scoring::{
-        Effort,
-        second_stage::{RERANKED, rounded},
-    },
+    scoring::{Effort, second_stage::RERANKED},
 };
 
 const EFFORT: Effort = Effort { exact: true, threads: 1 };
@@ -37,7 +35,7 @@ fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
         term_vectors: vec![None; terms.terms().len()],
         head: head_term(&parsed.sentence, terms),
         attributes: infer_query(&parsed.sentence),
-        categories: Vec::new(),
+        categories: QueryCategories::default(),
         kind: None,
         word_vectors: None,
     };
@@ -46,7 +44,10 @@ fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
 
 /// The order of results that were all rescored.
 fn by_score(found: &Matches, one: &Hit, other: &Hit) -> Ordering {
-    let score = |hit: &Hit| rounded(found.explanations[&hit.product].score);
+    let score = |hit: &Hit| {
+        let part = found.explanations[&hit.product].rerank.expect("it was rescored");
+        Reranker::new(&RERANK_PARAMS, &part.query).score(&part.evidence)
+    };
     score(other).total_cmp(&score(one)).then_with(|| one.product.cmp(&other.product))
 }
 

@@ -1,0 +1,60 @@
+//! The categories that a query may mean.
+
+use super::taxonomy::{CategoryIndex, Taxonomy};
+
+/// What a query may mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QueryCategories {
+    likely: Vec<(CategoryIndex, f32)>,
+    /// Of the levels two and three, ascending by category.
+    shares: Vec<Share>,
+}
+
+/// How likely a query means a category.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Share {
+    category: CategoryIndex,
+    share: f32,
+    /// Whether a few of the categories below it are likely, and not all of them a little.
+    is_decided: bool,
+}
+
+impl Share {
+    /// `below` are the likely ones of the categories directly below it.
+    pub(super) fn new(category: CategoryIndex, share: f32, below: &[(CategoryIndex, f32)]) -> Self {
+        let likely: f32 = below.iter().map(|(_, share)| share).sum();
+        Self { category, share, is_decided: likely >= share / 2.0 }
+    }
+}
+
+impl QueryCategories {
+    pub(super) fn new(likely: Vec<(CategoryIndex, f32)>, mut shares: Vec<Share>) -> Self {
+        shares.sort_by_key(|share| share.category);
+        Self { likely, shares }
+    }
+
+    /// Likely categories with their probabilities, the most likely first, none of them below
+    /// another.
+    pub fn likely(&self) -> &[(CategoryIndex, f32)] {
+        &self.likely
+    }
+
+    /// How likely the query means the category of a product, from 0 to 1: the mean of the levels two
+    /// and three. Deeper levels tell too little: "pants" may be trousers of any cut.
+    pub fn agreement(&self, taxonomy: &Taxonomy, product: CategoryIndex) -> f32 {
+        let above = taxonomy.level_two(product);
+        let Some(two) = self.find(above) else { return 0.0 };
+        let mut ancestors = taxonomy.ancestors(product);
+        match ancestors.find(|one| taxonomy.parent(*one) == Some(above)) {
+            Some(three) if two.is_decided => {
+                (two.share + self.find(three).map_or(0.0, |three| three.share)) / 2.0
+            }
+            _ => two.share,
+        }
+    }
+
+    fn find(&self, category: CategoryIndex) -> Option<Share> {
+        let at = self.shares.binary_search_by_key(&category, |share| share.category).ok()?;
+        Some(self.shares[at])
+    }
+}
