@@ -5,6 +5,7 @@
 #   CATALOGS=DIR    the mixed store of the everyday requests (default ../shared/catalogs)
 #   SHOPKEEPER=FILE the binary (default target/release/shopkeeper)
 #   EVAL_STORE=postgres  searches inside a PostgreSQL of our own, as shops too large for memory are
+#   EVAL_LANGUAGES=1     measures queries in other languages and shops written in them too
 #   Arguments go to `shopkeeper eval`, such as --vectors instant or --model-kind off.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -74,6 +75,16 @@ measure demo "$demo" demo/requests.tsv "$@"
 measure "demo, composed" "$demo" judgments/demo-composed.tsv --relevant-from 2 "$@"
 measure "market, composed" judgments/market.jsonl judgments/market-composed.tsv --relevant-from 2 "$@"
 measure "market, held out" judgments/market.jsonl judgments/market-held-out.tsv --relevant-from 2 "$@"
+if [[ -n ${EVAL_LANGUAGES:-} ]]; then
+    for language in en:English de:German fr:French es:Spanish it:Italian pt:Portuguese nl:Dutch \
+        pl:Polish ru:Russian ja:Japanese zh:Chinese; do
+        measure "demo in ${language#*:}" "$demo" "judgments/languages/${language%:*}.tsv" "$@"
+    done
+    for language in de:German fr:French es:Spanish ja:Japanese; do
+        shop=judgments/languages/shop-${language%:*}
+        measure "${language#*:} shop" "$shop.jsonl" "$shop.tsv" "$@"
+    done
+fi
 
 echo
 if ((${#missing[@]})); then
