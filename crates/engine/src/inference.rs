@@ -71,7 +71,7 @@ pub(crate) fn stored_or_inferred(
 mod tests {
     use catalog::{
         attributes::{AttributeName, AttributeValue},
-        inference::{attributes::Attribute, category},
+        inference::{MAX_RESEMBLANCE, attributes::Attribute, category, resemblance},
     };
 
     use super::*;
@@ -119,5 +119,18 @@ mod tests {
         let category = category::CategoryIndex(u16::MAX - 1);
         let category = Some(category::Inferred { category, confidence: 90 });
         assert_eq!(read(Some(&Inferred { category, ..other }.to_bytes())), own);
+    }
+
+    #[test]
+    fn a_sofa_in_another_color_resembles_a_sofa_more_than_curtains_in_the_same_one() {
+        let texts = |title: &str| infer(title, "", Attributes::none());
+        let to_sofa = |title: &str| {
+            resemblance(taxonomy(), &texts("Navy velvet sofa for adults"), &texts(title))
+        };
+        assert_eq!(to_sofa("Navy velvet sofa"), MAX_RESEMBLANCE);
+        assert!(to_sofa("Grey leather sofa") > to_sofa("Navy velvet curtains"));
+        let coat = texts("Waterproof coat for women");
+        let to_coat = |title: &str| resemblance(taxonomy(), &coat, &texts(title));
+        assert!(to_coat("Waterproof coat") > to_coat("Waterproof coat for dogs"));
     }
 }

@@ -2,7 +2,9 @@
 
 pub mod attributes;
 pub mod category;
+mod resemblance;
 
+pub use self::resemblance::{MAX_RESEMBLANCE, resemblance};
 use self::{
     attributes::{Attribute, ProductAttributes},
     category::CategoryIndex,

@@ -15,7 +15,7 @@ use catalog::{
     facets::{CategoryCount, CategoryFacet},
     filter::ProductFilter,
     fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
-    inference::{Inferred, attributes::Attribute, category::CategoryIndex},
+    inference::{Inferred, attributes::Attribute, category::CategoryIndex, resemblance},
     price::Money,
     product::ProductId,
     ranking::{
@@ -229,11 +229,14 @@ impl Reference {
 
     /// Every product that is similar to another, most similar first.
     pub(super) fn similar(&self, number: u64, visibility: Visibility) -> Vec<Hit> {
-        let own = self.0.get(&number).and_then(|product| product.vector.as_ref());
+        let product = self.0.get(&number);
+        let own = product.and_then(|product| Some((product.vector.as_ref()?, &product.inferred)));
         let others = self.visible(visibility).into_iter().filter(|(other, _)| *other != id(number));
         let near = others.filter_map(|(other, product)| {
-            let cosine = product.similarity(own?.numbers())?;
-            let hit = Hit { product: other, version: product.version, score: Score(cosine) };
+            let (vector, inferred) = own?;
+            let cosine = product.similarity(vector.numbers())?;
+            let score = Score(cosine + resemblance(taxonomy(), inferred, &product.inferred));
+            let hit = Hit { product: other, version: product.version, score };
             (cosine >= FUSION_PARAMS.min_similarity).then_some(hit)
         });
         let mut near: Vec<_> = near.collect();

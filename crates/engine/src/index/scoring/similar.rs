@@ -1,21 +1,26 @@
-//! Similar products: the nearest neighbours of a product's own vector. Sketches prune by the least
-//! similarity of [`catalog::fusion::FusionParams`], with the error budget of [`super`].
+//! Similar products: the nearest neighbours of a product's own vector, ordered by cosine and
+//! [`resemblance`]. Sketches prune by the least similarity of [`catalog::fusion::FusionParams`], with
+//! the error budget of [`super`].
 
 use catalog::{
     access::Visibility,
     fusion::FUSION_PARAMS,
+    inference::{Inferred, MAX_RESEMBLANCE, resemblance},
     product::ProductId,
     ranking::{Hit, Score, TopK},
 };
 
 use super::search::SKETCHED_FROM;
-use crate::index::{
-    bits::{BLOCK, ones},
-    dense::{QueryVector, SimilarityEstimate},
-    segment::LiveSegment,
+use crate::{
+    index::{
+        bits::{BLOCK, ones},
+        dense::{QueryVector, SimilarityEstimate},
+        segment::LiveSegment,
+    },
+    inference::taxonomy,
 };
 
-/// The visible products that are nearest to this one, without itself. Empty if the product has no
+/// The visible products that are most similar to this one, without itself. Empty if the product has no
 /// vector.
 pub(in crate::index) fn similar(
     segments: &[LiveSegment],
@@ -23,7 +28,7 @@ pub(in crate::index) fn similar(
     visibility: Visibility,
     limit: usize,
 ) -> Vec<Hit> {
-    let Some(query) = vector_of(segments, id) else { return Vec::new() };
+    let Some((query, own)) = own(segments, id) else { return Vec::new() };
     let least = FUSION_PARAMS.min_similarity;
     let mut nearest = TopK::new(limit);
     let products: usize = segments.iter().map(|live| live.visible_count(visibility)).sum();
@@ -44,9 +49,11 @@ pub(in crate::index) fn similar(
             }
             for (doc, cosine) in near {
                 let product = segment.ids[doc];
-                if cosine >= least && nearest.may_keep(cosine) && product != id {
+                let may_be_kept = nearest.may_keep(cosine + MAX_RESEMBLANCE);
+                if cosine >= least && may_be_kept && product != id {
                     let version = live.columns().version(doc);
-                    nearest.offer(Hit { product, version, score: Score(cosine) });
+                    let score = cosine + resemblance(taxonomy(), &own, &segment.inferred.get(doc));
+                    nearest.offer(Hit { product, version, score: Score(score) });
                 }
             }
         }
@@ -54,8 +61,9 @@ pub(in crate::index) fn similar(
     nearest.into_page(0)
 }
 
-/// The vector of a product, as a query.
-fn vector_of(segments: &[LiveSegment], id: ProductId) -> Option<QueryVector> {
+/// The vector of a product, as a query, and what is inferred about it.
+fn own(segments: &[LiveSegment], id: ProductId) -> Option<(QueryVector, Inferred)> {
     let (doc, live) = segments.iter().find_map(|live| Some((live.find(id)?, live)))?;
-    QueryVector::of_quantised(live.vectors().get(doc)?.into())
+    let vector = QueryVector::of_quantised(live.vectors().get(doc)?.into())?;
+    Some((vector, live.segment.inferred.get(doc)))
 }
