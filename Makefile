@@ -20,8 +20,8 @@ quick: lint ## While you work: formatting, clippy, unit tests, the contract on S
 	cargo test --workspace --locked --lib
 	cargo test --workspace --locked --test contract
 
-# The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. Tests are built
-# while clippy runs, in another folder: cargo locks the one it builds in.
+# The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. What compiles
+# goes first and one after another: in one folder, what clippy needs is built once.
 SUITES := lint docs test-build test-tools deny guide unit contract-postgres api-test mcp-test client-test browser-test docs-test
 SUITE_JOBS ?= 2
 
@@ -32,18 +32,16 @@ suite-%:
 	@scripts/suite.sh $*
 
 suite-docs: suite-lint
+suite-test-build: suite-docs
 suite-unit suite-contract-postgres suite-api-test suite-mcp-test suite-client-test suite-browser-test suite-docs-test: suite-test-build suite-test-tools
-
-# Checked in a folder of their own, so that they do not wait for the tests to be built.
-CHECKED := --target-dir target/checked
 
 lint: ## Formatting and clippy; the fuzz targets of the parsers compile
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked $(CHECKED) -- -D warnings
-	cargo check --locked --manifest-path fuzz/Cargo.toml $(CHECKED)
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo check --locked --manifest-path fuzz/Cargo.toml --target-dir target
 
 docs: ## The code's documentation, without warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked $(CHECKED)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
 test-build: ## Compile all tests
 	cargo test --workspace --all-targets --locked --no-run
