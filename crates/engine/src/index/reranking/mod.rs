@@ -107,6 +107,30 @@ pub(super) struct EvidenceReader<'a> {
 }
 
 impl EvidenceReader<'_> {
+    /// Which products agree with every attribute that the query asks for and are close to its
+    /// category: they are candidates whatever their score. Given by segment.
+    pub(super) fn fits(&self, products: impl Iterator<Item = (usize, DocId)>) -> Vec<bool> {
+        /// The least agreement, so that a mere mention of a word counts.
+        const MIN_AGREEMENT: f32 = 0.4;
+        /// The least probability that the query means the product's category.
+        const MIN_CATEGORY: f32 = 0.25;
+        let mut matcher: Option<(usize, AttributeMatcher<'_>)> = None;
+        let fits = products.map(|(segment, doc)| {
+            let live = &self.segments[segment];
+            let (_, attributes) = match matcher.take_if(|(of, _)| *of == segment) {
+                Some(known) => matcher.insert(known),
+                None => {
+                    let new = AttributeMatcher::new(&self.query.attributes, &live.segment);
+                    matcher.insert((segment, new))
+                }
+            };
+            let title = live.segment.title_words.of(usize::from(doc));
+            attributes.of(doc, title).least >= MIN_AGREEMENT
+                && self.category(live, doc) >= MIN_CATEGORY
+        });
+        fits.collect()
+    }
+
     /// The evidence about each candidate, in their order, which is by segment.
     pub(super) fn read(&self, candidates: &[Considered]) -> Vec<Evidence> {
         let mut found: Vec<Found> = Vec::with_capacity(candidates.len());

@@ -1,12 +1,13 @@
 //! The second stage: rescores the best candidates of the first with all evidence.
 //!
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
-//! that pass it. They are relevant if their score without preference reaches a fraction of the best
+//! that pass it, those before all others that agree with every attribute of the query and are close
+//! to its category ([`EvidenceReader::fits`]), whatever their score. They are relevant if their score without preference reaches a fraction of the best
 //! such score, and come before all others, ordered by the score of the second stage.
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
-//! [`EDGE`] candidates with the lowest score of the first stage, at least half. If no product reaches
+//! [`EDGE`] candidates chosen last, at least half. If no product reaches
 //! the usual absolute cut-off of the first stage, nothing is relevant, except what the query
 //! identifies by its key or its whole title, which always is.
 //!
@@ -76,11 +77,12 @@ impl<'a> SecondStage<'a> {
         if first_stage.best < first_stage.any {
             results.retain(|one| one.candidate.is_certain());
         }
-        let chosen = best(search, &results);
-        let considered: Vec<Considered> =
-            chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
         let (segments, lexical, terms) = (search.segments, search.lexical, search.terms);
         let reader = EvidenceReader { segments, query, lexical, terms };
+        let order = Order { search, fits: fits(&reader, &results) };
+        let chosen = order.best(&results);
+        let considered: Vec<Considered> =
+            chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
         let plan: &'a Plan<'a> = search.plan;
         let of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
         let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
@@ -88,7 +90,7 @@ impl<'a> SecondStage<'a> {
         let certain: Vec<bool> =
             chosen.iter().map(|at| results[*at].candidate.is_certain()).collect();
         let relevant = reranker.are_relevant(&evidence, &certain);
-        let keeps_rest = keeps_rest(search, &results, &chosen, &relevant);
+        let keeps_rest = order.keeps_rest(&results, &chosen, &relevant);
         let is_rest = |one: &Ranked| keeps_rest && one.score >= first_stage.rest;
         let kept = results.iter().map(|one| is_rest(one) || one.candidate.is_certain());
         let mut is_kept: Vec<bool> = kept.collect();
@@ -118,39 +120,55 @@ impl<'a> SecondStage<'a> {
     }
 }
 
-/// Whether products beyond the candidates may be relevant.
-fn keeps_rest(
-    search: &RelevanceSearch<'_, '_>,
-    results: &[Ranked],
-    chosen: &[usize],
-    relevant: &[bool],
-) -> bool {
-    if chosen.len() == results.len() {
-        return false;
+/// Which results are candidates whatever their score; empty if all of them are candidates.
+fn fits(reader: &EvidenceReader<'_>, results: &[Ranked]) -> Vec<bool> {
+    if results.len() <= RERANKED || reader.query.attributes.is_empty() {
+        return Vec::new();
     }
-    let mut edge: Vec<_> = chosen.iter().zip(relevant).collect();
-    edge.sort_by(|(one, _), (other, _)| by_score(search, &results[**other], &results[**one]));
-    edge.truncate(EDGE);
-    2 * edge.iter().filter(|(_, is_relevant)| **is_relevant).count() >= edge.len()
+    let place = |one: &Ranked| (one.candidate.segment as usize, one.candidate.doc);
+    reader.fits(results.iter().map(place))
 }
 
-/// The order of the first stage: best score first, then the smaller id.
-fn by_score(search: &RelevanceSearch<'_, '_>, one: &Ranked, other: &Ranked) -> Ordering {
-    let id = |ranked: &Ranked| ranked.candidate.product(search.segments);
-    other.score.total_cmp(&one.score).then_with(|| id(one).cmp(&id(other)))
+/// The order in which results become candidates.
+struct Order<'s, 'a, 'n> {
+    search: &'s RelevanceSearch<'a, 'n>,
+    /// For each result; empty if none goes first.
+    fits: Vec<bool>,
 }
 
-/// The places of the best results, ascending: by score, then by id.
-fn best(search: &RelevanceSearch<'_, '_>, results: &[Ranked]) -> Vec<usize> {
-    let mut places: Vec<usize> = (0..results.len()).collect();
-    if places.len() > RERANKED {
-        places.select_nth_unstable_by(RERANKED, |one, other| {
-            by_score(search, &results[*one], &results[*other])
-        });
-        places.truncate(RERANKED);
-        places.sort_unstable();
+impl Order<'_, '_, '_> {
+    /// What fits first, then the best score, then the smaller id.
+    fn compare(&self, results: &[Ranked], one: usize, other: usize) -> Ordering {
+        let fits = |at: usize| self.fits.get(at).copied().unwrap_or(false);
+        let id = |at: usize| results[at].candidate.product(self.search.segments);
+        fits(other)
+            .cmp(&fits(one))
+            .then_with(|| results[other].score.total_cmp(&results[one].score))
+            .then_with(|| id(one).cmp(&id(other)))
     }
-    places
+
+    /// The places of the candidates, ascending.
+    fn best(&self, results: &[Ranked]) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..results.len()).collect();
+        if places.len() > RERANKED {
+            places
+                .select_nth_unstable_by(RERANKED, |one, other| self.compare(results, *one, *other));
+            places.truncate(RERANKED);
+            places.sort_unstable();
+        }
+        places
+    }
+
+    /// Whether products beyond the candidates may be relevant.
+    fn keeps_rest(&self, results: &[Ranked], chosen: &[usize], relevant: &[bool]) -> bool {
+        if chosen.len() == results.len() {
+            return false;
+        }
+        let mut edge: Vec<_> = chosen.iter().zip(relevant).collect();
+        edge.sort_by(|(one, _), (other, _)| self.compare(results, **other, **one));
+        edge.truncate(EDGE);
+        2 * edge.iter().filter(|(_, is_relevant)| **is_relevant).count() >= edge.len()
+    }
 }
 
 impl Considered {

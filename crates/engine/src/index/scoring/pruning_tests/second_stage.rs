@@ -6,10 +6,14 @@ use std::cmp::Ordering;
 use catalog::{
     access::Visibility,
     explanation::Explanation,
-    inference::{attributes::infer_query, category::QueryCategories},
+    fusion::Cutoff,
+    inference::{
+        attributes::{Says, agreement, infer_query},
+        category::QueryCategories,
+    },
     query_parser::{ParsedQuery, parse},
     ranking::Hit,
-    reranking::{RERANK_PARAMS, Reranker},
+    reranking::{RERANK_PARAMS, RelativeCutoff, Reranker},
 };
 use proptest::prelude::*;
 
@@ -19,9 +23,12 @@ use super::{
     random::Random,
     search,
 };
-use crate::index::{
-    Plan, QueryKind, RerankQuery, Snapshot, head_term,
-    scoring::{Effort, second_stage::RERANKED},
+use crate::{
+    index::{
+        Plan, QueryKind, RerankQuery, Snapshot, head_term,
+        scoring::{Effort, second_stage::RERANKED},
+    },
+    inference::{category_model, taxonomy},
 };
 
 const EFFORT: Effort = Effort { exact: true, threads: 1 };
@@ -145,4 +152,43 @@ fn the_product_with_the_key_comes_first() {
         let found = search(&catalog, &snapshot, &plan, &parsed, EFFORT);
         assert_eq!(found.hits[0].product.get(), *number, "{key}");
     }
+}
+
+/// Products that agree with every attribute and are close to the category are candidates, however
+/// low the first stage ranks them.
+#[test]
+fn what_fits_the_attributes_and_the_category_is_a_candidate() {
+    let mut random = Random(11);
+    let catalog = random.catalog(3_000, 64);
+    let numbers: Vec<u64> = catalog.reference.0.keys().copied().collect();
+    let snapshot = catalog.index(&numbers, 1_000).snapshot();
+    let (_, vector) = random.query(64);
+    let parsed = parse("wool lamp");
+    let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+    let mut plan = with_second_stage(plan, &parsed);
+    // Nothing is cut off.
+    let nothing = Cutoff { absolute: 0.0, relative: 0.0 };
+    let fusion = &mut plan.tuning.fusion;
+    (fusion.lexical_cutoff, fusion.dense_cutoff) = (nothing, nothing);
+    (fusion.candidate_lexical_cutoff, fusion.candidate_dense_cutoff) = (nothing, nothing);
+    plan.tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0 };
+    let rerank = plan.rerank.as_mut().expect("there is a second stage");
+    rerank.categories = category_model().infer_query("shirt");
+    let (attributes, categories) = (rerank.attributes.clone(), rerank.categories.clone());
+    assert_eq!(attributes.len(), 1);
+
+    let found = search(&catalog, &snapshot, &plan, &parsed, EFFORT);
+    let fits = |hit: &&Hit| {
+        let product = &catalog.reference.0[&hit.product.get()].inferred;
+        let agrees = |one| agreement(one, &product.attributes, Says::default()) >= 0.4;
+        let likely = |category| categories.agreement(taxonomy(), category) >= 0.25;
+        attributes.iter().all(agrees) && product.likely_category.is_some_and(likely)
+    };
+    let fitting: Vec<_> = found.hits.iter().filter(fits).collect();
+    let counts = (fitting.len(), found.total);
+    assert!(counts.0 > 5 && counts.0 < RERANKED && counts.1 > RERANKED, "{counts:?}");
+    let is_rescored = |hit: &&Hit| found.explanations[&hit.product].rerank.is_some();
+    assert!(fitting.iter().all(is_rescored));
+    let unfit = found.hits.iter().filter(|hit| !is_rescored(hit));
+    assert!(unfit.count() > 0, "not every result is a candidate");
 }
