@@ -27,7 +27,7 @@ pub struct Says {
     pub in_title: bool,
 }
 
-/// Single words, lower-case, that may name what a query asks for.
+/// Single words, as they are indexed, that may name what a query asks for.
 pub fn words_for(query: &QueryAttribute) -> impl Iterator<Item = &'static str> {
     lexicon::words_for(query.attribute, accepted(query.attribute, query.values))
 }

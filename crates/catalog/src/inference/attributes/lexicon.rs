@@ -11,7 +11,7 @@ use super::{
     reading::Reading,
     values::{Attribute, InferredAttributes},
 };
-use crate::analysis::singular;
+use crate::analysis::{content_words, singular};
 
 /// Phrases: `values`, `certainty`, `kind` (general or special), words separated by `|`.
 const PHRASES: [&str; 6] = [
@@ -273,9 +273,9 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
 }
 
-/// Single words for each value of each attribute.
-static WORDS_FOR: LazyLock<HashMap<(Attribute, u64), Vec<&'static str>>> = LazyLock::new(|| {
-    let mut all: HashMap<(Attribute, u64), Vec<&'static str>> = HashMap::new();
+/// Single words for each value of each attribute, as they are indexed.
+static WORDS_FOR: LazyLock<HashMap<(Attribute, u64), Vec<Box<str>>>> = LazyLock::new(|| {
+    let mut all: HashMap<(Attribute, u64), Vec<Box<str>>> = HashMap::new();
     for (word, info) in WORDS.iter() {
         let alone = info.entries.iter().filter(|entry| entry.rest.is_empty());
         for meaning in alone.flat_map(|entry| &entry.meanings) {
@@ -285,17 +285,17 @@ static WORDS_FOR: LazyLock<HashMap<(Attribute, u64), Vec<&'static str>>> = LazyL
             }
             let values = meaning.values.get(attribute);
             for bit in (0..u64::BITS).map(|at| 1 << at).filter(|bit| values & bit != 0) {
-                all.entry((attribute, bit)).or_default().push(*word);
+                all.entry((attribute, bit)).or_default().extend(content_words(word));
             }
         }
     }
     all
 });
 
-/// Single words that may name one of these values.
+/// Single words that may name one of these values, as they are indexed.
 pub(super) fn words_for(attribute: Attribute, values: u64) -> impl Iterator<Item = &'static str> {
     let bits = (0..u64::BITS).map(|at| 1 << at).filter(move |bit| values & bit != 0);
-    bits.filter_map(move |bit| WORDS_FOR.get(&(attribute, bit))).flatten().copied()
+    bits.filter_map(move |bit| WORDS_FOR.get(&(attribute, bit))).flatten().map(|word| &**word)
 }
 
 /// The values of an attribute that a text of nothing else names.

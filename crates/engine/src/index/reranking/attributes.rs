@@ -1,7 +1,6 @@
 //! How far products agree with the attributes that a query asks for.
 
 use catalog::{
-    analysis::content_words,
     inference::attributes::{
         Attribute, ProductAttributes, QueryAttribute, QueryAttributes, Says, agreement, twins,
         words_for,
@@ -48,9 +47,8 @@ impl<'a> AttributeMatcher<'a> {
                 let words = if twins(word).is_empty() { vec![word] } else { twins(word).to_vec() };
                 words.iter().filter_map(|word| segment.postings_of(word)).collect()
             });
-            let indexed = words_for(attribute).flat_map(content_words);
-            let mut words: Vec<usize> =
-                indexed.filter_map(|word| segment.terms.find(&word)).collect();
+            let words = words_for(attribute).filter_map(|word| segment.terms.find(word));
+            let mut words: Vec<usize> = words.collect();
             words.sort_unstable();
             let asked = Asked { attribute, special, words };
             match groups.last_mut() {
