@@ -1,108 +1,133 @@
-//! Phrase tables with longest-match lookup.
+//! Phrase tables with longest-match lookup by hash of the first word.
 //!
-//! A phrase is written as folded tokens with one space between them; signs are tokens of their own
-//! (`"< ="`, `"w / o"`).
+//! A phrase is a sequence of folded tokens; signs are tokens of their own (`<=` is `<` and `=`).
 
+use std::{
+    collections::{HashMap, HashSet},
+    hash::{BuildHasherDefault, Hasher},
+};
+
+use super::{
+    languages::{Language, Mark, Rule},
+    query_tokens::QueryTokens,
+};
 use crate::lexer::Tokens;
 
 /// A table of phrases, each with a value.
-pub(super) struct Lexicon<T: 'static> {
-    /// Sorted by first word.
-    entries: Vec<Entry<T>>,
+pub(super) struct Lexicon<T> {
+    /// By first word. The longest phrases come first, and among those of one length the earlier
+    /// languages.
+    entries: HashMap<Box<str>, Vec<Entry<T>>, WordHash>,
 }
 
 struct Entry<T> {
-    first: &'static str,
-    rest: Vec<&'static str>,
+    /// The words after the first.
+    rest: Box<[Box<str>]>,
     value: T,
+    restriction: Restriction,
 }
 
-impl<T> Entry<T> {
-    fn new(phrase: &'static str, value: T) -> Self {
-        let mut words = phrase.split(' ');
-        Self { first: words.next().unwrap_or_default(), rest: words.collect(), value }
-    }
+/// Where a phrase counts; see [`Mark`].
+enum Restriction {
+    None,
+    AsWritten(Box<str>),
+    In(Language),
 }
 
 impl<T: Copy> Lexicon<T> {
-    pub(super) fn of(tables: &[&[(&'static str, T)]]) -> Self {
-        let entries = tables.iter().flat_map(|table| table.iter());
-        Self::sorted(entries.map(|(phrase, value)| Entry::new(phrase, *value)).collect())
-    }
-
-    /// From lists of phrases with the same value, separated by `|`.
-    pub(super) fn of_lists(lists: &[(&'static str, T)]) -> Self {
-        let each = |(list, value): &(&'static str, T)| {
-            let value = *value;
-            list.split('|').map(move |phrase| Entry::new(phrase.trim(), value))
-        };
-        Self::sorted(lists.iter().flat_map(each).collect())
-    }
-
-    fn sorted(mut entries: Vec<Entry<T>>) -> Self {
-        entries.sort_by_key(|entry| entry.first);
+    pub(super) fn of_rules(rules: impl Iterator<Item = (Rule, T)>) -> Self {
+        let mut entries: HashMap<Box<str>, Vec<Entry<T>>, WordHash> = HashMap::default();
+        for (rule, value) in rules {
+            let mut words = folded(rule.phrase);
+            if words.is_empty() {
+                continue;
+            }
+            let first = words.remove(0);
+            let restriction = match rule.mark {
+                Mark::None => Restriction::None,
+                Mark::AsWritten => Restriction::AsWritten(rule.phrase.to_lowercase().into()),
+                Mark::NeedsContext => Restriction::In(rule.language),
+            };
+            let entry = Entry { rest: words.into(), value, restriction };
+            entries.entry(first).or_default().push(entry);
+        }
+        for same_first in entries.values_mut() {
+            same_first.sort_by_key(|entry| std::cmp::Reverse(entry.rest.len()));
+        }
         Self { entries }
     }
 
     /// The value of the longest phrase that begins at a token, and its exclusive end.
-    pub(super) fn longest_at(&self, tokens: &Tokens, at: usize) -> Option<(T, usize)> {
-        let mut longest: Option<(T, usize)> = None;
-        for entry in self.beginning_with(tokens.word(at)) {
-            let end = at + 1 + entry.rest.len();
-            let matches =
-                entry.rest.iter().zip(at + 1..).all(|(word, at)| tokens.word(at) == *word);
-            if matches && longest.is_none_or(|(_, so_far)| end > so_far) {
-                longest = Some((entry.value, end));
-            }
-        }
-        longest
-    }
-
-    fn beginning_with(&self, word: &str) -> &[Entry<T>] {
-        let start = self.entries.partition_point(|entry| entry.first < word);
-        let len = self.entries[start..].iter().take_while(|entry| entry.first == word).count();
-        if word.is_empty() { &[] } else { &self.entries[start..start + len] }
-    }
-
-    #[cfg(test)]
-    pub(super) fn phrases(&self) -> Vec<String> {
-        let phrase = |entry: &Entry<T>| {
-            let words: Vec<_> =
-                [entry.first].into_iter().chain(entry.rest.iter().copied()).collect();
-            words.join(" ")
+    pub(super) fn longest_at(&self, tokens: &QueryTokens, at: usize) -> Option<(T, usize)> {
+        let entries = self.entries.get(tokens.word(at))?;
+        let matches = |entry: &&Entry<T>| {
+            entry.rest.iter().zip(at + 1..).all(|(word, at)| tokens.word(at) == &**word)
+                && entry.restriction.allows(tokens, at, entry.rest.len())
         };
-        self.entries.iter().map(phrase).collect()
+        let entry = entries.iter().find(matches)?;
+        Some((entry.value, at + 1 + entry.rest.len()))
     }
+
+    /// Whether a phrase begins at a token.
+    pub(super) fn is_at(&self, tokens: &QueryTokens, at: usize) -> bool {
+        self.longest_at(tokens, at).is_some()
+    }
+}
+
+impl Restriction {
+    /// Whether a phrase counts that begins at a token and has `more` others.
+    fn allows(&self, tokens: &QueryTokens, at: usize, more: usize) -> bool {
+        match self {
+            Self::None => true,
+            Self::AsWritten(phrase) => tokens.raw(at, at + 1 + more).to_lowercase() == **phrase,
+            Self::In(language) => tokens.may_be_in(*language),
+        }
+    }
+}
+
+/// The folded tokens of a phrase.
+pub(super) fn folded(phrase: &str) -> Vec<Box<str>> {
+    let tokens = Tokens::of(phrase);
+    (0..tokens.len()).map(|at| tokens.word(at).into()).collect()
 }
 
 /// A set of single words.
-pub(super) struct WordSet(Vec<&'static str>);
+pub(super) struct WordSet(HashSet<Box<str>, WordHash>);
 
 impl WordSet {
-    /// From lists of words separated by spaces.
-    pub(super) fn of(lists: &[&'static str]) -> Self {
-        let mut words: Vec<_> = lists.iter().flat_map(|list| list.split_whitespace()).collect();
-        words.sort_unstable();
-        Self(words)
+    pub(super) fn of(words: impl Iterator<Item = &'static str>) -> Self {
+        Self(words.map(|word| folded(word).concat().into()).collect())
     }
 
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.0.binary_search(&word).is_ok()
+        self.0.contains(word)
     }
 
-    #[cfg(test)]
-    pub(super) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().copied()
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|word| &**word)
     }
 }
 
-/// Asserts that phrases are written in folded form.
-#[cfg(test)]
-pub(super) fn assert_folded(phrases: Vec<String>) {
-    for phrase in phrases {
-        let tokens = Tokens::of(&phrase);
-        let words: Vec<_> = (0..tokens.len()).map(|at| tokens.word(at)).collect();
-        assert_eq!(words.join(" "), phrase);
+type WordHash = BuildHasherDefault<Fnv>;
+
+/// FNV-1a: fast for short words. The tables are fixed, so no query can make their keys collide.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
@@ -112,12 +137,31 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_matches() {
-        let lexicon = Lexicon::of_lists(&[("less than|under", 1), ("less", 2), ("under the", 3)]);
-        let found = |text| lexicon.longest_at(&Tokens::of(text), 0);
+        let rule = |phrase| Rule {
+            language: Language::English,
+            section: "cue",
+            meaning: "under",
+            phrase,
+            mark: Mark::None,
+        };
+        let rules = [("less", 2), ("less than", 1), ("under", 1), ("under the", 3)];
+        let rules = rules.into_iter().map(|(phrase, value)| (rule(phrase), value));
+        let lexicon = Lexicon::of_rules(rules);
+        let found = |text| lexicon.longest_at(&QueryTokens::of(text), 0);
         assert_eq!(found("less than 5"), Some((1, 2)));
         assert_eq!(found("less is more"), Some((2, 1)));
         assert_eq!(found("Under the bed"), Some((3, 2)));
         assert_eq!(found("underwear"), None);
         assert_eq!(found(""), None);
+    }
+
+    #[test]
+    fn a_marked_phrase_matches_with_its_accents_only() {
+        let mark = Mark::AsWritten;
+        let (language, section, meaning) = (Language::German, "lead", "for");
+        let rule = Rule { language, section, meaning, phrase: "für", mark };
+        let lexicon = Lexicon::of_rules([(rule, ())].into_iter());
+        let is_found = |text| lexicon.is_at(&QueryTokens::of(text), 0);
+        assert!(is_found("für 50") && is_found("FÜR 50") && !is_found("fur 50"));
     }
 }

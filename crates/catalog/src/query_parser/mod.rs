@@ -8,14 +8,16 @@
 //! Where a phrase may mean something else than a condition, the rules abstain: a missed condition
 //! costs a few irrelevant results, an invented one hides what the shopper looks for.
 //!
-//! The text is tokenised by [`crate::lexer`], the phrases of the rules are in [`lexicon`] tables,
-//! and rules run in a fixed order, each on the tokens that no earlier rule took: [`price`],
+//! The text is tokenised by [`query_tokens`], the phrases of the rules are in the data files of
+//! [`languages`], and rules run in a fixed order, each on the tokens that no earlier rule took: [`price`],
 //! [`sort`], [`exclusion`], and the stop words of [`residual`].
 
 mod exclusion;
+mod languages;
 mod lexicon;
 mod negators;
 mod price;
+mod query_tokens;
 mod residual;
 mod sentence;
 mod sort;
@@ -25,12 +27,14 @@ mod tests;
 
 pub use crate::lexer::Span;
 pub use exclusion::Exclusion;
+pub use languages::Language;
 pub use price::{Bound, PriceConstraint, PriceInterval, PriceKind, PriceRange};
 pub use sort::{SortHint, SortOrder};
 
+use self::query_tokens::QueryTokens;
+
 use crate::{
     inference::attributes::{QueryAttributes, infer_query},
-    lexer::Tokens,
     price::Price,
     spelling::{self, Corrected, Correction, SpellingVariant, Vocabulary},
 };
@@ -190,7 +194,7 @@ impl ParseOptions {
                 ParsedQuery { sentence, sentence_spans, residual, kept, ..Default::default() };
             return parsed;
         }
-        let tokens = Tokens::of(text);
+        let tokens = QueryTokens::of(text);
         let (mut parsed, Marks { mut taken, refused, .. }) = self.conditions(&tokens, knows);
         parsed.sentence_spans = residual::kept(&tokens, &taken);
         parsed.sentence = residual::text(text, &parsed.sentence_spans);
@@ -209,7 +213,7 @@ impl ParseOptions {
     }
 
     /// Runs the rules for conditions, and marks the tokens that each rule took.
-    fn conditions(&self, tokens: &Tokens, knows: TermLookup) -> (ParsedQuery, Marks) {
+    fn conditions(&self, tokens: &QueryTokens, knows: TermLookup) -> (ParsedQuery, Marks) {
         let mut parsed = ParsedQuery::default();
         let mut marks = Marks::none(tokens.len());
         if self.price {

@@ -2,7 +2,9 @@
 
 use crate::analysis;
 
-use crate::lexer::{Span, TokenKind, Tokens};
+use crate::lexer::{Span, TokenKind};
+
+use super::query_tokens::QueryTokens;
 
 /// Separators between kept text and removed text.
 const PUNCTUATION: &[char] = &[',', ';', ':', '.', '!', '?', '-', '–', '—', '&', '/'];
@@ -10,7 +12,7 @@ const PUNCTUATION: &[char] = &[',', ';', ':', '.', '!', '?', '-', '–', '—', 
 /// Marks the stop words among the tokens that are not `taken`, and the tokens of `refused` sort
 /// orders. If nothing was taken and the query consists of stop words, none is marked: they are
 /// searched for.
-pub(super) fn stop_words(tokens: &Tokens, taken: &[bool], refused: &[bool]) -> Vec<bool> {
+pub(super) fn stop_words(tokens: &QueryTokens, taken: &[bool], refused: &[bool]) -> Vec<bool> {
     // No phrase may span a taken token.
     let words: Vec<&str> =
         (0..tokens.len()).map(|at| if taken[at] { "" } else { tokens.word(at) }).collect();
@@ -28,19 +30,19 @@ pub(super) fn stop_words(tokens: &Tokens, taken: &[bool], refused: &[bool]) -> V
 }
 
 /// Whether a token is part of a compound such as "state-of-the-art".
-fn is_in_compound(tokens: &Tokens, at: usize) -> bool {
+fn is_in_compound(tokens: &QueryTokens, at: usize) -> bool {
     tokens.is_glued(at)
         || tokens.is_hyphen_inside(at + 1)
         || tokens.is_glued(at + 1) && !tokens.is(at + 1, TokenKind::Sign)
 }
 
 /// "30 in" is a length.
-fn is_inches(tokens: &Tokens, at: usize) -> bool {
+fn is_inches(tokens: &QueryTokens, at: usize) -> bool {
     tokens.word(at) == "in" && at > 0 && tokens.is(at - 1, TokenKind::Digits)
 }
 
 /// The spans of text of the tokens that are not `removed`.
-pub(super) fn kept(tokens: &Tokens, removed: &[bool]) -> Vec<Span> {
+pub(super) fn kept(tokens: &QueryTokens, removed: &[bool]) -> Vec<Span> {
     let text = tokens.text();
     if !removed.contains(&true) {
         let start = text.len() - text.trim_start().len();
@@ -102,7 +104,7 @@ fn trimmed(text: &str, piece: Span, follows: bool, is_followed: bool) -> Span {
 }
 
 /// The spans of runs of marked tokens.
-pub(super) fn spans(tokens: &Tokens, marked: &[bool]) -> Vec<Span> {
+pub(super) fn spans(tokens: &QueryTokens, marked: &[bool]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut at = 0;
     while let Some(start) = (at..marked.len()).find(|at| marked[*at]) {

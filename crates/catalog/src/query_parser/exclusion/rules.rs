@@ -10,11 +10,12 @@
 
 use crate::{
     analysis::{for_each_form, is_function_word, singular},
-    lexer::{Span, TokenKind, Tokens},
+    lexer::{Span, TokenKind},
     query_parser::{
         TermLookup,
         negators::{NEGATOR_WORDS, Negator},
         price::{is_cue_at, takes_number},
+        query_tokens::QueryTokens,
     },
 };
 
@@ -22,8 +23,9 @@ use super::{
     Exclusion, free_from, idioms,
     matching::NEGATES_PREVIOUS,
     tables::{
-        ABOUT_ME_WORDS, AFTER_VERBS, CANNOT, ING_WORDS, MAX_PLACE, MODIFIER_WORDS, NAME_WORDS,
-        NEGATED, NOT_NOUN_WORDS, PLACES, SKIPPED_WORDS, WANTED_WORDS, WANTING_WORDS,
+        ABOUT_ME_WORDS, AFTER_VERBS, AND_WORDS, CANNOT, ING_WORDS, LONE_NAMES, MAX_PLACE,
+        MODIFIER_WORDS, NAME_WORDS, NEGATED, NOT_NOUN_WORDS, OR_WORDS, PLACES, SKIPPED_WORDS,
+        WANTED_WORDS, WANTING_WORDS,
     },
 };
 
@@ -34,7 +36,7 @@ const MIN_GERUND: usize = 5;
 
 /// Finds all exclusions, in order, each with its tokens. Tokens that are `taken` belong to other rules.
 pub(in crate::query_parser) fn parse(
-    tokens: &Tokens,
+    tokens: &QueryTokens,
     taken: &[bool],
     knows: TermLookup,
 ) -> Vec<(Exclusion, Span)> {
@@ -52,16 +54,16 @@ pub(in crate::query_parser) fn parse(
 }
 
 /// Whether a query describes a task rather than a product.
-fn is_task(tokens: &Tokens, taken: &[bool]) -> bool {
+fn is_task(tokens: &QueryTokens, taken: &[bool]) -> bool {
     let first = tokens.word(0);
     let is_verb =
         tokens.is(0, TokenKind::Word) && !is_function_word(first) && !WANTING_WORDS.contains(first);
-    let cannot = || (0..tokens.len()).any(|at| !taken[at] && CANNOT.contains(&tokens.word(at)));
-    is_verb && AFTER_VERBS.contains(&tokens.word(1)) || cannot()
+    let cannot = || (0..tokens.len()).any(|at| !taken[at] && CANNOT.contains(tokens.word(at)));
+    is_verb && AFTER_VERBS.contains(tokens.word(1)) || cannot()
 }
 
 struct Parser<'a> {
-    tokens: &'a Tokens<'a>,
+    tokens: &'a QueryTokens<'a>,
     taken: &'a [bool],
     knows: TermLookup<'a>,
     is_task: bool,
@@ -105,7 +107,7 @@ impl Parser<'_> {
     /// Adds the claim that begins at a token: "nickel-free", "free of nickel". A negated claim ("not
     /// sugar free") is none.
     fn push_claim(&self, at: usize, found: &mut Vec<(Exclusion, Span)>) -> Option<usize> {
-        let is_negated = NEGATED.contains(&self.tokens.word_before(at));
+        let is_negated = NEGATED.contains(self.tokens.word_before(at));
         if is_negated || !self.is_content(at) || self.tokens.is_glued(at) {
             return None;
         }
@@ -163,14 +165,13 @@ impl Parser<'_> {
             || idioms::begins_idiom(self.tokens, after - 1)
             || self.is_about_a_place(at)
             || negator == Negator::Non && idioms::is_quality(next)
-            || matches!(self.tokens.word(at), "sin" | "sans" | "pas" | "sem" | "no" | "non")
-                && after >= self.tokens.len()
+            || LONE_NAMES.contains(self.tokens.word(at)) && after >= self.tokens.len()
     }
 
     /// "in a tent with no electricity"
     fn is_about_a_place(&self, at: usize) -> bool {
         let says_where = |before: usize| {
-            PLACES.contains(&self.tokens.word(before))
+            PLACES.contains(self.tokens.word(before))
                 && matches!(self.tokens.word(before + 1), "a" | "an" | "the" | "my" | "our")
         };
         let with = match self.tokens.word_before(at) {
@@ -210,13 +211,10 @@ impl Parser<'_> {
 
     /// The next noun of a list: "or suede", "and gluten".
     fn next_in_list(&self, at: usize, negator: Negator) -> Option<(usize, usize)> {
-        let goes_on = match self.tokens.word(at) {
-            "or" | "nor" | "oder" | "ou" | "или" | "/" => true,
-            "and" | "und" | "et" | "y" | "e" | "и" => {
-                matches!(negator, Negator::Without | Negator::No)
-            }
-            _ => false,
-        };
+        let is_or = OR_WORDS.is_at(self.tokens, at);
+        let goes_on = is_or
+            || AND_WORDS.is_at(self.tokens, at)
+                && matches!(negator, Negator::Without | Negator::No);
         if !goes_on || self.taken.get(at) == Some(&true) {
             return None;
         }
@@ -225,12 +223,10 @@ impl Parser<'_> {
         }
         let next = self.skip(at + 1);
         let is_wanted = || {
-            let is_and =
-                !matches!(self.tokens.word(at), "or" | "nor" | "oder" | "ou" | "или" | "/");
             let after = self.end_of_compound(next);
-            is_and && (self.is_content(after) || self.tokens.word(after) == "of")
+            !is_or && (self.is_content(after) || self.tokens.word(after) == "of")
         };
-        if NEGATOR_WORDS.longest_at(self.tokens, next).is_some() || is_wanted() {
+        if NEGATOR_WORDS.is_at(self.tokens, next) || is_wanted() {
             return None;
         }
         Some((next, self.end_of_noun(next, Negator::No, true)?))

@@ -3,33 +3,20 @@
 //! A number in digits or words, with or without a currency on either side: `$1,299`, `50k`, `fifty
 //! bucks`, `a tenner`. Digits follow the rules of catalog prices.
 
-use std::sync::LazyLock;
-
 use rust_decimal::Decimal;
 
 use crate::currency::Currency;
 use crate::price::{MAX_WHOLE_DIGITS, is_space, read_amount};
 
-use super::currency::{CurrencyMention, agreed, mention_at, mention_before};
-use super::numerals::{InWords, multiplier_at, number_at};
-use crate::lexer::{TokenKind, Tokens};
-use crate::query_parser::TermLookup;
-use crate::query_parser::lexicon::{Lexicon, WordSet};
+use super::context::is_weighed;
+use super::currency::{CurrencyMention, agreed, is_one_of_money, mention_at, mention_before};
+use super::numerals::{InWords, multiplier_at, note_at, number_at};
+use crate::lexer::TokenKind;
+use crate::query_parser::{TermLookup, query_tokens::QueryTokens};
 
 /// `1 299 000` has three groups; more are no price.
 const MAX_GROUPS: usize = 5;
 const DIGITS_OF_A_GROUP: usize = 3;
-
-/// Banknotes that have names.
-static NOTES: LazyLock<Lexicon<u32>> =
-    LazyLock::new(|| Lexicon::of_lists(&[("fiver|a fiver", 5), ("tenner|a tenner", 10)]));
-
-/// Things that are weighed: in a query with one of these, pounds are a weight.
-const WEIGHED: &str = "dumbbell dumbbells kettlebell kettlebells barbell barbells weight weights \
-    weighted weighs weighing vest plate plates lb lbs kg luggage suitcase dog dogs cat cats puppy \
-    pup pet capacity lift load supports holds heavy lighter baby infant toddler bowling";
-
-static WEIGHED_WORDS: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[WEIGHED]));
 
 /// An amount and the end of its tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,22 +34,21 @@ pub(super) struct Amount {
 
 /// Parses the amounts of one text.
 pub(super) struct Amounts<'a> {
-    pub(super) tokens: &'a Tokens<'a>,
+    pub(super) tokens: &'a QueryTokens<'a>,
     pub(super) knows: TermLookup<'a>,
     weighs: bool,
 }
 
 impl<'a> Amounts<'a> {
-    pub(super) fn of(tokens: &'a Tokens<'a>, knows: TermLookup<'a>) -> Self {
-        let weighs = (0..tokens.len()).any(|at| WEIGHED_WORDS.contains(tokens.word(at)));
+    pub(super) fn of(tokens: &'a QueryTokens<'a>, knows: TermLookup<'a>) -> Self {
+        let weighs = (0..tokens.len()).any(|at| is_weighed(tokens.word(at)));
         Self { tokens, knows, weighs }
     }
 
     /// The amount that begins at a token.
     pub(super) fn at(&self, at: usize) -> Option<Amount> {
-        if let Some((value, end)) = NOTES.longest_at(self.tokens, at) {
+        if let Some((value, end)) = note_at(self.tokens, at) {
             let currency = Some(Currency::GBP);
-            let value = Decimal::from(value);
             return Some(Amount { value, currency, is_marked: true, ..Amount::bare(end) });
         }
         if let Some(one) = self.one_of_money(at) {
@@ -86,9 +72,7 @@ impl<'a> Amounts<'a> {
 
     /// "under a dollar"
     fn one_of_money(&self, at: usize) -> Option<Amount> {
-        if self.tokens.word(at) != "a"
-            || !matches!(self.tokens.word(at + 1), "dollar" | "buck" | "euro" | "quid")
-        {
+        if !is_one_of_money(self.tokens, at) {
             return None;
         }
         let number = Amount { value: Decimal::ONE, ..Amount::bare(at + 1) };
@@ -219,7 +203,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let tokens = Tokens::of(text);
+        let tokens = QueryTokens::of(text);
         let amounts = Amounts::of(&tokens, &|_| false);
         let read = match amounts.at(0) {
             Some(amount) => {

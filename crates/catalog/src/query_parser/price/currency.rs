@@ -7,9 +7,13 @@ use std::sync::LazyLock;
 
 use crate::currency::{Currency, Mark, MarkMeaning};
 
-use crate::lexer::{TokenKind, Tokens};
-use crate::query_parser::TermLookup;
-use crate::query_parser::lexicon::{Lexicon, WordSet};
+use crate::lexer::TokenKind;
+use crate::query_parser::{
+    TermLookup,
+    languages::{lexicon, phrases, words},
+    lexicon::{Lexicon, WordSet},
+    query_tokens::QueryTokens,
+};
 
 /// A currency mentioned in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,67 +28,6 @@ pub(super) struct CurrencyMention {
     pub(super) may_be_weight: bool,
 }
 
-/// Names and slang words by code, singular and plural, in the languages of the price rules.
-const NAMES: &[(&str, &str)] = &[
-    (
-        "dollar|dollars|buck|bucks|us dollar|us dollars|american dollars|u . s . dollars|\
-         dolar|dolares|dollari|dollaro|доллар|доллара|долларов|баксов",
-        "USD",
-    ),
-    ("euro|euros|eur|евро", "EUR"),
-    ("quid|sterling|pounds sterling|british pounds|gb pounds|фунтов|libras|livres sterling", "GBP"),
-    ("yen|japanese yen|yens|円|иен|ienes|yenes", "JPY"),
-    ("rupee|rupees|rs|rs .|indian rupees|rupien|roupies|rupias|rupie|рупии", "INR"),
-    (
-        "ruble|rubles|rouble|roubles|russian rubles|rubel|rublos|rubli|руб|руб .|р .|рубль|рубля|\
-         рублеи|рублях",
-        "RUB",
-    ),
-    ("yuan|rmb|renminbi|chinese yuan|kuai|元|人民币|юанеи|юаня", "CNY"),
-    ("reais|brazilian reais|brazilian real|реалов", "BRL"),
-    ("loonie|loonies|canadian dollar|canadian dollars|canadian bucks", "CAD"),
-    ("australian dollar|australian dollars|aussie dollars|aussie bucks", "AUD"),
-    (
-        "swiss franc|swiss francs|franc|francs|franken|schweizer franken|francs suisses|sfr|\
-         francos suizos|francos suicos|franchi|франков",
-        "CHF",
-    ),
-    ("zloty|zlotys|zlotych|zl|polish zloty|злотых", "PLN"),
-    ("lira|liras|turkish lira|turkish liras|tl|лир", "TRY"),
-    ("hryvnia|hryvnias|hryvnya|hryvna|ukrainian hryvnia|грн|грн .|гривен|гривны|гривень", "UAH"),
-    ("won|korean won|원|вон", "KRW"),
-    ("new zealand dollars|kiwi dollars", "NZD"),
-    ("hong kong dollars", "HKD"),
-    ("singapore dollars|sing dollars", "SGD"),
-    ("shekel|shekels", "ILS"),
-    ("baht|บาท", "THB"),
-    ("rand|rands", "ZAR"),
-    ("ringgit", "MYR"),
-    ("rupiah", "IDR"),
-    ("naira", "NGN"),
-    ("forint|forints", "HUF"),
-    ("koruna|korun|czech crowns|kc", "CZK"),
-    ("kronor|swedish kronor|swedish krona", "SEK"),
-    ("norwegian kroner|norwegian krone", "NOK"),
-    ("danish kroner|danish krone", "DKK"),
-    ("dirham|dirhams", "AED"),
-    ("tenge|тенге|тг", "KZT"),
-    ("лв|лева|leva", "BGN"),
-    ("mexican pesos", "MXN"),
-];
-
-/// Names that several currencies share.
-const SHARED_NAMES: &str = "kr|kr .|kroner|krone|krona|peso|pesos|dinar|dinars|lei|riyal|riyals";
-
-/// Names that are also weights.
-const WEIGHTS_TOO: &str = "pound|pounds";
-
-const MINOR_NAMES: &[(&str, Option<Currency>)] = &[
-    ("cent|cents|euro cents|centimes|centavos|centesimi|centimos", None),
-    ("pence", Some(Currency::GBP)),
-    ("копеек", Some(Currency::RUB)),
-];
-
 /// Codes that are accepted in any letter case. The others are also words or brands (`all`, `top`,
 /// `amd`, `php`) and must be written in capitals.
 const PLAIN_CODES: &str = "usd eur gbp jpy inr rub cny brl cad aud chf pln try uah krw sek nok \
@@ -96,20 +39,41 @@ const MAX_COUNTRY_BYTES: usize = 3;
 /// Codes that usually mean something else, even in capitals.
 const NEVER_CODES: &[&str] = &["all", "amd", "awg", "cup", "pen", "top"];
 
-static NAMED: LazyLock<Lexicon<CurrencyMention>> = LazyLock::new(|| {
+/// Names and slang words, singular and plural.
+static NAMED: LazyLock<Lexicon<CurrencyMention>> =
+    LazyLock::new(|| lexicon("currency", mention_of));
+/// Names that are also written before an amount: "rs 500".
+static ABBREVIATIONS: LazyLock<WordSet> = LazyLock::new(|| words("currency", "abbreviation"));
+/// One of a currency: "under a dollar".
+static ONE_OF: LazyLock<Lexicon<()>> = LazyLock::new(|| phrases("currency", &["one of"]));
+
+/// What a name of a currency means: a code, `shared` by several currencies, `weight too` for pounds,
+/// or `hundredths` of a code or of any.
+fn mention_of(meaning: &str) -> Option<CurrencyMention> {
     let major =
         CurrencyMention { currency: None, sign: None, is_minor: false, may_be_weight: false };
-    let mut lists = vec![(SHARED_NAMES, major)];
-    for (names, code) in NAMES {
-        lists.push((*names, CurrencyMention { currency: Currency::from_code(code), ..major }));
-    }
-    for (names, currency) in MINOR_NAMES {
-        lists.push((*names, CurrencyMention { currency: *currency, is_minor: true, ..major }));
-    }
-    let pounds = CurrencyMention { currency: Some(Currency::GBP), may_be_weight: true, ..major };
-    lists.push((WEIGHTS_TOO, pounds));
-    Lexicon::of_lists(&lists)
-});
+    Some(match meaning {
+        "abbreviation" | "one of" => return None,
+        "shared" => major,
+        "weight too" => {
+            CurrencyMention { currency: Some(Currency::GBP), may_be_weight: true, ..major }
+        }
+        "hundredths" => CurrencyMention { is_minor: true, ..major },
+        _ => match meaning.strip_prefix("hundredths of ") {
+            Some(code) => CurrencyMention {
+                currency: Some(Currency::from_code(code)?),
+                is_minor: true,
+                ..major
+            },
+            None => CurrencyMention { currency: Some(Currency::from_code(meaning)?), ..major },
+        },
+    })
+}
+
+/// Whether "a dollar" or the like begins at a token.
+pub(super) fn is_one_of_money(tokens: &QueryTokens, at: usize) -> bool {
+    ONE_OF.is_at(tokens, at)
+}
 
 /// The marks that are a single character other than a letter.
 static SIGNS: LazyLock<Vec<&'static Mark>> = LazyLock::new(|| {
@@ -120,11 +84,11 @@ static SIGNS: LazyLock<Vec<&'static Mark>> = LazyLock::new(|| {
     Mark::all().iter().filter(is_sign).collect()
 });
 
-static CODES: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(&[PLAIN_CODES]));
+static CODES: LazyLock<WordSet> = LazyLock::new(|| WordSet::of(PLAIN_CODES.split_whitespace()));
 
 /// The currency mentioned at a token, and the exclusive end of the mention.
 pub(super) fn mention_at(
-    tokens: &Tokens,
+    tokens: &QueryTokens,
     at: usize,
     knows: TermLookup,
 ) -> Option<(CurrencyMention, usize)> {
@@ -135,17 +99,17 @@ pub(super) fn mention_at(
 
 /// Like [`mention_at`], restricted to what is written before an amount: "dollars 50" is unusual.
 pub(super) fn mention_before(
-    tokens: &Tokens,
+    tokens: &QueryTokens,
     at: usize,
     knows: TermLookup,
 ) -> Option<(CurrencyMention, usize)> {
-    let is_abbreviation = matches!(tokens.word(at), "rs" | "rmb" | "sfr" | "kr" | "tl");
+    let is_abbreviation = ABBREVIATIONS.contains(tokens.word(at));
     let named = || NAMED.longest_at(tokens, at).filter(|_| is_abbreviation);
     sign_at(tokens, at).or_else(named).or_else(|| code_at(tokens, at, knows))
 }
 
 /// `$`, `€`, or a sign with its country: `CA$`, `R$`.
-fn sign_at(tokens: &Tokens, at: usize) -> Option<(CurrencyMention, usize)> {
+fn sign_at(tokens: &QueryTokens, at: usize) -> Option<(CurrencyMention, usize)> {
     let has_country = tokens.is(at, TokenKind::Word)
         && tokens.is_glued(at + 1)
         && tokens.word(at).len() <= MAX_COUNTRY_BYTES;
@@ -161,13 +125,13 @@ fn sign_at(tokens: &Tokens, at: usize) -> Option<(CurrencyMention, usize)> {
     Some((money, end))
 }
 
-fn single_sign(tokens: &Tokens, at: usize) -> Option<&'static Mark> {
+fn single_sign(tokens: &QueryTokens, at: usize) -> Option<&'static Mark> {
     let sign = tokens.word(at);
     let found = || SIGNS.iter().find(|mark| mark.text() == sign).copied();
     if tokens.is(at, TokenKind::Sign) { found() } else { None }
 }
 
-fn code_at(tokens: &Tokens, at: usize, knows: TermLookup) -> Option<(CurrencyMention, usize)> {
+fn code_at(tokens: &QueryTokens, at: usize, knows: TermLookup) -> Option<(CurrencyMention, usize)> {
     if !tokens.is(at, TokenKind::Word) {
         return None;
     }
@@ -206,13 +170,14 @@ pub(super) fn agreed(before: CurrencyMention, after: CurrencyMention) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query_parser::lexicon::assert_folded;
+    use crate::query_parser::languages::rules;
 
     #[test]
-    fn names_are_folded_and_their_codes_exist() {
-        assert_folded(NAMED.phrases());
-        for (names, code) in NAMES {
-            assert!(Currency::from_code(code).is_some(), "{names}");
+    fn the_currencies_of_names_and_codes_exist() {
+        for rule in rules("currency") {
+            let is_known = matches!(rule.meaning, "abbreviation" | "one of")
+                || mention_of(rule.meaning).is_some();
+            assert!(is_known, "{rule:?}");
         }
         for code in CODES.words().filter(|code| *code != "rur") {
             assert!(Currency::from_code(code).is_some(), "{code}");
@@ -221,7 +186,8 @@ mod tests {
 
     #[test]
     fn lengths_and_brands_are_no_currencies() {
-        let found = |text| mention_at(&Tokens::of(text), 0, &|_| false).map(|(money, _)| money);
+        let found =
+            |text| mention_at(&QueryTokens::of(text), 0, &|_| false).map(|(money, _)| money);
         for text in ["ft", "km", "amd", "AMD", "F", "R", "all", "top", "php", "!", "%", ""] {
             assert_eq!(found(text), None, "{text:?}");
         }

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use rust_decimal::Decimal;
 
-use crate::lexer::{TokenKind, Tokens};
-use crate::query_parser::lexicon::Lexicon;
+use crate::lexer::TokenKind;
+use crate::query_parser::{languages::lexicon, lexicon::Lexicon, query_tokens::QueryTokens};
 
 /// The most words of a number.
 const MAX_WORDS: usize = 12;
@@ -32,72 +32,33 @@ enum Numeral {
 
 use Numeral::{Hundred, Hundreds, Scale, Teen, Tens, Unit};
 
-#[rustfmt::skip]
-const ENGLISH: &[(&str, Numeral)] = &[
-    ("one", Unit(1)), ("two", Unit(2)), ("three", Unit(3)), ("four", Unit(4)), ("five", Unit(5)),
-    ("six", Unit(6)), ("seven", Unit(7)), ("eight", Unit(8)), ("nine", Unit(9)),
-    ("a couple", Unit(2)), ("a couple of", Unit(2)), ("couple", Unit(2)),
-    ("ten", Teen(10)), ("eleven", Teen(11)), ("twelve", Teen(12)), ("thirteen", Teen(13)),
-    ("fourteen", Teen(14)), ("fifteen", Teen(15)), ("sixteen", Teen(16)),
-    ("seventeen", Teen(17)), ("eighteen", Teen(18)), ("nineteen", Teen(19)),
-    ("twenty", Tens(20)), ("thirty", Tens(30)), ("forty", Tens(40)), ("fourty", Tens(40)),
-    ("fifty", Tens(50)), ("sixty", Tens(60)), ("seventy", Tens(70)), ("eighty", Tens(80)),
-    ("ninety", Tens(90)),
-    ("hundred", Hundred), ("a hundred", Hundred), ("hundreds", Hundred),
-    ("thousand", Scale(1_000)), ("a thousand", Scale(1_000)),
-    ("grand", Scale(1_000)), ("a grand", Scale(1_000)),
-    ("lakh", Scale(100_000)), ("a lakh", Scale(100_000)),
-    ("million", Scale(1_000_000)), ("a million", Scale(1_000_000)),
-];
+static NUMERALS: LazyLock<Lexicon<Numeral>> = LazyLock::new(|| lexicon("number", numeral_of));
 
-#[rustfmt::skip]
-const GERMAN: &[(&str, Numeral)] = &[
-    ("zwei", Unit(2)), ("drei", Unit(3)), ("funf", Unit(5)), ("zehn", Teen(10)),
-    ("funfzehn", Teen(15)), ("zwanzig", Teen(20)), ("dreissig", Teen(30)),
-    ("vierzig", Teen(40)), ("funfzig", Teen(50)), ("sechzig", Teen(60)), ("siebzig", Teen(70)),
-    ("achtzig", Teen(80)), ("neunzig", Teen(90)), ("hundert", Hundred), ("einhundert", Hundred),
-    ("zweihundert", Hundreds(200)), ("dreihundert", Hundreds(300)),
-    ("vierhundert", Hundreds(400)), ("funfhundert", Hundreds(500)),
-    ("tausend", Scale(1_000)), ("eintausend", Scale(1_000)),
-];
+/// Banknotes that have names.
+static NOTES: LazyLock<Lexicon<Decimal>> =
+    LazyLock::new(|| lexicon("number", |meaning| meaning.strip_prefix("note ")?.parse().ok()));
 
-#[rustfmt::skip]
-const FRENCH: &[(&str, Numeral)] = &[
-    ("deux", Unit(2)), ("trois", Unit(3)), ("cinq", Unit(5)), ("dix", Teen(10)),
-    ("quinze", Teen(15)), ("vingt", Tens(20)), ("trente", Tens(30)), ("quarante", Tens(40)),
-    ("cinquante", Tens(50)), ("soixante", Tens(60)), ("quatre vingts", Tens(80)),
-    ("quatre - vingts", Tens(80)), ("cent", Hundred), ("cents", Hundred), ("mille", Scale(1_000)),
-];
+/// What a word means: `unit 5`, `teen 15`, `tens 50`, `hundreds 500`, `hundred`, `scale 1000`.
+fn numeral_of(meaning: &str) -> Option<Numeral> {
+    if meaning == "hundred" {
+        return Some(Hundred);
+    }
+    let (class, value) = meaning.split_once(' ')?;
+    let value = value.parse().ok()?;
+    Some(match class {
+        "unit" => Unit(value),
+        "teen" => Teen(value),
+        "tens" => Tens(value),
+        "hundreds" => Hundreds(value),
+        "scale" => Scale(value),
+        _ => return None,
+    })
+}
 
-#[rustfmt::skip]
-const SPANISH_PORTUGUESE_ITALIAN: &[(&str, Numeral)] = &[
-    ("dos", Unit(2)), ("tres", Unit(3)), ("cinco", Unit(5)), ("diez", Teen(10)),
-    ("quince", Teen(15)), ("veinte", Teen(20)), ("treinta", Tens(30)), ("cuarenta", Tens(40)),
-    ("cincuenta", Tens(50)), ("sesenta", Tens(60)), ("ochenta", Tens(80)), ("cien", Hundred),
-    ("doscientos", Hundreds(200)), ("trescientos", Hundreds(300)),
-    ("quinientos", Hundreds(500)), ("mil", Scale(1_000)),
-    ("dois", Unit(2)), ("dez", Teen(10)), ("vinte", Tens(20)), ("trinta", Tens(30)),
-    ("quarenta", Tens(40)), ("cinquenta", Tens(50)), ("cem", Hundred),
-    ("duzentos", Hundreds(200)), ("trezentos", Hundreds(300)), ("quinhentos", Hundreds(500)),
-    ("dieci", Teen(10)), ("venti", Teen(20)), ("trenta", Tens(30)), ("quaranta", Tens(40)),
-    ("cinquanta", Tens(50)), ("cento", Hundred), ("duecento", Hundreds(200)),
-    ("cinquecento", Hundreds(500)), ("duemila", Teen(2_000)),
-];
-
-#[rustfmt::skip]
-const RUSSIAN: &[(&str, Numeral)] = &[
-    ("два", Unit(2)), ("две", Unit(2)), ("двух", Unit(2)), ("три", Unit(3)), ("трех", Unit(3)),
-    ("пять", Unit(5)), ("пяти", Unit(5)), ("десять", Teen(10)), ("десяти", Teen(10)),
-    ("двадцать", Tens(20)), ("тридцать", Tens(30)), ("сорок", Tens(40)),
-    ("пятьдесят", Tens(50)), ("пятидесяти", Tens(50)), ("сто", Hundreds(100)),
-    ("ста", Hundreds(100)), ("двести", Hundreds(200)), ("двухсот", Hundreds(200)),
-    ("триста", Hundreds(300)), ("пятьсот", Hundreds(500)), ("пятисот", Hundreds(500)),
-    ("тысяча", Scale(1_000)), ("тысячи", Scale(1_000)), ("тысяч", Scale(1_000)),
-    ("тыс", Scale(1_000)), ("тыс .", Scale(1_000)),
-];
-
-static NUMERALS: LazyLock<Lexicon<Numeral>> =
-    LazyLock::new(|| Lexicon::of(&[ENGLISH, GERMAN, FRENCH, SPANISH_PORTUGUESE_ITALIAN, RUSSIAN]));
+/// The value of the banknote named at a token, and the exclusive end of its name.
+pub(super) fn note_at(tokens: &QueryTokens, at: usize) -> Option<(Decimal, usize)> {
+    NOTES.longest_at(tokens, at)
+}
 
 /// A number in words.
 pub(super) struct InWords {
@@ -109,7 +70,7 @@ pub(super) struct InWords {
 }
 
 /// The number in words that begins at a token.
-pub(super) fn number_at(tokens: &Tokens, at: usize) -> Option<InWords> {
+pub(super) fn number_at(tokens: &QueryTokens, at: usize) -> Option<InWords> {
     let mut sum = Sum::default();
     let mut end = at;
     for _ in 0..MAX_WORDS {
@@ -132,7 +93,7 @@ pub(super) fn number_at(tokens: &Tokens, at: usize) -> Option<InWords> {
 }
 
 /// The factor of a word after digits: "2.5 thousand", "5 hundred", "50k".
-pub(super) fn multiplier_at(tokens: &Tokens, at: usize) -> Option<(Decimal, usize)> {
+pub(super) fn multiplier_at(tokens: &QueryTokens, at: usize) -> Option<(Decimal, usize)> {
     if matches!(tokens.word(at), "k" | "к") && tokens.is(at, TokenKind::Word) {
         return Some((Decimal::ONE_THOUSAND, at + 1));
     }
@@ -143,7 +104,7 @@ pub(super) fn multiplier_at(tokens: &Tokens, at: usize) -> Option<(Decimal, usiz
     }
 }
 
-fn numeral_after(tokens: &Tokens, end: usize, start: usize) -> Option<(Numeral, usize)> {
+fn numeral_after(tokens: &QueryTokens, end: usize, start: usize) -> Option<(Numeral, usize)> {
     let found = NUMERALS.longest_at(tokens, end);
     if found.is_some() || end == start {
         return found;
@@ -154,7 +115,7 @@ fn numeral_after(tokens: &Tokens, end: usize, start: usize) -> Option<(Numeral, 
     (is_joined && is_hundred_before).then(|| NUMERALS.longest_at(tokens, end + 1))?
 }
 
-fn half_at(tokens: &Tokens, at: usize) -> Option<usize> {
+fn half_at(tokens: &QueryTokens, at: usize) -> Option<usize> {
     let is_half =
         tokens.word(at) == "and" && tokens.word(at + 1) == "a" && tokens.word(at + 2) == "half";
     is_half.then_some(at + 3)
@@ -226,10 +187,10 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query_parser::lexicon::assert_folded;
+    use crate::query_parser::languages::rules;
 
     fn check(text: &str, expected: &str) {
-        let tokens = Tokens::of(text);
+        let tokens = QueryTokens::of(text);
         let read = match number_at(&tokens, 0) {
             Some(number) => format!("{} {}", number.value, tokens.len() - number.end),
             None => "none".to_owned(),
@@ -238,8 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_folded() {
-        assert_folded(NUMERALS.phrases());
+    fn every_meaning_is_a_number() {
+        for rule in rules("number") {
+            let is_known = numeral_of(rule.meaning).is_some() || rule.meaning.starts_with("note ");
+            assert!(is_known, "{rule:?}");
+        }
     }
 
     #[test]

@@ -16,16 +16,15 @@
 use rust_decimal::Decimal;
 
 use super::amount::{Amount, Amounts};
-use super::context::{Following, following, is_measure, is_person};
+use super::context::{Following, following, is_measure, is_name_with_max, is_person};
 use super::cues::{
     BETWEEN_WORDS, Bare, CUE_WORDS, Cue, FILLER_WORDS, JOINER_WORDS, LEAD_WORDS, Lead,
     SUFFIX_WORDS, TRAILER_WORDS,
 };
-use super::negation::{Negation, comparison_at, continued_at, negation_at};
+use super::negation::{Negation, comparison_at, continued_at, negation_at, takes_noun};
 use super::{PriceConstraint, PriceKind};
-use crate::lexer::{TokenKind, Tokens};
-use crate::query_parser::lexicon::Lexicon;
-use crate::{lexer::Span, query_parser::TermLookup};
+use crate::lexer::{Span, TokenKind};
+use crate::query_parser::{TermLookup, lexicon::Lexicon, query_tokens::QueryTokens};
 
 const MAX_LEADS: usize = 3;
 const MAX_FILLERS: usize = 2;
@@ -38,13 +37,6 @@ const OLDEST_PERSON: i64 = 100;
 const MIN_IN_WORDS: i64 = 10;
 const MIN_WITH_SUFFIX: i64 = 20;
 const YEARS: std::ops::RangeInclusive<i64> = 1900..=2099;
-/// Words before "max" that make it a name.
-const NAMES_WITH_MAX: &[&str] =
-    &["", "air", "airpods", "iphone", "ipad", "mad", "nike", "phone", "plus", "pro", "ultra"];
-
-/// Negators that take a noun.
-const NO: &[&str] =
-    &["no", "kein", "keine", "keinen", "aucun", "aucune", "ningun", "nenhum", "nessun"];
 
 /// A condition and the exclusive end of its tokens.
 type Match = (PriceConstraint, usize);
@@ -67,7 +59,7 @@ pub(in crate::query_parser) struct Prices {
 }
 
 /// Finds the price conditions among the tokens.
-pub(in crate::query_parser) fn parse(tokens: &Tokens, knows: TermLookup) -> Prices {
+pub(in crate::query_parser) fn parse(tokens: &QueryTokens, knows: TermLookup) -> Prices {
     let parser = Parser { tokens, amounts: Amounts::of(tokens, knows), knows };
     let mut prices = Prices::default();
     let mut at = 0;
@@ -96,7 +88,7 @@ pub(in crate::query_parser) fn parse(tokens: &Tokens, knows: TermLookup) -> Pric
 }
 
 struct Parser<'a> {
-    tokens: &'a Tokens<'a>,
+    tokens: &'a QueryTokens<'a>,
     amounts: Amounts<'a>,
     knows: TermLookup<'a>,
 }
@@ -109,8 +101,7 @@ impl Parser<'_> {
             return None;
         }
         let (lead, at) = self.leads(start);
-        let is_cue =
-            self.tokens.word(at) == "no" && CUE_WORDS.longest_at(self.tokens, at).is_some();
+        let is_cue = self.tokens.word(at) == "no" && CUE_WORDS.is_at(self.tokens, at);
         if is_cue {
             return None;
         }
@@ -137,7 +128,7 @@ impl Parser<'_> {
     fn after_noun(&self, start: usize, at: usize) -> Option<usize> {
         let is_beginning = start == 0
             && at == 1
-            && NO.contains(&self.tokens.word(start))
+            && takes_noun(self.tokens.word(start))
             && self.tokens.is(at, TokenKind::Word);
         let (cue, end) = comparison_at(self.tokens, at + 1).filter(|_| is_beginning)?;
         let amount = self.amount_after(end).filter(|_| cue.kind == PriceKind::Above)?;
@@ -202,11 +193,6 @@ impl Parser<'_> {
         let mut at = start;
         for _ in 0..MAX_LEADS {
             let Some((lead, end)) = LEAD_WORDS.longest_at(self.tokens, at) else { break };
-            let is_fur =
-                self.tokens.word(at) == "fur" && !self.tokens.raw(at, end).contains(['ü', 'Ü']);
-            if is_fur {
-                break;
-            }
             let is_cue = CUE_WORDS.longest_at(self.tokens, at).is_some_and(|(_, cued)| cued > end);
             if is_cue {
                 break;
@@ -290,7 +276,7 @@ impl Parser<'_> {
     /// "air max 90" is a name, by our list or because the shop's vocabulary has "max".
     fn is_named_max(&self, at: usize, value: Decimal) -> bool {
         let is_round = (value % Decimal::from(5)).is_zero();
-        !is_round || NAMES_WITH_MAX.contains(&self.tokens.word_before(at)) || (self.knows)("max")
+        !is_round || is_name_with_max(self.tokens.word_before(at)) || (self.knows)("max")
     }
 
     /// Whether "between" is followed by two numbers that can only be prices.
