@@ -22,6 +22,10 @@ impl Currency {
     pub const GBP: Currency = listed("GBP");
     /// Russian ruble.
     pub const RUB: Currency = listed("RUB");
+    /// Japanese yen.
+    pub const JPY: Currency = listed("JPY");
+    /// Chinese yuan.
+    pub const CNY: Currency = listed("CNY");
 
     /// The currency with this code, in any letter case.
     ///

@@ -28,6 +28,8 @@ struct Token {
     end: usize,
     /// The exclusive end of its folded form, which begins where the previous one ends.
     folded_end: usize,
+    /// Whether it follows the previous token without a space or a cut.
+    is_glued: bool,
 }
 
 /// The tokens of a text. A position after the last token has an empty word.
@@ -39,25 +41,37 @@ pub(crate) struct Tokens<'t> {
 
 impl<'t> Tokens<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
+        Self::with_cuts(text, &[])
+    }
+
+    /// Like [`Self::of`], with further boundaries inside words. A token that begins at one of these
+    /// offsets, which ascend, is not glued to its predecessor. Scripts without spaces are split so.
+    pub(crate) fn with_cuts(text: &'t str, cuts: &[usize]) -> Self {
         /// Usual texts have fewer tokens than one in this many bytes.
         const BYTES_OF_A_TOKEN: usize = 4;
         let tokens = Vec::with_capacity(text.len() / BYTES_OF_A_TOKEN);
         let mut all = Self { text, folded: String::with_capacity(text.len()), tokens };
         let mut scratch = String::new();
-        let mut at = 0;
+        let (mut at, mut cuts) = (0, cuts.iter().copied().peekable());
         while let Some(first) = text[at..].chars().next() {
             if first.is_whitespace() {
                 at += first.len_utf8();
                 continue;
             }
+            let mut is_cut = false;
+            while let Some(cut) = cuts.next_if(|cut| *cut <= at) {
+                is_cut |= cut == at;
+            }
             let (kind, len) = token_at_start_of(&text[at..], first);
-            let end = at + len;
+            let end = cuts.peek().map_or(at + len, |cut| (at + len).min(*cut));
+            let is_glued = !is_cut && all.tokens.last().is_some_and(|last| last.end == at);
             if kind == TokenKind::Word {
                 fold_word(&mut all.folded, &mut scratch, &text[at..end]);
             } else {
                 all.folded.push_str(&text[at..end]);
             }
-            all.tokens.push(Token { kind, start: at, end, folded_end: all.folded.len() });
+            let folded_end = all.folded.len();
+            all.tokens.push(Token { kind, start: at, end, folded_end, is_glued });
             at = end;
         }
         all
@@ -90,9 +104,9 @@ impl<'t> Tokens<'t> {
         self.tokens.get(at).is_some_and(|token| token.kind == kind)
     }
 
-    /// Whether a token follows the previous one without a space.
+    /// Whether a token follows the previous one without a space or a cut.
     pub(crate) fn is_glued(&self, at: usize) -> bool {
-        at > 0 && self.tokens.get(at).is_some_and(|token| token.start == self.tokens[at - 1].end)
+        self.tokens.get(at).is_some_and(|token| token.is_glued)
     }
 
     /// The text between a token and the previous one.
@@ -223,6 +237,18 @@ mod tests {
         check("Under $50k, T-shirt 5x8", "under $·50·k·, t·-·shirt 5·x·8");
         check("1,299.00 € 1.5. 5'10 40\"", "1,299.00 € 1.5·. 5'10 40·\"");
         check("Men's I’m Höchstens ½ 50 €", "men i hochstens 1⁄2 50 €");
+    }
+
+    #[test]
+    fn cuts_separate_tokens() {
+        let text = "沙发5000元以下";
+        let at = |piece: &str| text.find(piece).unwrap();
+        let tokens = Tokens::with_cuts(text, &[at("5000"), at("元"), at("以下")]);
+        let words: Vec<_> = (0..tokens.len()).map(|at| tokens.word(at)).collect();
+        assert_eq!(words, ["沙发", "5000", "元", "以下"]);
+        assert!((0..tokens.len()).all(|at| !tokens.is_glued(at)));
+        let tokens = Tokens::with_cuts("ab cd", &[1, 3]);
+        assert!(!tokens.is_glued(1) && tokens.len() == 3);
     }
 
     #[test]

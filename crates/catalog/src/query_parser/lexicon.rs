@@ -52,7 +52,11 @@ impl<T: Copy> Lexicon<T> {
             entries.entry(first).or_default().push(entry);
         }
         for same_first in entries.values_mut() {
-            same_first.sort_by_key(|entry| std::cmp::Reverse(entry.rest.len()));
+            // Where a restricted phrase counts, it is more specific than the same without.
+            same_first.sort_by_key(|entry| {
+                let is_free = matches!(entry.restriction, Restriction::None);
+                (std::cmp::Reverse(entry.rest.len()), is_free)
+            });
         }
         Self { entries }
     }
@@ -66,6 +70,18 @@ impl<T: Copy> Lexicon<T> {
         };
         let entry = entries.iter().find(matches)?;
         Some((entry.value, at + 1 + entry.rest.len()))
+    }
+
+    /// Whether a single word is in the table, for a query.
+    pub(super) fn has_word(&self, tokens: &QueryTokens, word: &str) -> bool {
+        let counts = |entry: &Entry<T>| {
+            entry.rest.is_empty()
+                && match &entry.restriction {
+                    Restriction::In(language) => tokens.may_be_in(*language),
+                    Restriction::None | Restriction::AsWritten(_) => true,
+                }
+        };
+        self.entries.get(word).is_some_and(|entries| entries.iter().any(counts))
     }
 
     /// Whether a phrase begins at a token.
@@ -108,10 +124,11 @@ impl WordSet {
     }
 }
 
-type WordHash = BuildHasherDefault<Fnv>;
+/// Hashes words.
+pub(super) type WordHash = BuildHasherDefault<Fnv>;
 
 /// FNV-1a: fast for short words. The tables are fixed, so no query can make their keys collide.
-struct Fnv(u64);
+pub(super) struct Fnv(u64);
 
 impl Default for Fnv {
     fn default() -> Self {

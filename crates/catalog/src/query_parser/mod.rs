@@ -19,6 +19,7 @@ mod negators;
 mod price;
 mod query_tokens;
 mod residual;
+mod segmentation;
 mod sentence;
 mod sort;
 mod terms;
@@ -71,6 +72,8 @@ pub struct ParsedQuery {
     pub corrections: Vec<Correction>,
     /// Other spellings of residual words, searched for with less weight.
     pub variants: Vec<SpellingVariant>,
+    /// The language of the query, if its words, letters and conditions tell one apart from others.
+    pub language: Option<Language>,
 }
 
 impl ParsedQuery {
@@ -196,6 +199,7 @@ impl ParseOptions {
         }
         let tokens = QueryTokens::of(text);
         let (mut parsed, Marks { mut taken, refused, .. }) = self.conditions(&tokens, knows);
+        parsed.language = tokens.language(&taken);
         parsed.sentence_spans = residual::kept(&tokens, &taken);
         parsed.sentence = residual::text(text, &parsed.sentence_spans);
         parsed.reads_attributes = self.attributes;

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use super::{languages::lexicon, lexicon::Lexicon};
+use super::{
+    languages::{lexicon, phrases},
+    lexicon::Lexicon,
+};
 
 /// The scope of a negation: how many of the words after it are excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,3 +29,11 @@ pub(super) static NEGATOR_WORDS: LazyLock<Lexicon<Negator>> = LazyLock::new(|| {
         _ => None,
     })
 });
+
+/// Negators after the word they exclude: "deri olmayan", "革なし".
+pub(super) static POSTPOSED_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("exclusion", &["after"]));
+
+/// Particles between an excluded word and what follows: 的, 을.
+pub(super) static PARTICLE_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("exclusion", &["particle"]));

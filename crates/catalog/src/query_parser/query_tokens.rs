@@ -2,22 +2,36 @@
 
 use std::ops::Deref;
 
-use super::languages::Language;
-use crate::lexer::Tokens;
+use super::languages::{Language, LanguageScores, LanguageSet};
+use super::segmentation;
+use crate::lexer::{TokenKind, Tokens};
 
-/// The tokens of a query.
+/// The tokens of a query. Text without spaces is split where a phrase of a rule begins or ends.
 pub(super) struct QueryTokens<'t> {
     tokens: Tokens<'t>,
+    /// The languages other than English that the query may be in.
+    foreign: LanguageSet,
 }
 
 impl<'t> QueryTokens<'t> {
     pub(super) fn of(text: &'t str) -> Self {
-        Self { tokens: Tokens::of(text) }
+        let tokens = Tokens::with_cuts(text, &segmentation::cuts(text));
+        let scores = LanguageScores::of(&tokens, |_| true);
+        let foreign = match scores.says_nothing() && has_euros(&tokens) {
+            true => LanguageSet::ALL,
+            false => scores.foreign(),
+        };
+        Self { tokens, foreign }
     }
 
     /// Whether words that are common in other languages count as words of this one.
-    pub(super) fn may_be_in(&self, _language: Language) -> bool {
-        false
+    pub(super) fn may_be_in(&self, language: Language) -> bool {
+        self.foreign.contains(language)
+    }
+
+    /// The language of the query. `taken` marks the tokens of conditions.
+    pub(super) fn language(&self, taken: &[bool]) -> Option<Language> {
+        LanguageScores::of(&self.tokens, |at| taken[at]).only()
     }
 }
 
@@ -27,4 +41,12 @@ impl<'t> Deref for QueryTokens<'t> {
     fn deref(&self) -> &Self::Target {
         &self.tokens
     }
+}
+
+/// Whether a query has an amount with the sign of the euro: then a word that is common in English
+/// ("do 500 €") is probably not English.
+fn has_euros(tokens: &Tokens) -> bool {
+    let is_number = |at: usize| tokens.is(at, TokenKind::Digits);
+    let is_amount = |at: usize| is_number(at + 1) || at > 0 && is_number(at - 1);
+    (0..tokens.len()).any(|at| tokens.word(at) == "€" && is_amount(at))
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! exclusion = "-" word
 //!           | negator [skipped] noun {joiner noun}     without leather or suede
+//!           | noun [particle] postposed negator        deri olmayan, 革なし
 //!           | noun "free" | "free of" noun {joiner noun}
 //! ```
 //!
@@ -13,9 +14,10 @@ use crate::{
     lexer::{Span, TokenKind},
     query_parser::{
         TermLookup,
-        negators::{NEGATOR_WORDS, Negator},
-        price::{is_cue_at, takes_number},
+        negators::{NEGATOR_WORDS, Negator, PARTICLE_WORDS, POSTPOSED_WORDS},
+        price::{is_cue_at, is_suffix_at, takes_number},
         query_tokens::QueryTokens,
+        segmentation::is_unspaced,
     },
 };
 
@@ -88,6 +90,9 @@ impl Parser<'_> {
         if self.is_task || self.taken[at] || self.tokens.is_glued(at) {
             return None;
         }
+        if let Some(end) = self.push_postposed(at, found) {
+            return Some(end);
+        }
         let (negator, after) = NEGATOR_WORDS.longest_at(self.tokens, at)?;
         let after =
             after + usize::from(negator == Negator::Non && self.tokens.is_hyphen_inside(after));
@@ -96,12 +101,34 @@ impl Parser<'_> {
         }
         let start = self.skip(after);
         let mut end = self.end_of_noun(start, negator, has_content)?;
-        self.push(at..end, start..end, false, found);
+        let statement = at..self.past_particle(end);
+        self.push(statement.clone(), start..end, false, found);
+        end = statement.end;
         while let Some((next, next_end)) = self.next_in_list(end, negator) {
-            self.push(end..next_end, next..next_end, false, found);
-            end = next_end;
+            let statement = end..self.past_particle(next_end);
+            self.push(statement.clone(), next..next_end, false, found);
+            end = statement.end;
         }
         Some(end)
+    }
+
+    /// Adds the exclusion of a noun whose negator follows it: "deri olmayan".
+    fn push_postposed(&self, at: usize, found: &mut Vec<(Exclusion, Span)>) -> Option<usize> {
+        let noun_end = self.tokens.end_of_compound(at);
+        let (_, end) = POSTPOSED_WORDS.longest_at(self.tokens, self.past_particle(noun_end))?;
+        let is_comparison = is_cue_at(self.tokens, at) || is_suffix_at(self.tokens, at);
+        let is_excluded = self.is_noun(at)
+            && !is_comparison
+            && !self.taken[at..end].contains(&true)
+            && !idioms::begins_idiom(self.tokens, at);
+        if is_excluded {
+            self.push(at..end, at..noun_end, false, found);
+        }
+        is_excluded.then_some(end)
+    }
+
+    fn past_particle(&self, at: usize) -> usize {
+        PARTICLE_WORDS.longest_at(self.tokens, at).map_or(at, |(_, end)| end)
     }
 
     /// Adds the claim that begins at a token: "nickel-free", "free of nickel". A negated claim ("not
@@ -145,7 +172,7 @@ impl Parser<'_> {
             && self.tokens.is_glued(at + 1)
             && self.is_content(at + 1)
             && self.tokens.word(at + 1).len() >= MIN_AFTER_MINUS
-            && !takes_number(self.tokens.word(at + 1))
+            && !takes_number(self.tokens, self.tokens.word(at + 1))
             && !NEGATES_PREVIOUS.contains(&self.tokens.word(at + 1))
     }
 
@@ -196,7 +223,8 @@ impl Parser<'_> {
         if let Some(claim) = free_from::before_free(self.tokens, at, self.knows) {
             return Some(claim.claim_end);
         }
-        let goes_on = self.is_content(end) && !self.tokens.is_glued(end);
+        let is_unspaced = self.tokens.word(at).starts_with(is_unspaced);
+        let goes_on = self.is_content(end) && !self.tokens.is_glued(end) && !is_unspaced;
         let is_modifier = MODIFIER_WORDS.contains(self.tokens.word(at));
         let takes_two = || {
             let second = self.tokens.word(end);

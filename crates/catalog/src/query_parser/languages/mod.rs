@@ -17,10 +17,15 @@
 //! - `!für`: only with these accents, because "fur" is another word.
 //! - `?do`: only in a query that is probably in this language, because the word is common in
 //!   others. Such a word says nothing about the language of a query.
+//!
+//! The sections `word` and `letter` tell the language of a query: see [`evidence`].
+
+mod evidence;
 
 use std::{collections::HashMap, sync::LazyLock};
 
 use super::lexicon::{Lexicon, WordSet};
+pub(super) use evidence::{LanguageScores, LanguageSet};
 
 /// A language with rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,11 +38,22 @@ pub enum Language {
     Portuguese,
     Italian,
     Russian,
+    Dutch,
+    Polish,
+    Turkish,
+    Swedish,
+    Danish,
+    Norwegian,
+    Finnish,
+    Czech,
+    Japanese,
+    Chinese,
+    Korean,
 }
 
 impl Language {
     /// All languages. Where two have the same phrase, the meaning in the earlier one counts.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 18] = [
         Self::English,
         Self::German,
         Self::French,
@@ -45,6 +61,17 @@ impl Language {
         Self::Portuguese,
         Self::Italian,
         Self::Russian,
+        Self::Dutch,
+        Self::Polish,
+        Self::Turkish,
+        Self::Swedish,
+        Self::Danish,
+        Self::Norwegian,
+        Self::Finnish,
+        Self::Czech,
+        Self::Japanese,
+        Self::Chinese,
+        Self::Korean,
     ];
 
     /// Its ISO 639-1 code.
@@ -65,6 +92,17 @@ impl Language {
             Self::Portuguese => ("pt", include_str!("pt.txt")),
             Self::Italian => ("it", include_str!("it.txt")),
             Self::Russian => ("ru", include_str!("ru.txt")),
+            Self::Dutch => ("nl", include_str!("nl.txt")),
+            Self::Polish => ("pl", include_str!("pl.txt")),
+            Self::Turkish => ("tr", include_str!("tr.txt")),
+            Self::Swedish => ("sv", include_str!("sv.txt")),
+            Self::Danish => ("da", include_str!("da.txt")),
+            Self::Norwegian => ("no", include_str!("no.txt")),
+            Self::Finnish => ("fi", include_str!("fi.txt")),
+            Self::Czech => ("cs", include_str!("cs.txt")),
+            Self::Japanese => ("ja", include_str!("ja.txt")),
+            Self::Chinese => ("zh", include_str!("zh.txt")),
+            Self::Korean => ("ko", include_str!("ko.txt")),
         }
     }
 }
@@ -91,9 +129,9 @@ const SECTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("lead", &["for", "have", "price", "budget"]),
-    ("suffix", &["or less", "tops", "max", "or more", "or so"]),
-    ("joiner", &["range", "between"]),
-    ("trailer", &["any"]),
+    ("suffix", &["or less", "below", "tops", "max", "or more", "above", "or so", "negated"]),
+    ("joiner", &["range", "between", "closing"]),
+    ("trailer", &["any", "particle"]),
     ("filler", &["any"]),
     (
         "negation",
@@ -110,7 +148,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "not after",
         ],
     ),
-    ("exclusion", &["without", "no", "not", "non"]),
+    ("exclusion", &["without", "no", "not", "non", "after", "particle"]),
     ("exclusion list", &["or", "and"]),
     (
         "exclusion context",
@@ -149,6 +187,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("number", &[]),
     ("sort", &["cheapest", "dearest", "newest"]),
     ("context", &["unit", "measure", "people", "function word", "weighed", "name with max"]),
+    ("word", &["any", "international"]),
+    ("letter", &["any", "only"]),
 ];
 
 /// A phrase with its meaning in one language.

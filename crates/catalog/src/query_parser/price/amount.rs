@@ -10,6 +10,7 @@ use crate::price::{MAX_WHOLE_DIGITS, is_space, read_amount};
 
 use super::context::is_weighed;
 use super::currency::{CurrencyMention, agreed, is_one_of_money, mention_at, mention_before};
+use super::east_asian;
 use super::numerals::{InWords, multiplier_at, note_at, number_at};
 use crate::lexer::TokenKind;
 use crate::query_parser::{TermLookup, query_tokens::QueryTokens};
@@ -96,6 +97,10 @@ impl<'a> Amounts<'a> {
     }
 
     fn number(&self, at: usize, before: Option<CurrencyMention>) -> Option<Amount> {
+        if let Some(InWords { value, multiplier, end }) = east_asian::number_at(self.tokens, at) {
+            let is_in_words = !self.tokens.is(at, TokenKind::Digits);
+            return Some(Amount { value, multiplier, is_in_words, ..Amount::bare(end) });
+        }
         if !self.tokens.is(at, TokenKind::Digits) {
             let InWords { value, multiplier, end } = number_at(self.tokens, at)?;
             return Some(Amount { value, multiplier, is_in_words: true, ..Amount::bare(end) });

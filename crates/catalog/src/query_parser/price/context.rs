@@ -7,18 +7,21 @@ use crate::analysis::{is_function_word, singular};
 use super::cues::{CUE_WORDS, SUFFIX_WORDS};
 use crate::lexer::TokenKind;
 use crate::query_parser::{
-    languages::words, lexicon::WordSet, negators::NEGATOR_WORDS, query_tokens::QueryTokens,
+    languages::{phrases, words},
+    lexicon::{Lexicon, WordSet},
+    negators::NEGATOR_WORDS,
+    query_tokens::QueryTokens,
 };
 
 /// Units of measure, times, and things that numbers count, in the singular where it is English.
 /// Things that shops sell on their own are not in the list: "under 50 monitor" asks for a monitor.
-static COUNTABLE_WORDS: LazyLock<WordSet> = LazyLock::new(|| words("context", "unit"));
+static COUNTABLE_WORDS: LazyLock<Lexicon<()>> = LazyLock::new(|| phrases("context", &["unit"]));
 /// Before a cue, these words name a measure: "size under 10".
-static MEASURE_WORDS: LazyLock<WordSet> = LazyLock::new(|| words("context", "measure"));
+static MEASURE_WORDS: LazyLock<Lexicon<()>> = LazyLock::new(|| phrases("context", &["measure"]));
 /// Before a cue, these words make a small number an age: "kids under 5", "women over 50".
-static PEOPLE_WORDS: LazyLock<WordSet> = LazyLock::new(|| words("context", "people"));
+static PEOPLE_WORDS: LazyLock<Lexicon<()>> = LazyLock::new(|| phrases("context", &["people"]));
 /// Function words of languages other than English, which numbers do not count.
-static FREE_WORDS: LazyLock<WordSet> = LazyLock::new(|| words("context", "function word"));
+static FREE_WORDS: LazyLock<Lexicon<()>> = LazyLock::new(|| phrases("context", &["function word"]));
 /// Things that are weighed: in a query with one of these, pounds are a weight.
 static WEIGHED_WORDS: LazyLock<WordSet> = LazyLock::new(|| words("context", "weighed"));
 /// Words before "max" that make it a name.
@@ -56,29 +59,31 @@ pub(super) fn following(tokens: &QueryTokens, at: usize) -> Following {
     let is_last = at + 1 == tokens.len()
         || matches!(tokens.word(at + 1), "." | "x" | "×" | "," | "\"") && word == "in";
     let is_neutral = is_function_word(word)
-        || FREE_WORDS.contains(word)
+        || FREE_WORDS.has_word(tokens, word)
         || NEGATOR_WORDS.is_at(tokens, at)
         || CUE_WORDS.is_at(tokens, at)
         || SUFFIX_WORDS.is_at(tokens, at);
-    if matches!(word, "in" | "a" | "m" | "c") && is_last || !is_neutral && takes_number(word) {
+    if matches!(word, "in" | "a" | "m" | "c") && is_last
+        || !is_neutral && takes_number(tokens, word)
+    {
         return Following::Measured;
     }
     if is_neutral { Following::Nothing } else { Following::Noun }
 }
 
 /// Whether a word is a unit or a counted thing.
-pub(in crate::query_parser) fn takes_number(word: &str) -> bool {
-    COUNTABLE_WORDS.contains(word) || COUNTABLE_WORDS.contains(&singular(word))
+pub(in crate::query_parser) fn takes_number(tokens: &QueryTokens, word: &str) -> bool {
+    COUNTABLE_WORDS.has_word(tokens, word) || COUNTABLE_WORDS.has_word(tokens, &singular(word))
 }
 
 /// Whether the word before a cue names a measure other than a price.
-pub(super) fn is_measure(word: &str) -> bool {
-    MEASURE_WORDS.contains(word)
+pub(super) fn is_measure(tokens: &QueryTokens, word: &str) -> bool {
+    MEASURE_WORDS.has_word(tokens, word)
 }
 
 /// Whether the word before a cue names people.
-pub(super) fn is_person(word: &str) -> bool {
-    PEOPLE_WORDS.contains(word)
+pub(super) fn is_person(tokens: &QueryTokens, word: &str) -> bool {
+    PEOPLE_WORDS.has_word(tokens, word)
 }
 
 /// Whether a word names a thing that is weighed.

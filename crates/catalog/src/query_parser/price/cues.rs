@@ -84,6 +84,8 @@ const OR_LESS: Suffix = Suffix { kind: AtMost, takes_bare: true, is_name: false 
 const TOPS: Suffix = Suffix { kind: AtMost, takes_bare: false, is_name: false };
 const AT_MAX: Suffix = Suffix { kind: AtMost, takes_bare: true, is_name: true };
 const OR_MORE: Suffix = Suffix { kind: AtLeast, takes_bare: false, is_name: false };
+const BELOW: Suffix = Suffix { kind: Below, takes_bare: true, is_name: false };
+const ABOVE: Suffix = Suffix { kind: Above, takes_bare: false, is_name: false };
 const OR_SO: Suffix = Suffix { kind: About, takes_bare: false, is_name: false };
 
 fn cue_of(meaning: &str) -> Option<Cue> {
@@ -119,9 +121,11 @@ fn lead_of(meaning: &str) -> Option<Lead> {
 fn suffix_of(meaning: &str) -> Option<Suffix> {
     Some(match meaning {
         "or less" => OR_LESS,
+        "below" => BELOW,
         "tops" => TOPS,
         "max" => AT_MAX,
         "or more" => OR_MORE,
+        "above" => ABOVE,
         "or so" => OR_SO,
         _ => return None,
     })
@@ -138,6 +142,15 @@ pub(super) static JOINER_WORDS: LazyLock<Lexicon<()>> =
 /// Joins them after "between".
 pub(super) static BETWEEN_WORDS: LazyLock<Lexicon<()>> =
     LazyLock::new(|| phrases("joiner", &["range", "between"]));
+/// After two amounts, makes a range of them: "100 ja 200 euron välillä".
+pub(super) static CLOSING_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("joiner", &["closing"]));
+/// Negates the comparison before it: "5000円以下ではない".
+pub(super) static NEGATED_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("suffix", &["negated"]));
+/// Particles that link a condition to the noun after it: 的, の.
+pub(super) static PARTICLE_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("trailer", &["particle"]));
 /// Redundant phrases after an amount that has a cue.
 pub(super) static TRAILER_WORDS: LazyLock<Lexicon<()>> =
     LazyLock::new(|| phrases("trailer", &["any"]));
@@ -148,4 +161,9 @@ pub(super) static FILLER_WORDS: LazyLock<Lexicon<()>> =
 /// Whether a cue begins at a token.
 pub(in crate::query_parser) fn is_cue_at(tokens: &QueryTokens, at: usize) -> bool {
     CUE_WORDS.is_at(tokens, at)
+}
+
+/// Whether a phrase that compares the amount before it begins at a token.
+pub(in crate::query_parser) fn is_suffix_at(tokens: &QueryTokens, at: usize) -> bool {
+    SUFFIX_WORDS.is_at(tokens, at)
 }

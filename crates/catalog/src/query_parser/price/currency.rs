@@ -10,7 +10,7 @@ use crate::currency::{Currency, Mark, MarkMeaning};
 use crate::lexer::TokenKind;
 use crate::query_parser::{
     TermLookup,
-    languages::{lexicon, phrases, words},
+    languages::{Language, lexicon, phrases, words},
     lexicon::{Lexicon, WordSet},
     query_tokens::QueryTokens,
 };
@@ -117,12 +117,23 @@ fn sign_at(tokens: &QueryTokens, at: usize) -> Option<(CurrencyMention, usize)> 
     let alone = single_sign(tokens, end - 1)?;
     let sign = if has_country { Mark::find(tokens.raw(at, end))? } else { alone };
     let currency = match sign.meaning() {
+        MarkMeaning::Mostly { alone: Currency::JPY, .. } => yen_or_yuan(tokens),
         MarkMeaning::One(only) | MarkMeaning::Mostly { alone: only, .. } => Some(only),
         MarkMeaning::Shared(_) => None,
     };
     let money =
         CurrencyMention { currency, sign: Some(sign), is_minor: false, may_be_weight: false };
     Some((money, end))
+}
+
+/// `¥` is the sign of two currencies; the language of the query decides. Without kana, a query may
+/// be in either language.
+fn yen_or_yuan(tokens: &QueryTokens) -> Option<Currency> {
+    match (tokens.may_be_in(Language::Chinese), tokens.may_be_in(Language::Japanese)) {
+        (true, true) => None,
+        (true, false) => Some(Currency::CNY),
+        (false, _) => Some(Currency::JPY),
+    }
 }
 
 fn single_sign(tokens: &QueryTokens, at: usize) -> Option<&'static Mark> {

@@ -6,7 +6,6 @@ use std::sync::LazyLock;
 
 use rust_decimal::Decimal;
 
-use crate::lexer::TokenKind;
 use crate::query_parser::{languages::lexicon, lexicon::Lexicon, query_tokens::QueryTokens};
 
 /// The most words of a number.
@@ -37,6 +36,10 @@ static NUMERALS: LazyLock<Lexicon<Numeral>> = LazyLock::new(|| lexicon("number",
 /// Banknotes that have names.
 static NOTES: LazyLock<Lexicon<Decimal>> =
     LazyLock::new(|| lexicon("number", |meaning| meaning.strip_prefix("note ")?.parse().ok()));
+
+/// Words and letters that only multiply the digits before them: `50k`, `1.5 Mio`.
+static TIMES: LazyLock<Lexicon<Decimal>> =
+    LazyLock::new(|| lexicon("number", |meaning| meaning.strip_prefix("times ")?.parse().ok()));
 
 /// What a word means: `unit 5`, `teen 15`, `tens 50`, `hundreds 500`, `hundred`, `scale 1000`.
 fn numeral_of(meaning: &str) -> Option<Numeral> {
@@ -94,8 +97,8 @@ pub(super) fn number_at(tokens: &QueryTokens, at: usize) -> Option<InWords> {
 
 /// The factor of a word after digits: "2.5 thousand", "5 hundred", "50k".
 pub(super) fn multiplier_at(tokens: &QueryTokens, at: usize) -> Option<(Decimal, usize)> {
-    if matches!(tokens.word(at), "k" | "к") && tokens.is(at, TokenKind::Word) {
-        return Some((Decimal::ONE_THOUSAND, at + 1));
+    if let Some(found) = TIMES.longest_at(tokens, at) {
+        return Some(found);
     }
     match NUMERALS.longest_at(tokens, at)? {
         (Hundred, end) if tokens.word(at) == "hundred" => Some((Decimal::ONE_HUNDRED, end)),
@@ -186,6 +189,7 @@ impl Sum {
 
 #[cfg(test)]
 mod tests {
+    use super::super::east_asian::is_part;
     use super::*;
     use crate::query_parser::languages::rules;
 
@@ -201,7 +205,10 @@ mod tests {
     #[test]
     fn every_meaning_is_a_number() {
         for rule in rules("number") {
-            let is_known = numeral_of(rule.meaning).is_some() || rule.meaning.starts_with("note ");
+            let is_known = numeral_of(rule.meaning).is_some()
+                || is_part(rule.meaning)
+                || rule.meaning.starts_with("note ")
+                || rule.meaning.starts_with("times ");
             assert!(is_known, "{rule:?}");
         }
     }

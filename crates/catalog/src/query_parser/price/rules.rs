@@ -4,6 +4,7 @@
 //! condition = [lead] cue amount [trailer]        for under $50
 //!           | [lead] amount joiner amount        $20-$50, price 20 to 50
 //!           | [lead] between amount and amount   between 20 and 50
+//!           | [lead] amount and amount closing   100 ja 200 euron välillä
 //!           | amount suffix                      $50 or less
 //!           | lead amount                        for $12, budget 50
 //!           | [lead] negation cue amount         can't pay more than 80
@@ -18,8 +19,8 @@ use rust_decimal::Decimal;
 use super::amount::{Amount, Amounts};
 use super::context::{Following, following, is_measure, is_name_with_max, is_person};
 use super::cues::{
-    BETWEEN_WORDS, Bare, CUE_WORDS, Cue, FILLER_WORDS, JOINER_WORDS, LEAD_WORDS, Lead,
-    SUFFIX_WORDS, TRAILER_WORDS,
+    BETWEEN_WORDS, Bare, CLOSING_WORDS, CUE_WORDS, Cue, FILLER_WORDS, JOINER_WORDS, LEAD_WORDS,
+    Lead, NEGATED_WORDS, PARTICLE_WORDS, SUFFIX_WORDS, TRAILER_WORDS,
 };
 use super::negation::{Negation, comparison_at, continued_at, negation_at, takes_noun};
 use super::{PriceConstraint, PriceKind};
@@ -173,6 +174,7 @@ impl Parser<'_> {
             .longest_at(self.tokens, at)
             .and_then(|(cue, end)| self.with_cue(start, is_price, cue, end));
         cued.or_else(|| self.range(start, at, is_price, &JOINER_WORDS))
+            .or_else(|| self.closed_range(start, at, is_price))
             .or_else(|| self.with_suffix(start, at))
             .or_else(|| self.with_lead(start, at, lead?))
     }
@@ -239,6 +241,7 @@ impl Parser<'_> {
         let trailer = TRAILER_WORDS.longest_at(self.tokens, amount.end).map(|(_, end)| end);
         // The "or under" of "over $80 or under $20" begins another condition.
         let end = trailer.filter(|end| self.amounts.at(*end).is_none()).unwrap_or(amount.end);
+        let end = self.past_particle(end);
         let span = self.tokens.span(start, end);
         (PriceConstraint::one(kind, amount.value, amount.currency, span), end)
     }
@@ -269,8 +272,9 @@ impl Parser<'_> {
             PriceKind::Below | PriceKind::AtMost => OLDEST_CHILD,
             _ => OLDEST_PERSON,
         };
-        let is_person = is_person(before) || kind == PriceKind::Above && before == "is";
-        is_measure(before) || is_person && value <= Decimal::from(oldest)
+        let is_person =
+            is_person(self.tokens, before) || kind == PriceKind::Above && before == "is";
+        is_measure(self.tokens, before) || is_person && value <= Decimal::from(oldest)
     }
 
     /// "air max 90" is a name, by our list or because the shop's vocabulary has "max".
@@ -304,10 +308,26 @@ impl Parser<'_> {
         };
         let end = match self.tokens.word(high.end) {
             "range" => high.end + 1,
-            _ => TRAILER_WORDS.longest_at(self.tokens, high.end).map_or(high.end, |(_, end)| end),
+            _ => TRAILER_WORDS
+                .longest_at(self.tokens, high.end)
+                .or_else(|| CLOSING_WORDS.longest_at(self.tokens, high.end))
+                .map_or(high.end, |(_, end)| end),
         };
+        let end = self.past_particle(end);
         let span = self.tokens.span(start, end);
         Some((PriceConstraint::range(low.value, high.value, currency, span), end))
+    }
+
+    /// "100 ja 200 euron välillä": the word for "between" comes last.
+    fn closed_range(&self, start: usize, at: usize, is_price: bool) -> Option<Match> {
+        let (_, high) = self.two_amounts(at, &BETWEEN_WORDS)?;
+        let is_closed = CLOSING_WORDS.is_at(self.tokens, high.end);
+        is_closed.then(|| self.range(start, at, is_price, &BETWEEN_WORDS))?
+    }
+
+    /// The end of the particle that follows a condition.
+    fn past_particle(&self, end: usize) -> usize {
+        PARTICLE_WORDS.longest_at(self.tokens, end).map_or(end, |(_, end)| end)
     }
 
     fn two_amounts(&self, at: usize, joiners: &Lexicon<()>) -> Option<(Amount, Amount)> {
@@ -333,9 +353,11 @@ impl Parser<'_> {
                 && !self.is_measured(start, suffix.kind, amount.value)
                 && !(suffix.is_name && self.is_named_max(start, amount.value))
         };
-        if !amount.is_marked && !is_price() {
+        let is_negated = NEGATED_WORDS.is_at(self.tokens, end);
+        if is_negated || !amount.is_marked && !is_price() {
             return None;
         }
+        let end = self.past_particle(end);
         let span = self.tokens.span(start, end);
         let constraint = PriceConstraint::one(suffix.kind, amount.value, amount.currency, span);
         Some((constraint, end))
@@ -346,7 +368,7 @@ impl Parser<'_> {
         let is_price = amount.is_marked
             || lead.is_price
                 && following(self.tokens, amount.end) == Following::Nothing
-                && !is_measure(self.tokens.word_before(start))
+                && !is_measure(self.tokens, self.tokens.word_before(start))
                 && !amount.value.is_zero();
         is_price.then(|| self.one(start, lead.alone, &amount))
     }

@@ -8,6 +8,7 @@ mod negations;
 mod prices;
 mod properties;
 mod residuals;
+mod tables;
 
 use expect_test::Expect;
 
