@@ -18,6 +18,9 @@ pub(super) enum Negator {
     Not,
     /// "non-": one word.
     Non,
+    /// "niet", "geen": one word or a list of them at the end of a query that begins with a noun.
+    /// These also negate verbs, or state a wish ("geen zin om te koken").
+    AtEnd,
 }
 
 pub(super) static NEGATOR_WORDS: LazyLock<Lexicon<Negator>> = LazyLock::new(|| {
@@ -26,6 +29,7 @@ pub(super) static NEGATOR_WORDS: LazyLock<Lexicon<Negator>> = LazyLock::new(|| {
         "no" => Some(Negator::No),
         "not" => Some(Negator::Not),
         "non" => Some(Negator::Non),
+        "at end" => Some(Negator::AtEnd),
         _ => None,
     })
 });

@@ -1,10 +1,15 @@
 //! The tokens of a query, and what they say about its language.
 
-use std::ops::Deref;
+use std::{collections::HashSet, ops::Deref, sync::LazyLock};
 
-use super::languages::{Language, LanguageScores, LanguageSet};
+use super::languages::{Language, LanguageScores, LanguageSet, rules};
 use super::segmentation;
 use crate::lexer::{TokenKind, Tokens};
+
+static TRADITIONAL: LazyLock<HashSet<char>> = LazyLock::new(|| {
+    let letters = rules("letter").iter().filter(|rule| rule.meaning == "traditional");
+    letters.flat_map(|rule| rule.phrase.chars()).collect()
+});
 
 /// The tokens of a query. Text without spaces is split where a phrase of a rule begins or ends.
 pub(super) struct QueryTokens<'t> {
@@ -27,6 +32,11 @@ impl<'t> QueryTokens<'t> {
     /// Whether words that are common in other languages count as words of this one.
     pub(super) fn may_be_in(&self, language: Language) -> bool {
         self.foreign.contains(language)
+    }
+
+    /// Whether the query is in traditional Chinese characters.
+    pub(super) fn is_traditional(&self) -> bool {
+        self.tokens.text().contains(|c| TRADITIONAL.contains(&c))
     }
 
     /// The language of the query. `taken` marks the tokens of conditions.

@@ -12,8 +12,10 @@ use super::Exclusion;
 const MAX_GAP: usize = 1;
 
 /// The word after one of these is negated: `no leather`.
-const NEGATES_NEXT: [&str; 10] =
-    ["no", "non", "without", "zero", "ohne", "sans", "sin", "sem", "senza", "без"];
+const NEGATES_NEXT: [&str; 15] = [
+    "no", "non", "without", "zero", "ohne", "sans", "sin", "sem", "senza", "без", "zonder", "bez",
+    "uden", "uten", "ilman",
+];
 /// The word before one of these is negated: `leather-free`. The index has `freie` and `freies` as
 /// `frey`.
 pub(super) const NEGATES_PREVIOUS: [&str; 5] = ["free", "frei", "frey", "freier", "freien"];
@@ -186,6 +188,8 @@ mod tests {
             "does not contain nickel",
             "Doesn't contain nickel",
             "frei von Nickel",
+            "oorbellen zonder nikkel, zonder nickel",
+            "kolczyki bez nickel",
             "Nickel-freie Ohrringe",
             "libre de nickel",
             "exempt de nickel",

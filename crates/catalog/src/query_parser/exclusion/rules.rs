@@ -25,9 +25,9 @@ use super::{
     Exclusion, free_from, idioms,
     matching::NEGATES_PREVIOUS,
     tables::{
-        ABOUT_ME_WORDS, AFTER_VERBS, AND_WORDS, CANNOT, ING_WORDS, LONE_NAMES, MAX_PLACE,
-        MODIFIER_WORDS, NAME_WORDS, NEGATED, NOT_NOUN_WORDS, OR_WORDS, PLACES, SKIPPED_WORDS,
-        WANTED_WORDS, WANTING_WORDS,
+        ABOUT_ME_WORDS, AFTER_VERBS, AND_WORDS, CANNOT, INFINITIVES, ING_WORDS, LONE_NAMES,
+        MAX_PLACE, MODIFIER_WORDS, NAME_WORDS, NEGATED, NOT_NOUN_WORDS, OR_WORDS, PLACES,
+        SKIPPED_WORDS, WANTED_WORDS, WANTING_WORDS,
     },
 };
 
@@ -35,6 +35,11 @@ use super::{
 const MIN_AFTER_MINUS: usize = 3;
 /// Shorter words in -ing are nouns: king, ring, wing.
 const MIN_GERUND: usize = 5;
+
+/// The most words before a negation of [`Negator::AtEnd`].
+const MAX_BEFORE_END: usize = 1;
+/// The most words between a negation and the sign of an infinitive.
+const MAX_BEFORE_INFINITIVE: usize = 4;
 
 /// Finds all exclusions, in order, each with its tokens. Tokens that are `taken` belong to other rules.
 pub(in crate::query_parser) fn parse(
@@ -101,6 +106,9 @@ impl Parser<'_> {
         }
         let start = self.skip(after);
         let mut end = self.end_of_noun(start, negator, has_content)?;
+        if negator == Negator::AtEnd && !self.is_at_end(at, end) || self.has_infinitive(after) {
+            return None;
+        }
         let statement = at..self.past_particle(end);
         self.push(statement.clone(), start..end, false, found);
         end = statement.end;
@@ -110,6 +118,22 @@ impl Parser<'_> {
             end = statement.end;
         }
         Some(end)
+    }
+
+    /// Whether a negation at a token follows the noun that begins the query, and its own noun ends
+    /// the query or begins a list.
+    fn is_at_end(&self, at: usize, end: usize) -> bool {
+        let is_last = end == self.tokens.len()
+            || self.taken[end]
+            || OR_WORDS.is_at(self.tokens, end)
+            || self.tokens.is(end, TokenKind::Sign);
+        (1..=MAX_BEFORE_END).contains(&at) && is_last
+    }
+
+    /// Whether an infinitive follows: "zonder te kloppen", "utan att störa".
+    fn has_infinitive(&self, at: usize) -> bool {
+        let mut words = (at..self.tokens.len()).take(MAX_BEFORE_INFINITIVE);
+        words.any(|at| INFINITIVES.is_at(self.tokens, at))
     }
 
     /// Adds the exclusion of a noun whose negator follows it: "deri olmayan".
@@ -276,7 +300,7 @@ impl Parser<'_> {
         let word = self.tokens.word(at);
         let is_gerund =
             word.len() >= MIN_GERUND && word.ends_with("ing") && !ING_WORDS.contains(word);
-        self.is_content(at) && !is_gerund && !NOT_NOUN_WORDS.contains(word)
+        self.is_content(at) && !is_gerund && !NOT_NOUN_WORDS.has_word(self.tokens, word)
     }
 
     /// Adds an exclusion of the words of `nouns`, stated by the tokens of `statement`.

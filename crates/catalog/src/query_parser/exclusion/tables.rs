@@ -24,7 +24,11 @@ pub(super) static WANTED_WORDS: LazyLock<WordSet> = LazyLock::new(|| of_context(
 /// Nouns in -ing that can be excluded; other words in -ing are taken for verbs.
 pub(super) static ING_WORDS: LazyLock<WordSet> = LazyLock::new(|| of_context("thing in -ing"));
 /// Words that are not things a product can be without.
-pub(super) static NOT_NOUN_WORDS: LazyLock<WordSet> = LazyLock::new(|| of_context("not a noun"));
+pub(super) static NOT_NOUN_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("exclusion context", &["not a noun"]));
+/// Signs of an infinitive: "zonder te kloppen".
+pub(super) static INFINITIVES: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("exclusion context", &["infinitive"]));
 /// Before "no" and "not", these words start a sentence about the shopper.
 pub(super) static ABOUT_ME_WORDS: LazyLock<WordSet> =
     LazyLock::new(|| of_context("about the shopper"));

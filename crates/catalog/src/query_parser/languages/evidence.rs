@@ -39,6 +39,9 @@ const TELLING: [&str; 7] = ["cue", "lead", "suffix", "negation", "exclusion", "s
 const NOT_TELLING: [&str; 6] =
     ["link", "article", "subject", "continues", "not after", "takes a noun"];
 
+/// A currency may follow its number after a multiplier: "2 bin TL".
+const MAX_FROM_NUMBER: usize = 2;
+
 /// A word or phrase that tells the language.
 struct Telling {
     /// The words after the first.
@@ -101,8 +104,10 @@ static LETTERS: LazyLock<Letters> = LazyLock::new(|| {
         let set = LanguageSet::of(rule.language);
         match *chars {
             [first, '-', last] => letters.ranges.push((first, last, set)),
-            _ if rule.meaning == "only" => letters.only.extend(chars.iter().map(|c| (*c, set))),
-            _ => chars.iter().for_each(|c| letters.listed.entry(*c).or_default().0 |= set.0),
+            _ if rule.meaning == "any" => {
+                chars.iter().for_each(|c| letters.listed.entry(*c).or_default().0 |= set.0);
+            }
+            _ => letters.only.extend(chars.iter().map(|c| (*c, set))),
         }
     }
     letters
@@ -153,7 +158,8 @@ impl LanguageScores {
         let mut scores = Self::default();
         let mut at = 0;
         while at < tokens.len() {
-            let is_after_number = at > 0 && tokens.is(at - 1, TokenKind::Digits);
+            let mut before = at.saturating_sub(MAX_FROM_NUMBER)..at;
+            let is_after_number = before.any(|at| tokens.is(at, TokenKind::Digits));
             let counts = |telling: &&Telling| {
                 telling.is_word || is_rule(at) && (!telling.is_currency || is_after_number)
             };
@@ -195,10 +201,13 @@ impl LanguageScores {
         best
     }
 
-    /// The languages that the query may be in if it is not in English.
+    /// The few languages that the query may be in if it is not in English.
     pub(in crate::query_parser) fn foreign(&self) -> LanguageSet {
+        /// An accent that many languages share tells none of them.
+        const MAX_LANGUAGES: u32 = 3;
         let best = self.best();
-        if best.contains(Language::English) { LanguageSet::default() } else { best }
+        let is_told = !best.contains(Language::English) && best.0.count_ones() <= MAX_LANGUAGES;
+        if is_told { best } else { LanguageSet::default() }
     }
 
     /// Whether no word tells anything.

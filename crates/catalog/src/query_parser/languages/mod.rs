@@ -148,7 +148,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "not after",
         ],
     ),
-    ("exclusion", &["without", "no", "not", "non", "after", "particle"]),
+    ("exclusion", &["without", "no", "not", "non", "at end", "after", "particle"]),
     ("exclusion list", &["or", "and"]),
     (
         "exclusion context",
@@ -164,6 +164,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "after verbs",
             "negates a claim",
             "cannot",
+            "infinitive",
             "place",
             "lone name",
         ],
@@ -188,7 +189,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("sort", &["cheapest", "dearest", "newest"]),
     ("context", &["unit", "measure", "people", "function word", "weighed", "name with max"]),
     ("word", &["any", "international"]),
-    ("letter", &["any", "only"]),
+    ("letter", &["any", "only", "traditional"]),
 ];
 
 /// A phrase with its meaning in one language.

@@ -92,9 +92,7 @@ pub(super) fn mention_at(
     at: usize,
     knows: TermLookup,
 ) -> Option<(CurrencyMention, usize)> {
-    sign_at(tokens, at)
-        .or_else(|| NAMED.longest_at(tokens, at))
-        .or_else(|| code_at(tokens, at, knows))
+    sign_at(tokens, at).or_else(|| named_at(tokens, at)).or_else(|| code_at(tokens, at, knows))
 }
 
 /// Like [`mention_at`], restricted to what is written before an amount: "dollars 50" is unusual.
@@ -104,8 +102,16 @@ pub(super) fn mention_before(
     knows: TermLookup,
 ) -> Option<(CurrencyMention, usize)> {
     let is_abbreviation = ABBREVIATIONS.contains(tokens.word(at));
-    let named = || NAMED.longest_at(tokens, at).filter(|_| is_abbreviation);
+    let named = || named_at(tokens, at).filter(|_| is_abbreviation);
     sign_at(tokens, at).or_else(named).or_else(|| code_at(tokens, at, knows))
+}
+
+fn named_at(tokens: &QueryTokens, at: usize) -> Option<(CurrencyMention, usize)> {
+    let (money, end) = NAMED.longest_at(tokens, at)?;
+    // In traditional characters, 元 is also the dollar of Taiwan and of Hong Kong.
+    let is_shared = tokens.word(at) == "元" && tokens.is_traditional();
+    let currency = money.currency.filter(|_| !is_shared);
+    Some((CurrencyMention { currency, ..money }, end))
 }
 
 /// `$`, `€`, or a sign with its country: `CA$`, `R$`.
