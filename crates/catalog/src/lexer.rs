@@ -15,7 +15,7 @@ pub type Span = Range<usize>;
 pub(crate) enum TokenKind {
     /// Letters of any script, with apostrophes inside.
     Word,
-    /// ASCII digits, with single separators between them.
+    /// ASCII or full-width digits, with single separators between them.
     Digits,
     /// Any other character that is not white space.
     Sign,
@@ -65,7 +65,7 @@ impl<'t> Tokens<'t> {
             let (kind, len) = token_at_start_of(&text[at..], first);
             let end = cuts.peek().map_or(at + len, |cut| (at + len).min(*cut));
             let is_glued = !is_cut && all.tokens.last().is_some_and(|last| last.end == at);
-            if kind == TokenKind::Word {
+            if kind == TokenKind::Word || is_full_width_digit(first) {
                 fold_word(&mut all.folded, &mut scratch, &text[at..end]);
             } else {
                 all.folded.push_str(&text[at..end]);
@@ -154,6 +154,11 @@ fn token_at_start_of(text: &str, first: char) -> (TokenKind, usize) {
     if first.is_ascii_digit() {
         return (TokenKind::Digits, digits_len(text.as_bytes()));
     }
+    if is_full_width_digit(first) {
+        let end = text.find(|c| !is_full_width_digit(c) && !matches!(c, '．' | '，'));
+        let number = text[..end.unwrap_or(text.len())].trim_end_matches(['．', '，']);
+        return (TokenKind::Digits, number.len());
+    }
     if first.is_ascii() && !first.is_ascii_alphabetic() {
         return (TokenKind::Sign, 1);
     }
@@ -173,11 +178,17 @@ fn token_at_start_of(text: &str, first: char) -> (TokenKind, usize) {
     while let Some((at, c)) = chars.next() {
         let next = chars.peek().map(|(_, next)| *next);
         let inside = is_apostrophe(c) && next.is_some_and(char::is_alphabetic);
-        if c.is_ascii_digit() || !(inside || is_word_char(c)) {
+        let is_digit = c.is_ascii_digit() || is_full_width_digit(c);
+        if is_digit || !(inside || is_word_char(c)) {
             return (TokenKind::Word, at);
         }
     }
     (TokenKind::Word, text.len())
+}
+
+/// `５`, as East Asian keyboards type it.
+pub(crate) fn is_full_width_digit(c: char) -> bool {
+    ('０'..='９').contains(&c)
 }
 
 /// Digits with single separators between them.
@@ -237,6 +248,11 @@ mod tests {
         check("Under $50k, T-shirt 5x8", "under $·50·k·, t·-·shirt 5·x·8");
         check("1,299.00 € 1.5. 5'10 40\"", "1,299.00 € 1.5·. 5'10 40·\"");
         check("Men's I’m Höchstens ½ 50 €", "men i hochstens 1⁄2 50 €");
+    }
+
+    #[test]
+    fn full_width_digits_are_folded() {
+        check("５，０００円 Ａ４", "5,000·円 a·4");
     }
 
     #[test]

@@ -10,6 +10,7 @@
 use std::{collections::HashSet, sync::LazyLock};
 
 use super::languages::{Rule, rules};
+use crate::lexer::is_full_width_digit;
 
 /// Phrases of scripts without spaces.
 struct Phrases {
@@ -114,7 +115,7 @@ struct Run<'t> {
 
 impl Run<'_> {
     fn push_cuts(&self, cuts: &mut Vec<usize>) {
-        let is_digit = |c: char| c.is_ascii_digit();
+        let is_digit = |c: char| c.is_ascii_digit() || is_full_width_digit(c);
         let after_number = self.text[..self.start].ends_with(is_digit);
         let before_number =
             self.text[self.end..].starts_with(|c| is_digit(c) || "¥￥$₩￦".contains(c));

@@ -127,7 +127,8 @@ impl Parser<'_> {
             || self.taken[end]
             || OR_WORDS.is_at(self.tokens, end)
             || self.tokens.is(end, TokenKind::Sign);
-        (1..=MAX_BEFORE_END).contains(&at) && is_last
+        let words_before = self.taken[..at].iter().filter(|taken| !**taken).count();
+        (1..=MAX_BEFORE_END).contains(&words_before) && is_last
     }
 
     /// Whether an infinitive follows: "zonder te kloppen", "utan att störa".
@@ -139,7 +140,9 @@ impl Parser<'_> {
     /// Adds the exclusion of a noun whose negator follows it: "deri olmayan".
     fn push_postposed(&self, at: usize, found: &mut Vec<(Exclusion, Span)>) -> Option<usize> {
         let noun_end = self.tokens.end_of_compound(at);
-        let (_, end) = POSTPOSED_WORDS.longest_at(self.tokens, self.past_particle(noun_end))?;
+        let (_, end) = POSTPOSED_WORDS
+            .longest_at(self.tokens, noun_end)
+            .or_else(|| POSTPOSED_WORDS.longest_at(self.tokens, self.past_particle(noun_end)))?;
         let is_comparison = is_cue_at(self.tokens, at) || is_suffix_at(self.tokens, at);
         let is_excluded = self.is_noun(at)
             && !is_comparison
@@ -151,8 +154,11 @@ impl Parser<'_> {
         is_excluded.then_some(end)
     }
 
+    /// The end of the particles at a token, at most two: 除了苹果以外的.
     fn past_particle(&self, at: usize) -> usize {
-        PARTICLE_WORDS.longest_at(self.tokens, at).map_or(at, |(_, end)| end)
+        let once =
+            |at: usize| PARTICLE_WORDS.longest_at(self.tokens, at).map_or(at, |(_, end)| end);
+        once(once(at))
     }
 
     /// Adds the claim that begins at a token: "nickel-free", "free of nickel". A negated claim ("not

@@ -106,7 +106,11 @@ impl<'a> Amounts<'a> {
             return Some(Amount { value, multiplier, is_in_words: true, ..Amount::bare(end) });
         }
         let end = self.end_of_groups(at, before.is_some());
-        let digits = self.tokens.raw(at, end);
+        let digits = match self.tokens.word(at).len() == self.tokens.raw(at, at + 1).len() {
+            true => self.tokens.raw(at, end),
+            // Full-width digits are folded.
+            false => self.tokens.word(at),
+        };
         if digits.len() > 2 * MAX_WHOLE_DIGITS || is_part_number(digits) || self.is_fraction(end) {
             return None;
         }

@@ -25,7 +25,9 @@ use super::cues::{
 use super::negation::{Negation, comparison_at, continued_at, negation_at, takes_noun};
 use super::{PriceConstraint, PriceKind};
 use crate::lexer::{Span, TokenKind};
-use crate::query_parser::{TermLookup, lexicon::Lexicon, query_tokens::QueryTokens};
+use crate::query_parser::{
+    TermLookup, lexicon::Lexicon, query_tokens::QueryTokens, segmentation::is_unspaced,
+};
 
 const MAX_LEADS: usize = 3;
 const MAX_FILLERS: usize = 2;
@@ -37,6 +39,7 @@ const OLDEST_PERSON: i64 = 100;
 /// Smaller numbers in words are idioms: "under one roof", "over two shoulders".
 const MIN_IN_WORDS: i64 = 10;
 const MIN_WITH_SUFFIX: i64 = 20;
+const MIN_WITH_UNSPACED_SUFFIX: i64 = 100;
 const YEARS: std::ops::RangeInclusive<i64> = 1900..=2099;
 
 /// A condition and the exclusive end of its tokens.
@@ -346,10 +349,15 @@ impl Parser<'_> {
     fn with_suffix(&self, start: usize, at: usize) -> Option<Match> {
         let amount = self.amounts.at(at)?;
         let (suffix, end) = SUFFIX_WORDS.longest_at(self.tokens, amount.end)?;
+        // Without spaces, the next noun follows the suffix at once: 3000以下的手机.
+        let (least, is_last) = match self.tokens.word(amount.end).starts_with(is_unspaced) {
+            true => (MIN_WITH_UNSPACED_SUFFIX, !is_year(amount.value)),
+            false => (MIN_WITH_SUFFIX, following(self.tokens, end) == Following::Nothing),
+        };
         let is_price = || {
             suffix.takes_bare
-                && amount.value >= Decimal::from(MIN_WITH_SUFFIX)
-                && following(self.tokens, end) == Following::Nothing
+                && amount.value >= Decimal::from(least)
+                && is_last
                 && !self.is_measured(start, suffix.kind, amount.value)
                 && !(suffix.is_name && self.is_named_max(start, amount.value))
         };
