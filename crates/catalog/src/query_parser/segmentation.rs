@@ -42,12 +42,16 @@ impl Phrases {
     }
 }
 
+/// Meanings of phrases directly after an amount.
+const SUFFIXES: &[&str] =
+    &["or less", "below", "tops", "max", "or more", "above", "or so", "negated"];
+
 /// After a number.
 static AFTER: LazyLock<Phrases> = LazyLock::new(|| {
     Phrases::of(&[
         ("number", &[]),
         ("currency", &[]),
-        ("suffix", &[]),
+        ("suffix", SUFFIXES),
         ("joiner", &[]),
         ("trailer", &[]),
     ])
@@ -67,6 +71,18 @@ static LISTS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(&[("exclusion lis
 static IDIOMS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(&[("idiom", &["phrase"])]));
 static NUMERALS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(&[("number", &[])]));
 static CURRENCIES: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(&[("currency", &[])]));
+
+/// Reject what comes before them, at the end of a query.
+static REJECTIONS: LazyLock<Phrases> =
+    LazyLock::new(|| Phrases::of(&[("suffix", &["negated at end"])]));
+static NEGATIONS: LazyLock<Phrases> = LazyLock::new(|| Phrases::of(&[("negation", &["inverts"])]));
+
+/// The most phrases that are looked at together. Bounds the time for a long text.
+const MAX_CHAIN: usize = 12;
+/// The most characters of excluded words before their particle.
+const MAX_EXCLUDED: usize = 16;
+/// The most characters between a negation and what it negates.
+const MAX_AFTER_NEGATION: usize = 4;
 
 /// Whether a character belongs to a script in which words are not separated, or only loosely.
 pub(super) fn is_unspaced(c: char) -> bool {
@@ -126,7 +142,9 @@ impl Run<'_> {
         while at < self.end {
             at = self.cut_at(at, before_number, cuts);
         }
-        if before_number {
+        // The number of 不想买500元以上的 stays glued, so that it is no amount.
+        let is_cut_off = cuts.last().is_some_and(|cut| (self.start..self.end).contains(cut));
+        if before_number && (is_cut_off || !self.is_negated_before(self.end)) {
             cuts.push(self.end);
         }
         self.cut_korean_particle(cuts);
@@ -139,8 +157,12 @@ impl Run<'_> {
         if let Some(len) = IDIOMS.longest_at_start_of(rest) {
             return at + len;
         }
-        if before_number && self.is_chain_to_end(at) {
+        if before_number && self.is_chain_to_end(at) && !self.is_negated_before(at) {
             return self.cut_chain(&BEFORE, at, cuts);
+        }
+        if at > self.start && REJECTIONS.longest_at_start_of(rest) == Some(rest.len()) {
+            cuts.push(at);
+            return self.end;
         }
         if self.is_number_in_words(at) {
             return self.cut_chain(&AFTER, at, cuts);
@@ -186,11 +208,25 @@ impl Run<'_> {
 
     /// Whether phrases that stand before a number fill the rest of the run.
     fn is_chain_to_end(&self, from: usize) -> bool {
-        let mut at = from;
-        while let Some(len) = BEFORE.longest_at_start_of(&self.text[at..self.end]) {
-            at += len;
-        }
-        at == self.end
+        self.end_of_chain(&BEFORE, from) == self.end
+    }
+
+    /// The end of the phrases that follow each other from an offset on, up to [`MAX_CHAIN`].
+    fn end_of_chain(&self, phrases: &Phrases, from: usize) -> usize {
+        let next = |at: &usize| Some(at + phrases.longest_at_start_of(&self.text[*at..self.end])?);
+        std::iter::successors(Some(from), next).take(1 + MAX_CHAIN).last().unwrap_or(from)
+    }
+
+    /// Whether a negation stands a few characters before an offset, with words between them that
+    /// no rule knows. What it negates is then unclear.
+    fn is_negated_before(&self, end: usize) -> bool {
+        let before = &self.text[self.start..end];
+        let mut last = before.char_indices().rev().take(MAX_AFTER_NEGATION);
+        last.any(|(at, c)| {
+            let rest = &self.text[self.start + at..self.end];
+            NEGATIONS.phrases.contains(c.encode_utf8(&mut [0; 4]) as &str)
+                && IDIOMS.longest_at_start_of(rest).is_none()
+        })
     }
 
     /// `五千元`: numerals up to a currency. In Hangul, only at the start of a word.
@@ -199,10 +235,7 @@ impl Run<'_> {
         if rest.starts_with(is_hangul) && from > self.start {
             return false;
         }
-        let mut at = from;
-        while let Some(len) = NUMERALS.longest_at_start_of(&self.text[at..self.end]) {
-            at += len;
-        }
+        let at = self.end_of_chain(&NUMERALS, from);
         at > from && CURRENCIES.longest_at_start_of(&self.text[at..self.end]).is_some()
     }
 
@@ -219,7 +252,7 @@ impl Run<'_> {
     /// Splits off what joins excluded words, up to the particle after the last: `不要皮革和布的沙发`.
     fn cut_particles(&self, from: usize, cuts: &mut Vec<usize>) {
         let rest = &self.text[from..self.end];
-        for (at, _) in rest.char_indices().skip(1) {
+        for (at, _) in rest.char_indices().skip(1).take(MAX_EXCLUDED) {
             let particle = PARTICLES.longest_at_start_of(&rest[at..]);
             let len = particle.or_else(|| LISTS.longest_at_start_of(&rest[at..]));
             if let Some(len) = len {

@@ -148,6 +148,9 @@ pub(super) static CLOSING_WORDS: LazyLock<Lexicon<()>> =
 /// Negates the comparison before it: "5000円以下ではない".
 pub(super) static NEGATED_WORDS: LazyLock<Lexicon<()>> =
     LazyLock::new(|| phrases("suffix", &["negated"]));
+/// Negates a comparison before it at the end of a query: "1000 TL üzeri istemiyorum".
+pub(super) static NEGATED_AT_END: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("suffix", &["negated at end"]));
 /// Particles that link a condition to the noun after it: 的, の.
 pub(super) static PARTICLE_WORDS: LazyLock<Lexicon<()>> =
     LazyLock::new(|| phrases("trailer", &["particle"]));

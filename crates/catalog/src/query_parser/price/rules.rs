@@ -20,7 +20,7 @@ use super::amount::{Amount, Amounts};
 use super::context::{Following, following, is_measure, is_name_with_max, is_person};
 use super::cues::{
     BETWEEN_WORDS, Bare, CLOSING_WORDS, CUE_WORDS, Cue, FILLER_WORDS, JOINER_WORDS, LEAD_WORDS,
-    Lead, NEGATED_WORDS, PARTICLE_WORDS, SUFFIX_WORDS, TRAILER_WORDS,
+    Lead, NEGATED_AT_END, NEGATED_WORDS, PARTICLE_WORDS, SUFFIX_WORDS, TRAILER_WORDS,
 };
 use super::negation::{Negation, comparison_at, continued_at, negation_at, takes_noun};
 use super::{PriceConstraint, PriceKind};
@@ -38,6 +38,8 @@ const OLDEST_CHILD: i64 = 18;
 const OLDEST_PERSON: i64 = 100;
 /// Smaller numbers in words are idioms: "under one roof", "over two shoulders".
 const MIN_IN_WORDS: i64 = 10;
+/// The most words of a negation at the end of a query.
+const MAX_NEGATION_AT_END: usize = 3;
 const MIN_WITH_SUFFIX: i64 = 20;
 const MIN_WITH_UNSPACED_SUFFIX: i64 = 100;
 const YEARS: std::ops::RangeInclusive<i64> = 1900..=2099;
@@ -361,7 +363,7 @@ impl Parser<'_> {
                 && !self.is_measured(start, suffix.kind, amount.value)
                 && !(suffix.is_name && self.is_named_max(start, amount.value))
         };
-        let is_negated = NEGATED_WORDS.is_at(self.tokens, end);
+        let is_negated = NEGATED_WORDS.is_at(self.tokens, end) || self.is_negated_at_end(end);
         if is_negated || !amount.is_marked && !is_price() {
             return None;
         }
@@ -369,6 +371,15 @@ impl Parser<'_> {
         let span = self.tokens.span(start, end);
         let constraint = PriceConstraint::one(suffix.kind, amount.value, amount.currency, span);
         Some((constraint, end))
+    }
+
+    /// Whether the query ends with a phrase that rejects what comes before it.
+    fn is_negated_at_end(&self, from: usize) -> bool {
+        let len = (0..self.tokens.len()).rev().find(|at| !self.tokens.is(*at, TokenKind::Sign));
+        let len = len.map_or(0, |last| last + 1);
+        let ends_here = |at: usize| NEGATED_AT_END.longest_at(self.tokens, at);
+        (from.max(len.saturating_sub(MAX_NEGATION_AT_END))..len)
+            .any(|at| ends_here(at).is_some_and(|(_, end)| end == len))
     }
 
     fn with_lead(&self, start: usize, at: usize, lead: Lead) -> Option<Match> {

@@ -17,6 +17,8 @@ const PIECES: &[&str] = &[
     "cheapest", "newest", "can't", "nothing", "pay", "more than", "free", "-free", "free of", "and",
     "nickel", "gluten", "than", "less", "до", "рублей", "über", "für", "é", "🔥", "e\u{301}",
     "٣", "½", "ﬁ", "№", ".", ",", "'", "\"", "%", "x", "inch", "shoes", "please", "i want",
+    "do", "bez", "zł", "til", "kr", "TL", "altı", "alle", "euroa", "geen", "te", "不要", "以下", "元",
+    "万", "五", "的", "不超过", "不", "円", "未満", "なし", "は", "の", "이하", "만", "원", "없는", "을", "５",
     "\u{200D}", "\u{AD}", "\0", "\n", "مرحبا", "绿茶", "999999999999999", "0.00000001",
 ];
 
