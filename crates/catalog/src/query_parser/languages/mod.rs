@@ -19,6 +19,10 @@
 //!   others. Such a word says nothing about the language of a query.
 //!
 //! The sections `word` and `letter` tell the language of a query: see [`evidence`].
+//!
+//! A new language is a file here, an entry of [`Language`], and a table of queries in
+//! `tests/languages`, half of which state no condition. Mark every word that is also a word or a
+//! name in another language; in doubt, mark it.
 
 mod evidence;
 

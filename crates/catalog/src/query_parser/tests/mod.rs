@@ -3,6 +3,7 @@
 mod abstentions;
 mod exclusions;
 mod free;
+mod language;
 mod languages;
 mod negations;
 mod prices;
