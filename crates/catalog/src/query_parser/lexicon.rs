@@ -27,11 +27,16 @@ struct Entry<T> {
     restriction: Restriction,
 }
 
+/// Sections whose phrases stand next to an amount.
+const ABOUT_PRICES: [&str; 5] = ["cue", "lead", "suffix", "joiner", "currency"];
+
 /// Where a phrase counts; see [`Mark`].
 enum Restriction {
     None,
     AsWritten(Box<str>),
     In(Language),
+    /// Like [`Self::In`], for a phrase about a price.
+    PricedIn(Language),
 }
 
 impl<T: Copy> Lexicon<T> {
@@ -46,6 +51,9 @@ impl<T: Copy> Lexicon<T> {
             let restriction = match rule.mark {
                 Mark::None => Restriction::None,
                 Mark::AsWritten => Restriction::AsWritten(rule.phrase.to_lowercase().into()),
+                Mark::NeedsContext if ABOUT_PRICES.contains(&rule.section) => {
+                    Restriction::PricedIn(rule.language)
+                }
                 Mark::NeedsContext => Restriction::In(rule.language),
             };
             let entry = Entry { rest: words.into(), value, restriction };
@@ -78,6 +86,7 @@ impl<T: Copy> Lexicon<T> {
             entry.rest.is_empty()
                 && match &entry.restriction {
                     Restriction::In(language) => tokens.may_be_in(*language),
+                    Restriction::PricedIn(language) => tokens.may_state_price_in(*language),
                     Restriction::None | Restriction::AsWritten(_) => true,
                 }
         };
@@ -97,6 +106,7 @@ impl Restriction {
             Self::None => true,
             Self::AsWritten(phrase) => tokens.raw(at, at + 1 + more).to_lowercase() == **phrase,
             Self::In(language) => tokens.may_be_in(*language),
+            Self::PricedIn(language) => tokens.may_state_price_in(*language),
         }
     }
 }

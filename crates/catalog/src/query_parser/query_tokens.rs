@@ -16,22 +16,27 @@ pub(super) struct QueryTokens<'t> {
     tokens: Tokens<'t>,
     /// The languages other than English that the query may be in.
     foreign: LanguageSet,
+    /// Whether nothing but an amount in euros tells the language.
+    has_only_euros: bool,
 }
 
 impl<'t> QueryTokens<'t> {
     pub(super) fn of(text: &'t str) -> Self {
         let tokens = Tokens::with_cuts(text, &segmentation::cuts(text));
         let scores = LanguageScores::of(&tokens, |_| true);
-        let foreign = match scores.says_nothing() && has_euros(&tokens) {
-            true => LanguageSet::ALL,
-            false => scores.foreign(),
-        };
-        Self { tokens, foreign }
+        let (foreign, says_nothing) = (scores.foreign(), scores.says_nothing());
+        let has_only_euros = says_nothing && has_euros(&tokens);
+        Self { tokens, foreign, has_only_euros }
     }
 
     /// Whether words that are common in other languages count as words of this one.
     pub(super) fn may_be_in(&self, language: Language) -> bool {
         self.foreign.contains(language)
+    }
+
+    /// Like [`Self::may_be_in`], for words next to an amount.
+    pub(super) fn may_state_price_in(&self, language: Language) -> bool {
+        self.has_only_euros || self.may_be_in(language)
     }
 
     /// Whether the query is in traditional Chinese characters.

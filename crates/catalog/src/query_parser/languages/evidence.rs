@@ -17,7 +17,7 @@ use crate::{
 pub(in crate::query_parser) struct LanguageSet(u32);
 
 impl LanguageSet {
-    pub(in crate::query_parser) const ALL: Self = Self((1 << Language::ALL.len()) - 1);
+    const ALL: Self = Self((1 << Language::ALL.len()) - 1);
 
     fn of(language: Language) -> Self {
         Self(1 << language as u32)
