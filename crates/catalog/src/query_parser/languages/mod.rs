@@ -162,6 +162,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
             "article",
             "continues",
             "takes a noun",
+            "rejects a noun",
             "not after",
         ],
     ),

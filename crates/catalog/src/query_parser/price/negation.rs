@@ -11,6 +11,7 @@
 use std::sync::LazyLock;
 
 use super::cues::{Bare, CUE_WORDS, Cue, OVER};
+use crate::lexer::TokenKind;
 use crate::query_parser::{
     languages::{lexicon, phrases, words},
     lexicon::{Lexicon, WordSet},
@@ -64,6 +65,21 @@ static NO_NEGATION_AFTER: LazyLock<WordSet> = LazyLock::new(|| words("negation",
 
 /// Negators that take a noun.
 static BEFORE_NOUNS: LazyLock<WordSet> = LazyLock::new(|| words("negation", "takes a noun"));
+
+/// Phrases that reject the noun after them, and a comparison of it: "ich will keine Schuhe über 50".
+static REJECTING_WORDS: LazyLock<Lexicon<()>> =
+    LazyLock::new(|| phrases("negation", &["rejects a noun"]));
+
+/// The noun that the phrase at a token rejects.
+pub(super) fn rejected_noun_at(tokens: &QueryTokens, at: usize) -> Option<usize> {
+    let (_, noun) = REJECTING_WORDS.longest_at(tokens, at)?;
+    // "no quiero gastar más de 80" negates the comparison.
+    let is_noun = tokens.is(noun, TokenKind::Word)
+        && !BETWEEN_WORDS.is_at(tokens, noun)
+        && !NEGATOR_WORDS.is_at(tokens, noun)
+        && comparison_at(tokens, noun).is_none();
+    is_noun.then_some(noun)
+}
 
 /// Whether a negator takes a noun: "no lamps".
 pub(super) fn takes_noun(negator: &str) -> bool {

@@ -22,7 +22,9 @@ use super::cues::{
     BETWEEN_WORDS, Bare, CLOSING_WORDS, CUE_WORDS, Cue, FILLER_WORDS, JOINER_WORDS, LEAD_WORDS,
     Lead, NEGATED_AT_END, NEGATED_WORDS, PARTICLE_WORDS, SUFFIX_WORDS, TRAILER_WORDS,
 };
-use super::negation::{Negation, comparison_at, continued_at, negation_at, takes_noun};
+use super::negation::{
+    Negation, comparison_at, continued_at, negation_at, rejected_noun_at, takes_noun,
+};
 use super::{PriceConstraint, PriceKind};
 use crate::lexer::{Span, TokenKind};
 use crate::query_parser::{
@@ -106,6 +108,9 @@ impl Parser<'_> {
         if self.is_in_a_name(start) {
             return None;
         }
+        if let Some(end) = self.rejected_noun(start) {
+            return Some(Negated::Unclear(end));
+        }
         let (lead, at) = self.leads(start);
         let is_cue = self.tokens.word(at) == "no" && CUE_WORDS.is_at(self.tokens, at);
         if is_cue {
@@ -127,6 +132,17 @@ impl Parser<'_> {
                 plain.or_else(|| self.after_noun(start, at)).map(Negated::Unclear)
             }),
         }
+    }
+
+    /// "ich will keine Schuhe über 50 Euro": a ceiling for shoes, or a floor and no shoes. Returns the
+    /// exclusive end of its tokens.
+    fn rejected_noun(&self, start: usize) -> Option<usize> {
+        let after = rejected_noun_at(self.tokens, start)? + 1;
+        let filler = FILLER_WORDS.longest_at(self.tokens, after).map(|(_, end)| end);
+        let comparison = comparison_at(self.tokens, after)
+            .or_else(|| comparison_at(self.tokens, filler.unwrap_or(after + 1)));
+        let (_, end) = comparison.filter(|(cue, _)| opposite(cue.kind).is_some())?;
+        Some(self.amount_after(end)?.end)
     }
 
     /// "no lamps over $80" at the start of a query is ambiguous: a ceiling for lamps, or a floor and
