@@ -702,7 +702,7 @@ export interface components {
             names: number;
             /**
              * Format: float
-             * @description The category; negative for another one than the query asks for.
+             * @description The category.
              */
             category: number;
             /**
@@ -752,7 +752,7 @@ export interface components {
             attributes: components["schemas"]["ExplainedAttributes"];
             /**
              * Format: float
-             * @description The probability that the query means the product's category, or one above it; 0 if either is
+             * @description The probability that the query means the product's category; 0 if either is
              *     unknown.
              */
             category: number;

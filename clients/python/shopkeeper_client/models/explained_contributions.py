@@ -22,7 +22,7 @@ class ExplainedContributions:
     names: float
     """ Whether the title names the thing. """
     category: float
-    """ The category; negative for another one than the query asks for. """
+    """ The category. """
     attributes: float
     """ Attributes that the query asks for; negative for contradictions. """
     preference: float

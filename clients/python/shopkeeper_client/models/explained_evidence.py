@@ -33,7 +33,7 @@ class ExplainedEvidence:
     """ Agreement with each attribute that the query asks for, from -1 (contradicts it) to 1 (states it);
     0 if it is not asked for or unknown. """
     category: float
-    """ The probability that the query means the product's category, or one above it; 0 if either is
+    """ The probability that the query means the product's category; 0 if either is
     unknown. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
