@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, pin::pin, sync::Arc, time::Duration};
 
-use futures_util::{TryStreamExt, future::try_join_all};
+use futures_util::{TryStreamExt, future::join_all};
 use tokio::{runtime::Handle, sync::watch, time::timeout};
 use tokio_postgres::{
     Client, Row, SimpleQueryMessage, Statement,
@@ -199,7 +199,9 @@ impl Session {
             let values = values.iter().map(|value| &**value as &(dyn ToSql + Sync));
             client.execute_raw(statement, values.collect::<Vec<_>>())
         });
-        let done = handle.block_on(within(*limit, lost, try_join_all(sent)));
+        // The first failure in their order is the cause; those after it fail with the transaction.
+        let all = async { join_all(sent).await.into_iter().collect::<Result<Vec<_>, _>>() };
+        let done = handle.block_on(within(*limit, lost, all));
         let done = response(done, is_broken).map(drop);
         self.note_read_only(done)
     }
