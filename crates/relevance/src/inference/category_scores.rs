@@ -92,13 +92,16 @@ impl Counts {
             acceptable.iter().any(|label| is_below(category, label, level(label)))
         };
         let at_level_two = is_right(|_| 2);
+        // A placement in a whole department claims nothing about level two.
+        let claimed = levels(category).min(2);
+        let is_error = !acceptable.iter().any(|label| is_below(category, label, claimed));
         Self {
             products: 1,
             placed: 1,
             right_at_level_two: at_level_two.into(),
             // The parent of a category of level two is a whole department; that is too coarse.
             right_at_parent: is_right(|label| levels(label).saturating_sub(1).max(2)).into(),
-            confident_errors: (!at_level_two && *is_confident).into(),
+            confident_errors: (is_error && *is_confident).into(),
         }
     }
 
@@ -175,6 +178,8 @@ mod tests {
         check(Some(("hg-1-2", true)), &["hg-12-3-1"], [1, 0, 0, 1]);
         check(Some(("hg-1-2", false)), &["hg-12-3-1", "hg-1-2-4"], [1, 1, 1, 0]);
         check(Some(("hg", false)), &["hg-12-3-1"], [1, 0, 0, 0]);
+        check(Some(("hg", true)), &["hg-12-3-1"], [1, 0, 0, 0]);
+        check(Some(("fr", true)), &["hg-12-3-1"], [1, 0, 0, 1]);
         check(Some(("fr-3", true)), &["fr-14"], [1, 0, 0, 1]);
         check(Some(("fr-14-2", true)), &["fr-14"], [1, 1, 1, 0]);
     }
