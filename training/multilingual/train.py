@@ -99,7 +99,7 @@ def train(examples: Examples, recipe: Recipe, seed: int, look=None) -> Model:
         if look:
             look(table)
     table[seen == UNSEEN] = 0
-    return Model(table, learn_votes(trained, recipe, seed))
+    return Model(table, learn_votes(trained, [text for _, text, _ in beside], recipe, seed))
 
 
 def _step(rows: np.ndarray, start: np.ndarray, wanted: np.ndarray, table: np.ndarray, seen: np.ndarray, rate: float, recipe: Recipe) -> float:
@@ -149,13 +149,14 @@ class _Beside:
         return chosen, means
 
 
-def learn_votes(trained: list[Example], recipe: Recipe, seed: int) -> np.ndarray:
+def learn_votes(trained: list[Example], beside: list[str], recipe: Recipe, seed: int) -> np.ndarray:
     """English texts and their words, as they are and misspelled, against all others; what is also English is none of the others."""
     draw = random.Random(seed)
     english = list(dict.fromkeys(example.text for example in trained if example.language == "en"))
     english_words = list(dict.fromkeys(word for text in english for word in spelling.words(text)))
     known = {plain(text) for text in english} | set(english_words)
-    others = list(dict.fromkeys(example.text for example in trained if example.language != "en" and plain(example.text) not in known))
+    foreign = [example.text for example in trained if example.language != "en"] + beside
+    others = list(dict.fromkeys(text for text in foreign if plain(text) not in known))
     other_words = [word for word in dict.fromkeys(word for text in others for word in spelling.words(text)) if word not in known]
     english += english_words
     others += other_words
