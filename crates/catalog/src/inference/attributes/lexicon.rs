@@ -273,9 +273,12 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
 }
 
-/// Single words for each value of each attribute, as they are indexed.
-static WORDS_FOR: LazyLock<HashMap<(Attribute, u64), Vec<Box<str>>>> = LazyLock::new(|| {
-    let mut all: HashMap<(Attribute, u64), Vec<Box<str>>> = HashMap::new();
+/// Words for each value of each attribute.
+type ValueWords = HashMap<(Attribute, u64), Vec<Box<str>>>;
+
+/// Single words for each value, as they are indexed.
+static WORDS_FOR: LazyLock<ValueWords> = LazyLock::new(|| {
+    let mut all = ValueWords::new();
     for (word, info) in WORDS.iter() {
         let alone = info.entries.iter().filter(|entry| entry.rest.is_empty());
         for meaning in alone.flat_map(|entry| &entry.meanings) {
