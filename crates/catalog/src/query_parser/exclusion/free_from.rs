@@ -1,6 +1,6 @@
 //! Free-from claims in a query: "nickel-free", "lactose free", "free of nickel".
 //!
-//! With a hyphen, or after "free of", any word but those of [`NAMES`] makes a claim. Without a
+//! With a hyphen, or after "free of", any word but those of [`NAME_WORDS`] makes a claim. Without a
 //! hyphen, "free" may belong to the next word ("nike free run", "books free shipping"): then only
 //! known substances make a claim, and words for which the shop's vocabulary has `wordfree`.
 
