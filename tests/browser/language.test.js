@@ -32,7 +32,7 @@ test("the page itself says nothing in any language", async () => {
   assert.doesNotMatch(body, /aria-label=|placeholder="[^"]*\s/u);
 });
 
-for (const [locale, code, total] of [["de-AT", "de", "3 Produkte im Shop"], ["fr-CA", "fr", "3 produits dans la boutique"], ["es-MX", "es", "3 productos en la tienda"], ["ja-JP", "en", "3 products in the shop"]]) {
+for (const [locale, code, total] of [["de-AT", "de", "3 Produkte im Shop"], ["fr-CA", "fr", "3 produits, les plus récents d’abord"], ["es-MX", "es", "3 productos, los más recientes primero"], ["ja-JP", "en", "3 products in the shop"]]) {
   test(`the language is that of the browser: ${locale}`, async () => {
     const { token } = await shopWithScarves();
     const page = await open("/preview", { token, locale });

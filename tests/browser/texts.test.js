@@ -60,6 +60,13 @@ test("every text is used, and every text that is used exists", () => {
   for (const key of Object.keys(en)) assert.ok(named.has(key) || derived.test(key), `${key} is not used`);
 });
 
+test("English labels are those that any attribute gets", () => {
+  for (const [key, label] of Object.entries(en).filter(([key]) => key.startsWith("attribute."))) {
+    const words = key.slice("attribute.".length).replaceAll("_", " ");
+    assert.equal(label.toLowerCase(), words);
+  }
+});
+
 test("numbers and plural forms are those of the language", () => {
   const count = (many) => text("results.count", { count: many });
   assert.deepEqual([0, 1, 1234].map(count), ["0 products", "1 product", "1,234 products"]);
