@@ -63,6 +63,18 @@ test("another language is chosen with the keyboard and remembered", async () => 
   await inLanguage(page, "de");
 });
 
+test("the page without a shop changes its language too, the admin page does not", async () => {
+  const page = await open("/", { phone: true, locale: "fr-FR", expected: NO_DEMO });
+  await says(page, "h1", "Shopkeeper fonctionne");
+  await page.selectOption("#language", "de");
+  await says(page, "h1", "Shopkeeper läuft");
+  await fits(page);
+  await accessible(page, "landing");
+  await page.goto(`${address}/admin`);
+  await says(page, "dialog h2", "Enter a token");
+  assert.equal(await languageOf(page), "en");
+});
+
 test("what is remembered in a wrong form is ignored", async () => {
   const { token } = await shopWithScarves();
   const page = await open("/preview", { token, locale: "es-ES" });

@@ -30,9 +30,9 @@ export function followLanguage(onChange) {
   select.addEventListener("change", () => {
     remember(REMEMBERED, select.value, "localStorage");
     // The choice replaces the one in the URL, which would win at the next visit.
-    const rest = new URLSearchParams(location.search);
-    rest.delete("lang");
-    history.replaceState(history.state, "", `${location.pathname}${rest.size > 0 ? `?${rest}` : ""}${location.hash}`);
+    const url = new URL(location.href);
+    url.searchParams.delete("lang");
+    history.replaceState(history.state, "", url);
     speak(select.value);
     onChange();
   });
@@ -40,7 +40,7 @@ export function followLanguage(onChange) {
 
 function speak(code) {
   // The tags of browsers are not always well-formed: "en-US@posix".
-  const regional = navigator.languages.find((tag) => baseOf(tag) === code && /^[\w-]+$/.test(tag));
+  const regional = navigator.languages.find((tag) => baseOf(tag) === code && /^[a-z]{2}(?:-[a-z\d]{2,8})*$/i.test(tag));
   useTexts(LANGUAGES[code][1], regional ?? code);
   document.documentElement.lang = code;
   for (const element of document.querySelectorAll("[data-text]")) element.textContent = text(element.dataset.text);
