@@ -57,7 +57,7 @@ export default {
   "chips.above": "más de {price}",
   "chips.at-least": "desde {price}",
   "chips.between": "de {min} a {max}",
-  "chips.about": "entre unos {min} y {max}",
+  "chips.about": "unos {min} a {max}",
 
   "range.from": "desde {min}",
   "range.to": "hasta {max}",
