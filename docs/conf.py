@@ -18,6 +18,7 @@ NAVIGATION = {
     "Start": ["docs/quickstart", "docs/install", "docs/concepts", "docs/tokens"],
     "Use": [
         "docs/search",
+        "docs/languages",
         "docs/import",
         "docs/pages",
         "docs/agents",

@@ -174,6 +174,8 @@ test("the search lab shows how a query is read and switches parts off", async ()
   await shop.create({ title: "Red shoes", price: "$40", description: "canvas" });
   await shop.create({ title: "Brown shoes", price: "$45", description: "leather" });
   const page = await open("/admin#/search", { token: shop.token });
+  await page.fill("#lab-query", "schuhe ohne leder");
+  await says(page, ".readings", "language: German");
   await page.fill("#lab-query", "shoes under $50 without leather");
   await says(page, ".readings", "searched for: shoes");
   await says(page, ".readings", "under $50");

@@ -71,8 +71,8 @@ export async function newShop() {
 
 /// Opens a page. What its console complains of, and every request that leaves the server, is a fault at the end
 /// of the test, except what `expected` allows.
-export async function open(path, { token, phone = false, dark = false, expected = [] } = {}) {
-  const context = await browser.newContext({ viewport: phone ? PHONE : SCREEN, colorScheme: dark ? "dark" : "light", acceptDownloads: true, hasTouch: phone });
+export async function open(path, { token, phone = false, dark = false, locale = "en-US", expected = [] } = {}) {
+  const context = await browser.newContext({ viewport: phone ? PHONE : SCREEN, colorScheme: dark ? "dark" : "light", acceptDownloads: true, hasTouch: phone, locale });
   context.setDefaultTimeout(PATIENCE_MS);
   const faults = [];
   contexts.push({ context, faults });
@@ -129,9 +129,13 @@ export async function accessible(page, name) {
   assert.deepEqual(serious.map(({ id, nodes }) => `${name}: ${id}: ${nodes.map((node) => node.target).join(" ")}: ${nodes[0].failureSummary}`), []);
 }
 
-/// The page does not scroll sideways.
+/// Neither the page nor an open dialog scrolls sideways.
 export async function fits(page) {
-  const [needed, given] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  const [needed, given] = await page.evaluate(() => {
+    const all = [document.documentElement, ...document.querySelectorAll("dialog[open]")];
+    const { scrollWidth, clientWidth } = all.find((one) => one.scrollWidth > one.clientWidth) ?? all[0];
+    return [scrollWidth, clientWidth];
+  });
   const widest = () => [...document.querySelectorAll("body *")].filter((element) => element.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map((element) => element.outerHTML.slice(0, 100));
   assert.ok(needed <= given, `${needed} pixels wide on a screen of ${given}: ${needed > given ? await page.evaluate(widest) : ""}`);
 }

@@ -34,12 +34,12 @@ test("what the thing should be is shown as chips and switched off, also in the a
   await page.fill("#query", "navy velvet armchair");
   await until(page, "the attributes are chips", () => {
     const labels = [...document.querySelectorAll("#chips .chip-inferred")].map((chip) => chip.textContent);
-    return labels.includes("color: blue") && labels.includes("material: velvet");
+    return labels.includes("Color: blue") && labels.includes("Material: velvet");
   });
   await until(page, "the navy one first", () => document.querySelector("#results .card-title").textContent === "Navy velvet armchair");
   await accessible(page, "inferred chips");
   await picture(page, "inferred-chips");
-  await page.getByRole("button", { name: "Remove: color: blue" }).click();
+  await page.getByRole("button", { name: "Remove: Color: blue" }).click();
   await until(page, "no inferred chips", () => document.querySelectorAll("#chips .chip-inferred").length === 0);
   assert.equal(await page.inputValue("#query"), "navy velvet armchair");
   await until(page, "the address has it", () => new URLSearchParams(location.hash.slice(1)).get("off") === "attributes");
@@ -48,16 +48,16 @@ test("what the thing should be is shown as chips and switched off, also in the a
   assert.deepEqual(await inferred(page), []);
   // Other words are read again.
   await page.fill("#query", "red armchair");
-  await until(page, "a color again", () => [...document.querySelectorAll("#chips .chip-inferred")].some((chip) => chip.textContent === "color: red"));
+  await until(page, "a color again", () => [...document.querySelectorAll("#chips .chip-inferred")].some((chip) => chip.textContent === "Color: red"));
   await until(page, "the address has nothing off", () => !location.hash.includes("off="));
 });
 
 test("what must be is a condition that can be taken back", async () => {
   const shop = await mixed();
   const page = await open("/preview#q=only+green+armchair", { token: shop.token });
-  await until(page, "a condition", () => [...document.querySelectorAll("#chips .chip-inferred")].some((chip) => chip.textContent === "only color: green"));
+  await until(page, "a condition", () => [...document.querySelectorAll("#chips .chip-inferred")].some((chip) => chip.textContent === "Color: only green"));
   await until(page, "green ones alone", () => [...document.querySelectorAll("#results .card-title")].every((title) => title.textContent.startsWith("Green")));
-  await page.getByRole("button", { name: "Remove: only color: green" }).click();
+  await page.getByRole("button", { name: "Remove: Color: only green" }).click();
   await until(page, "armchairs of any color", () => [...document.querySelectorAll("#results .card-title")].some((title) => title.textContent.includes("armchair")));
 });
 
@@ -116,7 +116,7 @@ test("the search lab shows the second stage and switches attributes off", async 
   const shop = await mixed();
   const page = await open("/admin#/search", { token: shop.token });
   await page.fill("#lab-query", "navy armchair");
-  await says(page, ".readings", "color: blue");
+  await says(page, ".readings", "Color: blue");
   await says(page, ".score-parts", "coverage");
   await says(page, ".score-attributes", "color");
   await accessible(page, "search lab with the second stage");

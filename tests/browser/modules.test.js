@@ -40,6 +40,13 @@ test("an exclusion that others lean on leaves them said in full", () => {
   assert.deepEqual(rest, [["not leather", "bag under $50 without fur"], ["not fur", "bag under $50 without leather"]]);
 });
 
+test("what remains of an exclusion keeps the language of the query", () => {
+  const query = "Tasche ohne Leder oder Pelz";
+  const [chip] = chipsOf(query, exclusionsIn(query, ["leder", "ohne Leder"], ["pelz", "oder Pelz"]));
+  assert.equal(chip.without.query, "Tasche ohne Pelz");
+  assert.equal(cut("Tasche unter 50 Euro und", [spanOf("Tasche unter 50 Euro und", "unter 50 Euro")]), "Tasche");
+});
+
 test("exclusions that stand apart do not touch each other", () => {
   const query = "shoes not black with laces not leather";
   const understood = exclusionsIn(query, ["black", "not black"], ["leather", "not leather"]);
@@ -66,7 +73,7 @@ test("what the thing should be and have is switched off together", () => {
     category: { id: "fr-8", path: ["Furniture", "Chairs"] },
   };
   const chips = chipsOf("only navy armchair in linen", understood, { corrections: false });
-  assert.deepEqual(chips.map(({ label, isWish }) => [label, isWish]), [["Chairs", true], ["only color: blue", false], ["material: linen or cotton", true]]);
+  assert.deepEqual(chips.map(({ label, isWish }) => [label, isWish]), [["Chairs", true], ["Color: only blue", false], ["Material: linen or cotton", true]]);
   for (const { kind, without } of chips) {
     assert.equal(kind, "inferred");
     assert.deepEqual(without, { query: "only navy armchair in linen", understand: { corrections: false, attributes: false } });

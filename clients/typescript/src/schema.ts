@@ -1745,6 +1745,11 @@ export interface components {
              *     order of results.
              */
             category?: components["schemas"]["UnderstoodCategory"];
+            /**
+             * @description The assumed language of the query, an ISO 639-1 code, where its words tell one other than
+             *     English.
+             */
+            language?: string;
             /** @description The words left to search for, corrected. Empty if the query only sets conditions. */
             residual: string;
         };

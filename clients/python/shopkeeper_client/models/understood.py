@@ -39,6 +39,9 @@ class Understood:
     """ The words left to search for, corrected. Empty if the query only sets conditions. """
     category: UnderstoodCategory | Unset = UNSET
     """ A kind of thing. """
+    language: str | Unset = UNSET
+    """ The assumed language of the query, an ISO 639-1 code, where its words tell one other than
+    English. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -76,6 +79,8 @@ class Understood:
         if not isinstance(self.category, Unset):
             category = self.category.to_dict()
 
+        language = self.language
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -90,6 +95,8 @@ class Understood:
         )
         if category is not UNSET:
             field_dict["category"] = category
+        if language is not UNSET:
+            field_dict["language"] = language
 
         return field_dict
 
@@ -155,6 +162,8 @@ class Understood:
         else:
             category = UnderstoodCategory.from_dict(_category)
 
+        language = d.pop("language", UNSET)
+
         understood = cls(
             constraints=constraints,
             exclusions=exclusions,
@@ -163,6 +172,7 @@ class Understood:
             attributes=attributes,
             residual=residual,
             category=category,
+            language=language,
         )
 
         understood.additional_properties = d

@@ -208,3 +208,23 @@ fn the_answer_reports_how_the_query_was_parsed() {
     assert_eq!(answer.body["total"], 1);
     snapshot("search_understood", &answer);
 }
+
+#[test]
+fn a_language_other_than_english_is_reported() {
+    let (_shop, editor) = editor();
+    editor.create(product_named("Red shoe"));
+    for (query, language) in [
+        ("schuhe unter 50 Euro", json!("de")),
+        ("chaussures à moins de 50 euros", json!("fr")),
+        ("zapatos sin cuero", json!("es")),
+        ("buty poniżej 100 zł", json!("pl")),
+        ("1万円以下の椅子", json!("ja")),
+        ("red shoes without leather", Value::Null),
+        ("sofa", Value::Null),
+    ] {
+        let answer = editor.post(SEARCH, json!({"query": query})).expect(200);
+        let understood = answer.body["understood"].as_object().unwrap();
+        assert_eq!(understood.get("language").cloned().unwrap_or_default(), language, "{query}");
+        assert_eq!(understood.contains_key("language"), !language.is_null(), "{query}");
+    }
+}

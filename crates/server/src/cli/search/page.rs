@@ -73,6 +73,7 @@ struct Understood {
     #[serde(default)]
     attributes: Vec<Attribute>,
     category: Option<Category>,
+    language: Option<String>,
     residual: String,
 }
 
@@ -219,6 +220,7 @@ impl Page<'_> {
             corrections,
             attributes,
             category,
+            language,
             residual,
         } = understood;
         let mut line = |name: &str, value: &str, text: &str| {
@@ -227,6 +229,9 @@ impl Page<'_> {
         };
         if !residual.is_empty() {
             line("searched for", residual, "")?;
+        }
+        if let Some(language) = language {
+            line("language", language, "")?;
         }
         for Correction { from, to } in corrections {
             line("corrected", &format!("{from} → {to}"), "")?;
@@ -428,6 +433,7 @@ mod tests {
                 "sort": {"order": "price_ascending", "text": "cheapest"},
                 "attributes": [{"name": "color", "values": ["blue"], "text": "navy", "required": true}],
                 "category": {"id": "fr-22", "path": ["Furniture", "Sofas"]},
+                "language": "de",
                 "residual": "sofas"
             }
         }))
@@ -440,6 +446,7 @@ mod tests {
         };
         insta::assert_snapshot!(page, @r#"
         searched for  sofas
+        language      de
         corrected     lether → leather
         price         about 720 to 1080 USD  "about $900"
         without       leather  "no lether"

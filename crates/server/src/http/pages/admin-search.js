@@ -133,7 +133,7 @@ export class SearchView {
     fill(this.summary, `${counted(total, "product")} in ${duration(took)}${without}`);
     const chips = request.query === undefined ? [] : chipsOf(query, understood).map(({ kind, label }) => reading(kind, label));
     const words = request.query === undefined ? "no query: the filter alone" : understood.residual === "" ? "no words: conditions alone" : `searched for: ${understood.residual}`;
-    fill(this.readings, reading("words", words), chips);
+    fill(this.readings, reading("words", words), languageReading(understood), chips);
     learnCategories(products, this.panel.categories);
     this.panel.show({ facets, names, filter: request.filter ?? {}, exact });
     const top = Math.max(...products.map((product) => product.explanation?.score ?? 0), Number.EPSILON);
@@ -150,6 +150,12 @@ export class SearchView {
 
 function reading(kind, text) {
   return h("li", { class: `reading reading-${kind}` }, text);
+}
+
+const LANGUAGES = new Intl.DisplayNames("en", { type: "language" });
+
+function languageReading(understood) {
+  return understood?.language && reading("words", `language: ${LANGUAGES.of(understood.language)}`);
 }
 
 function explained(product, top) {

@@ -1,6 +1,8 @@
 // The pages' client of the API. When a token is rejected, it asks for another one and repeats the
 // request.
 
+import { text } from "./texts.js";
+
 const PREFIX = "/api/v1";
 
 /// An error response of the API.
@@ -23,18 +25,18 @@ export class Problem extends Error {
 /// The service could not be reached.
 export class Unreachable extends Error {
   constructor(cause) {
-    super("The server cannot be reached.", { cause });
+    super(text("error.unreachable"), { cause });
   }
 }
 
 /// The message of an error for the user.
 export function told(error) {
-  if (error instanceof Problem || error instanceof Unreachable) return sentence(error.message);
-  return `Something went wrong in the page: ${error.message}`;
+  if (error instanceof Unreachable) return error.message;
+  return text(error instanceof Problem ? "error.problem" : "error.page", { detail: sentence(error.message) });
 }
 
-function sentence(text) {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+function sentence(words) {
+  const begun = words.charAt(0).toUpperCase() + words.slice(1);
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 

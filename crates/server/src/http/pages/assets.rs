@@ -31,7 +31,9 @@ pub(super) const FILES: &[(&str, &str, &str)] = &files! {
         "admin-attributes.js", "admin-bulk.js", "admin-catalog.js", "admin-dashboard.js",
         "admin-editor.js", "admin-filters.js", "admin-import.js", "admin-search.js", "admin-tokens.js",
         "detail.js", "dialogs.js", "dom.js", "drawer.js", "facets.js",
-        "filters.js", "finder.js", "importer.js", "listing.js", "pictures.js", "records.js", "shop.js", "signin.js", "storage.js", "words.js";
+        "filters.js", "finder.js", "importer.js", "language.js", "listing.js", "pictures.js", "records.js",
+        "shop.js", "signin.js", "storage.js", "texts.js", "texts-de.js", "texts-en.js", "texts-es.js",
+        "texts-fr.js", "words.js";
     STYLE: "base.css", "admin.css", "shop.css";
     PICTURE: "icon.svg";
 };

@@ -2,16 +2,17 @@
 
 import { h } from "./dom.js";
 import { picture } from "./pictures.js";
+import { price } from "./words.js";
 
-/// A card with a link to the product's own view.
-export function card(product, href) {
+/// A card with a link to the product's own view; `lang` is the language of the product's texts.
+export function card(product, href, lang) {
   return h("li", {},
-    h("a", { class: "card", href, "data-product": String(product.id) },
+    h("a", { class: "card", href, lang, "data-product": String(product.id) },
       picture(product),
       h("span", { class: "card-text" },
         h("span", { class: "card-title", dir: "auto" }, product.title),
         product.description ? h("span", { class: "card-about", dir: "auto" }, firstWords(product.description)) : undefined,
-        h("span", { class: "price" }, product.price))));
+        h("span", { class: "price" }, price(product.price)))));
 }
 
 const ABOUT_CHARACTERS = 140;

@@ -1,14 +1,11 @@
-// The interpreted parts of a query as removable chips. Pure functions. Spans count Unicode scalar
-// values, as the API does.
+// The interpreted parts of a query as removable chips. Spans count Unicode scalar values, as the API
+// does.
 
 import { labelOf } from "./attributes.js";
+import { locale, text } from "./texts.js";
 import { amount } from "./words.js";
 
-const ORDERS = {
-  price_ascending: "cheapest first",
-  price_descending: "most expensive first",
-  newest: "newest first",
-};
+const ORDERS = { price_ascending: "chips.cheapest", price_descending: "chips.dearest", newest: "chips.newest" };
 
 /// The parts that can be removed: `{ kind, label, without }`, where `without` is the request without
 /// the part. Those of the kind `inferred` are switched off together; `isWish` tells those that decide
@@ -18,7 +15,7 @@ export function chipsOf(query, understood, understand = {}) {
   for (const correction of understood.corrections) {
     chips.push({
       kind: "correction",
-      label: `showing results for ${correction.to} (instead of ${correction.from})`,
+      label: text("chips.correction", correction),
       without: { query, understand: { ...understand, corrections: false } },
     });
   }
@@ -27,12 +24,13 @@ export function chipsOf(query, understood, understand = {}) {
   }
   understood.exclusions.forEach((exclusion, place) => {
     const rest = withoutExclusion(query, understood.exclusions, place);
-    chips.push({ kind: "exclusion", label: `not ${spoken(exclusion)}`, without: { query: rest, understand } });
+    chips.push({ kind: "exclusion", label: text("chips.not", { words: spoken(exclusion) }), without: { query: rest, understand } });
   });
   if (understood.sort) {
+    const order = ORDERS[understood.sort.order];
     chips.push({
       kind: "sort",
-      label: ORDERS[understood.sort.order] ?? understood.sort.text,
+      label: order ? text(order) : understood.sort.text,
       without: { query: cut(query, [understood.sort.span]), understand },
     });
   }
@@ -45,22 +43,25 @@ function inferredChips(query, { attributes = [], category }, understand) {
   const chip = (label, isWish) => ({ kind: "inferred", label, isWish, without });
   return [
     ...(category ? [chip(category.path.at(-1), true)] : []),
-    ...attributes.map(({ name, values, required }) => chip(`${required ? "only " : ""}${labelOf(name).toLowerCase()}: ${values.join(" or ")}`, !required)),
+    ...attributes.map(({ required, ...attribute }) => chip(attributeLabel(attribute, required), !required)),
   ];
+}
+
+function attributeLabel({ name, values }, isOnly) {
+  const either = new Intl.ListFormat(locale(), { type: "disjunction" }).format(values);
+  return text(isOnly ? "chips.attribute-only" : "chips.attribute", { name: labelOf(name), values: either });
 }
 
 /// A short label of a price condition.
 export function priceLabel({ operation, value, min, max, currency }) {
-  switch (operation) {
-    case "below": return `under ${amount(value, currency)}`;
-    case "at_most": return `up to ${amount(value, currency)}`;
-    case "above": return `over ${amount(value, currency)}`;
-    case "at_least": return `${amount(value, currency)} or more`;
-    case "between": return `${amount(min, currency)} to ${amount(max, currency)}`;
-    case "about": return `about ${amount(min, currency)} to ${amount(max, currency)}`;
-    default: return `${operation} ${amount(value ?? `${min} to ${max}`, currency)}`;
-  }
+  const show = (decimal) => decimal && amount(decimal, currency);
+  return text(PRICES[operation], { price: show(value), min: show(min), max: show(max) });
 }
+
+const PRICES = {
+  below: "chips.below", at_most: "chips.at-most", above: "chips.above", at_least: "chips.at-least",
+  between: "chips.between", about: "chips.about",
+};
 
 /// The words of an exclusion as they were written; `words` has their index form.
 function spoken({ words, text }) {
@@ -78,11 +79,13 @@ export function cut(query, spans) {
 }
 
 /// An exclusion may continue the one before it ("without leather or fur"): the remaining ones are
-/// written out in full.
+/// written out in full, with the word that the query has for it.
 function withoutExclusion(query, exclusions, place) {
   const group = groupOf(query, exclusions, place);
   if (group.length === 1) return cut(query, [exclusions[place].span]);
-  const rest = group.filter((other) => other !== place).map((other) => `without ${spoken(exclusions[other])}`);
+  const first = exclusions[group[0]];
+  const without = first.text.slice(0, first.text.indexOf(spoken(first))).trim() || "without";
+  const rest = group.filter((other) => other !== place).map((other) => `${without} ${spoken(exclusions[other])}`);
   return tidy(`${cut(query, group.map((other) => exclusions[other].span))} ${rest.join(" ")}`);
 }
 
@@ -99,13 +102,17 @@ function groupOf(query, exclusions, place) {
   return group;
 }
 
+const CONJUNCTION = "(?:and|but|or|und|aber|oder|et|mais|ou|y|pero|o)";
+const FIRST = new RegExp(`^(?:[\\s,;.]|${CONJUNCTION}\\s)+`, "iu");
+const LAST = new RegExp(`(?:[\\s,;]|\\s${CONJUNCTION})+$`, "iu");
+
 /// Collapses spaces, and drops punctuation and conjunctions at both ends.
 function tidy(query) {
   return query
     .replace(/\s+/gu, " ")
     .replace(/\s+([,;.])/gu, "$1")
     .replace(/([,;])[,;]+/gu, "$1")
-    .replace(/^(?:[\s,;.]|(?:and|but|or)\s)+/iu, "")
-    .replace(/(?:[\s,;]|\s(?:and|but|or))+$/iu, "")
+    .replace(FIRST, "")
+    .replace(LAST, "")
     .trim();
 }

@@ -5,19 +5,21 @@ import { Problem, told, wasAborted } from "./api.js";
 import { categoryText, labelOf, valueText } from "./attributes.js";
 import { card } from "./cards.js";
 import { picture } from "./pictures.js";
+import { text } from "./texts.js";
+import { price } from "./words.js";
 
 const SIMILAR = 4;
 
-/// The dialog with one product. `linkTo(id)` is the URL of a product's view; `onClose` is called
-/// when the user closes it.
+/// The dialog with one product. `linkTo(id)` is the URL of a product's view, `lang` the language of
+/// products' texts; `onClose` is called when the user closes it.
 export class Detail {
   #dialog;
   #underway;
 
-  constructor({ api, linkTo, onClose }) {
-    Object.assign(this, { api, linkTo, onClose });
+  constructor({ api, linkTo, lang, onClose }) {
+    Object.assign(this, { api, linkTo, lang, onClose });
     this.#dialog = h("dialog", {
-      class: "detail", "aria-label": "Product",
+      class: "detail", "aria-label": text("product.label"), "data-label": "product.label",
       on: {
         close: () => this.#closed(),
         click: (event) => {
@@ -33,7 +35,7 @@ export class Detail {
     this.#underway?.abort();
     this.#underway = new AbortController();
     const { signal } = this.#underway;
-    this.#show(known ? this.#product(known) : h("p", { class: "soft" }, "Loading…"));
+    this.#show(known ? this.#product(known) : h("p", { class: "soft" }, text("product.loading")));
     if (!this.#dialog.open) this.#dialog.showModal();
     this.#dialog.scrollTop = 0;
     try {
@@ -43,7 +45,7 @@ export class Detail {
     } catch (error) {
       if (wasAborted(error)) return;
       const missing = error instanceof Problem && error.status === 404;
-      this.#show(h("p", { class: "notice" }, missing ? "This product is no longer there." : told(error)));
+      this.#show(h("p", { class: "notice" }, missing ? text("product.missing") : told(error)));
     }
   }
 
@@ -62,7 +64,7 @@ export class Detail {
 
   #show(content) {
     const close = h("button", {
-      class: "button button-round detail-close", type: "button", "aria-label": "Close",
+      class: "button button-round detail-close", type: "button", "aria-label": text("page.close"),
       on: { click: () => this.#dialog.close() },
     }, icon("close"));
     fill(this.#dialog, h("div", { class: "detail-head" }, close), h("div", { class: "detail-body" }, content));
@@ -73,12 +75,12 @@ export class Detail {
     return [
       h("div", { class: "detail-picture" }, picture(product, { eager: true })),
       h("div", { class: "detail-text" },
-        h("h2", { class: "detail-title", dir: "auto" }, product.title),
-        h("p", { class: "price price-large" }, product.price),
-        product.hidden ? h("p", { class: "badge badge-hidden" }, "Hidden from shoppers") : undefined,
-        product.description ? h("p", { class: "detail-about", dir: "auto" }, product.description) : undefined,
+        h("h2", { class: "detail-title", dir: "auto", lang: this.lang }, product.title),
+        h("p", { class: "price price-large" }, price(product.price)),
+        product.hidden ? h("p", { class: "badge badge-hidden" }, text("product.hidden")) : undefined,
+        product.description ? h("p", { class: "detail-about", dir: "auto", lang: this.lang }, product.description) : undefined,
         attributeList(product),
-        product.url ? h("a", { class: "button", href: product.url, rel: "noopener noreferrer" }, "Go to the product’s page", icon("out")) : undefined),
+        product.url ? h("a", { class: "button", href: product.url, rel: "noopener noreferrer" }, text("product.link"), icon("out")) : undefined),
       this.similar,
     ];
   }
@@ -95,16 +97,16 @@ export class Detail {
     }
     if (found.products.length === 0) return;
     fill(panel,
-      h("h3", { class: "section-title", id: "similar-title" }, "Similar products"),
-      h("ul", { class: "grid grid-small" }, found.products.map((other) => card(other, this.linkTo(other.id)))));
+      h("h3", { class: "section-title", id: "similar-title" }, text("product.similar")),
+      h("ul", { class: "grid grid-small" }, found.products.map((other) => card(other, this.linkTo(other.id), this.lang))));
     panel.hidden = false;
   }
 }
 
 function attributeList({ key, attributes, inferred_attributes: inferred, category }) {
   const rows = Object.entries({ ...inferred, ...attributes }).map(([name, value]) => [labelOf(name), valueText(value)]);
-  if (category !== undefined) rows.push(["Category", categoryText(category)]);
-  if (key !== undefined) rows.push(["Key", key]);
+  if (category !== undefined) rows.push([labelOf("category"), categoryText(category)]);
+  if (key !== undefined) rows.push([text("product.key"), key]);
   if (rows.length === 0) return undefined;
-  return h("dl", { class: "detail-attributes" }, rows.map(([label, text]) => [h("dt", {}, label), h("dd", { dir: "auto" }, text)]));
+  return h("dl", { class: "detail-attributes" }, rows.map(([label, value]) => [h("dt", {}, label), h("dd", { dir: "auto" }, value)]));
 }

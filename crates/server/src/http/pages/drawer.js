@@ -1,6 +1,7 @@
 // A drawer for narrow screens: a modal dialog that borrows an element of the page while it is open.
 
 import { h, icon } from "./dom.js";
+import { text } from "./texts.js";
 
 /// Where the page has no room for a column beside the products.
 const NARROW = window.matchMedia("(max-width: 60rem)");
@@ -10,7 +11,7 @@ export class Drawer {
   /// `foot` are the elements below it.
   constructor({ title, content, foot, onlyNarrow = true }) {
     this.content = content;
-    const close = h("button", { class: "button button-quiet button-round", type: "button", "aria-label": "Close", on: { click: () => this.close() } }, icon("close"));
+    const close = h("button", { class: "button button-quiet button-round", type: "button", "aria-label": text("page.close"), "data-label": "page.close", on: { click: () => this.close() } }, icon("close"));
     this.body = h("div", { class: "drawer-body" });
     this.dialog = h("dialog", {
       class: "drawer", "aria-labelledby": "drawer-title",

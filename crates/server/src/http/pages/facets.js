@@ -1,9 +1,10 @@
 // The facets of a search as controls: checkboxes for values, radio buttons for booleans, ranges with a
 // histogram for numbers and prices.
 
-import { labelOf, valueText } from "./attributes.js";
+import { labelOf, rangeText, valueText } from "./attributes.js";
 import { fill, h } from "./dom.js";
 import { folded, rangeOf, toggled, withCondition } from "./filters.js";
+import { text } from "./texts.js";
 import { amount, number } from "./words.js";
 
 /// Values of a facet before the rest is asked for.
@@ -26,8 +27,8 @@ export class FacetPanel {
     const focus = this.#focused();
     const groups = names.map((name) => this.#facet(name, facets[name])).filter(Boolean);
     fill(this.element,
-      groups.length > 0 ? groups : h("p", { class: "hint" }, "There is nothing to choose from here."),
-      exact || groups.length === 0 ? undefined : h("p", { class: "hint" }, "The counts are estimates: not every product was looked at."));
+      groups.length > 0 ? groups : h("p", { class: "hint" }, text("filters.none")),
+      exact || groups.length === 0 ? undefined : h("p", { class: "hint" }, text("filters.estimates")));
     this.#restore(focus);
     this.last = { facets, names, filter, exact };
   }
@@ -75,9 +76,9 @@ export class FacetPanel {
       else this.#opened.add(name);
       this.show(this.last);
     };
-    const label = isOpen ? "Fewer" : `All ${count}`;
+    const label = isOpen ? text("filters.fewer") : text("filters.all", { count });
     return h("button", {
-      class: "facet-more", type: "button", "aria-expanded": String(isOpen), "aria-label": `${label}: ${labelOf(name)}`, "data-control": `${name} more`, on: { click: toggle },
+      class: "facet-more", type: "button", "aria-expanded": String(isOpen), "aria-label": text("chips.attribute", { name: label, values: labelOf(name) }), "data-control": `${name} more`, on: { click: toggle },
     }, label);
   }
 
@@ -86,13 +87,13 @@ export class FacetPanel {
     const chosen = typeof this.filter[name] === "boolean" ? this.filter[name] : undefined;
     if (chosen === undefined && (values.length === 0 || (values.length === 1 && !facet.missing))) return undefined;
     const counts = new Map(values.map(({ value, count }) => [value, count]));
-    const choice = (value, text, count) => {
+    const choice = (value, label, count) => {
       const change = () => this.#change(withCondition(this.filter, name, value));
       const input = h("input", { type: "radio", name: `facet-${name}`, checked: value === chosen, "data-control": `${name}=${value}`, on: { change } });
-      return h("li", {}, h("label", { class: "facet-value" }, input, h("span", { class: "facet-text" }, text), count === undefined ? undefined : counted(count)));
+      return h("li", {}, h("label", { class: "facet-value" }, input, h("span", { class: "facet-text" }, label), count === undefined ? undefined : counted(count)));
     };
     const rest = [true, false].filter((value) => counts.has(value) || value === chosen);
-    return h("ul", { class: "facet-values" }, choice(undefined, "Any"), rest.map((value) => choice(value, valueText(value), counts.get(value) ?? 0)));
+    return h("ul", { class: "facet-values" }, choice(undefined, text("filters.any")), rest.map((value) => choice(value, valueText(value), counts.get(value) ?? 0)));
   }
 
   /// The way down to the chosen category, and those below it. One is chosen at a time.
@@ -101,15 +102,15 @@ export class FacetPanel {
     const all = this.filter.category ?? [];
     const chosen = all.length === 1 ? all[0] : undefined;
     if (all.length === 0 && (values.length === 0 || (values.length === 1 && !missing))) return undefined;
-    const choice = (id, text, count) => {
+    const choice = (id, label, count) => {
       const change = () => this.#change(withCondition(this.filter, "category", id && [id]));
       const checked = id === chosen && (id !== undefined || all.length === 0);
       const input = h("input", { type: "radio", name: "facet-category", checked, "data-control": `category=${id ?? ""}`, on: { change } });
-      return h("li", {}, h("label", { class: "facet-value" }, input, h("span", { class: "facet-text", dir: "auto" }, text), count === undefined ? undefined : counted(count)));
+      return h("li", {}, h("label", { class: "facet-value" }, input, h("span", { class: "facet-text", dir: "auto" }, label), count === undefined ? undefined : counted(count)));
     };
     const way = chosen === undefined ? [] : above(chosen);
-    return group("Category", h("ul", { class: "facet-values" },
-      choice(undefined, "All"),
+    return group(labelOf("category"), h("ul", { class: "facet-values" },
+      choice(undefined, text("filters.all-categories")),
       way.map((id) => choice(id, this.categories.get(id) ?? id)),
       values.filter(({ id }) => !way.includes(id)).map(({ id, label, count }) => choice(id, label, count))));
   }
@@ -132,7 +133,7 @@ export class FacetPanel {
       const range = rangeOf(toAmount(min), toAmount(max));
       this.#change(withCondition(this.filter, "price", range && (currency ? { ...range, currency } : range)));
     };
-    return group("Price", [
+    return group(labelOf("price"), [
       currencies.length > 1 ? this.#currencies(currencies, currency) : undefined,
       this.#range({ name: "price", facet: facet ?? {}, chosen, apply, show: (value) => amount(String(value).replace(/(\.\d)$/u, "$10"), currency), unit: currency }),
     ]);
@@ -147,16 +148,16 @@ export class FacetPanel {
       if (this.filter.price) this.#change(withCondition(this.filter, "price", { ...this.filter.price, currency: this.currency }));
       else this.show(this.last);
     };
-    return h("label", { class: "facet-currency" }, h("span", { class: "visually-hidden" }, "Currency"),
+    return h("label", { class: "facet-currency" }, h("span", { class: "visually-hidden" }, text("filters.currency")),
       h("select", { class: "field-input field-compact", "data-control": "price currency", value: current ?? codes[0], on: { change } }, all.map((code) => h("option", { value: code }, code))));
   }
 
   #range({ name, facet, chosen, apply, show, unit }) {
     const ends = ["min", "max"].map((end) => {
-      const label = `${end === "min" ? "From" : "To"}${unit ? `, ${unit}` : ""}`;
+      const label = end === "min" ? "filters.from" : "filters.to";
       const input = h("input", {
         class: "field-input field-compact", type: "number", step: "any", min: name === "price" ? "0" : undefined, inputmode: "decimal", autocomplete: "off",
-        placeholder: facet[end] === undefined ? "" : String(facet[end]), value: chosen?.[end] ?? "", "aria-label": label, "data-control": `${name} ${end}`,
+        placeholder: facet[end] === undefined ? "" : String(facet[end]), value: chosen?.[end] ?? "", "aria-label": unit ? `${text(label)}, ${unit}` : text(label), "data-control": `${name} ${end}`,
         on: {
           change: () => {
             input.dataset.applied = input.value;
@@ -169,7 +170,7 @@ export class FacetPanel {
     return [
       histogram(facet.histogram, chosen),
       h("div", { class: "facet-range" }, ends[0], h("span", { "aria-hidden": "true" }, "–"), ends[1]),
-      facet.min === undefined ? undefined : h("p", { class: "hint" }, `${show(facet.min)} to ${show(facet.max)}`),
+      facet.min === undefined ? undefined : h("p", { class: "hint" }, rangeText(facet, show)),
     ];
   }
 
@@ -195,7 +196,7 @@ function group(title, parts) {
 }
 
 function counted(count) {
-  return h("span", { class: "facet-count" }, number(count), h("span", { class: "visually-hidden" }, count === 1 ? " product" : " products"));
+  return h("span", { class: "facet-count" }, number(count), h("span", { class: "visually-hidden" }, ` ${text("results.unit", { count })}`));
 }
 
 /// The ids from the root down to this one.

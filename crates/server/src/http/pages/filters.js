@@ -1,7 +1,8 @@
 // Filters as the search request has them: kept in the URL, shown as chips, and the choice of facets to
-// ask for. Pure functions; a filter is never changed in place.
+// ask for. A filter is never changed in place.
 
 import { labelOf, rangeText, valueText } from "./attributes.js";
+import { text } from "./texts.js";
 import { amount } from "./words.js";
 
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
@@ -86,13 +87,13 @@ export function toggled(filter, name, value, on) {
 /// filter without it. `categories` has the names of categories by id.
 export function filterChips(filter, categories = new Map()) {
   return Object.entries(filter).flatMap(([name, condition]) => {
-    const chip = (text, without) => ({ kind: "filter", label: `${labelOf(name)}: ${text}`, without });
+    const chip = (values, without) => ({ kind: "filter", label: text("chips.attribute", { name: labelOf(name), values }), without });
     if (name === "price") {
-      const text = rangeText(condition, (value) => amount(value, condition.currency));
-      return [chip(text, withCondition(filter, name))];
+      const range = rangeText(condition, (value) => amount(value, condition.currency));
+      return [chip(range, withCondition(filter, name))];
     }
-    const text = (value) => (name === "category" ? categories.get(value) ?? value : value);
-    if (Array.isArray(condition)) return condition.map((value) => chip(text(value), toggled(filter, name, value, false)));
+    const named = (value) => (name === "category" ? categories.get(value) ?? value : value);
+    if (Array.isArray(condition)) return condition.map((value) => chip(named(value), toggled(filter, name, value, false)));
     const plain = typeof condition === "boolean" ? valueText(condition).toLowerCase() : rangeText(condition);
     return [chip(plain, withCondition(filter, name))];
   });

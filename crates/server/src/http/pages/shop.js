@@ -10,8 +10,10 @@ import { Drawer } from "./drawer.js";
 import { FacetPanel } from "./facets.js";
 import { facetNames, filterChips, isEmpty, learnCategories, readFilter, withFilterNames, writeFilter } from "./filters.js";
 import { Finder } from "./finder.js";
+import { followLanguage } from "./language.js";
 import { AskedSession, DemoSession, demoToken, addSignOut } from "./signin.js";
-import { counted, duration } from "./words.js";
+import { text, textOf, textParts } from "./texts.js";
+import { duration } from "./words.js";
 
 const PAGE = 24;
 /// Pages of one request when several are restored at once.
@@ -21,24 +23,20 @@ const FURTHEST = 1000;
 /// The most values of a facet.
 const FACET_VALUES = 60;
 
-const SORTS = { relevance: "Relevance", price: "Price, lowest first", "-price": "Price, highest first", newest: "Newest first" };
+const SORTS = { relevance: "sort.relevance", price: "sort.price", "-price": "sort.price-descending", newest: "sort.newest" };
 /// What can be switched off in a query.
 const SWITCHES = ["attributes", "corrections"];
 /// The orders that a query may ask for in words.
 const ASKED_SORTS = { price_ascending: "price", price_descending: "-price", newest: "newest" };
 
-const DEMO_EXAMPLES = [
-  "something warm for my neck under $40",
-  "a gift for someone who loves coffee",
-  "waterproof jacket, not black",
-  "cheapest desk lamp",
-  "quiet toy for a 3 year old",
-];
+/// The language of the demo's products.
+const DEMO_LANGUAGE = "en";
 
 class Shop {
-  constructor(session, examples) {
+  /// `examples(products)` are queries to try, `lang` is the language of products' texts if it is known.
+  constructor(session, { examples, lang }) {
     this.api = new Api(session);
-    this.examples = examples;
+    Object.assign(this, { examples, lang });
     this.box = byId("query");
     this.understand = {};
     this.view = { filter: {}, sort: undefined, pages: 1 };
@@ -51,6 +49,7 @@ class Shop {
     this.detail = new Detail({
       api: this.api,
       linkTo: (id) => this.#address({ product: id }),
+      lang,
       onClose: () => this.#leaveProduct(),
     });
     this.facets = new FacetPanel({ element: byId("facets"), onChange: (filter) => this.#go({ filter }) });
@@ -60,9 +59,15 @@ class Shop {
   }
 
   #makeDrawer() {
-    this.drawerDone = h("button", { class: "button button-main", type: "button", on: { click: () => this.drawer.close() } }, "Show products");
-    this.drawerClear = h("button", { class: "button", type: "button", on: { click: () => this.#go({ filter: {} }) } }, "Clear all");
-    return new Drawer({ title: "Filters", content: byId("facets"), foot: [this.drawerClear, this.drawerDone] });
+    this.drawerDone = h("button", { class: "button button-main", type: "button", on: { click: () => this.drawer.close() } });
+    this.drawerClear = h("button", { class: "button", type: "button", "data-text": "filters.clear", on: { click: () => this.#go({ filter: {} }) } }, text("filters.clear"));
+    const title = h("span", { "data-text": "filters.title" }, text("filters.title"));
+    return new Drawer({ title, content: byId("facets"), foot: [this.drawerClear, this.drawerDone] });
+  }
+
+  /// Draws everything again, in another language.
+  redraw() {
+    this.#search(false);
   }
 
   #listen() {
@@ -201,17 +206,22 @@ class Shop {
     this.#showMore();
     const chips = this.#chipsOf(request, answer);
     fill(byId("chips"), chips.map((chip) => this.#chip(chip)), isEmpty(request.filter) ? undefined : h("li", {},
-      h("button", { class: "button button-quiet button-small", type: "button", on: { click: () => this.#clearFilter() } }, "Clear all")));
+      h("button", { class: "button button-quiet button-small", type: "button", on: { click: () => this.#clearFilter() } }, text("filters.clear"))));
     byId("intro").hidden = !request.isWindow;
-    if (request.isWindow) fill(byId("examples"), this.examples(answer.products).map((text) => this.#example(text)));
-    const total = counted(answer.total, "product");
-    const order = request.sort === undefined ? ", newest first" : "";
-    fill(byId("total"), request.isWindow ? `${total} in the shop${order}` : [total, h("span", { class: "soft" }, ` in ${duration(answer.took)}`)]);
+    if (request.isWindow) fill(byId("examples"), this.examples(answer.products).map((query) => this.#example(query)));
+    this.#showTotal(request, answer);
     this.#showNotice(answer.total === 0 ? this.#advice(request, chips) : undefined);
     byId("query-clear").hidden = request.query === "";
     byId("shelves").classList.toggle("is-bare", request.isWindow && answer.total === 0);
     this.#showSort(request, answer);
     this.#showFacets(request, answer, keepsFacets);
+  }
+
+  #showTotal({ isWindow, sort }, { total: count, took }) {
+    const inShop = sort === undefined ? "results.in-shop-newest" : "results.in-shop";
+    fill(byId("total"), isWindow
+      ? text(inShop, { count })
+      : [text("results.count", { count }), " ", h("span", { class: "soft" }, text("results.took", { duration: duration(took) }))]);
   }
 
   /// Conditions of the words and of the filter, in this order. An order that was chosen wins over one
@@ -237,7 +247,7 @@ class Shop {
     this.usualSort = ASKED_SORTS[answer.understood?.sort?.order] ?? (request.query === "" ? "newest" : "relevance");
     const names = Object.keys(SORTS).filter((name) => name !== "relevance" || request.query !== "");
     const select = byId("sort");
-    fill(select, names.map((name) => h("option", { value: name }, SORTS[name])));
+    fill(select, names.map((name) => h("option", { value: name }, text(SORTS[name]))));
     select.value = names.includes(request.sort) ? request.sort : this.usualSort;
   }
 
@@ -251,9 +261,9 @@ class Shop {
   async #showFacets(request, answer, keepsFacets) {
     const active = filterChips(request.filter).length;
     byId("filter-count").hidden = active === 0;
-    fill(byId("filter-count"), String(active), h("span", { class: "visually-hidden" }, " active"));
+    fill(byId("filter-count"), String(active), h("span", { class: "visually-hidden" }, ` ${text("filters.active", { count: active })}`));
     this.drawerClear.disabled = active === 0;
-    fill(this.drawerDone, `Show ${counted(answer.total, "product")}`);
+    fill(this.drawerDone, text("filters.show", { count: answer.total }));
     if (keepsFacets) return this.#drawFacets(request, answer);
     this.names = { list: facetNames(answer.products, {}), isOfAll: isEmpty(request.filter) };
     const names = withFilterNames(this.names.list, request.filter);
@@ -272,7 +282,7 @@ class Shop {
   }
 
   #card(product) {
-    return card(product, this.#address({ product: product.id }));
+    return card(product, this.#address({ product: product.id }), this.lang);
   }
 
   #showMore() {
@@ -304,30 +314,28 @@ class Shop {
 
   #chip({ kind, label, remove }) {
     return h("li", {},
-      h("button", { class: `chip chip-${kind}`, type: "button", "aria-label": `Remove: ${label}`, on: { click: remove } },
+      h("button", { class: `chip chip-${kind}`, type: "button", "aria-label": text("chips.remove", { label }), on: { click: remove } },
         h("span", { dir: "auto" }, label), icon("close")));
   }
 
-  #example(text) {
-    return h("li", {}, h("button", { class: "example", type: "button", on: { click: () => this.say(text) } }, text));
+  #example(query) {
+    return h("li", {}, h("button", { class: "example", type: "button", on: { click: () => this.say(query) } }, query));
   }
 
   #advice(request, chips) {
     if (request.isWindow) {
       return h("div", { class: "empty" },
-        h("h2", { class: "empty-title" }, "The shop is empty"),
-        h("p", { class: "soft" }, "Products appear here as soon as they are created. The admin page at ", h("a", { href: "/admin" }, "/admin"), " imports a file in one go."));
+        h("h2", { class: "empty-title" }, text("empty.shop")),
+        h("p", { class: "soft" }, textParts("empty.shop-advice", { link: h("a", { href: "/admin" }, "/admin") })));
     }
     const conditions = chips.filter(({ isWish }) => !isWish);
     const advice = conditions.map(({ label, remove }) => h("li", {},
-      h("button", { class: "button", type: "button", on: { click: remove } }, `Search without “${label}”`)));
+      h("button", { class: "button", type: "button", on: { click: remove } }, text("empty.without", { label }))));
     return h("div", { class: "empty" },
-      h("h2", { class: "empty-title" }, "Nothing found"),
-      h("p", { class: "soft" }, conditions.length > 0
-        ? "No product satisfies all of it. Take a condition back:"
-        : "Try fewer or more general words, or say what it is for: “something to sit on”."),
+      h("h2", { class: "empty-title" }, text("empty.title")),
+      h("p", { class: "soft" }, text(conditions.length > 0 ? "empty.conditions" : "empty.words")),
       h("ul", { class: "empty-ways" }, advice,
-        h("li", {}, h("button", { class: "button", type: "button", on: { click: () => this.#showAll() } }, "Show the whole shop"))));
+        h("li", {}, h("button", { class: "button", type: "button", on: { click: () => this.#showAll() } }, text("empty.all")))));
   }
 
   #showAll() {
@@ -340,7 +348,7 @@ class Shop {
     const blank = error instanceof Problem && error.status === 422;
     this.#showNotice(h("div", { class: "notice notice-warn", role: "alert" },
       h("p", {}, told(error)),
-      blank ? undefined : h("button", { class: "button", type: "button", on: { click: () => this.#search(false) } }, "Try again")));
+      blank ? undefined : h("button", { class: "button", type: "button", on: { click: () => this.#search(false) } }, text("page.try-again"))));
   }
 
   #showNotice(notice) {
@@ -351,42 +359,46 @@ class Shop {
 /// Example queries made from the shop's products.
 function examplesOf(products) {
   if (products.length === 0) return [];
-  const words = (text) => text.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const words = (title) => title.match(/[\p{L}\p{N}]+/gu) ?? [];
   const short = (product) => words(product.title).slice(0, 3).join(" ").toLowerCase();
   const [first, second, third] = [0, 1, 2].map((place) => products[place * Math.floor(products.length / 3)] ?? products[0]);
   const price = third.price.trim();
-  const texts = [short(first), `${short(second)} under ${price}`, `under ${price}`, "cheapest", "newest"];
-  return [...new Set(texts)].filter((text) => text.trim() !== "");
+  const queries = [
+    short(first), text("intro.example-priced", { words: short(second), price }), text("intro.example-price", { price }),
+    text("intro.example-cheapest"), text("intro.example-newest"),
+  ];
+  return [...new Set(queries)].filter((query) => query.trim() !== "");
 }
 
 function showLanding() {
-  const way = (href, name, title, text) => h("li", {},
-    h("a", { class: "way", href }, icon(name), h("span", { class: "way-title" }, title), h("span", { class: "soft" }, text)));
+  const way = (href, name, title, about) => h("li", {},
+    h("a", { class: "way", href }, icon(name), h("span", { class: "way-title" }, text(title)), h("span", { class: "soft" }, text(about))));
   byId("search-form").hidden = true;
   fill(byId("content"),
     h("section", { class: "landing" },
-      h("h1", { class: "landing-title" }, "Shopkeeper is running"),
-      h("p", { class: "lead" }, "A product catalog with search in shoppers’ own words."),
+      h("h1", { class: "landing-title" }, text("landing.title")),
+      h("p", { class: "lead" }, text("landing.lead")),
       h("ul", { class: "ways" },
-        way("/preview", "basket", "Shop preview", "Search a shop as its shoppers do. Needs a token of any role."),
-        way("/admin", "screen", "Admin", "Create, edit and import products, watch the dashboard. Needs an EDITOR or ADMIN token."),
-        way("/docs", "book", "Documentation", "Every address of the interface, with examples."))));
+        way("/preview", "basket", "landing.preview", "landing.preview-text"),
+        way("/admin", "screen", "landing.admin", "landing.admin-text"),
+        way("/docs", "book", "landing.docs", "landing.docs-text"))));
+  return { redraw: showLanding };
 }
 
+/// Shows what this address has. Returns it with the method that draws it again.
 async function start() {
   if (location.pathname === "/") {
     const token = await demoToken();
     if (token === undefined) return showLanding();
-    fill(byId("bar-end"), h("a", { class: "button button-quiet", href: "/admin" }, "Admin"));
+    fill(byId("bar-end"), h("a", { class: "button button-quiet", href: "/admin", "data-text": "page.admin" }, text("page.admin")));
     byId("content").hidden = false;
-    return new Shop(new DemoSession(token), () => DEMO_EXAMPLES);
+    return new Shop(new DemoSession(token), { examples: () => textOf("intro.examples"), lang: DEMO_LANGUAGE });
   }
-  const session = new AskedSession({
-    why: "A token of any role shows this shop as shoppers see it.",
-    command: "shopkeeper token create --shop 1 --role SHOPPER",
-  });
+  const session = new AskedSession({ why: text("token.why"), command: "shopkeeper token create --shop 1 --role SHOPPER" });
   addSignOut(session);
-  return new Shop(session, examplesOf);
+  return new Shop(session, { examples: examplesOf });
 }
 
-await start();
+let shown;
+followLanguage(() => shown?.redraw());
+shown = await start();

@@ -1,8 +1,10 @@
 // The token of the page: issued by the demo or entered by the user. It is kept in this tab alone and
 // never becomes part of a URL.
 
+import { told } from "./api.js";
 import { h, byId, fill } from "./dom.js";
 import { recall, remember } from "./storage.js";
+import { text } from "./texts.js";
 
 const TOKEN = "token";
 
@@ -54,11 +56,7 @@ export class AskedSession {
   }
 }
 
-const MESSAGES = {
-  expired_token: "That token has expired. Enter another one; nothing is lost.",
-  invalid_token: "That token is not valid, or no longer. Enter another one; nothing is lost.",
-  insufficient_role: "That token’s role is not enough for this page.",
-};
+const MESSAGES = { expired_token: "token.expired", invalid_token: "token.invalid", insufficient_role: "token.role" };
 
 function askForToken(why, command, problem) {
   return new Promise((resolve) => {
@@ -66,7 +64,7 @@ function askForToken(why, command, problem) {
       id: "token", class: "field-input", type: "password", name: "token", autocomplete: "off", spellcheck: "false",
       autocapitalize: "none", required: true, autofocus: true, placeholder: "shk_…", "aria-describedby": "token-hint",
     });
-    const said = problem ? (MESSAGES[problem.code] ?? problem.message) : undefined;
+    const said = problem && (problem.code in MESSAGES ? text(MESSAGES[problem.code]) : told(problem));
     const form = h("form", {
       class: "stack",
       on: {
@@ -76,14 +74,14 @@ function askForToken(why, command, problem) {
         },
       },
     },
-    h("h2", { class: "dialog-title", id: "signin-title" }, problem ? "Token needed again" : "Enter a token"),
+    h("h2", { class: "dialog-title", id: "signin-title" }, text(problem ? "token.title-again" : "token.title")),
     said ? h("p", { class: "notice notice-warn", role: "alert" }, said) : h("p", { class: "soft" }, why),
-    h("label", { class: "field-label", for: "token" }, "Token"),
+    h("label", { class: "field-label", for: "token" }, text("token.label")),
     input,
     h("div", { class: "hint stack-close", id: "token-hint" },
-      h("p", {}, "It stays in this tab and is sent to this server alone. To make one, on the server:"),
+      h("p", {}, text("token.hint")),
       h("p", {}, h("code", {}, command))),
-    h("div", { class: "actions" }, h("button", { class: "button button-main", type: "submit" }, "Continue")));
+    h("div", { class: "actions" }, h("button", { class: "button button-main", type: "submit" }, text("token.continue"))));
     const dialog = h("dialog", {
       class: "dialog", "aria-labelledby": "signin-title",
       // The page does not work without a token, so the dialog cannot be cancelled.
@@ -133,12 +131,12 @@ export async function demoToken() {
 /// Adds the sign-out button to the page.
 export function addSignOut(session) {
   fill(byId("bar-end"), h("button", {
-    class: "button button-quiet", type: "button",
+    class: "button button-quiet", type: "button", "data-text": "token.sign-out",
     on: {
       click: () => {
         session.forget();
         location.reload();
       },
     },
-  }, "Sign out"));
+  }, text("token.sign-out")));
 }

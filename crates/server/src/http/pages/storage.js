@@ -1,11 +1,12 @@
-// Session storage of the pages: small JSON values, deleted with the tab.
+// Small JSON values of the pages: in session storage, which is deleted with the tab, or in local
+// storage.
 
 const PREFIX = "shopkeeper.";
 
 /// The value of this key, or `undefined`.
-export function recall(name) {
+export function recall(name, storage = "sessionStorage") {
   try {
-    const text = sessionStorage.getItem(PREFIX + name);
+    const text = globalThis[storage].getItem(PREFIX + name);
     return text === null ? undefined : JSON.parse(text);
   } catch {
     return undefined;
@@ -13,10 +14,10 @@ export function recall(name) {
 }
 
 /// Stores a value under this key; `undefined` deletes it.
-export function remember(name, value) {
+export function remember(name, value, storage = "sessionStorage") {
   try {
-    if (value === undefined) sessionStorage.removeItem(PREFIX + name);
-    else sessionStorage.setItem(PREFIX + name, JSON.stringify(value));
+    if (value === undefined) globalThis[storage].removeItem(PREFIX + name);
+    else globalThis[storage].setItem(PREFIX + name, JSON.stringify(value));
   } catch {
     // Without storage, the page works but does not survive a reload.
   }

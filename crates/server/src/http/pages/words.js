@@ -1,10 +1,10 @@
-// Formats numbers, amounts, durations and times. Pure functions.
+// Formats numbers, amounts, durations and times in the current language.
 
-const whole = new Intl.NumberFormat("en");
+import { locale, numberFormat } from "./texts.js";
 
 /// `1,234`
 export function number(value) {
-  return whole.format(value);
+  return numberFormat().format(value);
 }
 
 /// `1 product`, `1,234 products`
@@ -15,22 +15,32 @@ export function counted(count, one, many = `${one}s`) {
 /// An exact decimal with its currency: `$40`, `€1,299.50`, `40`.
 export function amount(decimal, currency) {
   const digits = decimal.includes(".") ? decimal.split(".")[1].length : 0;
-  const plain = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  if (!currency) return new Intl.NumberFormat("en", plain).format(decimal);
+  if (!currency) return numberFormat(withDigits(digits)).format(decimal);
   try {
-    const style = { ...plain, style: "currency", currency, currencyDisplay: "narrowSymbol" };
-    return new Intl.NumberFormat("en", style).format(decimal);
+    return numberFormat({ ...withDigits(digits), style: "currency", currency, currencyDisplay: "narrowSymbol" }).format(decimal);
   } catch {
     return `${decimal} ${currency}`;
   }
 }
 
+const withDigits = (digits) => ({ minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+const SIGNS = { $: "USD", "€": "EUR", "£": "GBP" };
+
+/// A merchant's price in the format of the language, `$1,299.00` as `1.299,00 $`; as it is where it is
+/// written in any other way.
+export function price(written) {
+  const [, sign, digits] = written.match(/^([$€£])(\d{1,3}(?:,\d{3})*(?:\.\d{2})?)$/u) ?? [];
+  return sign === undefined ? written : amount(digits.replaceAll(",", ""), SIGNS[sign]);
+}
+
 /// `8 ms`, `1.4 s`
 export function duration(milliseconds) {
-  if (milliseconds < 1) return `${milliseconds.toFixed(2)} ms`;
-  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
+  const fixed = (value, digits) => numberFormat(withDigits(digits)).format(value);
+  if (milliseconds < 1) return `${fixed(milliseconds, 2)} ms`;
+  if (milliseconds < 10) return `${fixed(milliseconds, 1)} ms`;
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  if (milliseconds < 60_000) return `${fixed(milliseconds / 1000, 1)} s`;
   if (milliseconds >= 86_400_000) return `${Math.floor(milliseconds / 86_400_000)} d ${Math.floor((milliseconds % 86_400_000) / 3_600_000)} h`;
   if (milliseconds >= 3_600_000) return `${Math.floor(milliseconds / 3_600_000)} h ${Math.floor((milliseconds % 3_600_000) / 60_000)} min`;
   return `${Math.floor(milliseconds / 60_000)} min ${Math.round((milliseconds % 60_000) / 1000)} s`;
@@ -48,9 +58,9 @@ export function bytes(count) {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-const moment = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+const MOMENT = { dateStyle: "medium", timeStyle: "short" };
 
 /// A timestamp of the API in the user's format.
 export function when(timestamp) {
-  return timestamp ? moment.format(new Date(timestamp)) : "never";
+  return timestamp ? new Intl.DateTimeFormat(locale(), MOMENT).format(new Date(timestamp)) : "never";
 }

@@ -2,7 +2,7 @@
 
 use catalog::{
     inference::{attributes::QueryAttribute, category::CategoryIndex},
-    query_parser::{Exclusion, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
+    query_parser::{Exclusion, Language, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
     spelling::Correction,
 };
 use engine::inference::taxonomy;
@@ -32,6 +32,11 @@ pub struct Understood {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     category: Option<UnderstoodCategory>,
+    /// The assumed language of the query, an ISO 639-1 code, where its words tell one other than
+    /// English.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    language: Option<&'static str>,
     /// The words left to search for, corrected. Empty if the query only sets conditions.
     residual: String,
 }
@@ -157,6 +162,10 @@ impl Understood {
                 .filter_map(|read| attribute(query, understood, read))
                 .collect(),
             category: None,
+            language: understood
+                .language
+                .filter(|language| *language != Language::English)
+                .map(Language::code),
             residual: understood.residual.clone(),
         }
     }
