@@ -29,3 +29,4 @@ pub mod sort;
 pub mod spelling;
 pub mod text;
 pub mod tuning;
+mod word_hash;

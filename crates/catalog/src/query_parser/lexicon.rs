@@ -2,16 +2,13 @@
 //!
 //! A phrase is a sequence of folded tokens; signs are tokens of their own (`<=` is `<` and `=`).
 
-use std::{
-    collections::{HashMap, HashSet},
-    hash::{BuildHasherDefault, Hasher},
-};
+use std::collections::{HashMap, HashSet};
 
 use super::{
     languages::{Language, Mark, Rule},
     query_tokens::QueryTokens,
 };
-use crate::lexer::Tokens;
+use crate::{lexer::Tokens, word_hash::WordHash};
 
 /// A table of phrases, each with a value.
 pub(super) struct Lexicon<T> {
@@ -131,30 +128,6 @@ impl WordSet {
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|word| &**word)
-    }
-}
-
-/// Hashes words.
-pub(super) type WordHash = BuildHasherDefault<Fnv>;
-
-/// FNV-1a: fast for short words. The tables are fixed, so no query can make their keys collide.
-pub(super) struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }
 

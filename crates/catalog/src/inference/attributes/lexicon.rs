@@ -1,17 +1,16 @@
 //! The lexicon: which words and phrases name which values, how far each can be trusted, and the
 //! classes of the words around them. Its data are the files in `lexicon/`.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-    sync::LazyLock,
-};
+use std::{collections::HashMap, sync::LazyLock};
 
 use super::{
     reading::Reading,
     values::{Attribute, InferredAttributes},
 };
-use crate::analysis::{content_words, singular};
+use crate::{
+    analysis::{content_words, singular},
+    word_hash::WordHash,
+};
 
 /// Phrases: `values`, `certainty`, `kind` (general or special), words separated by `|`.
 const PHRASES: [&str; 6] = [
@@ -177,29 +176,7 @@ pub(super) mod class {
     }
 }
 
-/// FNV-1a: words are short, and the keys are ours.
-#[derive(Clone, Copy)]
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-type Words = HashMap<&'static str, Info, BuildHasherDefault<Fnv>>;
+type Words = HashMap<&'static str, Info, WordHash>;
 
 static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let mut words = Words::default();

@@ -9,7 +9,8 @@ use std::{collections::HashMap, sync::LazyLock};
 use super::{Language, Mark, Rule, rules};
 use crate::{
     lexer::{TokenKind, Tokens},
-    query_parser::lexicon::{WordHash, folded},
+    query_parser::lexicon::folded,
+    word_hash::WordHash,
 };
 
 /// A set of languages.
