@@ -14,7 +14,7 @@ use crate::explanation::{Bonus, DensePart, Explanation, LexicalPart, TermPart};
 
 pub use self::{
     params::{Cutoff, FUSION_PARAMS, FusionParams, LexicalWeight},
-    score_bounds::ScoreBounds,
+    score_bounds::{Extremes, Number, ScoreBounds, Single},
 };
 
 /// The ranking signals of one product.

@@ -56,6 +56,27 @@ proptest! {
     }
 
     #[test]
+    fn what_does_not_pass_is_worse_than_the_shortlist_and_below_a_cutoff(
+        profile in profile(),
+        shortlist in prop::collection::vec(signals(), 1..20),
+        one in signals(),
+        (at_least, best_lexical) in (0.0_f32..=1.0, 0.0_f32..=1.0),
+    ) {
+        let at_least = Coverage { best_lexical: at_least.min(best_lexical) };
+        let candidates = FUSION_PARAMS.for_candidates();
+        let bounds = ScoreBounds::relative_to(&candidates, profile, at_least, None)
+            .with_second_stage(&FUSION_PARAMS, profile, None, &shortlist);
+        let one = Signals { is_exact_title: false, ..one };
+        if !bounds.may_pass(one.lexical, one.dense_score()) {
+            let fusion = Fusion::hybrid(&candidates, profile, Coverage { best_lexical });
+            let score = fusion.score(one);
+            let is_worse = shortlist.iter().all(|other| fusion.score(*other) > score);
+            let usual = fusion.cutoff_by(&FUSION_PARAMS, profile).at(0.0);
+            prop_assert!(score < fusion.cutoff().at(0.0) || is_worse && score < usual);
+        }
+    }
+
+    #[test]
     fn the_parts_of_a_score_add_up_to_it(signals in signals(), (_, fusion) in fusion()) {
         for fusion in [fusion, Fusion::lexical_only(&FUSION_PARAMS)] {
             let explanation = fusion.explain(signals, Vec::new(), 0.0);

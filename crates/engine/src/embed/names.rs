@@ -3,7 +3,10 @@
 //! The file has a line for each thing of the phrase index, in its order: names, a tab, other names,
 //! separated by `|`.
 
-use std::{borrow::Cow, sync::OnceLock};
+use std::{
+    borrow::Cow,
+    sync::{Arc, OnceLock},
+};
 
 use catalog::analysis::content_words;
 
@@ -18,7 +21,7 @@ pub struct Thing {
     /// How much of the query's neighbourhood stands for it; all shares add up to 1.
     pub share: f32,
     /// Its names.
-    pub names: Vec<ThingName>,
+    pub names: Arc<[ThingName]>,
 }
 
 /// A name of a thing.
@@ -33,8 +36,15 @@ pub struct ThingName {
 /// The names of all things.
 pub(super) struct Names {
     text: Cow<'static, str>,
-    /// Where each line ends. Computed at the first search.
-    ends: OnceLock<Box<[u32]>>,
+    /// Of each line. Computed at the first search.
+    lines: OnceLock<Box<[Line]>>,
+}
+
+/// A line of the file.
+struct Line {
+    end: u32,
+    /// Parsed at the first search that needs them.
+    names: OnceLock<Arc<[ThingName]>>,
 }
 
 impl Names {
@@ -47,30 +57,34 @@ impl Names {
         let text = text.ok_or("is not UTF-8")?;
         let lines = text.bytes().filter(|byte| *byte == b'\n').count();
         match lines == things || text.is_empty() {
-            true => Ok(Self { text, ends: OnceLock::new() }),
+            true => Ok(Self { text, lines: OnceLock::new() }),
             false => Err("has not a line for each thing of the phrase index"),
         }
     }
 
     /// The names of a thing.
-    pub(super) fn of(&self, thing: usize) -> Vec<ThingName> {
-        let ends = self.ends.get_or_init(|| {
+    pub(super) fn of(&self, thing: usize) -> Arc<[ThingName]> {
+        let lines = self.lines.get_or_init(|| {
             let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-            ends.map(|(at, _)| at as u32).collect()
+            ends.map(|(at, _)| Line { end: at as u32, names: OnceLock::new() }).collect()
         });
-        let Some(end) = ends.get(thing) else { return Vec::new() };
-        let start = thing.checked_sub(1).map_or(0, |before| ends[before] as usize + 1);
-        let line = &self.text[start..*end as usize];
-        let (own, others) = line.split_once('\t').unwrap_or((line, ""));
-        let mut names: Vec<ThingName> = Vec::new();
-        for (list, weight) in [(own, 1.0), (others, OTHER_NAME)] {
-            for words in list.split('|').map(content_words) {
-                let is_new = names.iter().all(|name| name.words != words);
-                if (1..=MAX_WORDS).contains(&words.len()) && is_new {
-                    names.push(ThingName { words, weight });
-                }
+        let Some(line) = lines.get(thing) else { return Arc::default() };
+        let start = thing.checked_sub(1).map_or(0, |before| lines[before].end as usize + 1);
+        let parsed = || parse(&self.text[start..line.end as usize]);
+        Arc::clone(line.names.get_or_init(parsed))
+    }
+}
+
+fn parse(line: &str) -> Arc<[ThingName]> {
+    let (own, others) = line.split_once('\t').unwrap_or((line, ""));
+    let mut names: Vec<ThingName> = Vec::new();
+    for (list, weight) in [(own, 1.0), (others, OTHER_NAME)] {
+        for words in list.split('|').map(content_words) {
+            let is_new = names.iter().all(|name| name.words != words);
+            if (1..=MAX_WORDS).contains(&words.len()) && is_new {
+                names.push(ThingName { words, weight });
             }
         }
-        names
     }
+    names.into()
 }

@@ -227,7 +227,7 @@ impl QueryEncoder {
                 (vector, self.embedder.things(&phrase))
             }
         };
-        let own = Thing { share: 1.0, names: vec![ThingName { words, weight: 1.0 }] };
+        let own = Thing { share: 1.0, names: Arc::new([ThingName { words, weight: 1.0 }]) };
         Some(KindQuery { vector: QueryVector::of(&vector)?, things, own })
     }
 

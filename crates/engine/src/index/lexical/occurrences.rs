@@ -36,14 +36,13 @@ impl LexicalQuery<'_> {
         weights
     }
 
-    /// Where a product contains each of the query's terms.
-    pub(in crate::index) fn occurrences(
+    /// Finds where a product contains each of the query's terms. `found` has a place for each.
+    pub(in crate::index) fn find_occurrences(
         &self,
         segment: usize,
         doc: DocId,
-        terms: usize,
-    ) -> Vec<Option<Occurrence>> {
-        let mut found = vec![None; terms];
+        found: &mut [Option<Occurrence>],
+    ) {
         for term in &self.terms {
             let variants = term.variants.iter();
             let occurrences = variants.filter_map(|one| self.occurrence(one, segment, doc));
@@ -52,7 +51,6 @@ impl LexicalQuery<'_> {
                 by_likelihood.then_with(|| one.place.cmp(&other.place))
             });
         }
-        found
     }
 
     fn occurrence(&self, variant: &TermVariant, segment: usize, doc: DocId) -> Option<Occurrence> {

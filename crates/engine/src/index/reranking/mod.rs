@@ -21,8 +21,8 @@ use catalog::{
 pub use self::preference::KindQuery;
 use self::{
     attributes::AttributeMatcher,
-    names::NameMatcher,
-    preference::{KindFit, KindMatcher, nearest},
+    names::{NameMatcher, NameQuery},
+    preference::{KindFit, KindMatcher, KindNames, nearest},
     word_matches::WordMatcher,
 };
 use super::{
@@ -54,6 +54,13 @@ pub struct RerankQuery<'a> {
     pub kind: Option<KindQuery>,
     /// The vector of a word.
     pub word_vectors: Option<&'a dyn WordVectors>,
+}
+
+impl RerankQuery<'_> {
+    /// Whether products may fit the query ([`EvidenceReader::fits`]).
+    pub(super) fn has_fitting_products(&self) -> bool {
+        !self.attributes.is_empty() && !self.categories.likely().is_empty()
+    }
 }
 
 /// The vectors of single words.
@@ -124,9 +131,11 @@ impl EvidenceReader<'_> {
                     matcher.insert((segment, new))
                 }
             };
-            let title = live.segment.title_words.of(usize::from(doc));
-            attributes.of(doc, title).least >= MIN_AGREEMENT
-                && self.category(live, doc) >= MIN_CATEGORY
+            // The category first: it is cheaper, and few products are close to it.
+            self.category(live, doc) >= MIN_CATEGORY && {
+                let title = live.segment.title_words.of(usize::from(doc));
+                attributes.of(doc, title).least >= MIN_AGREEMENT
+            }
         });
         fits.collect()
     }
@@ -134,8 +143,10 @@ impl EvidenceReader<'_> {
     /// The evidence about each candidate, in their order, which is by segment.
     pub(super) fn read(&self, candidates: &[Considered]) -> Vec<Evidence> {
         let mut found: Vec<Found> = Vec::with_capacity(candidates.len());
+        let names = NameQuery::new(&self.query.things);
+        let kind = self.query.kind.as_ref().map(|kind| (&kind.vector, KindNames::new(kind)));
         for group in candidates.chunk_by(|one, other| one.segment == other.segment) {
-            self.read_segment(group[0].segment, group, &mut found);
+            self.read_segment(group, &names, kind.as_ref(), &mut found);
         }
         let similarities = found.iter().filter_map(|one| Some(one.kind?.similarity));
         let nearest = nearest(similarities.collect());
@@ -146,18 +157,30 @@ impl EvidenceReader<'_> {
         found.into_iter().map(complete).collect()
     }
 
-    fn read_segment(&self, segment: usize, group: &[Considered], found: &mut Vec<Found>) {
-        let live = &self.segments[segment];
-        let mut own = vec![f32::NAN; group.len()];
-        if let Some(vector) = &self.query.vector {
-            let docs = group.iter().map(|one| usize::from(one.doc)).zip(&mut own);
-            live.vectors().cosines(vector, docs);
-        }
-        let mut words = WordMatcher::new(self, segment);
-        let names = NameMatcher::new(&self.query.things, &live.segment);
+    /// Reads the evidence about candidates of one segment.
+    fn read_segment(
+        &self,
+        group: &[Considered],
+        names: &NameQuery<'_>,
+        kind: Option<&(&QueryVector, KindNames<'_>)>,
+        found: &mut Vec<Found>,
+    ) {
+        let live = &self.segments[group[0].segment];
+        let cosines = |vector: Option<&QueryVector>, unknown: f32| {
+            let mut cosines = vec![unknown; group.len()];
+            if let Some(vector) = vector {
+                let docs = group.iter().map(|one| usize::from(one.doc)).zip(&mut cosines);
+                live.vectors().cosines(vector, docs);
+            }
+            cosines
+        };
+        let own = cosines(self.query.vector.as_ref(), f32::NAN);
+        let of_kind = cosines(kind.map(|(vector, _)| *vector), 0.0);
+        let mut words = WordMatcher::new(self, group[0].segment);
+        let names = NameMatcher::new(names, &live.segment);
         let attributes = AttributeMatcher::new(&self.query.attributes, &live.segment);
-        let kinds = self.query.kind.as_ref().map(|kind| KindMatcher::new(kind, &live.segment));
-        for (one, own) in group.iter().zip(own) {
+        let kinds = kind.map(|(_, names)| KindMatcher::new(names, &live.segment));
+        for ((one, own), of_kind) in group.iter().zip(own).zip(of_kind) {
             let title = live.segment.title_words.of(usize::from(one.doc));
             let coverage = words.coverage(title, one.doc);
             // A product without a vector is ranked by its words.
@@ -175,7 +198,7 @@ impl EvidenceReader<'_> {
                 category: self.category(live, one.doc),
                 kind: None,
             };
-            let kind = kinds.as_ref().map(|kinds| kinds.of(live, one.doc, title));
+            let kind = kinds.as_ref().map(|kinds| kinds.of(title, of_kind));
             found.push(Found { evidence, kind, agreement: agreement.least });
         }
     }

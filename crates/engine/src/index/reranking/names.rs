@@ -1,7 +1,5 @@
 //! Whether a title says a name of what the query asks for.
 
-use hashbrown::HashMap;
-
 use crate::{
     embed::Thing,
     index::segment::{Segment, TitleWord},
@@ -17,80 +15,127 @@ const AT_HEAD: f32 = 1.0;
 const ELSEWHERE: f32 = 0.5;
 const SCATTERED: f32 = 0.4;
 
-/// The names of the things that a query asks for, in the words of one segment.
-pub(super) struct NameMatcher {
+/// A set of words of a [`NameQuery`], one bit each.
+type WordSet = u128;
+/// More words of names are not looked for. The things of the built-in model have 16 at most.
+const MAX_WORDS: usize = WordSet::BITS as usize;
+
+/// The names of the things that a query asks for.
+pub(super) struct NameQuery<'a> {
+    /// The words of all names, each once.
+    words: Vec<&'a str>,
     things: Vec<(f32, Vec<Name>)>,
 }
 
 struct Name {
-    /// The numbers of its words in the segment; `None` for a word that no product has.
-    words: Vec<Option<u32>>,
+    /// Its words in order, by their index.
+    words: Box<[usize]>,
+    /// All of them.
+    set: WordSet,
+    /// The last of them.
+    last: WordSet,
     weight: f32,
 }
 
-impl NameMatcher {
-    pub(super) fn new(things: &[Thing], segment: &Segment) -> Self {
-        let mut numbers: HashMap<&str, Option<u32>> = HashMap::new();
+impl<'a> NameQuery<'a> {
+    pub(super) fn new(things: &'a [Thing]) -> Self {
+        let mut words: Vec<&str> = Vec::new();
+        let mut index_of = |word: &'a str| {
+            words.iter().position(|known| *known == word).unwrap_or_else(|| {
+                words.push(word);
+                words.len() - 1
+            })
+        };
         let things = things.iter().map(|thing| {
             let names = thing.names.iter().map(|name| {
-                let words = name.words.iter().map(|word| {
-                    let find = || segment.terms.find(word).map(|number| number as u32);
-                    *numbers.entry(word).or_insert_with(find)
-                });
-                Name { words: words.collect(), weight: name.weight }
+                let words: Box<[usize]> = name.words.iter().map(|word| index_of(word)).collect();
+                let bit = |at: &usize| if *at < MAX_WORDS { 1 << at } else { 0 };
+                let set = words.iter().map(bit).fold(0, |set, bit| set | bit);
+                let last = words.last().map_or(0, bit);
+                Name { words, set, last, weight: name.weight }
             });
             (thing.share, names.collect())
         });
-        Self { things: things.collect() }
+        let things = things.collect();
+        words.truncate(MAX_WORDS);
+        Self { words, things }
+    }
+}
+
+/// The names of the things that a query asks for, in the words of one segment.
+pub(super) struct NameMatcher<'a> {
+    query: &'a NameQuery<'a>,
+    /// The words that the segment has: their numbers there, ascending, and their indexes.
+    known: Vec<(usize, usize)>,
+}
+
+impl<'a> NameMatcher<'a> {
+    pub(super) fn new(query: &'a NameQuery<'a>, segment: &Segment) -> Self {
+        let known = query.words.iter().enumerate();
+        let known = known.filter_map(|(at, word)| Some((segment.terms.find(word)?, at)));
+        let mut known: Vec<_> = known.collect();
+        known.sort_unstable();
+        Self { query, known }
     }
 
     /// How well a title says what the query asks for, from 0 to 1.
     pub(super) fn matched(&self, title: &[TitleWord]) -> f32 {
-        self.sum(|name| name.matched(title))
+        self.sum(title, Name::matched)
     }
 
     /// How well a title names what the query asks for, best in head position, from 0 to 1.
     pub(super) fn at_head(&self, title: &[TitleWord]) -> f32 {
-        self.sum(|name| name.at_head(title))
+        self.sum(title, |name, said| match said & name.set == name.set {
+            true => name.weight * self.place(name, title),
+            false => 0.0,
+        })
     }
 
-    /// The sum of the best names of all things, by share.
-    fn sum(&self, matched: impl Fn(&Name) -> f32) -> f32 {
-        let best = |names: &[Name]| names.iter().map(&matched).fold(0.0, f32::max);
-        self.things.iter().map(|(share, names)| share * best(names)).sum()
+    /// The sum of the best names of all things, by share. `matched` gets the words of the title.
+    fn sum(&self, title: &[TitleWord], matched: impl Fn(&Name, WordSet) -> f32) -> f32 {
+        let said = title.iter().filter_map(|word| self.index_of(word));
+        let said = said.fold(0, |said, at| said | 1 << at);
+        if said == 0 {
+            return 0.0;
+        }
+        let best =
+            |names: &[Name]| names.iter().map(|name| matched(name, said)).fold(0.0, f32::max);
+        self.query.things.iter().map(|(share, names)| share * best(names)).sum()
+    }
+
+    fn index_of(&self, word: &TitleWord) -> Option<usize> {
+        let at = self.known.binary_search_by_key(&word.term(), |(term, _)| *term).ok()?;
+        Some(self.known[at].1)
+    }
+
+    /// What a name counts by its place in a title that says all its words.
+    fn place(&self, name: &Name, title: &[TitleWord]) -> f32 {
+        let place = |word: &usize| title.iter().position(|said| self.index_of(said) == Some(*word));
+        let mut places = name.words.iter().map(place);
+        let Some(mut last) = places.next().flatten() else { return 0.0 };
+        let mut is_together = true;
+        for place in places.flatten() {
+            is_together &= place == last + 1;
+            last = place;
+        }
+        match (is_together, title[last].is_head()) {
+            (true, true) => AT_HEAD,
+            (true, false) => ELSEWHERE,
+            (false, _) => SCATTERED,
+        }
     }
 }
 
 impl Name {
-    fn matched(&self, title: &[TitleWord]) -> f32 {
-        let is_said = |word: &Option<u32>| {
-            word.is_some_and(|word| title.iter().any(|said| said.term() == word as usize))
-        };
-        let said = self.words.iter().filter(|word| is_said(word)).count();
-        if said == self.words.len() {
+    fn matched(&self, said: WordSet) -> f32 {
+        let own = said & self.set;
+        if own == self.set {
             return self.weight;
         }
-        let share = said as f32 / self.words.len() as f32;
-        match self.words.last().is_some_and(is_said) {
+        let share = own.count_ones() as f32 / self.words.len() as f32;
+        match own & self.last != 0 {
             true => LAST_WORD * self.weight * share,
             false => OTHER_WORDS * share,
         }
-    }
-
-    fn at_head(&self, title: &[TitleWord]) -> f32 {
-        let mut places = Vec::with_capacity(self.words.len());
-        for word in &self.words {
-            let said = |said: &TitleWord| Some(said.term() as u32) == *word;
-            let Some(place) = title.iter().position(said) else { return 0.0 };
-            places.push(place);
-        }
-        let is_head = places.last().is_some_and(|last| title[*last].is_head());
-        let is_together = places.windows(2).all(|pair| pair[1] == pair[0] + 1);
-        self.weight
-            * match (is_together, is_head) {
-                (true, true) => AT_HEAD,
-                (true, false) => ELSEWHERE,
-                (false, _) => SCATTERED,
-            }
     }
 }

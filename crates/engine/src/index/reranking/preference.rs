@@ -6,12 +6,12 @@
 
 use catalog::reranking::KindEvidence;
 
-use super::names::NameMatcher;
+use super::names::{NameMatcher, NameQuery};
 use crate::{
     embed::Thing,
     index::{
         QueryVector,
-        segment::{DocId, LiveSegment, Segment, TitleWord},
+        segment::{Segment, TitleWord},
     },
 };
 
@@ -40,23 +40,33 @@ pub(super) struct KindFit {
     own: f32,
 }
 
+/// The names of a kind, prepared for all segments.
+pub(super) struct KindNames<'a> {
+    named: NameQuery<'a>,
+    own: NameQuery<'a>,
+}
+
+impl<'a> KindNames<'a> {
+    pub(super) fn new(kind: &'a KindQuery) -> Self {
+        let own = NameQuery::new(std::slice::from_ref(&kind.own));
+        Self { named: NameQuery::new(&kind.things), own }
+    }
+}
+
 /// Compares the products of one segment with a kind.
 pub(super) struct KindMatcher<'a> {
-    kind: &'a KindQuery,
-    named: NameMatcher,
-    own: NameMatcher,
+    named: NameMatcher<'a>,
+    own: NameMatcher<'a>,
 }
 
 impl<'a> KindMatcher<'a> {
-    pub(super) fn new(kind: &'a KindQuery, segment: &Segment) -> Self {
-        let named = NameMatcher::new(&kind.things, segment);
-        Self { kind, named, own: NameMatcher::new(std::slice::from_ref(&kind.own), segment) }
+    pub(super) fn new(names: &'a KindNames<'a>, segment: &Segment) -> Self {
+        let of = |query| NameMatcher::new(query, segment);
+        Self { named: of(&names.named), own: of(&names.own) }
     }
 
-    pub(super) fn of(&self, live: &LiveSegment, doc: DocId, title: &[TitleWord]) -> KindFit {
-        let mut similarity = 0.0;
-        let product = (usize::from(doc), &mut similarity);
-        live.vectors().cosines(&self.kind.vector, std::iter::once(product));
+    /// The fit of a product with this title and this cosine with the kind's vector.
+    pub(super) fn of(&self, title: &[TitleWord], similarity: f32) -> KindFit {
         KindFit { similarity, named: self.named.at_head(title), own: self.own.at_head(title) }
     }
 }

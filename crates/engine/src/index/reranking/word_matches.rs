@@ -1,5 +1,7 @@
 //! How well the words of a title cover those of a query: literally or by meaning.
 
+use std::mem;
+
 use hashbrown::HashMap;
 
 use super::EvidenceReader;
@@ -37,6 +39,9 @@ pub(super) struct WordMatcher<'a> {
     /// `cosines`.
     known: HashMap<usize, usize>,
     cosines: Vec<f32>,
+    /// Scratch space: the greatest cosine of each term, and where it occurs.
+    best: Vec<f32>,
+    found: Vec<Option<Occurrence>>,
 }
 
 impl<'a> WordMatcher<'a> {
@@ -51,13 +56,16 @@ impl<'a> WordMatcher<'a> {
         }
         let sum: f32 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
-        Self { reader, segment_no, segment, weights, known: HashMap::new(), cosines: Vec::new() }
+        let (known, cosines, best, found) = Default::default();
+        Self { reader, segment_no, segment, weights, known, cosines, best, found }
     }
 
     /// How well a product with this title covers the query.
     pub(super) fn coverage(&mut self, title: &[TitleWord], doc: DocId) -> WordCoverage {
         let terms = self.weights.len();
-        let mut best = vec![0.0_f32; terms];
+        let mut best = mem::take(&mut self.best);
+        best.clear();
+        best.resize(terms, 0.0);
         for word in title {
             let start = self.cosines_of(word.term());
             for (best, cosine) in best.iter_mut().zip(&self.cosines[start..start + terms]) {
@@ -65,7 +73,10 @@ impl<'a> WordMatcher<'a> {
             }
         }
         let mut coverage = WordCoverage::default();
-        let found = self.reader.lexical.occurrences(self.segment_no, doc, terms);
+        self.found.clear();
+        self.found.resize(terms, None);
+        self.reader.lexical.find_occurrences(self.segment_no, doc, &mut self.found);
+        let found = &self.found;
         for (at, (soft, weight)) in best.iter().zip(&self.weights).enumerate() {
             let mut covered = *soft;
             if let Some(Occurrence { place, likelihood }) = found[at] {
@@ -83,9 +94,10 @@ impl<'a> WordMatcher<'a> {
             if self.reader.query.head == Some(at) {
                 let is_said = |found: &Occurrence| found.place != Place::Description;
                 let said = found[at].filter(is_said).map_or(0.0, |found| found.likelihood);
-                coverage.head = best[at].max(said);
+                coverage.head = soft.max(said);
             }
         }
+        self.best = best;
         coverage
     }
 

@@ -3,9 +3,12 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, u8x64};
+use fearless_simd::{Level, Select, Simd, SimdBase, SimdMask, dispatch, f32x16, u32x16};
 
-use super::{accumulator::ScoreAccumulator, candidate::Candidate, pruning::ScoreThreshold};
+use super::{
+    accumulator::ScoreAccumulator, candidate::Candidate, pruning::ScoreThreshold,
+    second_stage::RERANKED,
+};
 use crate::index::{
     bits::{BLOCK, ones},
     dense::SimilarityEstimate,
@@ -19,6 +22,12 @@ use crate::index::{
 /// reads less memory than the sketches of the block. Measured with `bench-scan`: from 6 to 12 make
 /// no difference, 0 or 2 cost a fifth more.
 const FEW: u32 = 8;
+
+/// The threshold is raised after this many candidates, and after each segment.
+const RAISED_AFTER: usize = 2 * RERANKED;
+
+/// Products that are compared at once.
+const LANES: usize = 16;
 
 /// What all segments of a scan share.
 pub(super) struct CandidateScan<'a> {
@@ -174,16 +183,20 @@ impl SegmentScan<'_, '_> {
             self.raise_by_lexical(accumulator, threshold);
         }
         let Some(dense) = self.scan.dense else { return };
-        let from = candidates.len();
+        let mut from = candidates.len();
         let mut estimate = SimilarityEstimate::UNKNOWN;
-        for number in self.blocks() {
+        let blocks = self.blocks();
+        let last = blocks.end.saturating_sub(1);
+        for number in blocks {
             accumulator.drain_block(number, |matched, scores| {
                 let block = self.block(number, matched, scores);
                 self.scan_block(&block, dense, threshold, &mut estimate, candidates);
             });
-        }
-        if self.scan.is_final {
-            self.raise_by_best(&mut candidates[from..], threshold);
+            let is_time = number == last || candidates.len() >= from + RAISED_AFTER;
+            if self.scan.is_final && is_time {
+                self.raise_by_best(&mut candidates[from..], threshold);
+                from = candidates.len();
+            }
         }
     }
 
@@ -302,6 +315,28 @@ impl SegmentScan<'_, '_> {
             self.rescore_exact(best);
             threshold.raise(best.signals());
         }
+        self.shortlist(candidates, threshold);
+    }
+
+    /// Raises the threshold by those of these candidates that may be among the best.
+    fn shortlist(&self, candidates: &mut [Candidate], threshold: &mut ScoreThreshold<'_>) {
+        if threshold.usual().is_none() {
+            return;
+        }
+        let fusion = threshold.fusion();
+        let least = threshold.worst_shortlisted(&fusion);
+        let scored = candidates.iter_mut().map(|one| (fusion.score(one.signals()), one));
+        let mut promising: Vec<_> = scored.filter(|(score, _)| *score > least).collect();
+        if promising.len() > RERANKED {
+            promising.select_nth_unstable_by(RERANKED, |(one, _), (other, _)| other.total_cmp(one));
+            promising.truncate(RERANKED);
+        }
+        for (_, candidate) in &mut promising {
+            if candidate.is_estimated() {
+                self.rescore_exact(candidate);
+            }
+        }
+        threshold.shortlist(promising.iter().map(|(_, candidate)| candidate.signals()));
     }
 
     fn rescore_exact(&self, candidate: &mut Candidate) {
@@ -353,8 +388,6 @@ fn greatest(scores: &[f32; BLOCK]) -> f32 {
 
 /// The products of a block that may pass the threshold by the upper bounds of their lexical match
 /// (score times `scale` plus the greatest `bonus`) and of their similarity.
-///
-/// A plain loop: the compiler vectorises it for each instruction set that `dispatch!` selects.
 #[inline(always)]
 fn passing<S: Simd>(
     simd: S,
@@ -363,26 +396,23 @@ fn passing<S: Simd>(
     (scale, bonus): (f32, f32),
     estimate: &SimilarityEstimate,
 ) -> u64 {
-    let lexical = |score: f32| if score > 0.0 { score * scale + bonus } else { 0.0 };
-    let mut passing = [0; BLOCK];
-    for at in 0..BLOCK {
-        let similarity = estimate.similarities[at] + estimate.error_bounds[at];
-        passing[at] = u8::from(threshold.may_pass(lexical(scores[at]), similarity));
+    let zero = f32x16::splat(simd, 0.0);
+    let mut passing = 0;
+    for from in (0..BLOCK).step_by(LANES) {
+        let lanes = from..from + LANES;
+        let score = f32x16::from_slice(simd, &scores[lanes.clone()]);
+        let lexical = score.simd_gt(zero).select(score * scale + bonus, zero);
+        let similarity = f32x16::from_slice(simd, &estimate.similarities[lanes.clone()])
+            + f32x16::from_slice(simd, &estimate.error_bounds[lanes]);
+        passing |= threshold.may_pass_each(lexical, similarity) << from;
     }
-    let mut passing = bits(simd, &passing);
     // Without a vector, the dense score is the lexical score. Such products are rare.
     for at in ones(!estimate.known) {
-        let lexical = lexical(scores[at]);
+        let lexical = if scores[at] > 0.0 { scores[at] * scale + bonus } else { 0.0 };
         let may_pass = threshold.may_pass(lexical, lexical * lexical);
         passing = passing & !(1 << at) | u64::from(may_pass) << at;
     }
     passing
-}
-
-/// A bit for each number that is not 0.
-#[inline(always)]
-fn bits<S: Simd>(simd: S, flags: &[u8; BLOCK]) -> u64 {
-    u8x64::from_slice(simd, flags).simd_gt(0).to_bitmask()
 }
 
 /// Those of the products `matched` of a block whose title has this fingerprint.
@@ -401,7 +431,11 @@ fn with_title(segment: FilteredSegment<'_>, block: usize, matched: u64, fingerpr
 
 /// A bit for each title with this fingerprint.
 #[inline(always)]
-fn equal<S: Simd>(_: S, titles: &[u32; BLOCK], fingerprint: u32) -> u64 {
-    let each = titles.iter().enumerate();
-    each.fold(0, |bits, (at, other)| bits | u64::from(*other == fingerprint) << at)
+fn equal<S: Simd>(simd: S, titles: &[u32; BLOCK], fingerprint: u32) -> u64 {
+    let mut bits = 0;
+    for from in (0..BLOCK).step_by(LANES) {
+        let titles = u32x16::from_slice(simd, &titles[from..from + LANES]);
+        bits |= titles.simd_eq(fingerprint).to_bitmask() << from;
+    }
+    bits
 }

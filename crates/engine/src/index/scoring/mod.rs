@@ -29,7 +29,9 @@
 //! Neither `w` nor the best score is known before the last product, and a cosine reads 256 bytes.
 //! The scan therefore works with bounds and computes cosines only where the bounds do not decide.
 //! The threshold is the *cut-off*, never the score of the k-th best hit as in block-max WAND:
-//! a product below the k-th hit still counts in the total.
+//! a product below the k-th hit still counts in the total. The second stage makes an exception: the
+//! products between its lower cut-offs and the usual ones count only if they are among the best, which
+//! a *shortlist* decides.
 //!
 //! # Phases, per segment and then per block of 64 products
 //!
@@ -44,10 +46,12 @@
 //!    of its cosine, may not pass. The upper bound is 1; then, where more than a few products of
 //!    the block are left, the estimate of the sketch plus its error bound.
 //! 5. It applies the price filters to the rest, adds the exact bigram bonus, tests once more, and keeps
-//!    the product as a candidate. The best candidate raises the threshold for the next segment.
+//!    the product as a candidate. After a few hundred candidates and after each segment, the best
+//!    ones raise the threshold for what follows.
 //! 6. [`rescore`], after the last segment: the coverage, with it `w` and the absolute cut-off, and
 //!    a lower bound of the best score. It drops candidates whose upper bound is below the cut-off
-//!    that follows, and computes the exact cosine of all others.
+//!    that follows, or below the usual one and the worst of the shortlist, and computes the exact
+//!    cosine of all others.
 //! 7. [`relevance`]: exact scores, exact best score, cut-off; [`second_stage`], with a model; count,
 //!    facets and top hits.
 //!
@@ -68,6 +72,13 @@
 //! therefore passes every product whose lexical match exceeds the greatest known and that may
 //! reach the absolute cut-off. So the product that defines the coverage is among the candidates or
 //! was used to raise the threshold, and phase 6 finds the exact coverage.
+//!
+//! *Shortlist.* A product that is worse than [`second_stage::RERANKED`] others, whatever `w`, is no
+//! candidate of the second stage unless it fits the attributes and the category of the query. It is
+//! relevant only if it reaches the usual cut-offs. [`catalog::fusion::ScoreBounds`] shows why two linear
+//! comparisons with the worst of the shortlist suffice. That a product of the shortlist
+//! may itself fall below the lower cut-offs in the end does no harm: then so does all that is worse.
+//! Where products may fit, the shortlist applies in phase 6, to those that do not.
 //!
 //! *Monotonicity.* All tests are monotonic in `l` and `s`: if the product itself passes, so do the
 //! bounds of its block and its own upper bounds.

@@ -15,7 +15,7 @@ use super::{
     candidate_scan::CandidateScan,
     facet_counts::FacetCounts,
     pruning::ScoreThreshold,
-    rescore::{rescore, rescore_exact},
+    rescore::{Rescoring, Shortlist, rescore_exact},
     search::{Effort, Found},
     second_stage::{FirstStageCutoff, Ranked, SecondStage},
     top_hits::TopHits,
@@ -25,6 +25,7 @@ use crate::index::{
     filter::{Conditions, Filter, FilteredSegment, NegationMatches},
     lexical::LexicalQuery,
     plan::{DenseQuery, Plan},
+    reranking::{EvidenceReader, RerankQuery},
     segment::{DocId, LiveSegment},
 };
 
@@ -58,12 +59,15 @@ impl<'a> RelevanceSearch<'a, '_> {
         V: FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
     {
         let plan = self.plan;
-        let params = match plan.rerank {
-            Some(_) => &plan.tuning.fusion.for_candidates(),
-            None => &plan.tuning.fusion,
-        };
+        let usual = &plan.tuning.fusion;
+        let reader = plan.rerank.as_ref().map(|query| self.evidence_reader(query));
+        let params = if reader.is_some() { &usual.for_candidates() } else { usual };
+        let shortlisted = reader.as_ref().filter(|_| !self.effort.exact);
+        // Products that fit the query are candidates whatever their score.
+        let in_scan = shortlisted.filter(|reader| !reader.query.has_fitting_products());
         let dense = plan.dense.as_ref();
-        let mut threshold = dense.map(|dense| ScoreThreshold::new(params, dense));
+        let mut threshold =
+            dense.map(|dense| ScoreThreshold::new(params, in_scan.map(|_| usual), dense));
         let scan = CandidateScan {
             lexical: self.lexical,
             dense,
@@ -87,10 +91,17 @@ impl<'a> RelevanceSearch<'a, '_> {
         let fusion = match dense {
             None => Fusion::lexical_only(params),
             Some((dense, threshold)) => {
-                rescore(self.segments, params, dense, threshold, &mut candidates)
+                let shortlist = shortlisted.map(|reader| Shortlist { usual, reader });
+                Rescoring { segments: self.segments, params, dense, threshold, shortlist }
+                    .run(&mut candidates)
             }
         };
         Ok(Found { unverified, ..self.rank(&fusion, &candidates, facets) })
+    }
+
+    pub(super) fn evidence_reader(&self, query: &'a RerankQuery<'a>) -> EvidenceReader<'a> {
+        let Self { segments, lexical, terms, .. } = *self;
+        EvidenceReader { segments, query, lexical, terms }
     }
 
     /// Applies the cut-off to exact scores, counts, and keeps the page.
@@ -108,7 +119,7 @@ impl<'a> RelevanceSearch<'a, '_> {
         let cutoff = fusion.cutoff().at(best);
         let scored = candidates.iter().zip(scores);
         let results = scored.filter(|(one, score)| *score >= cutoff || one.is_key);
-        let results = results.map(|(one, score)| Ranked { candidate: *one, score, evidence: None });
+        let results = results.map(|(one, score)| Ranked { candidate: *one, score });
         let second_stage = match (&self.plan.rerank, &self.plan.dense) {
             (Some(query), Some(dense)) => {
                 let cutoff = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);

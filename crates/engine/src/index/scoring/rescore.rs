@@ -3,27 +3,75 @@
 
 use catalog::fusion::{Coverage, Fusion, FusionParams};
 
-use super::{candidate::Candidate, pruning::ScoreThreshold};
-use crate::index::{plan::DenseQuery, segment::LiveSegment};
+use super::{candidate::Candidate, pruning::ScoreThreshold, second_stage::RERANKED};
+use crate::index::{plan::DenseQuery, reranking::EvidenceReader, segment::LiveSegment};
 
-/// Computes the formula of a query, drops candidates that cannot reach its cut-off, and computes
-/// the exact similarities of those that remain.
-pub(super) fn rescore(
-    segments: &[LiveSegment],
-    params: &FusionParams,
-    dense: &DenseQuery,
-    threshold: &ScoreThreshold<'_>,
-    candidates: &mut Vec<Candidate>,
-) -> Fusion {
-    let coverage = coverage(segments, dense, threshold, candidates);
-    let fusion = Fusion::hybrid(params, dense.profile, coverage);
-    let best = best_score_at_least(segments, dense, &fusion, candidates);
-    let cutoff = fusion.cutoff().at(best);
+/// The last step before exact scores.
+pub(super) struct Rescoring<'s> {
+    pub(super) segments: &'s [LiveSegment],
+    pub(super) params: &'s FusionParams,
+    pub(super) dense: &'s DenseQuery,
+    pub(super) threshold: &'s ScoreThreshold<'s>,
+    /// Where a second stage considers the best products alone.
+    pub(super) shortlist: Option<Shortlist<'s>>,
+}
+
+/// What products need that the second stage does not consider.
+pub(super) struct Shortlist<'s> {
+    /// With their cut-offs.
+    pub(super) usual: &'s FusionParams,
+    /// Tells which products the second stage considers whatever their score.
+    pub(super) reader: &'s EvidenceReader<'s>,
+}
+
+impl Rescoring<'_> {
+    /// Computes the formula of a query, drops candidates that are not relevant, and computes the exact
+    /// similarities of those that remain.
+    pub(super) fn run(&self, candidates: &mut Vec<Candidate>) -> Fusion {
+        let Self { segments, params, dense, threshold, .. } = *self;
+        let coverage = coverage(segments, dense, threshold, candidates);
+        let fusion = Fusion::hybrid(params, dense.profile, coverage);
+        let best = best_score_at_least(segments, dense, &fusion, candidates);
+        let cutoff = fusion.cutoff().at(best);
+        retain_from(cutoff, &fusion, candidates);
+        if let Some(shortlist) = &self.shortlist {
+            let usual = fusion.cutoff_by(shortlist.usual, dense.profile).at(best);
+            shortlist.apply(usual, &fusion, candidates);
+        }
+        rescore_exact(segments, dense, candidates.iter_mut());
+        fusion
+    }
+}
+
+/// Drops candidates that cannot reach a score.
+fn retain_from(cutoff: f32, fusion: &Fusion, candidates: &mut Vec<Candidate>) {
     candidates.retain(|candidate| {
         candidate.is_certain() || fusion.score(candidate.upper_bound()) >= cutoff
     });
-    rescore_exact(segments, dense, candidates.iter_mut());
-    fusion
+}
+
+impl Shortlist<'_> {
+    /// Drops candidates that cannot reach the cut-off, are worse than [`RERANKED`] others, and do not
+    /// fit the query.
+    fn apply(&self, cutoff: f32, fusion: &Fusion, candidates: &mut Vec<Candidate>) {
+        if candidates.len() <= RERANKED {
+            return;
+        }
+        let score = |candidate: &Candidate| fusion.score(candidate.lower_bound());
+        let mut scores: Vec<f32> = candidates.iter().map(score).collect();
+        let (_, worst, _) =
+            scores.select_nth_unstable_by(RERANKED - 1, |one, other| other.total_cmp(one));
+        let cutoff = cutoff.min(*worst);
+        if !self.reader.query.has_fitting_products() {
+            return retain_from(cutoff, fusion, candidates);
+        }
+        let is_below =
+            |one: &&Candidate| !one.is_certain() && fusion.score(one.upper_bound()) < cutoff;
+        let place = |one: &Candidate| (one.segment as usize, one.doc);
+        let fits = self.reader.fits(candidates.iter().filter(is_below).map(place));
+        let mut fits = fits.into_iter();
+        candidates.retain(|one| !is_below(&one) || fits.next().unwrap_or(true));
+    }
 }
 
 /// Replaces estimated similarities by exact ones. Candidates are in order of segment.

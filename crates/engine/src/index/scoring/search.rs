@@ -54,7 +54,8 @@ pub struct Matches {
 /// How a search is executed. The result is the same within the error budget of the sketches.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::index) struct Effort {
-    /// Whether cosines are computed without sketches.
+    /// Whether the cosine of every product above the cut-offs is computed, without sketches and
+    /// without a shortlist.
     pub(in crate::index) exact: bool,
     /// Number of threads that share the segments.
     pub(in crate::index) threads: usize,

@@ -2,8 +2,9 @@
 //!
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
 //! that pass it, those before all others that agree with every attribute of the query and are close
-//! to its category ([`EvidenceReader::fits`]), whatever their score. They are relevant if their score without preference reaches a fraction of the best
-//! such score, and come before all others, ordered by the score of the second stage.
+//! to its category ([`EvidenceReader::fits`]), whatever their score. They are relevant if their
+//! score without preference reaches a fraction of the best such score, and come before all others,
+//! ordered by the score of the second stage.
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
@@ -25,6 +26,7 @@ use super::{candidate::Candidate, relevance::RelevanceSearch};
 use crate::index::{
     plan::{DenseQuery, Plan},
     reranking::{Considered, EvidenceReader, RerankQuery},
+    segment::DocId,
 };
 
 /// Number of candidates of the second stage.
@@ -43,8 +45,13 @@ pub(super) struct Ranked {
     pub(super) candidate: Candidate,
     /// The score that orders it.
     pub(super) score: f32,
-    /// Of a candidate of the second stage.
-    pub(super) evidence: Option<Evidence>,
+}
+
+impl Ranked {
+    /// Its segment and document number.
+    fn place(&self) -> (u32, DocId) {
+        (self.candidate.segment, self.candidate.doc)
+    }
 }
 
 /// The results of a search, in the order of the candidates, and how they were rescored.
@@ -52,6 +59,8 @@ pub(super) struct SecondStage<'a> {
     pub(super) results: Vec<Ranked>,
     reranker: Option<Reranker<'a>>,
     query: QueryEvidence,
+    /// The evidence about each candidate, ascending by segment and document.
+    evidence: Vec<((u32, DocId), Evidence)>,
 }
 
 /// What is relevant by the first stage alone.
@@ -77,8 +86,7 @@ impl<'a> SecondStage<'a> {
         if first_stage.best < first_stage.any {
             results.retain(|one| one.candidate.is_certain());
         }
-        let (segments, lexical, terms) = (search.segments, search.lexical, search.terms);
-        let reader = EvidenceReader { segments, query, lexical, terms };
+        let reader = search.evidence_reader(query);
         let order = Order { search, fits: fits(&reader, &results) };
         let chosen = order.best(&results);
         let considered: Vec<Considered> =
@@ -94,26 +102,30 @@ impl<'a> SecondStage<'a> {
         let is_rest = |one: &Ranked| keeps_rest && one.score >= first_stage.rest;
         let kept = results.iter().map(|one| is_rest(one) || one.candidate.is_certain());
         let mut is_kept: Vec<bool> = kept.collect();
-        for ((at, evidence), is_relevant) in chosen.into_iter().zip(evidence).zip(relevant) {
-            let result = &mut results[at];
+        for ((at, evidence), is_relevant) in chosen.iter().zip(&evidence).zip(relevant) {
+            let result = &mut results[*at];
             let exact = if result.candidate.is_exact_title { EXACT_TITLE_BOOST } else { 0.0 };
-            result.score = reranker.score(&evidence) + RERANKED_BOOST + exact;
-            result.evidence = Some(evidence);
-            is_kept[at] = is_relevant;
+            result.score = reranker.score(evidence) + RERANKED_BOOST + exact;
+            is_kept[*at] = is_relevant;
         }
+        let places = chosen.iter().map(|at| results[*at].place());
+        let evidence = places.zip(evidence).collect();
         let mut kept = is_kept.into_iter();
         results.retain(|_| kept.next().unwrap_or(true));
-        Self { results, reranker: Some(reranker), query: of_query }
+        Self { results, reranker: Some(reranker), query: of_query, evidence }
     }
 
     /// The results as the first stage ranks them.
     pub(super) fn without(results: Vec<Ranked>) -> Self {
-        Self { results, reranker: None, query: QueryEvidence::default() }
+        let (query, evidence) = Default::default();
+        Self { results, reranker: None, query, evidence }
     }
 
     /// The parts of a score; `None` for a product that the second stage did not consider.
     pub(super) fn explain(&self, ranked: &Ranked) -> Option<RerankPart> {
-        let (reranker, evidence) = (self.reranker.as_ref()?, ranked.evidence?);
+        let reranker = self.reranker.as_ref()?;
+        let at = self.evidence.binary_search_by_key(&ranked.place(), |(place, _)| *place).ok()?;
+        let evidence = self.evidence[at].1;
         let contributions = reranker.contributions(&evidence);
         let semantic_weight = reranker.semantic_weight();
         Some(RerankPart { query: self.query, evidence, contributions, semantic_weight })
@@ -122,7 +134,7 @@ impl<'a> SecondStage<'a> {
 
 /// Which results are candidates whatever their score; empty if all of them are candidates.
 fn fits(reader: &EvidenceReader<'_>, results: &[Ranked]) -> Vec<bool> {
-    if results.len() <= RERANKED || reader.query.attributes.is_empty() {
+    if results.len() <= RERANKED || !reader.query.has_fitting_products() {
         return Vec::new();
     }
     let place = |one: &Ranked| (one.candidate.segment as usize, one.candidate.doc);
