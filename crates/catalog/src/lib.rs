@@ -29,3 +29,4 @@ pub mod sort;
 pub mod spelling;
 pub mod text;
 pub mod tuning;
+pub mod word_forms;
