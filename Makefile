@@ -56,7 +56,7 @@ unit: ## Unit, property, contract, durability and model tests
 contract-postgres: ## The contract on PostgreSQL, and its searches inside PostgreSQL
 	scripts/postgres.sh
 	TEST_STORE=postgres cargo test --workspace --locked --test contract
-	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --workspace --locked --test contract -- constraints:: explaining:: facets:: filters:: inference:: paging:: searching:: similar:: sorting:: spelling::
+	TEST_STORE=postgres TEST_SEARCH_ABOVE=0 cargo test --workspace --locked --test contract -- constraints:: explaining:: facets:: filters:: inference:: languages:: paging:: searching:: similar:: sorting:: spelling::
 
 test-hardening: ## The long forms of the hardening suite, on an otherwise idle machine (not part of `make test`)
 	scripts/postgres.sh

@@ -7,29 +7,40 @@
 //! - A compound yields its parts and the joined word: `WD-40` yields `wd`, `40` and `wd40`.
 //! - A measure yields its number, its unit and both as one word, however it is written: `5 ft.` and
 //!   `5'` yield `5`, `foot` and `5foot`. A size also yields its dimensions: `18x18`.
-//! - Scripts without spaces yield single characters and character bigrams.
+//! - Scripts without spaces yield single characters and character bigrams ([`segments`]).
+//! - `l'été` yields `ete` in a product; a query also searches for `lete`, as `L'Été` is indexed.
 
 mod bigrams;
+mod elision;
 mod fold;
 mod measure;
 mod query_terms;
+mod segments;
 mod stem;
 mod stop_words;
 mod title;
 mod units;
 
+use std::borrow::Cow;
+
 use unicode_normalization::char::is_combining_mark;
-use unicode_segmentation::UnicodeSegmentation;
 
 use crate::{product::MAX_DESCRIPTION_CHARS, query::MAX_CHARS};
 
 use self::measure::{Measure, Measured};
 pub use bigrams::{Bigram, for_each_bigram};
+pub(crate) use elision::after_elision;
 use fold::fold_up_to;
 pub use query_terms::{Alternative, QueryTerms, Term};
+pub(crate) use query_terms::{QueryForm, for_each_query_form};
+use segments::for_each_segment;
+pub(crate) use segments::{is_hangul, is_katakana, joined_terms, katakana_bigrams};
 pub(crate) use stem::singular;
 pub(crate) use stop_words::{is_function_word, stop_words};
 pub use title::{content_words, for_each_title_word};
+
+/// Changes whenever a text yields other terms than before, so that stored terms are made again.
+pub const VERSION: i16 = 1;
 
 /// Longer forms are truncated to this length, in products and queries alike.
 pub const MAX_WORD_BYTES: usize = 64;
@@ -68,7 +79,7 @@ pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
 /// different sentences, lines or list items.
 pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
     for_each_lexeme(text, TextKind::Product, |lexeme| match lexeme {
-        Lexeme::Form(form) => {
+        Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
             for_each_segment(form, TextKind::Product, |form| f(Some(&singular(form))))
         }
         Lexeme::Compound { parts, joined } => {
@@ -100,12 +111,19 @@ pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
     });
 }
 
-/// Calls `f` with every form of a query's text, in order.
+/// Calls `f` with every form of a query's text, in order. A katakana word is its bigrams, which
+/// other words that contain it have too.
 pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
-    for_each_lexeme(text, TextKind::Query, |lexeme| match lexeme {
-        Lexeme::Form(form) => for_each_segment(form, TextKind::Query, &mut f),
+    let mut f = |form: &str| match katakana_bigrams(form).next() {
+        Some(_) => katakana_bigrams(form).for_each(|bigram| f(&bigram)),
+        None => f(form),
+    };
+    for_each_lexeme(text, TextKind::Phrase, |lexeme| match lexeme {
+        Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
+            for_each_segment(form, TextKind::Phrase, &mut f)
+        }
         Lexeme::Compound { parts, joined } => {
-            parts.iter().for_each(|part| for_each_segment(part, TextKind::Query, &mut f));
+            parts.iter().for_each(|part| for_each_segment(part, TextKind::Phrase, &mut f));
             if joined.len() <= MAX_COMPOUND_BYTES {
                 f(joined);
             }
@@ -121,12 +139,16 @@ pub(crate) fn for_each_form(text: &str, mut f: impl FnMut(&str)) {
 enum TextKind {
     Product,
     Query,
+    /// Words of a query that must follow each other: none are left out.
+    Phrase,
 }
 
 /// A piece of text that is analysed as one.
 enum Lexeme<'a> {
     /// A form in any script, without joiners.
     Form(&'a str),
+    /// A form that may begin with an elided word, and what follows that.
+    Elided { joined: &'a str, word: &'a str },
     /// Forms joined by hyphens or `&`, and their concatenation.
     Compound { parts: &'a [String], joined: &'a str },
     /// A measure, or the dimensions of a size.
@@ -146,10 +168,14 @@ const PAUSES: [char; 8] = [',', ':', '(', ')', '[', ']', '–', '—'];
 fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
     let max_bytes = match kind {
         TextKind::Product => MAX_PRODUCT_BYTES,
-        TextKind::Query => MAX_QUERY_BYTES,
+        TextKind::Query | TextKind::Phrase => MAX_QUERY_BYTES,
+    };
+    let text = match kind {
+        TextKind::Product => elision::without_elisions(text),
+        TextKind::Query | TextKind::Phrase => Cow::Borrowed(text),
     };
     let mut folded = String::with_capacity(text.len());
-    fold_up_to(max_bytes, &mut folded, text);
+    fold_up_to(max_bytes, &mut folded, &text);
     let mut cleaned = String::new();
     let mut parts: Vec<String> = Vec::new();
     let mut rest = from_first_word(&folded);
@@ -163,9 +189,12 @@ fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
         }
         let run = Run::at_start_of(rest);
         let form = run.form(rest, &mut cleaned);
+        let elided = after_elision(&rest[..run.bytes]);
         rest = &rest[run.bytes..];
         let next = after_joiner(rest);
-        if next.is_none() && parts.is_empty() {
+        if let (Some(word), None, true) = (elided, next, parts.is_empty()) {
+            f(Lexeme::Elided { joined: form, word });
+        } else if next.is_none() && parts.is_empty() {
             f(Lexeme::Form(form));
         } else {
             parts.push(form.to_owned());
@@ -281,42 +310,6 @@ fn after_joiner(rest: &str) -> Option<&str> {
     after.starts_with(is_word_char).then_some(after)
 }
 
-/// Calls `f` with the forms of a run in any script, each truncated to [`MAX_WORD_BYTES`].
-fn for_each_segment(form: &str, kind: TextKind, mut f: impl FnMut(&str)) {
-    match form.is_ascii() {
-        true => f(cut(form)),
-        false => segments(form, kind, &mut f),
-    }
-}
-
-/// The words of a non-ASCII run. Where Unicode segmentation separates every character (Chinese,
-/// Japanese, Thai), bigrams carry the meaning: products are indexed under characters and bigrams,
-/// queries search for bigrams unless a character stands alone.
-fn segments(run: &str, kind: TextKind, f: &mut impl FnMut(&str)) {
-    let mut pieces = run.unicode_word_indices().peekable();
-    let mut paired_with_last = false;
-    while let Some((at, piece)) = pieces.next() {
-        let end = at + piece.len();
-        let pair = pieces
-            .peek()
-            .filter(|(next_at, next)| {
-                *next_at == end && is_one_character(piece) && is_one_character(next)
-            })
-            .map(|(_, next)| &run[at..end + next.len()]);
-        if kind == TextKind::Product || (pair.is_none() && !paired_with_last) {
-            f(cut(piece));
-        }
-        if let Some(pair) = pair {
-            f(cut(pair));
-        }
-        paired_with_last = pair.is_some();
-    }
-}
-
-fn is_one_character(piece: &str) -> bool {
-    piece.graphemes(true).nth(1).is_none()
-}
-
 fn cut(form: &str) -> &str {
     &form[..form.floor_char_boundary(MAX_WORD_BYTES)]
 }
@@ -399,9 +392,39 @@ mod tests {
     fn scripts_without_spaces_yield_characters_and_bigrams() {
         check("绿茶", "绿 绿茶 茶");
         check("iphone手机", "iphone 手 手机 机");
-        check("コーヒー", "コーヒー");
-        check("커피 머신", "커피 머신");
-        check("Красные туфли", "красные туфли");
+        check("コーヒー", "コーヒー ・コー ・ーヒ ・ヒー");
+        check("USBケーブル 2m", "usb ケーブル ・ケー ・ーブ ・ブル 2 meter 2meter");
+        check("折りたたみ机", "折 折り り りた た たた た たみ み み机 机");
+        check("โซฟา", "โ โซ ซ ซฟ ฟ ฟา า");
+    }
+
+    #[test]
+    fn bigrams_of_a_katakana_word_are_joined() {
+        let mut forms = Vec::new();
+        for_each_form("黒い レザー ゴム コットン", |form| forms.push(form.to_owned()));
+        assert_eq!(joined_terms(&forms), "黒い レザー ゴム コットン");
+    }
+
+    #[test]
+    fn hangul_is_separated_from_latin_letters() {
+        check("커피 머신 USB케이블 소파2인용", "커피 머신 usb 케이블 소파 2인용");
+    }
+
+    #[test]
+    fn spellings_in_any_script_yield_the_same_terms() {
+        for (one, other) in [
+            ("Красные ёлки", "красные елки"),
+            ("ΚΑΝΑΠΕΣ", "καναπές"),
+            ("bàn ghế đẹp", "ban ghe dep"),
+            ("IŞIK", "ışık"),
+            ("Sofá", "sofa"),
+            ("ｶﾞﾗｽ", "ガラス"),
+            ("l'été", "été"),
+            ("L’eau d’été", "eau été"),
+            ("dell'acqua", "acqua"),
+        ] {
+            assert_eq!(words(one), words(other), "{one} {other}");
+        }
     }
 
     #[test]
@@ -450,6 +473,8 @@ mod tests {
 
         #[test]
         fn case_does_not_matter(text in "[a-zA-Z0-9é' .-]{0,40}") {
+            // It tells an elision from a name.
+            prop_assume!(elision::without_elisions(&text) == text);
             prop_assert_eq!(words(&text), words(&text.to_uppercase()));
         }
     }

@@ -29,4 +29,5 @@ pub mod sort;
 pub mod spelling;
 pub mod text;
 pub mod tuning;
+pub mod word_forms;
 mod word_hash;

@@ -7,17 +7,19 @@
 //!
 //! - A dictionary word that the shop does not know is kept; similar terms are added as variants.
 //! - Words with digits are sizes and part numbers, and are never corrected.
+//! - A word that is valid in another language is left alone.
 //! - A known but rare word is treated as a typo if a similar term is far more frequent.
 
 mod distance;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::ops::Range;
 
 use crate::{
     analysis::{singular, stop_words},
     lexer::{TokenKind, Tokens},
+    word_forms::ShopLanguages,
 };
 use distance::{EDIT, distance};
 
@@ -69,11 +71,16 @@ const ENDINGS: [&str; 8] = ["e", "ed", "d", "ing", "er", "r", "able", "y"];
 pub type Found<'f> = &'f mut dyn FnMut(&str);
 
 /// The vocabulary of a shop, as far as the caller can see it.
+#[derive(Clone, Copy)]
 pub struct Vocabulary<'a> {
     /// The number of products.
     pub num_docs: u64,
+    /// The languages other than English that products are written in.
+    pub languages: &'a dyn Fn() -> ShopLanguages,
     /// Whether a word is in the dictionary of the language.
     pub is_dictionary_word: &'a dyn Fn(&str) -> bool,
+    /// Whether a word, written in any way, is one of another language and not an English one.
+    pub is_foreign_word: &'a dyn Fn(&str) -> bool,
     /// Announces terms that will be looked up next, so that a remote vocabulary can fetch them in
     /// one batch.
     pub prefetch: &'a dyn Fn(&[String]),
@@ -83,6 +90,8 @@ pub struct Vocabulary<'a> {
     pub near: &'a dyn Fn(&str, Found<'_>),
     /// Yields terms that begin with a word.
     pub with_prefix: &'a dyn Fn(&str, Found<'_>),
+    /// Yields terms that end with any of these suffixes, in order.
+    pub with_suffix: &'a dyn Fn(&[String], Found<'_>),
     /// The number of products that have a term together with any of the others.
     pub co_doc_freq: &'a dyn Fn(&str, &[&str]) -> u64,
 }
@@ -174,6 +183,7 @@ pub(crate) fn unambiguous_correction(word: &str, vocabulary: &Vocabulary<'_>) ->
         && speller.is_plain(0)
         && word.len() >= MIN_LETTERS
         && (vocabulary.doc_freq)(word) == 0
+        && !(vocabulary.is_foreign_word)(word)
         && !(vocabulary.is_dictionary_word)(word);
     let mut candidates = if is_unknown { speller.candidates(0, word) } else { Vec::new() };
     let runner_up = candidates.get(1).map(|second| second.score);
@@ -229,6 +239,9 @@ impl Speller<'_> {
         }
         let least = if products > 0 { MIN_KNOWN_LETTERS } else { MIN_LETTERS };
         if products > MAX_TYPO_DOC_FREQ || word.len() < least {
+            return None;
+        }
+        if products == 0 && (self.vocabulary.is_foreign_word)(self.tokens.raw(at, at + 1)) {
             return None;
         }
         *looked_up += 1;

@@ -7,8 +7,12 @@ use super::{
     Lexeme, MAX_COMPOUND_BYTES, QueryTerms, TextKind, cut, for_each_lexeme, for_each_segment,
     is_function_word,
     measure::{Measure, size_of},
+    segments::{ends_with_han, last_han_characters},
     singular,
 };
+
+/// Stands after Chinese characters that end a run.
+const END: &str = "";
 
 /// The hash of two adjacent words. Two different bigrams collide with a probability of 1 in 65,536.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,12 +37,16 @@ pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
         }
         before = ends;
     };
+    let mut ends: Vec<Bigram> = Vec::new();
     for_each_lexeme(title, TextKind::Product, |lexeme| match lexeme {
         Lexeme::Form(form) if is_function_word(form) => {}
-        Lexeme::Form(form) => for_each_segment(form, TextKind::Query, |form| {
-            let word = vec![singular(form).into_owned()];
-            stands_after(&word.clone(), word);
-        }),
+        Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
+            ends.extend(last_han_characters(form).map(|last| Bigram::of(last, END)));
+            for_each_segment(form, TextKind::Query, |form| {
+                let word = vec![singular(form).into_owned()];
+                stands_after(&word.clone(), word);
+            });
+        }
         Lexeme::Compound { parts, joined } => {
             let words = || parts.iter().map(|part| singular(part).into_owned());
             let joined = Some(singular(joined).into_owned())
@@ -57,6 +65,7 @@ pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
         }
         Lexeme::Break | Lexeme::Pause => {}
     });
+    ends.into_iter().for_each(f);
 }
 
 /// The forms of a measure at the start (or end) of a bigram.
@@ -79,7 +88,8 @@ fn forms(dimensions: &[Measure], begins: bool) -> Vec<String> {
 }
 
 impl QueryTerms {
-    /// For every two consecutive terms, the bigrams of their alternatives.
+    /// For every two consecutive terms, the bigrams of their alternatives; if the last ends with a
+    /// Chinese character, that it ends a run.
     pub fn bigrams(&self) -> Vec<Vec<Bigram>> {
         let bigrams = self.terms().windows(2).map(|two| {
             let ends = two[0].alternatives.iter().filter_map(|way| way.words.last());
@@ -90,7 +100,9 @@ impl QueryTerms {
             ways.dedup();
             ways
         });
-        bigrams.collect()
+        let last = self.terms().last().map(|term| &*term.alternatives[0].words[0]);
+        let last = last.filter(|word| ends_with_han(word));
+        bigrams.chain(last.map(|last| vec![Bigram::of(last, END)])).collect()
     }
 }
 
@@ -131,6 +143,11 @@ mod tests {
 
     #[test]
     fn scripts_without_spaces_form_bigrams() {
-        check("绿茶杯", "绿茶杯", (1, 1));
+        check("绿茶杯", "绿茶杯", (2, 2));
+        check("靴", "革靴 メンズ", (1, 1));
+        check("靴", "靴下 メンズ", (0, 1));
+        check("自転車", "電動自転車 26インチ", (2, 2));
+        check("自転車", "自転車ヘルメット", (1, 2));
+        check("テーブル 白", "テーブル 白", (2, 2));
     }
 }

@@ -74,12 +74,15 @@ fn push_plain(into: &mut String, c: char) {
         'ł' => into.push('l'),
         'đ' | 'ð' => into.push('d'),
         'ı' => into.push('i'),
+        'ς' => into.push('σ'),
         _ => into.extend(c.to_lowercase()),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn check(text: &str, expected: &str) {
@@ -124,5 +127,19 @@ mod tests {
     #[test]
     fn other_scripts_keep_their_letters() {
         check("ガス 한국 हिन्दी", "ガス 한국 हिन्दी");
+        check("ΚΑΝΑΠΈΣ καναπές", "καναπεσ καναπεσ");
+    }
+
+    proptest! {
+        #[test]
+        fn folding_twice_is_folding_once(text in "(\\PC|[ßæœþøłđıςİΣ™½’é]){0,30}") {
+            let folded = |text: &str| {
+                let mut folded = String::new();
+                fold_up_to(usize::MAX / 2, &mut folded, text);
+                folded
+            };
+            let once = folded(&text);
+            prop_assert_eq!(folded(&once), once);
+        }
     }
 }

@@ -3,9 +3,11 @@
 //! A term has alternatives: codes, compounds and measures are searched for in every form in which
 //! products may have them, and the best form that a product has counts.
 
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::{
-    Lexeme, Measure, TextKind, for_each_lexeme, for_each_segment, measure::size_of, stem::singular,
-    stop_words::stop_words,
+    Lexeme, Measure, TextKind, for_each_lexeme, for_each_segment, katakana_bigrams,
+    measure::size_of, stem::singular, stop_words::stop_words,
 };
 
 /// The terms that a query searches for.
@@ -50,6 +52,11 @@ const MIN_PART: usize = 3;
 /// Weight of the letters and digits of a code as two words: `wd 40` for `wd40`.
 const SPLIT_CODE: f32 = 0.9;
 
+/// Weight of a katakana word inside another one, shared among its bigrams.
+const INSIDE_KATAKANA: f32 = 0.8;
+/// The bigrams of a shorter katakana word may be in another one apart.
+const MIN_INSIDE_KATAKANA: usize = 3;
+
 /// Longer words are not joined with their neighbour.
 const MAX_JOINED: usize = 16;
 
@@ -92,7 +99,20 @@ impl Term {
             let parts = vec![letters.into(), digits.into()];
             alternatives.push(Alternative::all(parts).with_weight(SPLIT_CODE));
         }
+        let bigrams: Vec<Box<str>> = katakana_bigrams(&word).map(Box::from).collect();
+        if bigrams.len() >= MIN_INSIDE_KATAKANA {
+            let weight = INSIDE_KATAKANA / bigrams.len() as f32;
+            alternatives.push(Alternative::all(bigrams).with_weight(weight));
+        }
         Self { alternatives, corrected: false }
+    }
+
+    /// `l'huile` is `lhuile`, as a name would be indexed, or `huile`.
+    fn of_elided(joined: &str, word: &str) -> Self {
+        let mut term = Self::of_form(super::cut(joined));
+        let word = Alternative::word(&singular(super::cut(word)));
+        term.alternatives.push(Alternative { respelled: true, ..word });
+        term
     }
 
     /// `wd-40` is `wd40`, or `wd` and `40`; `heath-zenith` is also each of its words.
@@ -162,6 +182,37 @@ fn split_code(word: &str) -> Option<(&str, &str)> {
     is_code.then_some((letters, digits))
 }
 
+/// A form of a query's text.
+pub(crate) struct QueryForm<'a> {
+    /// As written, but folded.
+    pub(crate) form: &'a str,
+    /// The first word that its term searches for.
+    pub(crate) term: String,
+    /// The number of the run of letters that it belongs to.
+    pub(crate) run: usize,
+    /// Whether it is two characters of a script without spaces.
+    pub(crate) is_bigram: bool,
+}
+
+/// Calls `f` with the forms of a query's text; without measures, and words with hyphens.
+pub(crate) fn for_each_query_form(text: &str, mut f: impl FnMut(QueryForm<'_>)) {
+    let mut run = 0;
+    for_each_lexeme(text, TextKind::Query, |lexeme| {
+        run += 1;
+        match lexeme {
+            Lexeme::Form(form) => for_each_segment(form, TextKind::Query, |form| {
+                let is_bigram = form.unicode_words().nth(1).is_some();
+                f(QueryForm { form, term: singular(form).into_owned(), run, is_bigram });
+            }),
+            Lexeme::Elided { joined, word } => {
+                let term = singular(super::cut(joined)).into_owned();
+                f(QueryForm { form: super::cut(word), term, run, is_bigram: false });
+            }
+            _ => {}
+        }
+    });
+}
+
 impl QueryTerms {
     /// Analyses a query. Stop words count only in a query that has nothing else.
     pub fn of(text: &str) -> Self {
@@ -175,6 +226,7 @@ impl QueryTerms {
             Lexeme::Form(form) => {
                 for_each_segment(form, TextKind::Query, |form| push(form, Term::of_form(form)));
             }
+            Lexeme::Elided { joined, word } => push(joined, Term::of_elided(joined, word)),
             Lexeme::Compound { parts, .. } if !parts.iter().all(|part| part.is_ascii()) => {
                 for part in parts {
                     for_each_segment(part, TextKind::Query, |form| push(form, Term::of_form(form)));
@@ -318,6 +370,16 @@ mod tests {
     #[test]
     fn character_bigrams_are_searched_for_not_single_characters() {
         check("绿茶杯 茶", &["绿茶", "茶杯", "茶"]);
+        check("子供用の傘", &["子供", "供用", "傘"]);
+        check("眠れない", &["眠れ"]);
+        check("のどが痛い", &["のど", "どが", "が痛", "痛い"]);
+        check("まくら", &["まく", "くら"]);
+    }
+
+    #[test]
+    fn long_katakana_words_are_found_inside_others() {
+        check("テーブル", &["テーブル|・テー+・ーブ+・ブル"]);
+        check("イス ソファ", &["イス", "ソファ"]);
     }
 
     #[test]

@@ -53,7 +53,7 @@ struct TitleWords<F> {
 impl<F: FnMut(&str, bool)> TitleWords<F> {
     fn push(&mut self, lexeme: Lexeme<'_>) {
         match lexeme {
-            Lexeme::Form(form) => {
+            Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
                 for_each_segment(form, TextKind::Product, |form| self.push_form(form));
             }
             Lexeme::Compound { parts, joined } => {

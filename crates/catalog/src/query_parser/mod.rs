@@ -35,9 +35,12 @@ pub use sort::{SortHint, SortOrder};
 use self::query_tokens::QueryTokens;
 
 use crate::{
+    analysis::singular,
     inference::attributes::{QueryAttributes, infer_query},
+    lexer::Tokens,
     price::Price,
     spelling::{self, Corrected, Correction, SpellingVariant, Vocabulary},
+    word_forms::WordForms,
 };
 
 /// Whether the shop's vocabulary has a term. Decides phrases that are a name in one shop and a
@@ -72,6 +75,8 @@ pub struct ParsedQuery {
     pub corrections: Vec<Correction>,
     /// Other spellings of residual words, searched for with less weight.
     pub variants: Vec<SpellingVariant>,
+    /// Other forms of residual words, by [`ParsedQuery::relate`].
+    forms: WordForms,
     /// The language of the query, if its words, letters and conditions tell one apart from others.
     pub language: Option<Language>,
 }
@@ -106,9 +111,26 @@ impl ParsedQuery {
         !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
     }
 
+    /// Finds other forms of the residual words in the shop's vocabulary.
+    pub fn relate(&mut self, vocabulary: &Vocabulary<'_>) {
+        self.forms = WordForms::of(&self.residual, self.language, vocabulary);
+    }
+
     /// Corrects the residual and the excluded words with the shop's vocabulary. `query` is the
     /// text that was parsed.
     pub fn correct(&mut self, query: &str, vocabulary: &Vocabulary<'_>) {
+        let forms = std::mem::take(&mut self.forms);
+        let language = self.language;
+        let is_foreign = |written: &str| is_foreign(written, language, &forms, vocabulary);
+        let vocabulary = &Vocabulary { is_foreign_word: &is_foreign, ..*vocabulary };
+        self.correct_words(query, vocabulary);
+        match self.corrections.is_empty() {
+            true => self.forms = forms,
+            false => self.relate(vocabulary),
+        }
+    }
+
+    fn correct_words(&mut self, query: &str, vocabulary: &Vocabulary<'_>) {
         let Corrected { text, corrections, variants } =
             spelling::correct(&self.residual, vocabulary);
         for mut correction in corrections {
@@ -144,6 +166,25 @@ impl ParsedQuery {
             self.attributes = infer_query(&self.sentence);
         }
     }
+}
+
+/// Whether a word that the shop does not have is one of another language than English: it has other
+/// forms in the shop, it is known to be, or the shop has nothing in the language of its letters or
+/// of the query.
+fn is_foreign(
+    written: &str,
+    language: Option<Language>,
+    forms: &WordForms,
+    vocabulary: &Vocabulary<'_>,
+) -> bool {
+    let tokens = Tokens::of(written);
+    let word = tokens.word(0);
+    let other = language.filter(|language| *language != Language::English);
+    forms.has(&singular(word))
+        || (vocabulary.is_foreign_word)(word)
+        || languages::is_foreign_word(word)
+        || !written.is_ascii() && (vocabulary.languages)().is_empty()
+        || other.is_some_and(|language| !(vocabulary.languages)().contains(language))
 }
 
 /// Which kinds of phrases are parsed. The words of the others are searched for.

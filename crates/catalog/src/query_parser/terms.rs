@@ -3,6 +3,7 @@
 use crate::{
     analysis::{Alternative, QueryTerms, Term, singular},
     spelling::{Correction, SpellingVariant},
+    word_forms::WordForms,
 };
 
 use super::ParsedQuery;
@@ -17,6 +18,7 @@ impl ParsedQuery {
         let mut query = QueryTerms::of(&self.residual);
         mark_corrected(&mut query, &self.corrections);
         add_variants(&mut query, &self.variants);
+        add_forms(&mut query, &self.forms);
         for claim in self.exclusions.iter().filter(|exclusion| exclusion.is_claim) {
             rewrite_claim(&mut query, &claim.words);
         }
@@ -48,6 +50,22 @@ fn add_variants(query: &mut QueryTerms, variants: &[SpellingVariant]) {
         });
         let others: Vec<Alternative> = others.collect();
         term.alternatives.extend(others);
+    }
+}
+
+/// Adds other forms of a term as alternatives, and removes terms that say nothing beside others.
+fn add_forms(query: &mut QueryTerms, forms: &WordForms) {
+    for term in query.terms_mut() {
+        let first = term.alternatives[0].words.clone();
+        let is_of_term = |(of, _): &&(Box<str>, Alternative)| *first == *std::slice::from_ref(of);
+        for (_, form) in forms.related.iter().filter(is_of_term) {
+            if !term.alternatives.iter().any(|known| known.words == form.words) {
+                term.alternatives.push(form.clone());
+            }
+        }
+    }
+    if !query.terms().iter().all(|term| is_word(term, &forms.ignored)) {
+        query.terms_mut().retain(|term| !is_word(term, &forms.ignored));
     }
 }
 

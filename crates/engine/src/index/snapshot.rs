@@ -1,13 +1,18 @@
 //! Snapshots: the immutable state of an index that a reader holds.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use catalog::{
     access::Visibility,
     change::Seq,
     product::ProductId,
-    query_parser::{ParsedQuery, TermLookup},
+    query_parser::TermLookup,
     ranking::{CorpusStats, Hit},
+    spelling::Vocabulary,
+    word_forms::ShopLanguages,
 };
 #[cfg(test)]
 use catalog::{analysis::QueryTerms, filter::ProductFilter, sort::Sort};
@@ -43,6 +48,8 @@ pub struct Snapshot {
     corpus: CorpusStats,
     /// Statistics of the products that are not hidden.
     visible: CorpusStats,
+    /// The languages of all products, and of those that are not hidden, once they are needed.
+    languages: [OnceLock<ShopLanguages>; 2],
 }
 
 impl Snapshot {
@@ -52,7 +59,8 @@ impl Snapshot {
             each.fold(CorpusStats::default(), CorpusStats::plus)
         };
         let (corpus, visible) = (sum(Visibility::All), sum(Visibility::VisibleOnly));
-        Self { id: SnapshotId::next(), seq, segments, corpus, visible }
+        let languages = Default::default();
+        Self { id: SnapshotId::next(), seq, segments, corpus, visible, languages }
     }
 
     pub(super) fn segments(&self) -> &[LiveSegment] {
@@ -124,16 +132,16 @@ impl Snapshot {
         lexical::is_known(&self.segments, visibility, term)
     }
 
-    /// Corrects words of a query that neither occur in visible products nor are known words, to
-    /// terms of visible products.
-    pub fn correct(
+    /// Calls `f` with the terms of the visible products. `is_word` tells words of the language.
+    pub fn with_vocabulary(
         &self,
-        query: &str,
         visibility: Visibility,
         is_word: TermLookup,
-        parsed: &mut ParsedQuery,
+        f: &mut dyn FnMut(&Vocabulary<'_>),
     ) {
-        lexical::correct(&self.segments, visibility, query, is_word, parsed);
+        let known = &self.languages[usize::from(visibility == Visibility::VisibleOnly)];
+        let languages = || *known.get_or_init(|| lexical::languages(&self.segments, visibility));
+        lexical::with_vocabulary(&self.segments, visibility, &languages, is_word, f);
     }
 
     /// The products that satisfy a plan, in its order. All statistics are those of the products in

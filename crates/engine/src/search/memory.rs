@@ -6,6 +6,7 @@ use catalog::{
     product::{Product, ProductId},
     query_parser::{ParsedQuery, TermLookup},
     ranking::Hit,
+    spelling::Vocabulary,
 };
 
 use super::{Scored, SearchSource, StageTimer};
@@ -38,8 +39,8 @@ impl SearchSource for MemorySource<'_> {
         self.snapshot.contains_key(key, self.visibility())
     }
 
-    fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
-        self.snapshot.correct(query, self.visibility(), is_word, parsed);
+    fn with_vocabulary(&self, is_word: TermLookup, f: &mut dyn FnMut(&Vocabulary<'_>)) {
+        self.snapshot.with_vocabulary(self.visibility(), is_word, f);
     }
 
     fn score(

@@ -130,7 +130,8 @@ fn key(request: &SearchRequest) -> Option<&str> {
     request.query.as_ref().map(|query| query.as_str().trim())
 }
 
-/// Parses the query and corrects its spelling, both with the vocabulary of the source.
+/// Parses the query, finds other forms of its words and corrects its spelling, all with the
+/// vocabulary of the source.
 fn parse(
     source: &dyn SearchSource,
     context: &SearchContext<'_>,
@@ -145,9 +146,12 @@ fn parse(
     }
     source.prefetch_text(query);
     let mut parsed = request.parse_options.parse(query, &|word| source.contains_word(word));
-    if request.parse_options.corrections {
-        source.correct(query, &|word| context.recognises(word), &mut parsed);
-    }
+    source.with_vocabulary(&|word| context.recognises(word), &mut |vocabulary| {
+        parsed.relate(vocabulary);
+        if request.parse_options.corrections {
+            parsed.correct(query, vocabulary);
+        }
+    });
     parsed
 }
 

@@ -14,6 +14,7 @@ use catalog::{
     query_parser::{ParsedQuery, TermLookup},
     ranking::{Hit, Score},
     sort::Sort,
+    spelling::Vocabulary,
 };
 
 use super::{Scored, SearchSource, StageTimer};
@@ -69,8 +70,8 @@ impl PostgresSource<'_, '_> {
         let listing = Listing { snapshot, limits, parsed, products };
         let Listed { mut ids, total, facets, mut is_exact } = listing.list(plan)?;
         let counts_inferred = plan.facets.iter().any(FacetField::uses_inference);
-        is_exact &= self.statistics.is_inference_current
-            || !counts_inferred && !plan.filter.uses_inference();
+        is_exact &=
+            self.are_rows_current(plan) && (self.statistics.are_rows_current || !counts_inferred);
         if matches!(plan.order, Sort::Price(_)) {
             // The database compares search rows. A product whose own price cannot be parsed comes
             // last on its page, whatever its search row says.
@@ -86,6 +87,12 @@ impl PostgresSource<'_, '_> {
         let hits = ids.into_iter().map(hit).collect();
         let matches = Matches { total, hits, facets, ..Matches::default() };
         Ok(Scored { is_total_exact: is_exact, matches })
+    }
+
+    /// Whether the search rows decide the conditions of a plan as this version does.
+    fn are_rows_current(&self, plan: &Plan<'_>) -> bool {
+        let needs_current = plan.filter.uses_inference() || !plan.exclusions.is_empty();
+        self.statistics.are_rows_current || !needs_current
     }
 
     /// The most relevant of the candidates.
@@ -110,7 +117,7 @@ impl PostgresSource<'_, '_> {
             with_key,
         };
         let Candidates { ids, mut is_complete } = selection.select(plan, words)?;
-        is_complete &= self.statistics.is_inference_current || !plan.filter.uses_inference();
+        is_complete &= self.are_rows_current(plan);
         count_search(is_complete);
         timer.end_stage("candidates")?;
 
@@ -161,8 +168,8 @@ impl SearchSource for PostgresSource<'_, '_> {
         self.vocabulary.with_key(key).is_some()
     }
 
-    fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
-        self.vocabulary.correct(query, is_word, parsed);
+    fn with_vocabulary(&self, is_word: TermLookup, f: &mut dyn FnMut(&Vocabulary<'_>)) {
+        self.vocabulary.with(is_word, f);
     }
 
     fn score(

@@ -251,11 +251,11 @@ fn rows_of_earlier_versions_are_made_again() {
 
     let mut backfill = database.postgres.backfill().unwrap();
     let mut batches = 0;
-    while !backfill.infer_again(shop_id(), 7).unwrap() {
+    while !backfill.remake(shop_id(), 7).unwrap() {
         batches += 1;
         assert!(!search(&furniture).is_total_exact);
     }
-    assert!(batches >= 60 / 7 && backfill.infer_again(shop_id(), 7).unwrap());
+    assert!(batches >= 60 / 7 && backfill.remake(shop_id(), 7).unwrap());
     assert_eq!(rows(), before);
     let found = search(&furniture);
     assert!(found.is_total_exact && (5..55).contains(&found.total), "{}", found.total);

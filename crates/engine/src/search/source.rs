@@ -7,6 +7,7 @@ use catalog::{
     product::{Product, ProductId},
     query_parser::{ParsedQuery, TermLookup},
     ranking::Hit,
+    spelling::Vocabulary,
 };
 
 use super::StageTimer;
@@ -41,9 +42,8 @@ pub(crate) trait SearchSource {
         false
     }
 
-    /// Corrects words of a query that no visible product contains and that are not words of the
-    /// language (`is_word`) to words of these products.
-    fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery);
+    /// Calls `f` with the words of the visible products. `is_word` tells words of the language.
+    fn with_vocabulary(&self, is_word: TermLookup, f: &mut dyn FnMut(&Vocabulary<'_>));
 
     /// The page of a plan, made from `parsed`. Ends the stages that lead up to scoring.
     fn score(

@@ -17,6 +17,7 @@ mod facets;
 mod figures;
 mod filters;
 mod inference;
+mod languages;
 mod limits;
 mod listing;
 mod mcp;

@@ -15,7 +15,7 @@ mod rules;
 mod tables;
 
 use crate::{
-    analysis::singular,
+    analysis::{joined_terms, singular},
     lexer::{Span, Tokens},
     spelling::{Correction, Vocabulary, unambiguous_correction},
 };
@@ -40,6 +40,11 @@ impl Exclusion {
     /// index has `nickel-free`.
     pub fn claim(&self) -> Option<String> {
         self.is_claim.then(|| format!("{}free", self.words.concat()))
+    }
+
+    /// The excluded words as a text.
+    pub fn text(&self) -> String {
+        joined_terms(&self.words)
     }
 
     /// Corrects words that the shop does not know, where exactly one correction is plausible.

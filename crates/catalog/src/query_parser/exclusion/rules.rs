@@ -10,7 +10,7 @@
 //! Each rule abstains where the negation may belong to an idiom, a task or a place.
 
 use crate::{
-    analysis::{for_each_form, is_function_word, singular},
+    analysis::{after_elision, for_each_form, is_function_word, singular},
     lexer::{Span, TokenKind},
     query_parser::{
         TermLookup,
@@ -323,9 +323,10 @@ impl Parser<'_> {
             let piece_end = (at + 1..end)
                 .find(|next| self.tokens.is(*next, TokenKind::Sign) || !self.tokens.is_glued(*next))
                 .unwrap_or(end);
-            for_each_form(self.tokens.raw(at, piece_end), |form| {
-                words.push(singular(form).into());
-            });
+            let raw = self.tokens.raw(at, piece_end);
+            let is_name = (self.knows)(self.tokens.word(at));
+            let raw = after_elision(raw).filter(|_| !is_name).unwrap_or(raw);
+            for_each_form(raw, |form| words.push(singular(form).into()));
             at = piece_end;
         }
         if !words.is_empty() {

@@ -97,6 +97,13 @@ fn add(same_first: &mut Vec<Telling>, rest: Box<[Box<str>]>, rule: &Rule) {
     telling.is_neutral |= rule.meaning == "international" || rule.mark == Mark::NeedsContext;
 }
 
+/// Whether a word is listed for other languages than English, and not for English.
+pub(in crate::query_parser) fn is_foreign_word(word: &str) -> bool {
+    let listed = TELLING_WORDS.get(word).into_iter().flatten();
+    let mut listed = listed.filter(|telling| telling.rest.is_empty() && telling.is_word);
+    listed.any(|telling| !telling.is_neutral && !telling.languages.contains(Language::English))
+}
+
 /// The letters of the files: single ones, and ranges such as `а-я`.
 static LETTERS: LazyLock<Letters> = LazyLock::new(|| {
     let mut letters = Letters::default();

@@ -29,7 +29,7 @@ mod evidence;
 use std::{collections::HashMap, sync::LazyLock};
 
 use super::lexicon::{Lexicon, WordSet};
-pub(super) use evidence::{LanguageScores, LanguageSet};
+pub(super) use evidence::{LanguageScores, LanguageSet, is_foreign_word};
 
 /// A language with rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

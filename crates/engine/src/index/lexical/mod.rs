@@ -23,7 +23,7 @@ use super::{
 
 pub(super) use self::{
     occurrences::{Occurrence, Place},
-    vocabulary::{correct, is_known},
+    vocabulary::{is_known, languages, with_vocabulary},
 };
 
 /// One score per product of a segment.

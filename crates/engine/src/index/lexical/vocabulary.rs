@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use catalog::{
     access::Visibility,
     analysis::MAX_WORD_BYTES,
-    query_parser::{ParsedQuery, TermLookup},
+    query_parser::TermLookup,
     spelling::{self, Vocabulary},
+    word_forms::ShopLanguages,
 };
 
 use crate::index::{
@@ -18,28 +19,45 @@ use crate::index::{
 const MAX_EDITS: u32 = 2;
 /// The most terms with a common prefix that are considered: the first in order.
 const MAX_COMPLETIONS: usize = 200;
+/// The most terms with a common suffix that are considered, likewise.
+const MAX_WITH_SUFFIX: usize = 1000;
 
-/// Corrects a query with the terms of the visible products. Neither other products nor the
-/// division into segments make a difference.
-pub(in crate::index) fn correct(
+/// Calls `f` with the terms of the visible products. Neither other products nor the division into
+/// segments make a difference.
+pub(in crate::index) fn with_vocabulary(
     segments: &[LiveSegment],
     visibility: Visibility,
-    query: &str,
+    languages: &dyn Fn() -> ShopLanguages,
     is_word: TermLookup,
-    parsed: &mut ParsedQuery,
+    f: &mut dyn FnMut(&Vocabulary<'_>),
 ) {
-    parsed.correct(
-        query,
-        &Vocabulary {
-            is_dictionary_word: is_word,
-            num_docs: segments.iter().map(|live| live.visible_count(visibility) as u64).sum(),
-            prefetch: &|_| {},
-            doc_freq: &|term| doc_freq(segments, visibility, term),
-            near: &|term, found| near(segments, visibility, term, found),
-            with_prefix: &|prefix, found| with_prefix(segments, visibility, prefix, found),
-            co_doc_freq: &|term, others| co_doc_freq(segments, visibility, term, others),
+    f(&Vocabulary {
+        languages,
+        is_dictionary_word: is_word,
+        is_foreign_word: &|_| false,
+        num_docs: segments.iter().map(|live| live.visible_count(visibility) as u64).sum(),
+        prefetch: &|_| {},
+        doc_freq: &|term| doc_freq(segments, visibility, term),
+        near: &|term, found| near(segments, visibility, term, found),
+        with_prefix: &|prefix, found| {
+            let terms = |live: &LiveSegment| live.segment.terms.with_prefix(prefix);
+            first_terms(segments, visibility, MAX_COMPLETIONS, terms, found);
         },
-    );
+        with_suffix: &|suffixes, found| {
+            let terms = |live: &LiveSegment| live.segment.terms.with_suffix(suffixes).into_iter();
+            first_terms(segments, visibility, MAX_WITH_SUFFIX, terms, found);
+        },
+        co_doc_freq: &|term, others| co_doc_freq(segments, visibility, term, others),
+    });
+}
+
+/// The languages that the visible products are written in.
+pub(in crate::index) fn languages(
+    segments: &[LiveSegment],
+    visibility: Visibility,
+) -> ShopLanguages {
+    let num_docs = segments.iter().map(|live| live.visible_count(visibility) as u64).sum();
+    ShopLanguages::of(num_docs, |term| doc_freq(segments, visibility, term))
 }
 
 /// Whether any product visible contains a term.
@@ -79,27 +97,26 @@ fn near(segments: &[LiveSegment], visibility: Visibility, term: &str, found: &mu
     }
 }
 
-/// The first terms with a prefix, of visible products.
-fn with_prefix(
-    segments: &[LiveSegment],
+/// The first of some terms, in order, of visible products.
+fn first_terms<'a, Terms: Iterator<Item = usize>>(
+    segments: &'a [LiveSegment],
     visibility: Visibility,
-    prefix: &str,
+    max: usize,
+    terms_of: impl Fn(&'a LiveSegment) -> Terms,
     found: &mut dyn FnMut(&str),
 ) {
     let mut first: BTreeSet<Box<str>> = BTreeSet::new();
     for live in segments {
         let terms = &live.segment.terms;
-        let seen = terms
-            .with_prefix(prefix)
-            .filter(|at| live.is_any_visible(live.segment.postings(*at), visibility));
-        for at in seen.take(MAX_COMPLETIONS) {
+        let is_seen = |at: &usize| live.is_any_visible(live.segment.postings(*at), visibility);
+        for at in terms_of(live).filter(is_seen).take(max) {
             let mut copy = [0; MAX_WORD_BYTES];
             if let Ok(term) = str::from_utf8(terms.copy(at, &mut copy)) {
                 first.insert(term.into());
             }
         }
     }
-    first.iter().take(MAX_COMPLETIONS).for_each(|term| found(term));
+    first.iter().take(max).for_each(|term| found(term));
 }
 
 /// The number of visible products that contain a term and at least one of others.

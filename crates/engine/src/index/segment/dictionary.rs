@@ -74,6 +74,7 @@ struct Letters(u32);
 
 impl Letters {
     const COUNT_SHIFT: u32 = 26;
+    const SET: u32 = (1 << Self::COUNT_SHIFT) - 1;
     const MAX_LENGTH: usize = (1 << (32 - Self::COUNT_SHIFT)) - 1;
     /// Of a term with other characters than `a` to `z`; near none.
     const NONE: Self = Self(0);
@@ -90,7 +91,7 @@ impl Letters {
 
     #[inline(always)]
     fn are_near(self, other: Self, edits: u32) -> bool {
-        let set = (self.0 ^ other.0) & ((1 << Self::COUNT_SHIFT) - 1);
+        let set = (self.0 ^ other.0) & Self::SET;
         let count = (self.0 >> Self::COUNT_SHIFT).abs_diff(other.0 >> Self::COUNT_SHIFT);
         set.count_ones() <= 2 * edits && count <= Self::MAX_LENGTH_DIFFERENCE
     }
@@ -202,6 +203,25 @@ impl Dictionary {
         low..end
     }
 
+    /// The numbers of the words that end with any of these suffixes and are longer, ascending.
+    pub(in crate::index) fn with_suffix(&self, suffixes: &[String]) -> Vec<usize> {
+        // Most terms lack a letter that all suffixes have.
+        let letters = suffixes.iter().map(|suffix| Letters::of(suffix.as_bytes()).0);
+        let in_all = letters.fold(Letters::SET, |all, letters| all & letters);
+        let may_match = |at: &usize| {
+            let letters = self.letters[*at];
+            letters == Letters::NONE || letters.0 & in_all == in_all
+        };
+        let has_suffix = |at: &usize| {
+            let mut word = [0; MAX_WORD_BYTES];
+            let word = self.copy(*at, &mut word);
+            suffixes.iter().any(|end| word.len() > end.len() && word.ends_with(end.as_bytes()))
+        };
+        // Negation terms begin with a control character.
+        let first = self.heads.partition_point(|head| (head >> 56) < u64::from(b' '));
+        (first..self.len()).filter(may_match).filter(has_suffix).collect()
+    }
+
     /// Writes a term into `word` and returns its bytes.
     pub(in crate::index) fn copy<'a>(
         &self,
@@ -271,6 +291,12 @@ mod tests {
             for word in words.iter().chain(&others).collect::<BTreeSet<_>>() {
                 prop_assert_eq!(dictionary.find(word), sorted.binary_search(&word).ok());
             }
+            let suffixes: Vec<String> = others.iter().take(3).cloned().collect();
+            let has_suffix = |word: &str| {
+                suffixes.iter().any(|end| word.len() > end.len() && word.ends_with(&**end))
+            };
+            let ending = (0..sorted.len()).filter(|at| has_suffix(sorted[*at]));
+            prop_assert_eq!(dictionary.with_suffix(&suffixes), ending.collect::<Vec<_>>());
         }
     }
 }

@@ -67,6 +67,7 @@ on_every_source!(
     results_are_those_of_a_freshly_loaded_index,
     similar_products_are_those_of_a_freshly_loaded_index,
     the_sequence_number_is_that_of_the_last_change,
+    words_are_found_in_their_other_forms,
 );
 
 fn candidates_only() -> CandidateLimits {
@@ -350,6 +351,45 @@ fn corrections_use_visible_words(mut shop: TestShop) {
     assert_eq!(corrections("waterprof backpack", false), correction("waterprof", "waterproof"));
     assert_eq!(corrections("lampshaed", true), correction("lampshaed", "lampshade"));
     assert_eq!(corrections("lampshaed", false), vec![]);
+}
+
+fn words_are_found_in_their_other_forms(mut shop: TestShop) {
+    let titles = [
+        "Rotes Kleid mit Gürtel und Taschen aus Wolle",
+        "Arbeitstisch, eine Arbeit der Werkstatt",
+        "Holztische und Tisch aus Holz",
+        "Romantischer Roman",
+        "Huile d'olive",
+        "無垢材ダイニングテーブル",
+        "本革靴",
+        "靴下",
+        "USB케이블 가죽소파 가죽",
+        "소파를",
+        "Красное платье",
+    ];
+    let mut drafts: Vec<Draft> = titles.iter().map(|title| product(title, "", "$5")).collect();
+    drafts.push(Draft { hidden: true, ..product("Glastisch mit Glas", "", "$5") });
+    shop.create(drafts);
+    let queries = [
+        ("rote Kleider", 1),
+        ("Tische", 2),
+        ("Gartentisch", 2),
+        ("olive", 1),
+        ("テーブル", 1),
+        ("靴", 2),
+        ("靴下", 1),
+        ("소파", 2),
+        ("красные платья", 1),
+        ("Tische ohne Holz", 1),
+    ];
+    compare(&shop, &queries.map(|(query, _)| request(query, 50)));
+    for (query, expected) in queries {
+        let found = shop.search(&shopper(), &request(query, 50)).unwrap();
+        let words = found.products.iter().map(|product| product.title.as_str());
+        let words: Vec<&str> = words.take(expected).collect();
+        assert_eq!((words.len(), found.parsed.corrections.len()), (expected, 0), "{query}");
+        assert!(!words.contains(&"Romantischer Roman"), "{query}: {words:?}");
+    }
 }
 
 fn the_sequence_number_is_that_of_the_last_change(mut shop: TestShop) {

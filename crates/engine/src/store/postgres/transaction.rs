@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use catalog::{
     change::Seq,
-    inference::Inferred,
     key::Key,
     product::{Product, ProductId, ShopId},
 };
@@ -18,7 +17,7 @@ use super::{
     },
     flush::{self, Change, ShopChanges},
     rows::{self, get},
-    search::SearchState,
+    search::{ROWS_VERSION, SearchState},
     session::{Session, Value},
     statements,
 };
@@ -54,8 +53,8 @@ impl<'store> PostgresRows<'store> {
         let number = shop.get().cast_signed();
         let mut found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         if found.is_none() {
-            let inference = i16::from(Inferred::VERSION);
-            let values: [Value<'_>; 3] = [&number, &self.initial_search.column(), &inference];
+            let version = ROWS_VERSION;
+            let values: [Value<'_>; 3] = [&number, &self.initial_search.column(), &version];
             self.session.execute(statements::INSERT_SHOP, &values)?;
             found = self.session.query_opt(statements::LOCK_SHOP, &[&number])?;
         }

@@ -217,7 +217,7 @@ fn constraint(query: &str, read: &PriceConstraint) -> UnderstoodConstraint {
 
 fn exclusion(query: &str, read: &Exclusion) -> UnderstoodExclusion {
     let (text, span) = piece(query, &read.span);
-    UnderstoodExclusion { words: read.words.join(" "), text, span }
+    UnderstoodExclusion { words: read.text(), text, span }
 }
 
 fn correction(query: &str, read: &Correction) -> UnderstoodCorrection {

@@ -2,13 +2,10 @@
 //!
 //! Rows are created in small transactions. From the first of them on, every write to the shop
 //! maintains its search rows. Progress is stored with the shop, so any node can continue. Rows that
-//! an earlier version of the inference made are made again in the same way, while the shop is
+//! an earlier version of the inference or of the text analysis made are made again in the same way, while the shop is
 //! searched with them.
 
-use catalog::{
-    inference::Inferred,
-    product::{Product, ShopId},
-};
+use catalog::product::{Product, ShopId};
 
 use super::{
     super::{
@@ -35,16 +32,13 @@ pub(super) struct LargeShop {
     pub(super) state: SearchState,
 }
 
-/// The version of the inference that rows are made with.
-const INFERENCE: i16 = Inferred::VERSION as i16;
-
 /// The progress of a shop, as of a transaction that locks it.
 #[derive(Clone, Copy)]
 struct Progress {
     state: SearchState,
     filled_to: i64,
     /// `search_inference` of the schema.
-    inference: i16,
+    rows_version: i16,
     inferred_to: i64,
 }
 
@@ -84,7 +78,7 @@ impl Backfill {
                 SearchState::InDatabase => return Ok(true),
                 SearchState::Backfilling => progress.filled_to,
                 SearchState::InMemory => {
-                    let values: [Value<'_>; 3] = [&number, &INFERENCE, &0_i64];
+                    let values: [Value<'_>; 3] = [&number, &search_rows::VERSION, &0_i64];
                     session.execute(statements::SET_SEARCH_INFERENCE, &values)?;
                     0
                 }
@@ -98,22 +92,22 @@ impl Backfill {
     }
 
     /// Makes the rows of the next `limit` products of a shop again if they were made with an
-    /// earlier version of the inference; `true` if none were left.
-    pub(crate) fn infer_again(&mut self, shop: ShopId, limit: usize) -> Result<bool, StoreError> {
+    /// earlier version; `true` if none were left.
+    pub(crate) fn remake(&mut self, shop: ShopId, limit: usize) -> Result<bool, StoreError> {
         self.locked(shop, |session, progress| {
             let number = shop.get().cast_signed();
-            let is_begun = progress.inference == -INFERENCE;
-            let is_old = is_begun || progress.inference.abs() < INFERENCE;
+            let is_begun = progress.rows_version == -search_rows::VERSION;
+            let is_old = is_begun || progress.rows_version.abs() < search_rows::VERSION;
             if progress.state != SearchState::InDatabase || !is_old {
                 return Ok(true);
             }
             let after = if is_begun { progress.inferred_to } else { 0 };
             let last = make_rows(session, number, after, limit)?;
-            let (inference, inferred_to) = match last {
-                Some(last) => (-INFERENCE, last),
-                None => (INFERENCE, 0),
+            let (version, remade_to) = match last {
+                Some(last) => (-search_rows::VERSION, last),
+                None => (search_rows::VERSION, 0),
             };
-            let values: [Value<'_>; 3] = [&number, &inference, &inferred_to];
+            let values: [Value<'_>; 3] = [&number, &version, &remade_to];
             session.execute(statements::SET_SEARCH_INFERENCE, &values)?;
             Ok(last.is_none())
         })
@@ -241,7 +235,7 @@ impl Backfill {
             let progress = Progress {
                 state: SearchState::of_column(get(&row, 0)?),
                 filled_to: get(&row, 1)?,
-                inference: get(&row, 2)?,
+                rows_version: get(&row, 2)?,
                 inferred_to: get(&row, 3)?,
             };
             work(session, progress)

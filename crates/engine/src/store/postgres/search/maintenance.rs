@@ -115,8 +115,8 @@ impl Worker {
             }
         };
         self.update_ready(shop, is_ready, products);
-        // The shop is searched meanwhile, with what an earlier version has inferred.
-        while is_ready && !run.is_stopping() && !backfill.infer_again(shop, BATCH)? {}
+        // The shop is searched meanwhile, with the rows of an earlier version.
+        while is_ready && !run.is_stopping() && !backfill.remake(shop, BATCH)? {}
         Ok(())
     }
 

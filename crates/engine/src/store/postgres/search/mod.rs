@@ -31,7 +31,7 @@ use catalog::product::ShopId;
 use parking_lot::RwLock;
 
 use self::maintenance::Maintenance;
-pub(super) use self::rows::statements_for;
+pub(super) use self::rows::{VERSION as ROWS_VERSION, statements_for};
 pub(crate) use self::{
     backfill::Backfill,
     candidates::{CandidateSelection, Candidates, similar_candidates},

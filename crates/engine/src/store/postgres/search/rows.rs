@@ -35,6 +35,10 @@ const WORD_BYTES: usize = 6;
 /// Gap between the positions of two texts, larger than any phrase distance.
 const TEXT_GAP: usize = 16;
 
+/// The version of search rows (`search_inference` of the schema): of the inference and of the text
+/// analysis that make them. Neither ever decreases, so their sum changes with either.
+pub(in super::super) const VERSION: i16 = Inferred::VERSION as i16 + analysis::VERSION;
+
 /// An amount above all prices.
 pub(crate) const ABOVE_PRICES: &str = "1e30";
 /// The amount of a price that cannot be parsed: it sorts after all prices, and no price condition

@@ -22,7 +22,7 @@ use super::{
         statements::{PRODUCTS, Sql},
     },
     row_filter::RowFilter,
-    rows::SearchState,
+    rows::{SearchState, VERSION},
     statements,
 };
 use crate::{
@@ -54,8 +54,8 @@ pub(crate) struct ShopStatistics {
     /// The last change of the shop.
     pub(crate) seq: Seq,
     pub(crate) state: SearchState,
-    /// Whether all search rows have what this version of the inference finds.
-    pub(crate) is_inference_current: bool,
+    /// Whether all search rows have what this version finds in texts.
+    pub(crate) are_rows_current: bool,
     all: CorpusStats,
     hidden: CorpusStats,
 }
@@ -149,7 +149,7 @@ impl<'session> SearchSnapshot<'session> {
             Ok(ShopStatistics {
                 seq: decoding::seq(get(row, 0)?),
                 state: SearchState::of_column(get(row, 1)?),
-                is_inference_current: get::<i16>(row, 8)? == i16::from(Inferred::VERSION),
+                are_rows_current: get::<i16>(row, 8)? == VERSION,
                 all: corpus(2)?,
                 hidden: corpus(5)?,
             })
@@ -185,6 +185,18 @@ impl<'session> SearchSnapshot<'session> {
     ) -> Result<HashMap<String, u64>, StoreError> {
         let end = format!("{prefix}{}", char::MAX);
         self.words(statements::WORDS_IN_RANGE, visibility, &[&prefix, &end, &limit])
+    }
+
+    /// Words that end with any of `suffixes` and are longer, with their document frequencies.
+    pub(crate) fn words_with_suffix(
+        &self,
+        visibility: Visibility,
+        suffixes: &[String],
+        limit: i64,
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        // Words have no characters that are special in a pattern.
+        let patterns: Vec<String> = suffixes.iter().map(|suffix| format!("%_{suffix}")).collect();
+        self.words(statements::WORDS_LIKE, visibility, &[&patterns, &limit])
     }
 
     /// The words of a statement whose first parameters are the shop and the visibility.

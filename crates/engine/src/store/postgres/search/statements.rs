@@ -191,6 +191,10 @@ statements! {
     WORDS_IN_RANGE = concat!("SELECT word, ", doc_freq!(), " FROM search_words
                              WHERE shop_id = $1 AND ", doc_freq!(), " > 0 AND word >= $3 AND word < $4
                              ORDER BY word LIMIT $5");
+    /// Words that match any of these patterns.
+    WORDS_LIKE = concat!("SELECT word, ", doc_freq!(), " FROM search_words
+                         WHERE shop_id = $1 AND ", doc_freq!(), " > 0 AND word LIKE ANY ($3)
+                         ORDER BY word LIMIT $4");
     /// How many visible products match a text query, up to a limit.
     COUNT_MATCHING = "SELECT count(*) FROM (
                   SELECT FROM search_rows s

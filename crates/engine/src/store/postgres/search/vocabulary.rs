@@ -11,8 +11,9 @@ use catalog::{
     analysis::{QueryTerms, for_each_word},
     key::Key,
     product::ProductId,
-    query_parser::{ParsedQuery, TermLookup},
+    query_parser::TermLookup,
     spelling::Vocabulary,
+    word_forms::ShopLanguages,
 };
 
 use super::{snapshot::SearchSnapshot, text_query};
@@ -22,6 +23,8 @@ use crate::store::StoreError;
 const MAX_SIMILAR: i64 = 300;
 /// Limit for words with a common prefix.
 const MAX_WITH_PREFIX: i64 = 200;
+/// Limit for words with a common suffix.
+const MAX_WITH_SUFFIX: i64 = 1000;
 /// Co-occurrences are counted up to this number; the speller does not distinguish larger ones.
 const MAX_TOGETHER: i64 = 5_000;
 
@@ -100,27 +103,34 @@ impl<'a, 'session> ShopVocabulary<'a, 'session> {
         for_each_word(text, |word| words.push(word.to_owned()));
         words.extend(text.split_whitespace().map(str::to_lowercase));
         words.extend(QueryTerms::of(text).iter().map(str::to_owned));
+        words.extend(ShopLanguages::telling_words().map(str::to_owned));
         self.prefetch(&words);
     }
 
-    /// Corrects a query with the words of the visible products.
-    pub(crate) fn correct(&self, query: &str, is_word: TermLookup, parsed: &mut ParsedQuery) {
-        parsed.correct(
-            query,
-            &Vocabulary {
-                is_dictionary_word: is_word,
-                num_docs: self.products,
-                prefetch: &|words| self.prefetch(words),
-                doc_freq: &|word| self.doc_freq(word),
-                near: &|word, found| self.similar(word, found),
-                with_prefix: &|word, found| {
-                    let words =
-                        self.snapshot.words_with_prefix(self.visibility, word, MAX_WITH_PREFIX);
-                    self.visit(words, found);
-                },
-                co_doc_freq: &|word, others| self.together(word, others),
+    /// Calls `f` with the words of the visible products.
+    pub(crate) fn with(&self, is_word: TermLookup, f: &mut dyn FnMut(&Vocabulary<'_>)) {
+        f(&Vocabulary {
+            languages: &|| ShopLanguages::of(self.products, |word| self.doc_freq(word)),
+            is_dictionary_word: is_word,
+            is_foreign_word: &|_| false,
+            num_docs: self.products,
+            prefetch: &|words| self.prefetch(words),
+            doc_freq: &|word| self.doc_freq(word),
+            near: &|word, found| self.similar(word, found),
+            with_prefix: &|word, found| {
+                let words = self.snapshot.words_with_prefix(self.visibility, word, MAX_WITH_PREFIX);
+                self.visit(words, &mut |other| {
+                    if !word.is_ascii() || is_plain(other) {
+                        found(other);
+                    }
+                });
             },
-        );
+            with_suffix: &|ends, found| {
+                let words = self.snapshot.words_with_suffix(self.visibility, ends, MAX_WITH_SUFFIX);
+                self.visit(words, found);
+            },
+            co_doc_freq: &|word, others| self.together(word, others),
+        });
     }
 
     /// The document frequencies of all words looked up so far, or the first error of a lookup.
@@ -134,8 +144,13 @@ impl<'a, 'session> ShopVocabulary<'a, 'session> {
     /// Words that share trigrams with `word`, and words within one edit: in a short word, an edit
     /// leaves too few trigrams unchanged.
     fn similar(&self, word: &str, found: &mut dyn FnMut(&str)) {
-        self.visit(self.snapshot.similar_words(self.visibility, word, MAX_SIMILAR), found);
-        self.visit(self.snapshot.doc_freqs(self.visibility, &within_one_edit(word)), found);
+        let mut found = |word: &str| {
+            if is_plain(word) {
+                found(word);
+            }
+        };
+        self.visit(self.snapshot.similar_words(self.visibility, word, MAX_SIMILAR), &mut found);
+        self.visit(self.snapshot.doc_freqs(self.visibility, &within_one_edit(word)), &mut found);
     }
 
     /// Caches document frequencies and calls back with the words, in alphabetical order.
@@ -144,9 +159,7 @@ impl<'a, 'session> ShopVocabulary<'a, 'session> {
         words.sort_unstable();
         for (word, products) in words {
             self.doc_freqs.borrow_mut().insert((&*word).into(), products);
-            if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
-                found(&word);
-            }
+            found(&word);
         }
     }
 
@@ -172,6 +185,11 @@ impl<'a, 'session> ShopVocabulary<'a, 'session> {
             }
         }
     }
+}
+
+/// Whether the speller can compare a word with others.
+fn is_plain(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
 /// All words that turn into `word`, of lower-case ASCII letters, by one deletion, insertion,
