@@ -1,6 +1,9 @@
 //! Snapshots: the immutable state of an index that a reader holds.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{
+    OnceLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 use catalog::{
     access::Visibility,
@@ -20,6 +23,7 @@ use super::{
     scoring::{self, Matches},
     segment::LiveSegment,
 };
+use crate::embed::TextLanguage;
 
 /// Identifies a snapshot among those of all shops of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +47,8 @@ pub struct Snapshot {
     corpus: CorpusStats,
     /// Statistics of the products that are not hidden.
     visible: CorpusStats,
+    /// The language of all products, and of those that are not hidden, as soon as a search needs it.
+    languages: [OnceLock<TextLanguage>; 2],
 }
 
 impl Snapshot {
@@ -52,7 +58,8 @@ impl Snapshot {
             each.fold(CorpusStats::default(), CorpusStats::plus)
         };
         let (corpus, visible) = (sum(Visibility::All), sum(Visibility::VisibleOnly));
-        Self { id: SnapshotId::next(), seq, segments, corpus, visible }
+        let languages = Default::default();
+        Self { id: SnapshotId::next(), seq, segments, corpus, visible, languages }
     }
 
     pub(super) fn segments(&self) -> &[LiveSegment] {
@@ -122,6 +129,12 @@ impl Snapshot {
     /// Whether any product visible contains a term, given as it is indexed.
     pub fn contains_term(&self, term: &str, visibility: Visibility) -> bool {
         lexical::is_known(&self.segments, visibility, term)
+    }
+
+    /// The language of most visible products.
+    pub fn language(&self, visibility: Visibility) -> TextLanguage {
+        let known = &self.languages[usize::from(visibility == Visibility::VisibleOnly)];
+        *known.get_or_init(|| lexical::language(&self.segments, visibility))
     }
 
     /// Corrects words of a query that neither occur in visible products nor are known words, to

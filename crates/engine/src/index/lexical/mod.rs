@@ -21,9 +21,10 @@ use super::{
     segment::{DocId, LiveSegment, MAX_PRODUCTS, Postings},
 };
 
+pub(crate) use self::vocabulary::{function_words, language_by};
 pub(super) use self::{
     occurrences::{Occurrence, Place},
-    vocabulary::{correct, is_known},
+    vocabulary::{correct, is_known, language},
 };
 
 /// One score per product of a segment.
