@@ -33,7 +33,9 @@ const MOST_TOKENS: usize = 512;
 /// Shorter entries of the vocabulary are letters and syllables as often as words.
 const TELLING_BYTES: usize = 3;
 
-/// A text that looks this much like another language is in one, whether its words are known or not.
+/// How much a text must look like another language if a word of it is known in one but most are not,
+/// and if none is.
+const LIKELY_FOREIGN: f32 = 2.0;
 const SURELY_FOREIGN: f32 = 5.0;
 
 /// The files of a model.
@@ -310,7 +312,7 @@ impl Embedder for BuiltIn {
     fn language_of(&self, text: &str) -> Option<TextLanguage> {
         let Some(table) = &self.multilingual else { return Some(TextLanguage::English) };
         let foreignness = table.foreignness(text);
-        let (mut english, mut foreign, mut unknown) = (0, 0, 0);
+        let (mut english, mut foreign, mut unknown) = (0_u32, 0_u32, 0_u32);
         for_each_word(text, |word| {
             match (self.is_english(&fold(word)), table.knows(word)) {
                 (true, true) => {}
@@ -321,10 +323,14 @@ impl Embedder for BuiltIn {
             true
         });
         // Brands and typos look foreign too.
-        let is_explained = foreign > 0 || english + unknown == 0 || foreignness > SURELY_FOREIGN;
-        match foreignness > 0.0 && is_explained {
+        let needed = match foreign {
+            _ if foreign > english + unknown || english + unknown == 0 => 0.0,
+            1.. => LIKELY_FOREIGN,
+            0 => SURELY_FOREIGN,
+        };
+        match foreignness > needed {
             true => Some(TextLanguage::Other),
-            false => (english > 0).then_some(TextLanguage::English),
+            false => (english > foreign).then_some(TextLanguage::English),
         }
     }
 
@@ -345,7 +351,10 @@ impl Embedder for BuiltIn {
     fn word_vector(&self, word: &str, language: Option<TextLanguage>) -> Option<StoredVector> {
         let is_foreign = |table: &&Multilingual| match language {
             Some(language) => language == TextLanguage::Other,
-            None => !self.is_english(word) && (table.knows(word) || table.foreignness(word) > 0.0),
+            None => {
+                let looks_foreign = || table.foreignness(word) > SURELY_FOREIGN;
+                !self.is_english(word) && (table.knows(word) || looks_foreign())
+            }
         };
         let table = self.multilingual.as_ref().filter(is_foreign);
         let sum = table.map_or_else(|| self.rows_of(word), |table| table.sum(word));

@@ -129,3 +129,20 @@ fn texts_in_other_languages_get_the_same_vector_from_both_encoders() {
     let near = deep[1].vector.cosine(&deep[0].vector);
     assert!(near > 0.5, "{near}");
 }
+
+#[test]
+fn the_words_of_a_query_tell_its_language() {
+    let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
+    for query in ["chaussures rouges", "zapatos rojos", "buty zimowe", "зимние ботинки", "雨伞"]
+    {
+        assert_eq!(model.language_of(query), Some(TextLanguage::Other), "{query}");
+    }
+    // Brands and made-up words look foreign.
+    for query in ["red shoes", "videogames ps4", "kwikset lever lido", "aveeno shampoo"] {
+        assert_ne!(model.language_of(query), Some(TextLanguage::Other), "{query}");
+    }
+    for query in ["table", "robe noire", ""] {
+        assert_eq!(model.language_of(query), None, "{query:?}");
+    }
+    assert_eq!(english_model().language_of("雨伞"), Some(TextLanguage::English));
+}

@@ -163,3 +163,21 @@ fn co_doc_freq(
     }
     count
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn function_words_tell_the_language_of_a_shop() {
+        let shop = |words: &'static [(&str, u64)]| {
+            language_by(move |word| {
+                words.iter().find(|(known, _)| *known == word).map_or(0, |(_, products)| *products)
+            })
+        };
+        assert_eq!(shop(&[]), TextLanguage::English);
+        assert_eq!(shop(&[("with", 90), ("de", 20), ("la", 80)]), TextLanguage::English);
+        assert_eq!(shop(&[("mit", 115), ("for", 3)]), TextLanguage::Other);
+        assert_eq!(shop(&[("ン", 40)]), TextLanguage::Other);
+    }
+}
