@@ -33,7 +33,7 @@ def main(given: list[str] | None = None) -> None:
     print(f"{len(found.trained):,} texts, {len(found.held):,} of held-out types")
     if args.step == "train":
         model = train(found, Recipe(**json.loads(args.recipe)), args.seed)
-        export.write(model, out / "multilingual.bin")
+        export.write(model, found.words(), out / "multilingual.bin")
         export.write_golden(export.Multilingual(out / "multilingual.bin"), GOLDEN.read_text(encoding="utf-8").splitlines(), out / "multilingual-golden.json")
         print(f"multilingual.bin: {(out / 'multilingual.bin').stat().st_size:,} bytes")
     report(args.root, args.data, found, export.Multilingual(out / "multilingual.bin"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from shopper.phrases import plain, read_phrasebook
 
+from . import spelling
 from .english import English, unit
 
 MULTILINGUAL = "shopper-phrases-multilingual.tsv"
@@ -52,6 +53,12 @@ class Examples:
     """By language: a word or two, and the sum of rows of the English word."""
     names: dict[str, int] = field(default_factory=dict)
     """The target of each type's English name."""
+
+    def words(self) -> set[str]:
+        """The folded words of other languages, without those of dense scripts."""
+        texts = [example.text for example in self.trained if example.language != "en"]
+        texts += [text for found in self.attributes.values() for text, _ in found]
+        return {spelling.folded(word) for text in texts for word in spelling.words(text) if not spelling.is_dense(word[0])}
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@
 6. Folding: NFD, without U+0300 to U+036F, NFC, then the letters of `LETTERS`.
 7. Row: FNV-1a of 64 bits over the UTF-8 bytes, upper half xor lower half, modulo the number of rows.
 8. Only the first `MOST_ROWS` rows of a text count.
+9. The first words of a text vote on its language, until they have `VOTERS` rows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 NGRAMS = (3, 4, 5)
 DENSE_NGRAMS = (1, 2, 3)
 MOST_ROWS = 2048
+VOTERS = 512
 DENSE = (
     (0x0E00, 0x0EFF),  # Thai, Lao
     (0x1000, 0x109F),  # Myanmar
@@ -78,9 +80,9 @@ def is_latin(char: str) -> bool:
     return ord(char) < 0x250 or 0x1E00 <= ord(char) <= 0x1EFF
 
 
-def is_mostly_latin(text: str) -> bool:
-    """Whether at least half of its letters (category L) are Latin."""
-    letters = [char for char in normalised(text) if _category(char) == "L"]
+def is_mostly_latin(words: list[str]) -> bool:
+    """Whether at least half of their letters (category L) are Latin."""
+    letters = [char for word in words for char in word if _category(char) == "L"]
     return 2 * sum(map(is_latin, letters)) >= len(letters)
 
 
@@ -116,3 +118,13 @@ def word_rows(word: str, rows: int) -> list[int]:
 
 def text_rows(text: str, rows: int) -> list[int]:
     return [row for word in words(text) for row in word_rows(word, rows)][:MOST_ROWS]
+
+
+def voters(text: str) -> list[str]:
+    found, rows = [], 0
+    for word in words(text):
+        if rows >= VOTERS:
+            break
+        found.append(word)
+        rows += len(grams(word))
+    return found

@@ -25,7 +25,7 @@ from .wording import Wording, read_vocab
 HERE = Path(__file__).resolve().parent.parent
 NGRAM_ROWS = 30_000
 DIMS = 256
-MODEL = "shopper-2"
+MODEL = "shopper-3"
 
 
 def main(argv: list[str] | None = None) -> None:

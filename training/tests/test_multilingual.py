@@ -107,7 +107,8 @@ def test_a_table_is_learned_and_written(place: Path, capsys: pytest.CaptureFixtu
     main(["train", "--root", str(place), "--data", str(place / "data"), "--shared", str(place / "shared"), "--recipe", recipe])
     assert "held-out types" in capsys.readouterr().out
     model = export.Multilingual(place / "models/multilingual.bin")
-    assert (place / "models/multilingual.bin").stat().st_size == export.HEADER + 1024 * (3 + 16)
+    assert (place / "models/multilingual.bin").stat().st_size == export.HEADER + 1024 * (3 + 16) + model.bits // 8
+    assert model.knows("rojo") and model.knows("cuchara") and not model.knows("xyzzy")
     english = English(place / "models")
     trained = [type_ for type_ in ("x-0", "x-1", "x-2", "x-3") if type_ not in held_types({"x-0": "lamp", "x-1": "chair", "x-2": "table", "x-3": "shoe"})]
     pairs = {"x-0": ("lámpara", "lamp"), "x-1": ("silla", "chair"), "x-2": ("mesa", "table"), "x-3": ("zapato", "shoe")}

@@ -13,7 +13,7 @@ mod score_bounds;
 use crate::explanation::{Bonus, DensePart, Explanation, LexicalPart, TermPart};
 
 pub use self::{
-    params::{Cutoff, FUSION_PARAMS, FusionParams, LexicalWeight},
+    params::{Cutoff, FUSION_PARAMS, ForeignParams, FusionParams, LexicalWeight},
     score_bounds::{Extremes, Number, ScoreBounds, Single},
 };
 
@@ -54,12 +54,18 @@ pub struct QueryProfile {
     pub phrase_similarity: Option<f32>,
     /// The share of the other words that the shop or the model knows, from 0 to 1.
     pub recognised_ratio: f32,
+    /// Whether it is in another language than English, whose vectors are less exact.
+    pub is_foreign: bool,
 }
 
 impl QueryProfile {
     /// The profile of a query about which nothing is known.
-    pub const NEUTRAL: Self =
-        Self { function_word_ratio: 0.0, phrase_similarity: None, recognised_ratio: 1.0 };
+    pub const NEUTRAL: Self = Self {
+        function_word_ratio: 0.0,
+        phrase_similarity: None,
+        recognised_ratio: 1.0,
+        is_foreign: false,
+    };
 }
 
 /// How well the words of the shop's products match a query.

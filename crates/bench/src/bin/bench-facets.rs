@@ -24,7 +24,7 @@ use catalog::{
 };
 use clap::Parser;
 use engine::{
-    embed::{BuiltIn, Embedder, ModelFiles, Text, Vector},
+    embed::{BuiltIn, Embedder, ModelFiles, Text, TextLanguage, Vector},
     index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, Snapshot},
 };
 use serde_json::Value;
@@ -84,7 +84,8 @@ fn query(model: &BuiltIn, body: &[u8]) -> BenchQuery {
     let parsed =
         ParseOptions::default().parse(body["query"].as_str().unwrap_or_default(), &|_| true);
     let (sentence, words) = (&parsed.sentence, &parsed.residual);
-    let dense = model.instant(Text::Request { sentence, words }).and_then(|made| {
+    let language = TextLanguage::English;
+    let dense = model.instant(Text::Request { sentence, words, language }).and_then(|made| {
         let hint = model.phrase_match(&made.vector)?;
         let phrase_similarity = Some(hint.similarity);
         let profile = fusion::QueryProfile { phrase_similarity, ..fusion::QueryProfile::NEUTRAL };

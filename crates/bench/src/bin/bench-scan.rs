@@ -16,7 +16,7 @@ use catalog::{
 };
 use clap::Parser;
 use engine::{
-    embed::{BuiltIn, Embedder, Encoder, ModelFiles, Priority, Text, Vector},
+    embed::{BuiltIn, Embedder, Encoder, ModelFiles, Priority, Text, TextLanguage, Vector},
     index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, ShopIndex, Snapshot},
 };
 use serde_json::Value;
@@ -194,7 +194,8 @@ fn made_up(count: usize, model: &BuiltIn, queries: usize, threads: usize) {
         let parsed =
             ParseOptions::default().parse(body["query"].as_str().unwrap_or_default(), &|_| true);
         let (sentence, words) = (&parsed.sentence, &parsed.residual);
-        let made = model.instant(Text::Request { sentence, words });
+        let language = TextLanguage::English;
+        let made = model.instant(Text::Request { sentence, words, language });
         let meant = made.and_then(|made| {
             let hint = model.phrase_match(&made.vector)?;
             let phrase_similarity = Some(hint.similarity);

@@ -88,6 +88,19 @@ pub struct FusionParams {
     pub unrecognised_cutoff: f32,
     /// Products with at least this cosine are similar to each other.
     pub min_similarity: f32,
+    /// What differs for queries in other languages than English.
+    pub foreign: ForeignParams,
+}
+
+/// Parameters of queries in other languages: all their similarities are lower.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ForeignParams {
+    /// Added to [`QueryProfile::phrase_similarity`].
+    pub phrase_similarity: f32,
+    /// Instead of [`FusionParams::interpolation`], however literally the query is taken.
+    pub interpolation: f32,
+    /// The absolute dense cut-off.
+    pub cutoff: f32,
 }
 
 /// The parameters in force, found by `make tune` on judged queries: see `docs/relevance.md`.
@@ -109,6 +122,7 @@ pub const FUSION_PARAMS: FusionParams = FusionParams {
     min_recognised: 0.5,
     unrecognised_cutoff: 0.55,
     min_similarity: 0.5,
+    foreign: ForeignParams { phrase_similarity: 0.2, interpolation: 0.5, cutoff: 0.38 },
 };
 
 impl FusionParams {
@@ -123,14 +137,20 @@ impl FusionParams {
 
     /// How far the vector of a query is moved toward the target of the phrases that it resembles.
     pub fn interpolation(&self, profile: QueryProfile) -> f32 {
-        self.interpolation * (1.0 - self.lexical_weight.of(profile, 0.0))
+        match profile.is_foreign {
+            true => self.foreign.interpolation,
+            false => self.interpolation * (1.0 - self.lexical_weight.of(profile, 0.0)),
+        }
     }
 
     /// The dense cut-off for a query.
     pub(super) fn dense_cutoff(&self, profile: QueryProfile) -> Cutoff {
-        if profile.recognised_ratio >= self.min_recognised {
-            return self.dense_cutoff;
-        }
-        Cutoff { absolute: self.unrecognised_cutoff, ..self.dense_cutoff }
+        let Cutoff { absolute, .. } = self.dense_cutoff;
+        let absolute = match profile.recognised_ratio >= self.min_recognised {
+            true if profile.is_foreign => absolute.min(self.foreign.cutoff),
+            true => absolute,
+            false => self.unrecognised_cutoff,
+        };
+        Cutoff { absolute, ..self.dense_cutoff }
     }
 }

@@ -13,11 +13,12 @@ fn signals() -> impl Strategy<Value = Signals> {
 }
 
 fn profile() -> impl Strategy<Value = QueryProfile> {
-    (0.0_f32..=1.0, prop::option::of(-1.0_f32..=1.0), 0.0_f32..=1.0).prop_map(
-        |(function_word_ratio, phrase_similarity, recognised_ratio)| QueryProfile {
+    (0.0_f32..=1.0, prop::option::of(-1.0_f32..=1.0), 0.0_f32..=1.0, any::<bool>()).prop_map(
+        |(function_word_ratio, phrase_similarity, recognised_ratio, is_foreign)| QueryProfile {
             function_word_ratio,
             phrase_similarity,
             recognised_ratio,
+            is_foreign,
         },
     )
 }

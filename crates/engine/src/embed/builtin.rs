@@ -1,15 +1,17 @@
 //! The built-in model: loads its files, embedded in this program or from a folder, and checks that
 //! they fit together.
 
-use std::{borrow::Cow, cell::RefCell, collections::HashSet, fmt, path::Path};
+use std::{borrow::Cow, cell::RefCell, collections::HashSet, fmt, mem, path::Path};
 
 use serde::Deserialize;
 use thiserror::Error;
 
 use super::{
-    EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, StoredVector, Text, Vector,
+    EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, StoredVector, Text, TextLanguage,
+    Vector,
     deep::Deep,
     instant::{Instant, Rows},
+    multilingual::{Multilingual, fold, for_each_word},
     names::{Names, Thing},
     phrase_index::{PhraseIndex, PhraseMatch},
     wordpiece::{Pieces, WordPiece},
@@ -23,11 +25,18 @@ const WORDS: &str = "words.txt";
 const PHRASES: &str = "phrases.bin";
 /// The names of those products, by thing.
 const NAMES: &str = "names.tsv";
+/// The table for other languages.
+const MULTILINGUAL: &str = "multilingual.bin";
 /// The longest input that the deep encoder was trained for, in tokens.
 const MOST_TOKENS: usize = 512;
 
 /// Shorter entries of the vocabulary are letters and syllables as often as words.
 const TELLING_BYTES: usize = 3;
+
+/// How much a text must look like another language if a word of it is known in one but most are not,
+/// and if none is.
+const LIKELY_FOREIGN: f32 = 2.0;
+const SURELY_FOREIGN: f32 = 5.0;
 
 /// The files of a model.
 pub struct ModelFiles {
@@ -45,6 +54,8 @@ pub struct ModelFiles {
     pub instant: Cow<'static, [u8]>,
     /// `deep.onnx`
     pub deep: Cow<'static, [u8]>,
+    /// `multilingual.bin`; empty for a model of English texts alone.
+    pub multilingual: Cow<'static, [u8]>,
 }
 
 /// Why a model's files cannot be used.
@@ -108,6 +119,7 @@ impl ModelFiles {
             names: include_bytes!("../../../../models/names.tsv").into(),
             instant: include_bytes!("../../../../models/instant.bin").into(),
             deep: include_bytes!("../../../../models/deep.onnx").into(),
+            multilingual: include_bytes!("../../../../models/multilingual.bin").into(),
         }
     }
 
@@ -119,14 +131,17 @@ impl ModelFiles {
                 BrokenModel::new(path.display().to_string(), format!("cannot be read: {error}"))
             })
         };
+        // Folders of earlier versions have fewer files.
+        let read_if_there =
+            |name: &str| std::fs::read(folder.join(name)).unwrap_or_default().into();
         let manifest = read(MANIFEST)?;
         let names = Manifest::read(&manifest)?;
         Ok(Self {
             vocabulary: read(&names.vocab)?,
             words: read(WORDS)?,
             phrases: read(PHRASES)?,
-            // Folders of earlier versions have none.
-            names: std::fs::read(folder.join(NAMES)).unwrap_or_default().into(),
+            names: read_if_there(NAMES),
+            multilingual: read_if_there(MULTILINGUAL),
             instant: read(&names.instant.file)?,
             deep: read(&names.deep.file)?,
             manifest,
@@ -143,6 +158,7 @@ pub struct BuiltIn {
     phrases: PhraseIndex,
     names: Names,
     instant: Instant,
+    multilingual: Option<Multilingual>,
     transformer: Deep,
     instant_share: f32,
 }
@@ -187,6 +203,7 @@ impl BuiltIn {
         }
         let names = Names::new(files.names, phrases.targets());
         let names = names.map_err(|problem| BrokenModel::new(NAMES, problem))?;
+        let multilingual = multilingual(files.multilingual, manifest.dims)?;
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
         let transformer = Deep::new(files.deep, threads).map_err(broken_graph)?;
         let made = Self {
@@ -197,6 +214,7 @@ impl BuiltIn {
             phrases,
             names,
             instant,
+            multilingual,
             transformer,
             instant_share: manifest.deep.instant_share,
         };
@@ -213,25 +231,47 @@ impl BuiltIn {
         all.into_iter().map(u32::cast_signed).collect()
     }
 
+    /// The table for other languages, if the text is in one of them.
+    fn foreign_table(&self, text: Text<'_>, whole: &str) -> Option<&Multilingual> {
+        let table = self.multilingual.as_ref()?;
+        let is_foreign = match text {
+            Text::Request { language, .. } => language == TextLanguage::Other,
+            Text::Query(_) | Text::Product { .. } => table.foreignness(whole) > 0.0,
+        };
+        is_foreign.then_some(table)
+    }
+
     /// The instant encoding: the direction of a sum of table rows. A sum has no order, so the title
     /// gets half of the weight whatever follows it; it has no grammar either, so known function
     /// words are left out.
     fn instant_sum(&self, text: Text<'_>, whole: &str) -> Vec<f32> {
+        let foreign = self.foreign_table(text, whole);
+        let rows_of = |text| foreign.map_or_else(|| self.rows_of(text), |table| table.sum(text));
         if let Text::Request { words, .. } = text
             && !words.is_empty()
         {
-            return self.rows_of(words);
+            return rows_of(words);
         }
-        let mut sum = self.rows_of(whole);
+        let mut sum = rows_of(whole);
         if let Text::Product { title, description } = text
             && !description.is_empty()
         {
             make_unit(&mut sum);
-            let mut title = self.rows_of(title);
+            let mut title = rows_of(title);
             make_unit(&mut title);
             add(&mut sum, &title, 1.0);
         }
         sum
+    }
+
+    /// Whether the English encoders were trained on a lower-case word.
+    fn is_english(&self, word: &str) -> bool {
+        let is_whole = || {
+            word.len() >= TELLING_BYTES
+                && word.chars().all(char::is_alphanumeric)
+                && self.vocabulary.contains(word)
+        };
+        self.words.contains(word) || is_whole()
     }
 
     fn rows_of(&self, text: &str) -> Vec<f32> {
@@ -269,13 +309,34 @@ impl Embedder for BuiltIn {
         self.instant.dims()
     }
 
-    fn recognises(&self, word: &str) -> Option<bool> {
-        let is_whole = || {
-            word.len() >= TELLING_BYTES
-                && word.chars().all(char::is_alphanumeric)
-                && self.vocabulary.contains(word)
+    fn language_of(&self, text: &str) -> Option<TextLanguage> {
+        let Some(table) = &self.multilingual else { return Some(TextLanguage::English) };
+        let foreignness = table.foreignness(text);
+        let (mut english, mut foreign, mut unknown) = (0_u32, 0_u32, 0_u32);
+        for_each_word(text, |word| {
+            match (self.is_english(&fold(word)), table.knows(word)) {
+                (true, true) => {}
+                (true, false) => english += 1,
+                (false, true) => foreign += 1,
+                (false, false) => unknown += 1,
+            }
+            true
+        });
+        // Brands and typos look foreign too.
+        let needed = match foreign {
+            _ if foreign > english + unknown || english + unknown == 0 => 0.0,
+            1.. => LIKELY_FOREIGN,
+            0 => SURELY_FOREIGN,
         };
-        Some(self.words.contains(word) || is_whole())
+        match foreignness > needed {
+            true => Some(TextLanguage::Other),
+            false => (english > foreign).then_some(TextLanguage::English),
+        }
+    }
+
+    fn recognises(&self, word: &str, language: TextLanguage) -> Option<bool> {
+        let table = self.multilingual.as_ref().filter(|_| language == TextLanguage::Other);
+        Some(self.is_english(word) || table.is_some_and(|table| table.knows(word)))
     }
 
     fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch> {
@@ -287,8 +348,17 @@ impl Embedder for BuiltIn {
         phrases.things.iter().map(of).collect()
     }
 
-    fn word_vector(&self, word: &str) -> Option<StoredVector> {
-        let vector = Vector::normalized(self.rows_of(word)).filter(|vector| !vector.is_zero());
+    fn word_vector(&self, word: &str, language: Option<TextLanguage>) -> Option<StoredVector> {
+        let is_foreign = |table: &&Multilingual| match language {
+            Some(language) => language == TextLanguage::Other,
+            None => {
+                let looks_foreign = || table.foreignness(word) > SURELY_FOREIGN;
+                !self.is_english(word) && (table.knows(word) || looks_foreign())
+            }
+        };
+        let table = self.multilingual.as_ref().filter(is_foreign);
+        let sum = table.map_or_else(|| self.rows_of(word), |table| table.sum(word));
+        let vector = Vector::normalized(sum).filter(|vector| !vector.is_zero());
         vector.map(|vector| vector.stored())
     }
 
@@ -297,19 +367,49 @@ impl Embedder for BuiltIn {
         self.embedding(Encoder::Instant, sum).ok()
     }
 
+    /// The transformer reads English alone: the deep vector of a text in another language is its
+    /// instant vector.
     fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError> {
         let wholes: Vec<_> = texts.iter().map(|text| text.whole()).collect();
+        let all = || texts.iter().zip(&wholes);
+        let is_english: Vec<bool> =
+            all().map(|(text, whole)| self.foreign_table(*text, whole).is_none()).collect();
         let tokens: Vec<_> = BUFFERS.with_borrow_mut(|(pieces, _)| {
-            wholes.iter().map(|whole| self.tokens(whole, pieces)).collect()
+            let english = wholes.iter().zip(&is_english).filter(|(_, is_english)| **is_english);
+            english.map(|(whole, _)| self.tokens(whole, pieces)).collect()
         });
-        let mut vectors = self.transformer.run(&tokens, priority)?;
-        for ((vector, text), whole) in vectors.iter_mut().zip(texts).zip(&wholes) {
-            make_unit(vector);
-            let mut instant = self.instant_sum(*text, whole);
-            make_unit(&mut instant);
-            add(vector, &instant, self.instant_share);
+        let mut transformed = match tokens.is_empty() {
+            true => Vec::new(),
+            false => self.transformer.run(&tokens, priority)?,
         }
-        vectors.into_iter().map(|numbers| self.embedding(Encoder::Deep, numbers)).collect()
+        .into_iter();
+        let vectors = all().zip(&is_english).map(|((text, whole), is_english)| {
+            let mut vector = self.instant_sum(*text, whole);
+            if let Some(transformed) = is_english.then(|| transformed.next()).flatten() {
+                make_unit(&mut vector);
+                let instant = mem::replace(&mut vector, transformed);
+                make_unit(&mut vector);
+                add(&mut vector, &instant, self.instant_share);
+            }
+            self.embedding(Encoder::Deep, vector)
+        });
+        vectors.collect()
+    }
+}
+
+/// The table for other languages; a model may have none.
+fn multilingual(
+    bytes: Cow<'static, [u8]>,
+    dims: usize,
+) -> Result<Option<Multilingual>, BrokenModel> {
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let broken = |problem: String| BrokenModel::new(MULTILINGUAL, problem);
+    let table = Multilingual::new(bytes).map_err(|error| broken(error.to_string()))?;
+    match table.dims() == dims {
+        true => Ok(Some(table)),
+        false => Err(broken(format!("has {} dimensions instead of {dims}", table.dims()))),
     }
 }
 

@@ -18,7 +18,7 @@ const HEADER_BYTES: usize = 32;
 const FNV_OFFSET: u32 = 0x811C_9DC5;
 const FNV_PRIME: u32 = 0x0100_0193;
 /// An upper limit for the dimensions in a valid header.
-const MAX_DIMS: usize = 4096;
+pub(super) const MAX_DIMS: usize = 4096;
 
 /// The table.
 pub(super) struct Instant {
@@ -93,8 +93,8 @@ impl Instant {
         self.find_rows(vocabulary, &pieces.numbers, rows);
         let table = &self.bytes[HEADER_BYTES + 4 * self.scales.len()..];
         let mut sum = vec![0.0; self.dims];
-        let rows = Sum { table, scales: &self.scales, rows: &rows.numbers };
-        dispatch!(Level::new(), _ => rows.add_up(&mut sum));
+        let rows = || rows.numbers.iter().map(|row| (*row as usize, self.scales[*row as usize]));
+        dispatch!(Level::new(), _ => add_rows(table, rows(), &mut sum));
         sum
     }
 
@@ -142,26 +142,16 @@ impl Instant {
     }
 }
 
-/// Adds up rows. Compiled for several instruction sets, the widest of which is selected at run
-/// time; the order of additions is the same in all of them, and so is the sum.
-struct Sum<'a> {
-    table: &'a [u8],
-    scales: &'a [f32],
-    rows: &'a [u32],
-}
-
-impl Sum<'_> {
-    /// Plain code, which the compiler vectorises for each instruction set.
-    #[inline(always)]
-    fn add_up(self, sum: &mut [f32]) {
-        let dims = sum.len();
-        for row in self.rows {
-            let row = *row as usize;
-            let scale = self.scales[row];
-            let numbers = &self.table[row * dims..(row + 1) * dims];
-            for (sum, number) in sum.iter_mut().zip(numbers) {
-                *sum += scale * f32::from(number.cast_signed());
-            }
+/// Adds rows of a table, each times its scale, to `sum`. Plain code, which the compiler vectorises for
+/// each instruction set that [`dispatch`] compiles it for; the order of additions is the same in all
+/// of them, and so is the sum.
+#[inline(always)]
+pub(super) fn add_rows(table: &[u8], rows: impl Iterator<Item = (usize, f32)>, sum: &mut [f32]) {
+    let dims = sum.len();
+    for (row, scale) in rows {
+        let numbers = &table[row * dims..(row + 1) * dims];
+        for (sum, number) in sum.iter_mut().zip(numbers) {
+            *sum += scale * f32::from(number.cast_signed());
         }
     }
 }
@@ -174,7 +164,7 @@ impl Rows {
     }
 }
 
-fn read_u32(bytes: &[u8]) -> u32 {
+pub(super) fn read_u32(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 

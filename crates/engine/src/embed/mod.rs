@@ -11,6 +11,7 @@ mod builtin;
 mod circuit_breaker;
 mod deep;
 mod instant;
+mod multilingual;
 mod names;
 mod phrase_index;
 mod priority_pool;
@@ -93,6 +94,15 @@ pub struct Embedding {
     pub vector: Vector,
 }
 
+/// The language of a text, as far as models treat them differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextLanguage {
+    /// English, and everything of a model that does not tell languages apart.
+    English,
+    /// Any other language.
+    Other,
+}
+
 /// A text to be embedded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text<'a> {
@@ -104,6 +114,8 @@ pub enum Text<'a> {
         sentence: &'a str,
         /// The words about products.
         words: &'a str,
+        /// Its language. Models tell that of other texts by themselves.
+        language: TextLanguage,
     },
     /// A product. The title has more weight than the description.
     Product {
@@ -149,9 +161,13 @@ pub trait Embedder: Send + Sync {
     /// The dimension of the vectors.
     fn dims(&self) -> usize;
 
-    /// Whether the model was trained on this lower-case word; `None` if that is not known. Other
-    /// words are embedded by their spelling, which works for typos and not for nonsense.
-    fn recognises(&self, word: &str) -> Option<bool>;
+    /// The language of a query; `None` if its words belong to English as well as to others.
+    fn language_of(&self, query: &str) -> Option<TextLanguage>;
+
+    /// Whether the model was trained on this lower-case word of English, or of any language where
+    /// `language` is another; `None` if that is not known. Other words are embedded by their
+    /// spelling, which works for typos and not for nonsense.
+    fn recognises(&self, word: &str, language: TextLanguage) -> Option<bool>;
 
     /// What shoppers mean who use phrases similar to this query; `None` without a phrase index.
     fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch>;
@@ -159,9 +175,9 @@ pub trait Embedder: Send + Sync {
     /// The things that phrases stand for, with their names; none without a phrase index.
     fn things(&self, phrases: &PhraseMatch) -> Vec<Thing>;
 
-    /// The vector of a single lower-case word; `None` without an instant encoder, or if the model
-    /// knows nothing about the word.
-    fn word_vector(&self, word: &str) -> Option<StoredVector>;
+    /// The vector of a single lower-case word, in English where that is possible if its language is
+    /// not known; `None` without an instant encoder, or if the model knows nothing about the word.
+    fn word_vector(&self, word: &str, language: Option<TextLanguage>) -> Option<StoredVector>;
 
     /// The instant vector, without blocking; `None` without an instant encoder.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;

@@ -23,7 +23,7 @@ use ureq::{
 
 use super::{
     EmbedError, Embedder, Embedding, Encoder, MAX_CHARS, ModelId, PhraseMatch, Priority,
-    StoredVector, Text, Thing, Vector, circuit_breaker::CircuitBreaker,
+    StoredVector, Text, TextLanguage, Thing, Vector, circuit_breaker::CircuitBreaker,
 };
 use crate::{http_client, system::RandomSource};
 
@@ -227,7 +227,11 @@ impl Embedder for Remote {
         self.settings.dims
     }
 
-    fn recognises(&self, _word: &str) -> Option<bool> {
+    fn language_of(&self, _query: &str) -> Option<TextLanguage> {
+        Some(TextLanguage::English)
+    }
+
+    fn recognises(&self, _word: &str, _language: TextLanguage) -> Option<bool> {
         None
     }
 
@@ -239,7 +243,7 @@ impl Embedder for Remote {
         Vec::new()
     }
 
-    fn word_vector(&self, _word: &str) -> Option<StoredVector> {
+    fn word_vector(&self, _word: &str, _language: Option<TextLanguage>) -> Option<StoredVector> {
         None
     }
 

@@ -40,6 +40,7 @@ mod segment;
 mod snapshot;
 mod writer;
 
+pub(crate) use self::lexical::{function_words, language_by};
 #[cfg(test)]
 pub(crate) use self::reference::{category_facet, effective_value};
 pub use self::{

@@ -25,6 +25,7 @@ use super::{
     scoring::{self, Matches},
     segment::LiveSegment,
 };
+use crate::embed::TextLanguage;
 
 /// Identifies a snapshot among those of all shops of this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,6 +51,8 @@ pub struct Snapshot {
     visible: CorpusStats,
     /// The languages of all products, and of those that are not hidden, once they are needed.
     languages: [OnceLock<ShopLanguages>; 2],
+    /// The language of most of them, likewise.
+    main_languages: [OnceLock<TextLanguage>; 2],
 }
 
 impl Snapshot {
@@ -59,8 +62,9 @@ impl Snapshot {
             each.fold(CorpusStats::default(), CorpusStats::plus)
         };
         let (corpus, visible) = (sum(Visibility::All), sum(Visibility::VisibleOnly));
-        let languages = Default::default();
-        Self { id: SnapshotId::next(), seq, segments, corpus, visible, languages }
+        let (id, languages, main_languages) =
+            (SnapshotId::next(), Default::default(), Default::default());
+        Self { id, seq, segments, corpus, visible, languages, main_languages }
     }
 
     pub(super) fn segments(&self) -> &[LiveSegment] {
@@ -130,6 +134,12 @@ impl Snapshot {
     /// Whether any product visible contains a term, given as it is indexed.
     pub fn contains_term(&self, term: &str, visibility: Visibility) -> bool {
         lexical::is_known(&self.segments, visibility, term)
+    }
+
+    /// The language of most visible products.
+    pub fn language(&self, visibility: Visibility) -> TextLanguage {
+        let known = &self.main_languages[usize::from(visibility == Visibility::VisibleOnly)];
+        *known.get_or_init(|| lexical::language(&self.segments, visibility))
     }
 
     /// Calls `f` with the terms of the visible products. `is_word` tells words of the language.

@@ -11,6 +11,7 @@ use catalog::{
 
 use super::{Scored, SearchSource, StageTimer};
 use crate::{
+    embed::TextLanguage,
     index::{Plan, Snapshot},
     store::{SearchReads, StoreError},
 };
@@ -33,6 +34,10 @@ impl SearchSource for MemorySource<'_> {
 
     fn contains_word(&self, word: &str) -> bool {
         self.snapshot.contains_term(word, self.visibility())
+    }
+
+    fn language(&self) -> TextLanguage {
+        self.snapshot.language(self.visibility())
     }
 
     fn contains_key(&self, key: &str) -> bool {

@@ -17,7 +17,7 @@ use catalog::{
 
 use super::{
     SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer,
-    query_encoder::categories,
+    query_encoder::{QueryLanguage, categories},
 };
 use crate::{
     index::{Matches, Plan, QueryKind},
@@ -31,7 +31,7 @@ pub(crate) fn search(
     request: &SearchRequest,
 ) -> Result<SearchResults, StoreError> {
     let mut timer = StageTimer::start(request.time_limit);
-    let parsed = parse(source, context, request);
+    let (parsed, language) = parse(source, context, request);
     let filter = filter(request, &parsed);
     let mut plan = plan(source, request, &parsed);
     plan.filter = &filter;
@@ -45,7 +45,7 @@ pub(crate) fn search(
     let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
     let contains = |word: &str| source.contains_word(word);
     let encoded = match has_words {
-        true => context.encode(&parsed, &contains, &plan.tuning.fusion),
+        true => context.encode(&parsed, language, &contains, &plan.tuning.fusion),
         false => None,
     };
     plan.dense = encoded.as_ref().and_then(|encoded| encoded.dense_query());
@@ -130,29 +130,32 @@ fn key(request: &SearchRequest) -> Option<&str> {
     request.query.as_ref().map(|query| query.as_str().trim())
 }
 
-/// Parses the query, finds other forms of its words and corrects its spelling, all with the
-/// vocabulary of the source.
+/// Parses the query, tells its language, finds other forms of its words and corrects its spelling, all
+/// with the vocabulary of the source.
 fn parse(
     source: &dyn SearchSource,
     context: &SearchContext<'_>,
     request: &SearchRequest,
-) -> ParsedQuery {
+) -> (ParsedQuery, QueryLanguage) {
     let Some(query) = request.query.as_ref().map(QueryText::as_str) else {
-        return ParsedQuery::default();
+        return (ParsedQuery::default(), QueryLanguage::ENGLISH);
     };
     if key(request).is_some_and(|key| source.contains_key(key)) {
         // The words of a key are not conditions.
-        return ParseOptions::NOTHING.parse(query, &|_| false);
+        return (ParseOptions::NOTHING.parse(query, &|_| false), QueryLanguage::ENGLISH);
     }
     source.prefetch_text(query);
     let mut parsed = request.parse_options.parse(query, &|word| source.contains_word(word));
-    source.with_vocabulary(&|word| context.recognises(word), &mut |vocabulary| {
+    let language = context.language_of(&parsed, || source.language());
+    let is_word = |word: &str| context.recognises(word, language.text);
+    source.with_vocabulary(&is_word, &mut |vocabulary| {
         parsed.relate(vocabulary);
-        if request.parse_options.corrections {
+        // Correct words of another language are no misspelled words of the shop.
+        if request.parse_options.corrections && !language.is_translated {
             parsed.correct(query, vocabulary);
         }
     });
-    parsed
+    (parsed, language)
 }
 
 /// The rows of the hits. A write that committed after the source's state may have hidden a product,

@@ -19,7 +19,10 @@ use catalog::{
 
 use super::{Scored, SearchSource, StageTimer};
 use crate::{
-    index::{CandidateIndex, Entry, EntryVector, Matches, Plan, QueryKind},
+    embed::TextLanguage,
+    index::{
+        CandidateIndex, Entry, EntryVector, Matches, Plan, QueryKind, function_words, language_by,
+    },
     store::{
         StoreError,
         postgres_search::{
@@ -162,6 +165,11 @@ impl SearchSource for PostgresSource<'_, '_> {
 
     fn contains_word(&self, word: &str) -> bool {
         self.vocabulary.doc_freq(word) > 0
+    }
+
+    fn language(&self) -> TextLanguage {
+        self.vocabulary.prefetch(&function_words());
+        language_by(|word| self.vocabulary.doc_freq(word))
     }
 
     fn contains_key(&self, key: &str) -> bool {

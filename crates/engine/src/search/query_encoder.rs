@@ -13,15 +13,15 @@ use catalog::{
         attributes::{Attribute, QueryAttribute, is_lexicon_word},
         category::QueryCategories,
     },
-    query_parser::{ParsedQuery, TermLookup},
+    query_parser::{Language, ParsedQuery, TermLookup},
 };
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 
 use crate::{
     embed::{
-        Embedder, Embedding, Encoder, PhraseMatch, Priority, StoredVector, Text, Thing, ThingName,
-        Vector,
+        Embedder, Embedding, Encoder, PhraseMatch, Priority, StoredVector, Text, TextLanguage,
+        Thing, ThingName, Vector,
     },
     index::{DenseQuery, KindQuery, QueryVector, RerankQuery, WordVectors, head_term},
     inference::category_model,
@@ -45,6 +45,7 @@ pub(crate) struct EncodedQuery {
     things: Vec<Thing>,
     /// The encoder that made the vector.
     pub(crate) encoder: Encoder,
+    language: QueryLanguage,
     profile: QueryProfile,
 }
 
@@ -53,6 +54,18 @@ impl EncodedQuery {
     pub(crate) fn dense_query(&self) -> Option<DenseQuery> {
         Some(DenseQuery { vector: QueryVector::of(&self.vector)?, profile: self.profile })
     }
+}
+
+/// The language of a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueryLanguage {
+    pub(crate) text: TextLanguage,
+    /// Whether most products are in English and the query is not, so that only its meaning counts.
+    pub(crate) is_translated: bool,
+}
+
+impl QueryLanguage {
+    pub(crate) const ENGLISH: Self = Self { text: TextLanguage::English, is_translated: false };
 }
 
 /// Encodes queries with one model.
@@ -75,7 +88,7 @@ impl WordVectors for WordVectorCache {
         if let Some(known) = self.vectors.get(word) {
             return known;
         }
-        let vector = self.embedder.word_vector(word).map(Arc::new);
+        let vector = self.embedder.word_vector(word, None).map(Arc::new);
         self.vectors.insert(word.into(), vector.clone());
         vector
     }
@@ -105,10 +118,30 @@ impl<'a> SearchContext<'a> {
         1 + self.idle_threads
     }
 
+    /// The language of a query. Words that English shares with others are taken as those of the
+    /// language that its conditions are in, or else of the shop.
+    pub(crate) fn language_of(
+        &self,
+        parsed: &ParsedQuery,
+        shop_language: impl Fn() -> TextLanguage,
+    ) -> QueryLanguage {
+        let Some(encoder) = self.encoder else { return QueryLanguage::ENGLISH };
+        let of_words = encoder.embedder.language_of(&parsed.sentence);
+        let of_conditions = || match parsed.language? {
+            Language::English => None,
+            _ => Some(TextLanguage::Other),
+        };
+        match of_words.or_else(of_conditions).unwrap_or_else(&shop_language) {
+            TextLanguage::English => QueryLanguage::ENGLISH,
+            text => QueryLanguage { text, is_translated: shop_language() == TextLanguage::English },
+        }
+    }
+
     /// Whether a word is one of the language, as far as the model or the lexicon of attributes knows
     /// it.
-    pub(crate) fn recognises(&self, word: &str) -> bool {
-        let is_taught = |encoder: &QueryEncoder| encoder.embedder.recognises(word) == Some(true);
+    pub(crate) fn recognises(&self, word: &str, language: TextLanguage) -> bool {
+        let is_taught =
+            |encoder: &QueryEncoder| encoder.embedder.recognises(word, language) == Some(true);
         self.encoder.is_some_and(is_taught) || is_lexicon_word(word)
     }
 
@@ -117,11 +150,12 @@ impl<'a> SearchContext<'a> {
     pub(crate) fn encode(
         &self,
         parsed: &ParsedQuery,
+        language: QueryLanguage,
         knows: TermLookup,
         params: &FusionParams,
     ) -> Option<EncodedQuery> {
         let encoder = self.encoder?;
-        let encoded = encoder.encode(parsed, knows, params, self.load);
+        let encoded = encoder.encode(parsed, language, knows, params, self.load);
         let is_deep = encoded.as_ref().is_some_and(|encoded| encoded.encoder == Encoder::Deep);
         self.used_fallback.set(encoder.budget > 0 && !is_deep);
         encoded
@@ -139,7 +173,10 @@ impl<'a> SearchContext<'a> {
         let words = &encoder.words;
         let term_vectors = terms.terms().iter().map(|term| {
             let as_written = term.alternatives.first()?.words.join(" ");
-            words.word_vector(&as_written)
+            match encoded.language.text {
+                TextLanguage::English => words.word_vector(&as_written),
+                other => encoder.embedder.word_vector(&as_written, Some(other)).map(Arc::new),
+            }
         });
         let attributes = parsed.attributes.clone();
         Some(RerankQuery {
@@ -147,7 +184,10 @@ impl<'a> SearchContext<'a> {
             things: encoded.things.clone(),
             term_vectors: term_vectors.collect(),
             head: head_term(&parsed.sentence, terms),
-            categories: categories(parsed),
+            categories: match encoded.language.text {
+                TextLanguage::English => categories(parsed),
+                TextLanguage::Other => QueryCategories::default(),
+            },
             kind: encoder.kind(&parsed.sentence, &attributes, params),
             attributes,
             word_vectors: Some(words),
@@ -175,20 +215,26 @@ impl QueryEncoder {
     pub(crate) fn encode(
         &self,
         parsed: &ParsedQuery,
+        language: QueryLanguage,
         knows: TermLookup,
         params: &FusionParams,
         load: usize,
     ) -> Option<EncodedQuery> {
         let (sentence, words) = (&parsed.sentence, &parsed.residual);
-        let (embedding, phrase) = self.encoding(Text::Request { sentence, words }, load)?;
-        let profile = self.profile(parsed, knows, phrase.as_ref());
+        let text = Text::Request { sentence, words, language: language.text };
+        let (embedding, phrase) = self.encoding(text, load)?;
+        let mut profile = self.profile(parsed, language, knows, phrase.as_ref());
+        if let Some(similarity) = profile.phrase_similarity.as_mut().filter(|_| profile.is_foreign)
+        {
+            *similarity = (*similarity + params.foreign.phrase_similarity).min(1.0);
+        }
         let plain = embedding.vector;
         let vector = match &phrase {
             None => plain.clone(),
             Some(phrase) => interpolate(&plain, &phrase.target, params.interpolation(profile))?,
         };
         let things = phrase.map_or_else(Vec::new, |phrase| self.embedder.things(&phrase));
-        Some(EncodedQuery { vector, plain, things, encoder: embedding.encoder, profile })
+        Some(EncodedQuery { vector, plain, things, encoder: embedding.encoder, language, profile })
     }
 
     /// What a query asks for without its attributes. `None` if it asks for none, or for more than a
@@ -262,6 +308,7 @@ impl QueryEncoder {
     fn profile(
         &self,
         parsed: &ParsedQuery,
+        language: QueryLanguage,
         knows: TermLookup,
         phrase: Option<&PhraseMatch>,
     ) -> QueryProfile {
@@ -273,16 +320,22 @@ impl QueryEncoder {
         let words = as_written
             .flat_map(|variant| variant.words.iter())
             .filter(|word| !word.bytes().any(|byte| byte.is_ascii_digit()));
-        let (mut all, mut recognised) = (0.0, 0.0);
+        let (mut all, mut recognised, mut untranslated) = (0.0, 0.0, 0.0);
         for word in words {
             all += 1.0;
             // A model that cannot tell counts as one that was trained on the word.
-            let is_taught = |word: &str| self.embedder.recognises(word).unwrap_or(true);
+            let is_taught =
+                |word: &str| self.embedder.recognises(word, language.text).unwrap_or(true);
             let is_known = knows(word) || is_taught(word) || is_taught(&format!("{word}s"));
             recognised += f32::from(is_known);
+            untranslated += f32::from(!language.is_translated || !is_taught(word));
         }
+        // Words of another language say as little to English titles as function words do.
+        let telling = if all > 0.0 { untranslated / all } else { 1.0 };
+        let telling = telling * count(&parsed.residual) / sentence_words;
         QueryProfile {
-            function_word_ratio: (1.0 - count(&parsed.residual) / sentence_words).clamp(0.0, 1.0),
+            function_word_ratio: (1.0 - telling).clamp(0.0, 1.0),
+            is_foreign: language.text == TextLanguage::Other,
             phrase_similarity: phrase.map(|phrase| phrase.similarity),
             recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
         }
@@ -327,7 +380,7 @@ fn interpolate(from: &Vector, toward: &Vector, share: f32) -> Option<Vector> {
 
 fn cache_key(text: Text<'_>) -> String {
     match text {
-        Text::Request { sentence, words } => format!("{sentence}\n{words}"),
+        Text::Request { sentence, words, language } => format!("{sentence}\n{words}\n{language:?}"),
         other => other.whole().into_owned(),
     }
 }
@@ -373,7 +426,8 @@ mod tests {
     }
 
     fn encode(encoder: &QueryEncoder, query: &str, load: usize) -> Option<EncodedQuery> {
-        encoder.encode(&parse(query), &|word| word == "sofa", &FUSION_PARAMS, load)
+        let knows = |word: &str| word == "sofa";
+        encoder.encode(&parse(query), QueryLanguage::ENGLISH, &knows, &FUSION_PARAMS, load)
     }
 
     #[test]

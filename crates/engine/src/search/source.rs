@@ -12,6 +12,7 @@ use catalog::{
 
 use super::StageTimer;
 use crate::{
+    embed::TextLanguage,
     index::{Matches, Plan},
     store::StoreError,
 };
@@ -36,6 +37,9 @@ pub(crate) trait SearchSource {
     /// Whether a visible product contains a word, given as it is indexed. If the lookup fails,
     /// [`score`](Self::score) returns the error.
     fn contains_word(&self, word: &str) -> bool;
+
+    /// The language of most visible products.
+    fn language(&self) -> TextLanguage;
 
     /// Whether a visible product has this key.
     fn contains_key(&self, _key: &str) -> bool {

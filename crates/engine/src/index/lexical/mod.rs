@@ -21,9 +21,10 @@ use super::{
     segment::{DocId, LiveSegment, MAX_PRODUCTS, Postings},
 };
 
+pub(crate) use self::vocabulary::{function_words, language_by};
 pub(super) use self::{
     occurrences::{Occurrence, Place},
-    vocabulary::{is_known, languages, with_vocabulary},
+    vocabulary::{is_known, language, languages, with_vocabulary},
 };
 
 /// One score per product of a segment.

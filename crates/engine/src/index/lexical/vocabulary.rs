@@ -1,4 +1,5 @@
-//! The vocabulary of a shop, for spelling correction: the terms of the visible products.
+//! The vocabulary of a shop, for spelling correction and the language: the terms of the visible
+//! products.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +11,12 @@ use catalog::{
     word_forms::ShopLanguages,
 };
 
-use crate::index::{
-    bits::{BLOCK, BitSet},
-    segment::{LiveSegment, Postings},
+use crate::{
+    embed::TextLanguage,
+    index::{
+        bits::{BLOCK, BitSet},
+        segment::{LiveSegment, Postings},
+    },
 };
 
 /// The greatest edit distance of a correction.
@@ -21,6 +25,14 @@ const MAX_EDITS: u32 = 2;
 const MAX_COMPLETIONS: usize = 200;
 /// The most terms with a common suffix that are considered, likewise.
 const MAX_WITH_SUFFIX: usize = 1000;
+
+/// The most frequent words of English texts, as they are indexed.
+const ENGLISH_FUNCTION_WORDS: [&str; 5] = ["the", "and", "with", "for", "of"];
+/// The most frequent words, or characters, of texts in other languages.
+const FOREIGN_FUNCTION_WORDS: [&str; 26] = [
+    "de", "la", "und", "mit", "di", "con", "e", "van", "met", "do", "z", "na", "och", "med", "og",
+    "ve", "ile", "ja", "es", "и", "και", "の", "ン", "的", "色", "스",
+];
 
 /// Calls `f` with the terms of the visible products. Neither other products nor the division into
 /// segments make a difference.
@@ -79,6 +91,26 @@ fn doc_freq(segments: &[LiveSegment], visibility: Visibility, term: &str) -> u64
         Some(live.count_visible(postings, visibility) as u64)
     });
     seen.sum()
+}
+
+/// The language of most visible products.
+pub(in crate::index) fn language(segments: &[LiveSegment], visibility: Visibility) -> TextLanguage {
+    language_by(|word| doc_freq(segments, visibility, word))
+}
+
+/// The language of most products, given how many contain each of the [`function_words`].
+pub(crate) fn language_by(doc_freq: impl Fn(&str) -> u64) -> TextLanguage {
+    let most = |words: &[&str]| words.iter().map(|word| doc_freq(word)).max().unwrap_or(0);
+    match most(&FOREIGN_FUNCTION_WORDS) > most(&ENGLISH_FUNCTION_WORDS) {
+        true => TextLanguage::Other,
+        false => TextLanguage::English,
+    }
+}
+
+/// The words that tell the language of a shop.
+pub(crate) fn function_words() -> Vec<String> {
+    let words = ENGLISH_FUNCTION_WORDS.iter().chain(&FOREIGN_FUNCTION_WORDS);
+    words.map(|word| (*word).to_owned()).collect()
 }
 
 /// Terms of visible products within a small edit distance; may contain duplicates.
@@ -147,4 +179,22 @@ fn co_doc_freq(
         };
     }
     count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn function_words_tell_the_language_of_a_shop() {
+        let shop = |words: &'static [(&str, u64)]| {
+            language_by(move |word| {
+                words.iter().find(|(known, _)| *known == word).map_or(0, |(_, products)| *products)
+            })
+        };
+        assert_eq!(shop(&[]), TextLanguage::English);
+        assert_eq!(shop(&[("with", 90), ("de", 20), ("la", 80)]), TextLanguage::English);
+        assert_eq!(shop(&[("mit", 115), ("for", 3)]), TextLanguage::Other);
+        assert_eq!(shop(&[("ン", 40)]), TextLanguage::Other);
+    }
 }
