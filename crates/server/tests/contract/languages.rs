@@ -24,7 +24,8 @@ fn check(client: &Client, query: &str, found: &[&str], not_found: &[&str]) {
     let (titles, understood) = search(client, query);
     let mut first: Vec<&str> = titles.iter().take(found.len()).map(String::as_str).collect();
     let mut expected = found.to_vec();
-    (first.sort_unstable(), expected.sort_unstable());
+    first.sort_unstable();
+    expected.sort_unstable();
     assert_eq!(first, expected, "{query}: {titles:?}");
     assert!(!titles.iter().any(|title| not_found.contains(&&**title)), "{query}: {titles:?}");
     assert_eq!(understood["corrections"], json!([]), "{query}");
