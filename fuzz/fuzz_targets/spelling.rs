@@ -1,4 +1,5 @@
-//! Correcting a query never panics, splits no character and reports every change. The first line of
+//! Correcting a query and finding other forms of its words never panics, splits no character and
+//! reports every change. The first line of
 //! the input is the vocabulary of the shop, the rest is the query.
 #![no_main]
 
@@ -8,6 +9,7 @@ use catalog::{
     analysis::for_each_word,
     query_parser::ParseOptions,
     spelling::{Vocabulary, correct},
+    word_forms::ShopLanguages,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -19,14 +21,22 @@ fuzz_target!(|text: &str| {
         let count = products.entry(word.to_owned()).or_default();
         *count = *count * 8 + 1;
     });
+    let num_docs = products.values().copied().max().unwrap_or(0).max(1);
+    let doc_freq = |word: &str| products.get(word).copied().unwrap_or(0);
     let vocabulary = Vocabulary {
-        num_docs: products.values().copied().max().unwrap_or(0).max(1),
+        num_docs,
+        languages: &|| ShopLanguages::of(num_docs, doc_freq),
+        is_foreign_word: &|word| word.len() % 7 == 0,
         is_dictionary_word: &|word| word.len() % 5 == 0,
         prefetch: &|_| {},
-        doc_freq: &|word| products.get(word).copied().unwrap_or(0),
+        doc_freq: &doc_freq,
         near: &|_, found| products.keys().for_each(|word| found(word)),
         with_prefix: &|start, found| {
             products.keys().filter(|word| word.starts_with(start)).for_each(|word| found(word));
+        },
+        with_suffix: &|ends, found| {
+            let ends_so = |word: &&String| ends.iter().any(|end| word.ends_with(end));
+            products.keys().filter(ends_so).for_each(|word| found(word));
         },
         co_doc_freq: &|word, others| others.iter().map(|_| (word.len() % 3) as u64).sum(),
     };
@@ -44,6 +54,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(corrected.text, expected);
 
     let mut parsed = ParseOptions::default().parse(query, &|word| products.contains_key(word));
+    parsed.relate(&vocabulary);
     parsed.correct(query, &vocabulary);
     for correction in &parsed.corrections {
         assert!(query.get(correction.span.clone()).is_some(), "{correction:?}");
