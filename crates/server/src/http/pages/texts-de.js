@@ -17,7 +17,7 @@ export default {
     "etwas Warmes für den Hals unter 40 Dollar",
     "Geschenk für Kaffeeliebhaber",
     "bequemes Sofa unter 900 Dollar",
-    "wasserdichte Jacke bis 150 Dollar",
+    "warme Winterjacke unter 200 Dollar",
     "Kekse ohne Gluten",
   ],
   "intro.example-priced": "{words} unter {price}",

@@ -14,10 +14,10 @@ export default {
   "intro.title": "Búscalo con tus propias palabras",
   "intro.lead": "Para qué es, cuánto puede costar, qué no debe ser. Por ejemplo:",
   "intro.examples": [
-    "algo calentito para el cuello por menos de 40 dólares",
+    "bufanda de lana por menos de 40 dólares",
     "un regalo para un amante del café",
     "sofá cómodo por menos de 900 dólares",
-    "chaqueta impermeable, hasta 150 dólares",
+    "chaqueta de invierno por menos de 200 dólares",
     "galletas sin gluten",
   ],
   "intro.example-priced": "{words} por menos de {price}",

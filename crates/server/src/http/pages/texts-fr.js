@@ -18,7 +18,7 @@ export default {
     "quelque chose de chaud pour le cou à moins de 40 dollars",
     "un cadeau pour un amateur de café",
     "canapé confortable à moins de 900 dollars",
-    "veste imperméable jusqu’à 150 dollars",
+    "veste d’hiver à moins de 200 dollars",
     "biscuits sans gluten",
   ],
   "intro.example-priced": "{words} à moins de {price}",
