@@ -1,6 +1,6 @@
 //! Correcting a query and finding other forms of its words never panics, splits no character and
-//! reports every change. The first line of
-//! the input is the vocabulary of the shop, the rest is the query.
+//! reports every change. The first line of the input is the vocabulary of the shop, the rest is the
+//! query.
 #![no_main]
 
 use std::collections::BTreeMap;

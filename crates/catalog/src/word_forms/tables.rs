@@ -90,7 +90,8 @@ tables!(
     "tr" None,
 );
 
-/// Shorter stems have too many words, unless the endings are long, as in *rood*, *rode*. A Korean or katakana character stands for a syllable.
+/// Shorter stems have too many words, unless the endings are long, as in *rood*, *rode*. A Korean or
+/// katakana character stands for a syllable.
 const MIN_STEM: usize = 3;
 const MIN_SYLLABLES: usize = 2;
 

@@ -342,7 +342,6 @@ impl QueryEncoder {
     }
 }
 
-/// A query without the words of its attributes.
 /// The categories that a query may mean: "navy armchair" is an armchair. None if its attributes are
 /// not to be read.
 pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
@@ -359,6 +358,7 @@ fn changes_kind(attribute: &QueryAttribute) -> bool {
     attribute.attribute == Attribute::Audience
 }
 
+/// A query without the words of its attributes.
 fn without<'a>(sentence: &str, attributes: impl Iterator<Item = &'a QueryAttribute>) -> String {
     let mut rest = String::with_capacity(sentence.len());
     let mut at = 0;

@@ -2,8 +2,8 @@
 //!
 //! Rows are created in small transactions. From the first of them on, every write to the shop
 //! maintains its search rows. Progress is stored with the shop, so any node can continue. Rows that
-//! an earlier version of the inference or of the text analysis made are made again in the same way, while the shop is
-//! searched with them.
+//! an earlier version of the inference or of the text analysis made are made again in the same way,
+//! while the shop is searched with them.
 
 use catalog::product::{Product, ShopId};
 
