@@ -26,6 +26,8 @@ pub struct QueryEvidence {
     pub agreement: f32,
     /// The share of the query's information that the title of the best lexical match contains.
     pub title_coverage: f32,
+    /// Whether it is in another language than English.
+    pub is_foreign: bool,
 }
 
 impl QueryEvidence {
@@ -127,6 +129,7 @@ pub struct Reranker<'a> {
     params: &'a RerankParams,
     semantic_weight: f32,
     scale: f32,
+    is_foreign: bool,
 }
 
 /// What each part of the evidence adds to a score.
@@ -172,7 +175,7 @@ impl<'a> Reranker<'a> {
             + params.names
             + semantic_weight * (1.0 + params.semantic_soft_coverage + params.semantic_names)
             + (1.0 + semantic_weight) * params.attributes.color;
-        Self { params, semantic_weight, scale: most.recip() }
+        Self { params, semantic_weight, scale: most.recip(), is_foreign: query.is_foreign }
     }
 
     /// How much the meaning of the query counts beside its words.
@@ -233,7 +236,8 @@ impl<'a> Reranker<'a> {
     /// more the meaning of a query counts, the higher: similarities are never near 0.
     pub fn relative_cutoff(&self) -> f32 {
         let share = self.semantic_weight / (1.0 + self.semantic_weight);
-        let RelativeCutoff { literal, semantic } = self.params.cutoff;
+        let RelativeCutoff { literal, semantic, foreign } = self.params.cutoff;
+        let semantic = if self.is_foreign { foreign } else { semantic };
         literal + share * (semantic - literal)
     }
 

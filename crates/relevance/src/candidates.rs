@@ -29,7 +29,7 @@ struct Details {
 
 /// The parameters of the search that finds all candidates: nothing is cut off.
 pub(crate) fn without_cutoff(mut tuning: Tuning) -> Tuning {
-    tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0 };
+    tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0, foreign: 0.0 };
     tuning
 }
 

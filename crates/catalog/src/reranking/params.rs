@@ -44,6 +44,9 @@ pub struct RelativeCutoff {
     pub literal: f32,
     /// Where it counts everything.
     pub semantic: f32,
+    /// Instead of `semantic` for a query in another language than English: its similarities are less
+    /// exact.
+    pub foreign: f32,
 }
 
 /// How products are preferred that have every attribute asked for and are of the right kind.
@@ -111,5 +114,5 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
     },
     preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.4, stated: 0.4 },
     category: 0.1,
-    cutoff: RelativeCutoff { literal: 0.5, semantic: 0.71 },
+    cutoff: RelativeCutoff { literal: 0.5, semantic: 0.71, foreign: 0.55 },
 };

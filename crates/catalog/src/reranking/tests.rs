@@ -6,6 +6,7 @@ const QUERY: QueryEvidence = QueryEvidence {
     phrase_similarity: 0.85,
     agreement: 0.8,
     title_coverage: 0.7,
+    is_foreign: false,
 };
 
 const PRODUCT: Evidence = Evidence {
@@ -77,7 +78,9 @@ fn meaning_counts_more_in_sentences_and_less_where_titles_say_every_word() {
     assert!(weight(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > weight(QUERY));
     assert!(weight(QueryEvidence { title_coverage: 1.0, ..QUERY }) < weight(QUERY));
     let cutoff = |query| Reranker::new(&RERANK_PARAMS, &query).relative_cutoff();
-    assert!(cutoff(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > cutoff(QUERY));
+    let sentence = QueryEvidence { function_word_ratio: 0.5, ..QUERY };
+    assert!(cutoff(sentence) > cutoff(QUERY));
+    assert!(cutoff(QueryEvidence { is_foreign: true, ..sentence }) < cutoff(sentence));
 }
 
 #[test]

@@ -118,19 +118,20 @@ impl<'a> SearchContext<'a> {
         1 + self.idle_threads
     }
 
-    /// The language of a query. Words that English shares with others are taken as those of the
-    /// language that its conditions are in, or else of the shop.
+    /// The language of a query. One with conditions in English is English. Words that English shares
+    /// with others are taken as those of the language that its conditions are in, or else of the shop.
     pub(crate) fn language_of(
         &self,
         parsed: &ParsedQuery,
         shop_language: impl Fn() -> TextLanguage,
     ) -> QueryLanguage {
         let Some(encoder) = self.encoder else { return QueryLanguage::ENGLISH };
+        if parsed.language == Some(Language::English) {
+            // A misspelled word may be one of another language: "linnen sofa under $900".
+            return QueryLanguage::ENGLISH;
+        }
         let of_words = encoder.embedder.language_of(&parsed.sentence);
-        let of_conditions = || match parsed.language? {
-            Language::English => None,
-            _ => Some(TextLanguage::Other),
-        };
+        let of_conditions = || parsed.language.map(|_| TextLanguage::Other);
         match of_words.or_else(of_conditions).unwrap_or_else(&shop_language) {
             TextLanguage::English => QueryLanguage::ENGLISH,
             text => QueryLanguage { text, is_translated: shop_language() == TextLanguage::English },

@@ -243,6 +243,7 @@ impl EvidenceReader<'_> {
             phrase_similarity: fusion.lexical_weight.phrase_similarity_of(profile),
             agreement: if by_meaning > 0.0 { (by_words / by_meaning).max(0.0) } else { 1.0 },
             title_coverage,
+            is_foreign: profile.is_foreign,
         }
     }
 }

@@ -177,7 +177,7 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     let fusion = &mut plan.tuning.fusion;
     (fusion.lexical_cutoff, fusion.dense_cutoff) = (nothing, nothing);
     (fusion.candidate_lexical_cutoff, fusion.candidate_dense_cutoff) = (nothing, nothing);
-    plan.tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0 };
+    plan.tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0, foreign: 0.0 };
     let rerank = plan.rerank.as_mut().expect("there is a second stage");
     rerank.categories = category_model().infer_query("shirt");
     let (attributes, categories) = (rerank.attributes.clone(), rerank.categories.clone());
