@@ -114,5 +114,5 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
     },
     preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.4, stated: 0.4 },
     category: 0.1,
-    cutoff: RelativeCutoff { literal: 0.5, semantic: 0.71, foreign: 0.55 },
+    cutoff: RelativeCutoff { literal: 0.5, semantic: 0.71, foreign: 0.66 },
 };

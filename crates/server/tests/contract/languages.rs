@@ -112,3 +112,27 @@ fn a_foreign_word_is_not_corrected_to_an_english_one() {
     }
     assert_eq!(search(&client, "lapm").1["corrections"][0]["to"], "lamp");
 }
+
+#[test]
+fn a_query_finds_products_in_another_language() {
+    let shoes = ["Ballet flats, red", "Running shoes, red"];
+    let others = ["Matte lipstick, ruby red", "Red wine glasses, set of 6", "Grey wool sofa"];
+    let (_shop, client) = shop_of(&[&shoes[..], &others[..]].concat());
+    for query in ["chaussures rouges", "rote Schuhe", "赤い靴", "красные туфли"] {
+        check(&client, query, &shoes, &["Grey wool sofa"]);
+    }
+    // Words of no language find nothing.
+    for query in ["asdfgh qwrtz", "ыфвапр"] {
+        assert_eq!(search(&client, query).0, Vec::<String>::new(), "{query}");
+    }
+
+    let german = ["Laufschuhe für Damen, rot", "Esstisch aus Eiche", "Wollpullover mit Kragen"];
+    let (_shop, client) = shop_of(&german);
+    for (query, at) in [("running shoes", 0), ("dining table", 1), ("jersey de lana", 2)] {
+        assert_eq!(
+            search(&client, query).0.first().map(String::as_str),
+            Some(german[at]),
+            "{query}"
+        );
+    }
+}
