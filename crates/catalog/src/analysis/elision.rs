@@ -17,9 +17,8 @@ pub(super) fn without_elisions(text: &str) -> Cow<'_, str> {
     let mut from = 0;
     for (at, apostrophe) in text.match_indices(APOSTROPHES) {
         let after = at + apostrophe.len();
-        let follows = text[after..].chars().next();
         if let Some(start) = elided_before(text, at)
-            && follows.is_some_and(char::is_lowercase)
+            && is_word(&text[after..])
         {
             kept.push_str(&text[from..start]);
             kept.push(' ');
@@ -38,13 +37,27 @@ pub(crate) fn after_elision(form: &str) -> Option<&str> {
     (is_elided(before) && after.starts_with(char::is_alphabetic)).then_some(after)
 }
 
-/// The start of the elided word that ends at an offset.
+/// The start of the elided word that ends at an offset. It stands alone: it is neither joined to
+/// another word nor the unit of a number.
 fn elided_before(text: &str, end: usize) -> Option<usize> {
     let bytes = &text.as_bytes()[..end];
     let letters = bytes.iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
-    let start = end - letters;
-    let is_whole = !text[..start].chars().next_back().is_some_and(super::is_word_char);
-    (is_whole && is_elided(&text[start..end])).then_some(start)
+    let before = &text[..end - letters];
+    let is_alone = before.chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
+    let is_unit = before.trim_end().chars().next_back().is_some_and(char::is_numeric);
+    (is_alone && !is_unit && is_elided(&text[before.len()..end])).then_some(before.len())
+}
+
+/// Whether a text begins with a word in Latin letters, the first in lower case, that is not joined to
+/// another.
+fn is_word(text: &str) -> bool {
+    let is_latin =
+        |c: char| c.is_alphabetic() && matches!(c, ..'\u{250}' | '\u{1E00}'..='\u{1EFF}');
+    let end = text.find(|c| !is_latin(c)).unwrap_or(text.len());
+    let ends = text[end..].chars().next();
+    text.starts_with(char::is_lowercase)
+        && end > 0
+        && ends.is_none_or(|c| c.is_whitespace() || ",.;:!?)".contains(c))
 }
 
 fn is_elided(word: &str) -> bool {
@@ -64,6 +77,7 @@ mod tests {
             ("L'Oréal, D'Addario, HUILE D'OLIVE", "L'Oréal, D'Addario, HUILE D'OLIVE"),
             ("Men's o'clock don't aujourd'hui", "Men's o'clock don't aujourd'hui"),
             ("d'", "d'"),
+            ("a&l'a l'a-b 5 l'eau", "a&l'a l'a-b 5 l'eau"),
         ] {
             assert_eq!(without_elisions(text), expected);
         }
