@@ -10,6 +10,7 @@
 mod builtin;
 mod circuit_breaker;
 mod deep;
+mod fnv;
 mod instant;
 mod multilingual;
 mod names;

@@ -11,15 +11,16 @@ use fearless_simd::{Level, dispatch};
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
-use super::instant::{MAX_DIMS, add_rows, read_u32};
+use super::{
+    fnv,
+    instant::{MAX_DIMS, add_rows, read_u32},
+};
 
 const MAGIC: &[u8; 8] = b"SKMULT01";
 /// Eight integers and two floats follow the magic bytes.
 const HEADER_BYTES: usize = MAGIC.len() + 10 * 4;
 /// A scale and a vote.
 const BYTES_BESIDE_ROW: usize = 2 + 1;
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0100_0000_01b3;
 /// Only this many rows of a text count.
 const MAX_ROWS: usize = 2048;
 /// The first words of a text vote on its language, until they have this many rows.
@@ -135,7 +136,7 @@ impl Multilingual {
         if starts_dense(word) {
             return true;
         }
-        let hashed = fnv1a(fold(word).as_bytes());
+        let hashed = fnv::hash(fnv::OFFSET, fold(word).as_bytes());
         let filter = &self.bytes[self.bytes.len() - self.filter_bits as usize / 8..];
         (0..self.probes).all(|probe| {
             let step = (hashed >> 32) as u32 | 1;
@@ -193,7 +194,7 @@ impl Multilingual {
     }
 
     fn row(&self, ngram: &[u8]) -> u32 {
-        let hashed = fnv1a(ngram);
+        let hashed = fnv::hash(fnv::OFFSET, ngram);
         ((hashed >> 32) as u32 ^ hashed as u32) % self.rows as u32
     }
 }
@@ -221,10 +222,6 @@ fn split(normalised: impl Iterator<Item = char>, mut read: impl FnMut(&str) -> b
             word.push(letter);
         }
     }
-}
-
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(FNV_OFFSET, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 
 fn starts_dense(word: &str) -> bool {

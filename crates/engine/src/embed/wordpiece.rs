@@ -10,13 +10,12 @@ use std::borrow::Cow;
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::char::decompose_canonical;
 
+use super::fnv;
+
 /// Words with more characters than this are unknown.
 const MAX_WORD_CHARS: usize = 100;
 /// The prefix of a piece that continues a word.
 const CONTINUES: &str = "##";
-
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 /// The bits of a slot with a piece's number plus one; the other bits hold part of its hash.
 const NUMBER_BITS: u32 = 20;
@@ -74,7 +73,7 @@ impl WordPiece {
             made.insert(number);
         }
         let special = |name: &'static str| {
-            made.find(name.as_bytes(), 0, hash(FNV_OFFSET, name.as_bytes()))
+            made.find(name.as_bytes(), 0, fnv::hash(fnv::OFFSET, name.as_bytes()))
                 .ok_or(BadVocabulary::Missing(name))
         };
         (made.unknown, made.first, made.last) =
@@ -89,7 +88,7 @@ impl WordPiece {
 
     /// Whether a normalised word is a single piece.
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.find(word.as_bytes(), 0, hash(FNV_OFFSET, word.as_bytes())).is_some()
+        self.find(word.as_bytes(), 0, fnv::hash(fnv::OFFSET, word.as_bytes())).is_some()
     }
 
     /// The piece for words that cannot be split into pieces.
@@ -181,7 +180,8 @@ impl WordPiece {
             start = word.len();
         }
         while start < word.len() {
-            let from = if start == 0 { FNV_OFFSET } else { hash(FNV_OFFSET, CONTINUES.as_bytes()) };
+            let from =
+                if start == 0 { fnv::OFFSET } else { fnv::hash(fnv::OFFSET, CONTINUES.as_bytes()) };
             let marks = if start == 0 { 0 } else { CONTINUES.len() };
             let mut state = from;
             let mut at = start;
@@ -190,7 +190,7 @@ impl WordPiece {
                 if *end - start + marks > self.longest_piece {
                     break;
                 }
-                state = hash(state, &word[at..*end]);
+                state = fnv::hash(state, &word[at..*end]);
                 *hashed = state;
                 at = *end;
                 reach += 1;
@@ -233,7 +233,7 @@ impl WordPiece {
     /// Inserts a piece into the table; of equal ones the last wins.
     fn insert(&mut self, number: u32) {
         let piece = self.piece(number).as_bytes();
-        let (length, hashed) = (piece.len(), hash(FNV_OFFSET, piece));
+        let (length, hashed) = (piece.len(), fnv::hash(fnv::OFFSET, piece));
         let wrap = self.slots.len() - 1;
         let mut at = hashed as usize & wrap;
         while self.slots[at] != 0
@@ -270,10 +270,6 @@ impl Pieces {
         self.ends.clear();
         self.chars = 0;
     }
-}
-
-fn hash(state: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(state, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(FNV_PRIME))
 }
 
 /// The part of the hash that tells most other pieces apart without comparing their spelling.
