@@ -116,6 +116,11 @@ impl ParsedQuery {
         self.forms = WordForms::of(&self.residual, self.language, vocabulary);
     }
 
+    /// Whether the shop has other forms of a term, by [`Self::relate`].
+    pub fn has_forms(&self, term: &str) -> bool {
+        self.forms.has(term)
+    }
+
     /// Corrects the residual and the excluded words with the shop's vocabulary. `query` is the
     /// text that was parsed.
     pub fn correct(&mut self, query: &str, vocabulary: &Vocabulary<'_>) {

@@ -43,7 +43,7 @@ pub(crate) fn search(
 
     // A query of punctuation or pictures has no words and gets no vector.
     let has_words = matches!(&plan.kind, QueryKind::Terms(words) if !words.is_empty());
-    let contains = |word: &str| source.contains_word(word);
+    let contains = |word: &str| source.contains_word(word) || parsed.has_forms(word);
     let encoded = match has_words {
         true => context.encode(&parsed, language, &contains, &plan.tuning.fusion),
         false => None,

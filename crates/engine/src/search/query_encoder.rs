@@ -329,9 +329,12 @@ impl QueryEncoder {
                 |word: &str| self.embedder.recognises(word, language.text).unwrap_or(true);
             let is_known = knows(word) || is_taught(word) || is_taught(&format!("{word}s"));
             recognised += f32::from(is_known);
-            untranslated += f32::from(!language.is_translated || !is_taught(word));
+            let is_english = || self.embedder.recognises(word, TextLanguage::English) == Some(true);
+            let is_said = || knows(word) && !is_english();
+            untranslated += f32::from(!language.is_translated || !is_taught(word) || is_said());
         }
-        // Words of another language say as little to English titles as function words do.
+        // Words of another language say as little to English titles as function words do, unless
+        // some titles say them.
         let telling = if all > 0.0 { untranslated / all } else { 1.0 };
         let telling = telling * count(&parsed.residual) / sentence_words;
         QueryProfile {
