@@ -191,14 +191,23 @@ impl<'a> Reranker<'a> {
     }
 
     /// Which candidates are relevant. One that is `certain`, since its title or its key is the query,
-    /// always is, and says nothing about how good the others could be.
+    /// always is, and says nothing about how good the others could be. One of the right kind that
+    /// agrees with every attribute is, too.
     pub fn are_relevant(&self, evidence: &[Evidence], certain: &[bool]) -> Vec<bool> {
         let score = |evidence: &Evidence| self.contributions(evidence).without_preference();
         let scores: Vec<f32> = evidence.iter().map(score).collect();
         let others = scores.iter().zip(certain).filter(|(_, certain)| !**certain);
         let best = others.map(|(score, _)| *score).fold(0.0, f32::max);
         let cutoff = self.relative_cutoff() * best;
-        scores.iter().zip(certain).map(|(score, certain)| *score >= cutoff || *certain).collect()
+        let each = evidence.iter().zip(scores).zip(certain);
+        let is_relevant = |((evidence, score), certain): ((&Evidence, f32), &bool)| {
+            score >= cutoff || *certain || self.is_preferred(evidence)
+        };
+        each.map(is_relevant).collect()
+    }
+
+    fn is_preferred(&self, evidence: &Evidence) -> bool {
+        evidence.kind.is_some_and(|kind| kind.is_preferred(&self.params.preference))
     }
 
     /// The parts of a product's score.
@@ -224,7 +233,7 @@ impl<'a> Reranker<'a> {
     fn preference(&self, evidence: &Evidence) -> f32 {
         let params = &self.params.preference;
         let of_kind = match evidence.kind {
-            Some(kind) if kind.is_preferred(params) => {
+            Some(kind) if self.is_preferred(evidence) => {
                 params.base + params.kind * (kind.nearness + kind.named + 0.5 * kind.own_words)
             }
             _ => 0.0,

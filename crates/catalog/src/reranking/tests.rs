@@ -73,6 +73,19 @@ fn only_the_right_kind_with_every_attribute_is_preferred() {
 }
 
 #[test]
+fn what_is_far_below_the_best_is_irrelevant_unless_it_is_preferred() {
+    let poor =
+        Evidence { lexical: 0.0, similarity: 0.1, soft_coverage: 0.0, names: 0.0, ..PRODUCT };
+    let poor = Evidence { phrase_similarity: 0.1, category: 0.0, ..poor };
+    let kind = KindEvidence { nearness: 1.0, named: 1.0, own_words: 1.0, agreement: 1.0 };
+    let preferred = Evidence { kind: Some(kind), ..poor };
+    let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
+    let relevant =
+        reranker.are_relevant(&[PRODUCT, poor, preferred, poor], &[false, false, false, true]);
+    assert_eq!(relevant, [true, false, true, true]);
+}
+
+#[test]
 fn meaning_counts_more_in_sentences_and_less_where_titles_say_every_word() {
     let weight = |query: QueryEvidence| query.semantic_weight(&RERANK_PARAMS.semantic_weight);
     assert!(weight(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > weight(QUERY));
