@@ -20,6 +20,11 @@ impl BitSet {
         bits
     }
 
+    /// These blocks, in order.
+    pub(in crate::index) fn from_blocks(blocks: impl Iterator<Item = u64>) -> Self {
+        Self(blocks.collect())
+    }
+
     /// `len` bits, all on.
     pub(in crate::index) fn full(len: usize) -> Self {
         Self::from_flags(std::iter::repeat_n(true, len))

@@ -14,7 +14,7 @@
 //! | `lexical/` | BM25F over the postings, bigrams, vocabulary for spelling correction |
 //! | `filter/` | visibility, price, attribute and negation filters |
 //! | `reranking/` | the second stage: words by meaning, names of things, attributes |
-//! | `scoring/` | candidate scan, pruning, rescoring, top hits, facets, similar products |
+//! | `scoring/` | candidate scan, pruning, second stage, top hits, facets, similar products |
 //! | `writer/` | applying changes, background merges, bulk building |
 //!
 //! Architecture invariants:

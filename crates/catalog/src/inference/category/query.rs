@@ -1,5 +1,7 @@
 //! The categories that a query may mean.
 
+use std::ops::Range;
+
 use super::taxonomy::{CategoryIndex, Taxonomy};
 
 /// What a query may mean.
@@ -51,6 +53,32 @@ impl QueryCategories {
             }
             _ => two.share,
         }
+    }
+
+    /// The numbers of all categories with at least this agreement, which is more than 0, ascending.
+    pub fn close(&self, taxonomy: &Taxonomy, at_least: f32) -> Vec<Range<u16>> {
+        let mut close = Vec::new();
+        for Share { category, share, is_decided } in self.shares.iter().copied() {
+            let depth = taxonomy.depth(category);
+            let is_close = share >= at_least;
+            if depth == 2 && !is_decided {
+                close.extend(is_close.then(|| taxonomy.below(category)));
+            } else if depth <= 2 {
+                close.extend(is_close.then_some(category.0..category.0 + 1));
+            }
+            if depth == 2 && is_decided {
+                let below = taxonomy.children(category);
+                let below = below.filter(|one| self.agreement(taxonomy, *one) >= at_least);
+                close.extend(below.map(|three| taxonomy.below(three)));
+            }
+        }
+        close.sort_unstable_by_key(|range: &Range<u16>| range.start);
+        close.dedup_by(|next, before| {
+            let is_adjacent = before.end == next.start;
+            before.end = if is_adjacent { next.end } else { before.end };
+            is_adjacent
+        });
+        close
     }
 
     fn find(&self, category: CategoryIndex) -> Option<Share> {

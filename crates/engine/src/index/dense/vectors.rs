@@ -154,6 +154,29 @@ impl Vectors {
         }
     }
 
+    /// Replaces the estimates of some products of a block by their exact cosines.
+    #[inline]
+    pub(in crate::index) fn refine(
+        &self,
+        block: usize,
+        query: &QueryVector,
+        products: u64,
+        estimate: &mut SimilarityEstimate,
+    ) {
+        let chunk = self.chunk(block, query);
+        let known = products & chunk.map_or(0, |chunk| chunk.known[block % CHUNK_BLOCKS]);
+        estimate.known = estimate.known & !products | known;
+        let Some(chunk) = chunk else { return };
+        dispatch!(Level::new(), simd => {
+            for place in ones(known) {
+                let at = block % CHUNK_BLOCKS * BLOCK + place;
+                let (numbers, length) = chunk.vector(at, self.dims);
+                estimate.similarities[place] = query.cosine(simd, numbers, length);
+                estimate.error_bounds[place] = 0.0;
+            }
+        });
+    }
+
     /// Writes the exact cosine of each product to its place. A product without a vector of the
     /// query's dimensions is skipped.
     pub(in crate::index) fn cosines<'a>(
@@ -290,6 +313,11 @@ mod tests {
                 prop_assert_eq!(exact.error_bounds[place], 0.0);
                 let rough = vectors.estimate_of(block, &prepared, false);
                 prop_assert_eq!(exact.known, rough.known);
+                let mut refined = vectors.estimate_of(block, &prepared, false);
+                vectors.refine(block, &prepared, 1 << place, &mut refined);
+                prop_assert_eq!(refined.known, rough.known);
+                prop_assert_eq!(is_known.then_some(refined.similarities[place]), *expected);
+                prop_assert!(!is_known || refined.error_bounds[place] == 0.0);
                 let error = (rough.similarities[place] - expected.unwrap_or(0.0)).abs();
                 // Three standard deviations are exceeded by one in 370, six by practically none.
                 prop_assert!(!is_known || error <= 2.0 * rough.error_bounds[place], "{error}");

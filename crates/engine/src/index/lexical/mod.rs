@@ -8,11 +8,11 @@ mod explain;
 mod occurrences;
 mod vocabulary;
 
-use std::{cmp::Ordering, collections::HashMap};
+use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
 use catalog::{
     access::Visibility,
-    analysis::{Bigram, QueryTerms, Term},
+    analysis::{Bigram, BigramFilter, QueryTerms, Term},
     ranking::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
 };
 
@@ -39,6 +39,13 @@ pub(super) struct Statistics<'a> {
     pub(super) doc_freqs: Option<&'a HashMap<Box<str>, u64>>,
 }
 
+/// Some products of a segment.
+#[derive(Clone, Copy)]
+struct SegmentPart<'a> {
+    segment: usize,
+    docs: &'a Range<usize>,
+}
+
 /// A query with the postings of its terms in each segment.
 pub(super) struct LexicalQuery<'a> {
     scorer: Bm25Scorer,
@@ -54,6 +61,8 @@ pub(super) struct LexicalQuery<'a> {
     bigram_weight: f32,
     /// For every two adjacent terms, the bigrams that they may form in a title.
     bigrams: Vec<Vec<Bigram>>,
+    /// All of them.
+    bigram_filter: BigramFilter,
 }
 
 /// A term with the variants that occur in the shop.
@@ -111,6 +120,7 @@ impl<'a> LexicalQuery<'a> {
         let terms: Vec<QueryTerm> = query.terms().iter().enumerate().filter_map(known).collect();
         // A term that no product contains weighs as much as the rarest one.
         let unknown = query.terms().len() - terms.len();
+        let bigrams = query.bigrams();
         let mut query = Self {
             scorer: Bm25Scorer::new(params, corpus),
             segments,
@@ -119,7 +129,8 @@ impl<'a> LexicalQuery<'a> {
             total_weight: unknown as f32 * params.term_weight(corpus, 0),
             unknown_weight: params.term_weight(corpus, 0),
             bigram_weight: params.bigram_weight,
-            bigrams: query.bigrams(),
+            bigram_filter: bigrams.iter().flatten().collect(),
+            bigrams,
         };
         query.total_weight += query.known_weight();
         query
@@ -156,6 +167,10 @@ impl<'a> LexicalQuery<'a> {
             return 0.0;
         }
         let in_title = self.segments[segment].segment.bigrams.of(doc);
+        // Most titles share none.
+        if !in_title.iter().any(|pair| self.bigram_filter.may_contain(*pair)) {
+            return 0.0;
+        }
         let is_in_title = |forms: &&Vec<Bigram>| {
             in_title.iter().any(|pair| forms.iter().any(|form| form == pair))
         };
@@ -171,28 +186,30 @@ impl<'a> LexicalQuery<'a> {
         self.terms.iter().map(best).sum()
     }
 
-    /// Adds the scores of a segment's products to `scores`, and returns the number of postings
+    /// Adds the scores of some products of a segment to `scores`, and returns the number of postings
     /// read. Products that are not among `few` may be left out.
     pub(super) fn accumulate(
         &self,
         segment: usize,
+        docs: &Range<usize>,
         few: Option<&BitSet>,
         scores: &mut Scores,
     ) -> usize {
+        let part = SegmentPart { segment, docs };
         let mut postings_read = 0;
         for term in &self.terms {
             postings_read += match (&*term.variants, few) {
                 ([TermVariant { words, term_weights, weight, .. }], None) if words.len() == 1 => {
                     let weight = weight * term_weights[0];
-                    self.add_word(segment, words[0], weight, scores, |_| true)
+                    self.add_word(part, words[0], weight, scores, |_| true)
                 }
                 ([TermVariant { words, term_weights, weight, .. }], Some(few))
                     if words.len() == 1 =>
                 {
                     let weight = weight * term_weights[0];
-                    self.add_word(segment, words[0], weight, scores, |doc| few.get(doc))
+                    self.add_word(part, words[0], weight, scores, |doc| few.get(doc))
                 }
-                (variants, _) => self.add_best(segment, variants, scores),
+                (variants, _) => self.add_best(part, variants, scores),
             };
         }
         postings_read
@@ -202,14 +219,14 @@ impl<'a> LexicalQuery<'a> {
     #[inline]
     fn add_word(
         &self,
-        segment: usize,
+        part: SegmentPart<'_>,
         word: usize,
         weight: f32,
         scores: &mut Scores,
         is_wanted: impl Fn(usize) -> bool,
     ) -> usize {
-        let Some(postings) = self.postings[segment][word] else { return 0 };
-        let lengths = &self.segments[segment].segment.lengths;
+        let Some(postings) = self.postings_in(part, word) else { return 0 };
+        let lengths = &self.segments[part.segment].segment.lengths;
         for (doc, freqs) in postings.docs.iter().zip(postings.freqs) {
             let doc = usize::from(*doc);
             if is_wanted(doc) {
@@ -220,13 +237,18 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// Adds, for each product, the score of its best variant.
-    fn add_best(&self, segment: usize, variants: &[TermVariant], scores: &mut Scores) -> usize {
+    fn add_best(
+        &self,
+        part: SegmentPart<'_>,
+        variants: &[TermVariant],
+        scores: &mut Scores,
+    ) -> usize {
         let mut postings_read = 0;
         let mut best = ScoredDocs::new();
         for variant in variants {
             let mut sum: Option<ScoredDocs> = None;
             for (word, weight) in variant.words.iter().zip(&variant.term_weights) {
-                let scored = self.scored(segment, *word, variant.weight * weight);
+                let scored = self.scored(part, *word, variant.weight * weight);
                 postings_read += scored.len();
                 sum = Some(match sum {
                     None => scored,
@@ -242,19 +264,24 @@ impl<'a> LexicalQuery<'a> {
     }
 
     /// The scores of one word.
-    fn scored(&self, segment: usize, word: usize, weight: f32) -> ScoredDocs {
-        let Some(postings) = self.postings[segment][word] else { return ScoredDocs::new() };
-        let lengths = &self.segments[segment].segment.lengths;
+    fn scored(&self, part: SegmentPart<'_>, word: usize, weight: f32) -> ScoredDocs {
+        let Some(postings) = self.postings_in(part, word) else { return ScoredDocs::new() };
+        let lengths = &self.segments[part.segment].segment.lengths;
         let score = |(doc, freqs): (&DocId, &TermFreqs)| {
             (*doc, self.scorer.score(weight, *freqs, lengths[usize::from(*doc)]))
         };
         postings.docs.iter().zip(postings.freqs).map(score).collect()
     }
 
-    /// The products of a segment with at least one of the words; may contain duplicates.
-    pub(super) fn docs(&self, segment: usize) -> impl Iterator<Item = usize> {
+    fn postings_in(&self, part: SegmentPart<'_>, word: usize) -> Option<Postings<'a>> {
+        Some(self.postings[part.segment][word]?.within(part.docs))
+    }
+
+    /// Those of some products of a segment that have at least one of the words; may contain
+    /// duplicates.
+    pub(super) fn docs(&self, segment: usize, docs: &Range<usize>) -> impl Iterator<Item = usize> {
         let found = self.postings[segment].iter().flatten();
-        found.flat_map(|postings| postings.docs).map(|doc| usize::from(*doc))
+        found.flat_map(|postings| postings.within(docs).docs).map(|doc| usize::from(*doc))
     }
 }
 

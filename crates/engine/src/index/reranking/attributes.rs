@@ -62,7 +62,7 @@ impl<'a> AttributeMatcher<'a> {
 
     /// How far a product agrees.
     pub(super) fn of(&self, doc: DocId, title: &[TitleWord]) -> Agreement {
-        let product = self.segment.inferred.get(usize::from(doc)).attributes;
+        let product = self.segment.inferred.attributes(usize::from(doc));
         let mut evidence = AttributeEvidence::default();
         let mut least: Option<f32> = None;
         for group in &self.groups {

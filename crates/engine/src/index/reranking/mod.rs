@@ -5,6 +5,7 @@
 //! number of segments.
 
 mod attributes;
+mod fitting;
 mod names;
 mod preference;
 mod word_matches;
@@ -18,6 +19,7 @@ use catalog::{
     reranking::{Evidence, QueryEvidence},
 };
 
+pub(super) use self::fitting::{FitMatcher, FitQuery};
 pub use self::preference::KindQuery;
 use self::{
     attributes::AttributeMatcher,
@@ -54,13 +56,6 @@ pub struct RerankQuery<'a> {
     pub kind: Option<KindQuery>,
     /// The vector of a word.
     pub word_vectors: Option<&'a dyn WordVectors>,
-}
-
-impl RerankQuery<'_> {
-    /// Whether products may fit the query ([`EvidenceReader::fits`]).
-    pub(super) fn has_fitting_products(&self) -> bool {
-        !self.attributes.is_empty() && !self.categories.likely().is_empty()
-    }
 }
 
 /// The vectors of single words.
@@ -114,32 +109,6 @@ pub(super) struct EvidenceReader<'a> {
 }
 
 impl EvidenceReader<'_> {
-    /// Which products agree with every attribute that the query asks for and are close to its
-    /// category: they are candidates whatever their score. Given by segment.
-    pub(super) fn fits(&self, products: impl Iterator<Item = (usize, DocId)>) -> Vec<bool> {
-        /// The least agreement, so that a mere mention of a word counts.
-        const MIN_AGREEMENT: f32 = 0.4;
-        /// The least probability that the query means the product's category.
-        const MIN_CATEGORY: f32 = 0.25;
-        let mut matcher: Option<(usize, AttributeMatcher<'_>)> = None;
-        let fits = products.map(|(segment, doc)| {
-            let live = &self.segments[segment];
-            let (_, attributes) = match matcher.take_if(|(of, _)| *of == segment) {
-                Some(known) => matcher.insert(known),
-                None => {
-                    let new = AttributeMatcher::new(&self.query.attributes, &live.segment);
-                    matcher.insert((segment, new))
-                }
-            };
-            // The category first: it is cheaper, and few products are close to it.
-            self.category(live, doc) >= MIN_CATEGORY && {
-                let title = live.segment.title_words.of(usize::from(doc));
-                attributes.of(doc, title).least >= MIN_AGREEMENT
-            }
-        });
-        fits.collect()
-    }
-
     /// The evidence about each candidate, in their order, which is by segment.
     pub(super) fn read(&self, candidates: &[Considered]) -> Vec<Evidence> {
         let mut found: Vec<Found> = Vec::with_capacity(candidates.len());

@@ -1,7 +1,9 @@
 //! The accumulator of lexical scores: a dense array with one score per product of a segment, and a
 //! bit set of the products that have one.
 
-use std::cell::Cell;
+use std::ops::Range;
+
+use parking_lot::Mutex;
 
 use crate::index::{
     bits::{BLOCK, BitSet},
@@ -19,10 +21,8 @@ pub(super) struct ScoreAccumulator {
     matched: Box<[u64]>,
 }
 
-thread_local! {
-    /// Reused by all searches of a thread: it takes 264 KiB.
-    static ACCUMULATOR: Cell<Option<ScoreAccumulator>> = const { Cell::new(None) };
-}
+/// Accumulators that no search uses, at 264 KiB each: as many as were used at the same time.
+static SPARE: Mutex<Vec<ScoreAccumulator>> = Mutex::new(Vec::new());
 
 impl ScoreAccumulator {
     fn new() -> Self {
@@ -33,32 +33,34 @@ impl ScoreAccumulator {
         }
     }
 
-    /// Runs `work` with the accumulator of this thread, which is empty.
+    /// Runs `work` with an accumulator, which is empty.
     pub(super) fn with<T>(work: impl FnOnce(&mut Self) -> T) -> T {
-        let mut accumulator = ACCUMULATOR.take().unwrap_or_else(Self::new);
+        let spare = SPARE.lock().pop();
+        let mut accumulator = spare.unwrap_or_else(Self::new);
         let result = work(&mut accumulator);
         // Not put back after a panic: it might not be empty.
-        ACCUMULATOR.set(Some(accumulator));
+        SPARE.lock().push(accumulator);
         result
     }
 
-    /// Adds up the scores of a segment of `len` products. Every match scores more than 0, but those
-    /// that are not among `few` may have none.
+    /// Adds up the scores of some products of a segment, from the first of a block on. Every match
+    /// scores more than 0, but those that are not among `few` may have none.
     pub(super) fn accumulate(
         &mut self,
         query: &LexicalQuery<'_>,
         segment: usize,
+        docs: &Range<usize>,
         few: Option<&BitSet>,
-        len: usize,
     ) {
-        let postings_read = query.accumulate(segment, few, &mut self.scores);
-        if postings_read * SPARSE < len && few.is_none() {
-            for doc in query.docs(segment) {
+        let postings_read = query.accumulate(segment, docs, few, &mut self.scores);
+        if postings_read * SPARSE < docs.len() && few.is_none() {
+            for doc in query.docs(segment, docs) {
                 self.matched[doc / BLOCK] |= 1 << (doc % BLOCK);
             }
         } else {
-            let blocks = self.scores.as_chunks::<BLOCK>().0.iter().zip(&mut self.matched);
-            for (scores, matched) in blocks.take(len.div_ceil(BLOCK)) {
+            let blocks = docs.start / BLOCK..docs.end.div_ceil(BLOCK);
+            let scores = &self.scores.as_chunks::<BLOCK>().0[blocks.clone()];
+            for (scores, matched) in scores.iter().zip(&mut self.matched[blocks]) {
                 let each = scores.iter().enumerate();
                 *matched = each.fold(0, |bits, (at, score)| bits | u64::from(*score > 0.0) << at);
             }

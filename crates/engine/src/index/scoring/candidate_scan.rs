@@ -15,6 +15,7 @@ use crate::index::{
     filter::{Filter, FilteredSegment},
     lexical::LexicalQuery,
     plan::DenseQuery,
+    reranking::{FitMatcher, FitQuery},
     segment::DocId,
 };
 
@@ -24,7 +25,7 @@ use crate::index::{
 const FEW: u32 = 8;
 
 /// The threshold is raised after this many candidates, and after each segment.
-const RAISED_AFTER: usize = 2 * RERANKED;
+const RAISED_AFTER: usize = RERANKED;
 
 /// Products that are compared at once.
 const LANES: usize = 16;
@@ -40,34 +41,67 @@ pub(super) struct CandidateScan<'a> {
     /// The product whose key is the query: its segment and document number.
     pub(super) key: Option<(usize, usize)>,
     pub(super) filter: Filter<'a>,
+    /// What the second stage considers first.
+    pub(super) fitting: Option<&'a FitQuery<'a>>,
     /// Whether every product that passes the filter is eligible. If not, texts decide later, and
     /// no product may raise the threshold.
     pub(super) is_final: bool,
 }
 
+/// A part of a segment, which one thread scans.
+#[derive(Clone)]
+struct Part<'a> {
+    /// The number of the segment.
+    number: usize,
+    segment: FilteredSegment<'a>,
+    blocks: Range<usize>,
+}
+
+impl Part<'_> {
+    /// Its documents.
+    fn docs(&self) -> Range<usize> {
+        let len = self.segment.live.segment.len();
+        self.blocks.start * BLOCK..(self.blocks.end * BLOCK).min(len)
+    }
+}
+
 impl CandidateScan<'_> {
-    /// The candidates of the segments, which are numbered from `first`, in order of segment and
-    /// document. `None` for `threshold` keeps all products with a term. The segments are divided
-    /// among at most `threads` threads, each of which raises a threshold of its own.
+    /// The candidates of the segments, in order of segment and document. `None` for `threshold` keeps
+    /// all products with a term. The blocks are divided among at most `threads` threads, each of which
+    /// raises a threshold of its own.
     pub(super) fn run(
         &self,
-        first: usize,
         segments: &[FilteredSegment<'_>],
         threshold: Option<&mut ScoreThreshold<'_>>,
         threads: usize,
     ) -> Vec<Candidate> {
-        let Some(threshold) = threshold else { return self.run_here(first, segments, None) };
-        if threads < 2 || segments.len() < 2 {
-            return self.run_here(first, segments, Some(threshold));
+        let parts = segments.iter().enumerate().map(|(number, segment)| {
+            let blocks = 0..segment.live.segment.len().div_ceil(BLOCK);
+            Part { number, segment: *segment, blocks }
+        });
+        let parts: Vec<Part<'_>> = parts.collect();
+        match threshold {
+            None => self.run_here(&parts, None),
+            Some(threshold) => self.run_on(threads, &parts, threshold),
         }
-        let (own, others) = segments.split_at(share_of(segments, threads));
+    }
+
+    /// The candidates of parts that are divided among threads.
+    fn run_on(
+        &self,
+        threads: usize,
+        parts: &[Part<'_>],
+        threshold: &mut ScoreThreshold<'_>,
+    ) -> Vec<Candidate> {
+        if threads < 2 {
+            return self.run_here(parts, Some(threshold));
+        }
+        let (own, others) = divided(parts, threads);
         let mut threshold_of_others = threshold.clone();
         let candidates = std::thread::scope(|scope| {
-            let others = scope.spawn(|| {
-                let threshold = Some(&mut threshold_of_others);
-                self.run(first + own.len(), others, threshold, threads - 1)
-            });
-            let mut candidates = self.run_here(first, own, Some(&mut *threshold));
+            let others =
+                scope.spawn(|| self.run_on(threads - 1, &others, &mut threshold_of_others));
+            let mut candidates = self.run_here(&own, Some(&mut *threshold));
             match others.join() {
                 Ok(others) => candidates.extend(others),
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -78,23 +112,22 @@ impl CandidateScan<'_> {
         candidates
     }
 
-    /// The candidates of segments that this thread scans.
+    /// The candidates of parts that this thread scans.
     fn run_here(
         &self,
-        first: usize,
-        segments: &[FilteredSegment<'_>],
+        parts: &[Part<'_>],
         mut threshold: Option<&mut ScoreThreshold<'_>>,
     ) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         ScoreAccumulator::with(|accumulator| {
-            for (number, segment) in (first..).zip(segments) {
+            for part in parts {
                 // The caller checks the deadline again and reports it.
                 if self.filter.is_timed_out() {
                     break;
                 }
-                let len = segment.live.segment.len();
-                accumulator.accumulate(self.lexical, number, segment.few(), len);
-                let scan = SegmentScan { number, segment: *segment, scan: self };
+                let few = part.segment.few();
+                accumulator.accumulate(self.lexical, part.number, &part.docs(), few);
+                let scan = SegmentScan::new(self, part);
                 match &mut threshold {
                     None => scan.keep_matches(accumulator, &mut candidates),
                     Some(threshold) => scan.keep_passing(accumulator, threshold, &mut candidates),
@@ -105,23 +138,27 @@ impl CandidateScan<'_> {
     }
 }
 
-/// How many of the first segments one of `threads` threads takes: about its share of the products.
-fn share_of(segments: &[FilteredSegment<'_>], threads: usize) -> usize {
-    let len = |segment: &FilteredSegment<'_>| segment.live.segment.len();
-    let share = segments.iter().map(len).sum::<usize>() / threads;
-    let up_to = segments.iter().scan(0, |sum, segment| {
-        *sum += len(segment);
-        Some(*sum)
-    });
-    let taken = up_to.take_while(|sum| *sum <= share).count();
-    taken.clamp(1, segments.len() - 1)
+/// What one of `threads` threads takes, the first blocks, and the rest.
+fn divided<'a>(parts: &[Part<'a>], threads: usize) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
+    let mut left = parts.iter().map(|part| part.blocks.len()).sum::<usize>() / threads;
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for part in parts {
+        let Range { start, end } = part.blocks;
+        let middle = start + left.min(end - start);
+        left -= middle - start;
+        own.extend((start < middle).then(|| Part { blocks: start..middle, ..part.clone() }));
+        others.extend((middle < end).then(|| Part { blocks: middle..end, ..part.clone() }));
+    }
+    (own, others)
 }
 
-/// The scan of one segment.
+/// The scan of a part of one segment.
 struct SegmentScan<'a, 's> {
     number: usize,
     segment: FilteredSegment<'a>,
+    blocks: Range<usize>,
     scan: &'s CandidateScan<'s>,
+    fitting: Option<FitMatcher<'s>>,
 }
 
 /// The lexical scores of a block, as the accumulator has them.
@@ -134,6 +171,8 @@ struct LexicalBlock<'a> {
     exact_titles: u64,
     /// The product whose key is the query, with a score or without.
     key: u64,
+    /// Products that may fit the query.
+    close: u64,
 }
 
 impl LexicalBlock<'_> {
@@ -143,9 +182,11 @@ impl LexicalBlock<'_> {
     }
 }
 
-impl SegmentScan<'_, '_> {
-    fn blocks(&self) -> Range<usize> {
-        0..self.segment.live.segment.len().div_ceil(BLOCK)
+impl<'a: 's, 's> SegmentScan<'a, 's> {
+    fn new(scan: &'s CandidateScan<'s>, part: &Part<'a>) -> Self {
+        let Part { number, segment, blocks } = part.clone();
+        let fitting = scan.fitting.map(|query| FitMatcher::new(query, &segment.live.segment));
+        Self { number, segment, blocks, scan, fitting }
     }
 
     fn block<'b>(&self, number: usize, matched: u64, scores: &'b [f32; BLOCK]) -> LexicalBlock<'b> {
@@ -156,12 +197,13 @@ impl SegmentScan<'_, '_> {
             }
             _ => 0,
         };
-        LexicalBlock { number, matched, scores, exact_titles, key }
+        let close = self.fitting.as_ref().map_or(0, |fitting| fitting.close(number));
+        LexicalBlock { number, matched, scores, exact_titles, key, close }
     }
 
     /// Keeps all products with a term that pass the filter.
     fn keep_matches(&self, accumulator: &mut ScoreAccumulator, candidates: &mut Vec<Candidate>) {
-        for number in self.blocks() {
+        for number in self.blocks.clone() {
             accumulator.drain_block(number, |matched, scores| {
                 let block = self.block(number, matched, scores);
                 let kept = matched | block.key;
@@ -185,16 +227,15 @@ impl SegmentScan<'_, '_> {
         let Some(dense) = self.scan.dense else { return };
         let mut from = candidates.len();
         let mut estimate = SimilarityEstimate::UNKNOWN;
-        let blocks = self.blocks();
-        let last = blocks.end.saturating_sub(1);
-        for number in blocks {
+        let last = self.blocks.end.saturating_sub(1);
+        for number in self.blocks.clone() {
             accumulator.drain_block(number, |matched, scores| {
                 let block = self.block(number, matched, scores);
                 self.scan_block(&block, dense, threshold, &mut estimate, candidates);
             });
             let is_time = number == last || candidates.len() >= from + RAISED_AFTER;
             if self.scan.is_final && is_time {
-                self.raise_by_best(&mut candidates[from..], threshold);
+                self.raise_by(&candidates[from..], threshold);
                 from = candidates.len();
             }
         }
@@ -220,43 +261,60 @@ impl SegmentScan<'_, '_> {
         if possible == 0 {
             return;
         }
+        let vectors = self.segment.live.vectors();
         let is_estimated = possible.count_ones() > FEW;
         let passing = if is_estimated {
-            let vectors = self.segment.live.vectors();
             vectors.estimate(block.number, &dense.vector, self.scan.exact, estimate);
             self.passing(block, threshold, estimate) & possible | block.certain()
         } else {
-            estimate.known = 0;
             possible & self.existing(block.number)
         };
-        for at in ones(self.scan.filter.passing(self.segment, block.number, passing)) {
-            let mut candidate = self.candidate(block, at, estimate);
-            let lexical = candidate.lexical;
-            if !is_estimated && (candidate.is_certain() || threshold.may_pass(lexical, 1.0)) {
-                self.rescore_exact(&mut candidate);
-            }
-            let similarity = candidate.upper_bound().dense_score();
-            if candidate.is_certain() || threshold.may_pass(lexical, similarity) {
-                candidates.push(candidate);
-            }
+        let mut passing = self.scan.filter.passing(self.segment, block.number, passing);
+        if passing != 0 && !(is_estimated && self.scan.exact) {
+            vectors.refine(block.number, &dense.vector, passing, estimate);
+            passing &= self.passing(block, threshold, estimate) | block.certain();
         }
+        candidates.extend(ones(passing).filter_map(|at| self.keep(block, at, threshold, estimate)));
+    }
+
+    /// The candidate at a place of a block, if it passes the threshold with its own bigrams.
+    #[inline]
+    fn keep(
+        &self,
+        block: &LexicalBlock<'_>,
+        at: usize,
+        threshold: &ScoreThreshold<'_>,
+        estimate: &SimilarityEstimate,
+    ) -> Option<Candidate> {
+        let mut candidate = self.candidate(block, at, estimate);
+        let similarity = candidate.signals().dense_score();
+        let may_pass = |one: &Candidate, fits| {
+            one.is_certain() || threshold.may_pass(one.lexical, similarity, fits)
+        };
+        let is_close = block.close >> at & 1 == 1;
+        candidate.fits = is_close
+            && may_pass(&candidate, true)
+            && self.fitting.as_ref().is_some_and(|fitting| fitting.fits(candidate.doc));
+        (candidate.fits || may_pass(&candidate, false)).then_some(candidate)
     }
 
     /// The places of a block that may pass with a cosine of 1; all, or none, where the greatest
     /// score of the block decides. May contain places behind the last product.
     #[inline]
     fn possible(&self, block: &LexicalBlock<'_>, threshold: &ScoreThreshold<'_>) -> u64 {
+        // The bounds grow with the lexical match.
+        if threshold.may_pass(0.0, 1.0, false) {
+            return u64::MAX;
+        }
         let (scale, bonus) = self.scale_and_bonus();
         let most = match block.matched {
             0 => 0.0,
             _ => greatest(block.scores) * scale + bonus,
         };
-        if !threshold.may_pass(most, 1.0) {
-            return 0;
-        }
-        match block.matched {
-            0 => u64::MAX,
-            _ => self.passing(block, threshold, &SimilarityEstimate::GREATEST),
+        let may_pass = |fits| threshold.may_pass(most, 1.0, fits);
+        match may_pass(false) || block.close != 0 && may_pass(true) {
+            true => self.passing(block, threshold, &SimilarityEstimate::GREATEST),
+            false => 0,
         }
     }
 
@@ -268,11 +326,19 @@ impl SegmentScan<'_, '_> {
         threshold: &ScoreThreshold<'_>,
         estimate: &SimilarityEstimate,
     ) -> u64 {
-        let scale_and_bonus = self.scale_and_bonus();
-        dispatch!(
-            Level::new(),
-            simd => passing(simd, threshold, block.scores, scale_and_bonus, estimate)
-        )
+        let bounds = BlockBounds {
+            threshold,
+            scores: block.scores,
+            scale_and_bonus: self.scale_and_bonus(),
+            estimate,
+        };
+        dispatch!(Level::new(), simd => {
+            let mut passing = bounds.passing(simd, false);
+            if block.close & !passing != 0 {
+                passing |= block.close & bounds.passing(simd, true);
+            }
+            passing
+        })
     }
 
     /// The places of a block that have a product.
@@ -284,7 +350,7 @@ impl SegmentScan<'_, '_> {
     /// Raises the threshold by the products with the best lexical match.
     fn raise_by_lexical(&self, accumulator: &ScoreAccumulator, threshold: &mut ScoreThreshold<'_>) {
         let (scale, bonus) = self.scale_and_bonus();
-        for number in self.blocks() {
+        for number in self.blocks.clone() {
             let (matched, scores) = accumulator.block(number);
             let raises = |lexical: f32| threshold.would_raise_coverage(lexical);
             if matched == 0 || !raises(greatest(scores) * scale + bonus) {
@@ -298,50 +364,29 @@ impl SegmentScan<'_, '_> {
             for at in ones(self.scan.filter.passing(self.segment, number, raising)) {
                 let mut best = self.candidate(&block, at, &SimilarityEstimate::UNKNOWN);
                 if threshold.would_raise_coverage(best.lexical) {
-                    self.rescore_exact(&mut best);
+                    self.compare(&mut best);
                     threshold.raise(best.signals());
                 }
             }
         }
     }
 
-    /// Raises the threshold by the best of these candidates.
-    fn raise_by_best(&self, candidates: &mut [Candidate], threshold: &mut ScoreThreshold<'_>) {
+    /// Raises the threshold by these candidates.
+    fn raise_by(&self, candidates: &[Candidate], threshold: &mut ScoreThreshold<'_>) {
         let fusion = threshold.fusion();
-        let score = |candidate: &Candidate| fusion.score(candidate.signals());
-        let others = candidates.iter_mut().filter(|candidate| !candidate.is_exact_title);
-        let best = others.max_by(|one, other| score(one).total_cmp(&score(other)));
-        if let Some(best) = best {
-            self.rescore_exact(best);
+        let others = candidates.iter().filter(|candidate| !candidate.is_exact_title);
+        let scored = others.map(|candidate| (fusion.score(candidate.signals()), candidate));
+        let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
+        if let Some((_, best)) = best {
             threshold.raise(best.signals());
         }
-        self.shortlist(candidates, threshold);
+        threshold.shortlist(candidates.iter().map(|one| (one.signals(), one.fits)));
     }
 
-    /// Raises the threshold by those of these candidates that may be among the best.
-    fn shortlist(&self, candidates: &mut [Candidate], threshold: &mut ScoreThreshold<'_>) {
-        if threshold.usual().is_none() {
-            return;
-        }
-        let fusion = threshold.fusion();
-        let least = threshold.worst_shortlisted(&fusion);
-        let scored = candidates.iter_mut().map(|one| (fusion.score(one.signals()), one));
-        let mut promising: Vec<_> = scored.filter(|(score, _)| *score > least).collect();
-        if promising.len() > RERANKED {
-            promising.select_nth_unstable_by(RERANKED, |(one, _), (other, _)| other.total_cmp(one));
-            promising.truncate(RERANKED);
-        }
-        for (_, candidate) in &mut promising {
-            if candidate.is_estimated() {
-                self.rescore_exact(candidate);
-            }
-        }
-        threshold.shortlist(promising.iter().map(|(_, candidate)| candidate.signals()));
-    }
-
-    fn rescore_exact(&self, candidate: &mut Candidate) {
+    /// Computes the cosine of a candidate.
+    fn compare(&self, candidate: &mut Candidate) {
         if let Some(dense) = self.scan.dense {
-            let product = (usize::from(candidate.doc), candidate.exact_similarity());
+            let product = (usize::from(candidate.doc), &mut candidate.similarity);
             self.segment.live.vectors().cosines(&dense.vector, std::iter::once(product));
         }
     }
@@ -370,9 +415,9 @@ impl SegmentScan<'_, '_> {
             doc: doc as DocId,
             is_exact_title: block.exact_titles >> at & 1 == 1,
             is_key: block.key >> at & 1 == 1,
+            fits: false,
             lexical,
             similarity: if is_known { estimate.similarities[at] } else { f32::NAN },
-            error_bound: if is_known { estimate.error_bounds[at] } else { 0.0 },
         }
     }
 }
@@ -386,33 +431,38 @@ fn greatest(scores: &[f32; BLOCK]) -> f32 {
     })
 }
 
-/// The products of a block that may pass the threshold by the upper bounds of their lexical match
-/// (score times `scale` plus the greatest `bonus`) and of their similarity.
-#[inline(always)]
-fn passing<S: Simd>(
-    simd: S,
-    threshold: &ScoreThreshold<'_>,
-    scores: &[f32; BLOCK],
-    (scale, bonus): (f32, f32),
-    estimate: &SimilarityEstimate,
-) -> u64 {
-    let zero = f32x16::splat(simd, 0.0);
-    let mut passing = 0;
-    for from in (0..BLOCK).step_by(LANES) {
-        let lanes = from..from + LANES;
-        let score = f32x16::from_slice(simd, &scores[lanes.clone()]);
-        let lexical = score.simd_gt(zero).select(score * scale + bonus, zero);
-        let similarity = f32x16::from_slice(simd, &estimate.similarities[lanes.clone()])
-            + f32x16::from_slice(simd, &estimate.error_bounds[lanes]);
-        passing |= threshold.may_pass_each(lexical, similarity) << from;
+/// The upper bounds of the products of a block.
+struct BlockBounds<'a> {
+    threshold: &'a ScoreThreshold<'a>,
+    scores: &'a [f32; BLOCK],
+    /// The lexical match is at most the score times `scale` plus the greatest `bonus`.
+    scale_and_bonus: (f32, f32),
+    estimate: &'a SimilarityEstimate,
+}
+
+impl BlockBounds<'_> {
+    /// The products that may pass the threshold, if those that may `fit` the query do.
+    #[inline(always)]
+    fn passing<S: Simd>(&self, simd: S, fits: bool) -> u64 {
+        let Self { threshold, scores, scale_and_bonus: (scale, bonus), estimate } = *self;
+        let zero = f32x16::splat(simd, 0.0);
+        let mut passing = 0;
+        for from in (0..BLOCK).step_by(LANES) {
+            let lanes = from..from + LANES;
+            let score = f32x16::from_slice(simd, &scores[lanes.clone()]);
+            let lexical = score.simd_gt(zero).select(score * scale + bonus, zero);
+            let similarity = f32x16::from_slice(simd, &estimate.similarities[lanes.clone()])
+                + f32x16::from_slice(simd, &estimate.error_bounds[lanes]);
+            passing |= threshold.may_pass_each(lexical, similarity, fits) << from;
+        }
+        // Without a vector, the dense score is the lexical score. Such products are rare.
+        for at in ones(!estimate.known) {
+            let lexical = if scores[at] > 0.0 { scores[at] * scale + bonus } else { 0.0 };
+            let may_pass = threshold.may_pass(lexical, lexical * lexical, fits);
+            passing = passing & !(1 << at) | u64::from(may_pass) << at;
+        }
+        passing
     }
-    // Without a vector, the dense score is the lexical score. Such products are rare.
-    for at in ones(!estimate.known) {
-        let lexical = if scores[at] > 0.0 { scores[at] * scale + bonus } else { 0.0 };
-        let may_pass = threshold.may_pass(lexical, lexical * lexical);
-        passing = passing & !(1 << at) | u64::from(may_pass) << at;
-    }
-    passing
 }
 
 /// Those of the products `matched` of a block whose title has this fingerprint.

@@ -44,16 +44,14 @@
 //!    with a cosine of 1, may pass the threshold.
 //! 4. It drops a product if its lexical score plus the greatest bigram bonus, with an upper bound
 //!    of its cosine, may not pass. The upper bound is 1; then, where more than a few products of
-//!    the block are left, the estimate of the sketch plus its error bound.
-//! 5. It applies the price filters to the rest, adds the exact bigram bonus, tests once more, and keeps
-//!    the product as a candidate. After a few hundred candidates and after each segment, the best
-//!    ones raise the threshold for what follows.
-//! 6. [`rescore`], after the last segment: the coverage, with it `w` and the absolute cut-off, and
-//!    a lower bound of the best score. It drops candidates whose upper bound is below the cut-off
-//!    that follows, or below the usual one and the worst of the shortlist, and computes the exact
-//!    cosine of all others.
-//! 7. [`relevance`]: exact scores, exact best score, cut-off; [`second_stage`], with a model; count,
-//!    facets and top hits.
+//!    the block are left, the estimate of the sketch plus its error bound; then, after the price
+//!    filters, the cosine itself. Products close to the category of the query may fit it and have a
+//!    lower threshold.
+//! 5. It adds the exact bigram bonus to the rest, tests once more, and keeps the product as a
+//!    candidate. After a few hundred candidates and after each segment, they raise the threshold for
+//!    what follows.
+//! 6. [`relevance`], after the last segment: the coverage, with it `w`; exact scores, the best score,
+//!    the cut-off; [`second_stage`], with a model; count, facets and top hits.
 //!
 //! # Why the bounds hold
 //!
@@ -74,17 +72,18 @@
 //! was used to raise the threshold, and phase 6 finds the exact coverage.
 //!
 //! *Shortlist.* A product that is worse than [`second_stage::RERANKED`] others, whatever `w`, is no
-//! candidate of the second stage unless it fits the attributes and the category of the query. It is
-//! relevant only if it reaches the usual cut-offs. [`catalog::fusion::ScoreBounds`] shows why two linear
-//! comparisons with the worst of the shortlist suffice. That a product of the shortlist
-//! may itself fall below the lower cut-offs in the end does no harm: then so does all that is worse.
-//! Where products may fit, the shortlist applies in phase 6, to those that do not.
+//! candidate of the second stage unless it fits the attributes and the category of the query; one
+//! that fits is none if it is worse than as many others that fit. So there are two shortlists, of all
+//! products and of those that fit. A product that does not pass its own is relevant only if it reaches
+//! the usual cut-offs. [`catalog::fusion::ScoreBounds`] shows why two linear comparisons with the worst
+//! of the shortlist suffice. That a product of the shortlist may itself fall below the lower cut-offs
+//! in the end does no harm: then so does all that is worse.
 //!
 //! *Monotonicity.* All tests are monotonic in `l` and `s`: if the product itself passes, so do the
 //! bounds of its block and its own upper bounds.
 //!
-//! *Totals.* A relevant product passes phases 3 to 6, since each drops only what cannot reach the
-//! cut-off. Irrelevant products that pass are dropped by their exact scores in phase 7. So the result
+//! *Totals.* A relevant product passes phases 3 to 5, since each drops only what cannot reach the
+//! cut-off. Irrelevant products that pass are dropped by their exact scores in phase 6. So the result
 //! of the first stage is exact, and with it the second stage and the total, for any threshold that
 //! satisfies its precondition: the order of segments, the number of threads (each raises a threshold
 //! of its own) and earlier writes only change the work.
@@ -116,7 +115,6 @@ mod pruning;
 #[cfg(test)]
 mod pruning_tests;
 mod relevance;
-mod rescore;
 mod search;
 mod second_stage;
 mod similar;

@@ -32,14 +32,23 @@ pub(super) struct ScoreThreshold<'a> {
     dense: &'a DenseQuery,
     /// The bounds of the absolute cut-off, for any coverage and best score.
     absolute_cutoff: ScoreBounds,
-    /// The bounds of all cut-offs, given what was found so far.
-    cutoff: ScoreBounds,
     /// A lower bound of the coverage.
     best_lexical: f32,
     /// The product with the best score so far.
     best: Option<Signals>,
-    /// The best products so far, at most [`RERANKED`], with exact signals.
-    shortlist: Vec<Signals>,
+    /// Of all products.
+    all: Shortlist,
+    /// Of those that fit the query, which the second stage considers first.
+    fitting: Shortlist,
+}
+
+/// The best products so far, and what another has to score.
+#[derive(Clone)]
+struct Shortlist {
+    /// At most [`RERANKED`], with exact signals.
+    best: Vec<Signals>,
+    /// The bounds of all cut-offs, given what was found so far.
+    cutoff: ScoreBounds,
 }
 
 impl<'a> ScoreThreshold<'a> {
@@ -51,9 +60,10 @@ impl<'a> ScoreThreshold<'a> {
         dense: &'a DenseQuery,
     ) -> Self {
         let absolute_cutoff = ScoreBounds::absolute(params, dense.profile);
-        let (cutoff, best_lexical, best) = (absolute_cutoff, 0.0, None);
-        let shortlist = Vec::new();
-        Self { params, usual, dense, absolute_cutoff, cutoff, best_lexical, best, shortlist }
+        let (best_lexical, best) = (0.0, None);
+        let all = Shortlist { best: Vec::new(), cutoff: absolute_cutoff };
+        let fitting = all.clone();
+        Self { params, usual, dense, absolute_cutoff, best_lexical, best, all, fitting }
     }
 
     /// The bounds of the absolute cut-off, for any coverage and best score.
@@ -61,28 +71,33 @@ impl<'a> ScoreThreshold<'a> {
         &self.absolute_cutoff
     }
 
-    /// The parameters with the cut-offs of products that the second stage does not consider.
-    pub(super) fn usual(&self) -> Option<&'a FusionParams> {
-        self.usual
-    }
-
     /// A lower bound of the coverage.
     pub(super) fn coverage(&self) -> Coverage {
         Coverage { best_lexical: self.best_lexical }
     }
 
+    fn cutoff(&self, fits: bool) -> &ScoreBounds {
+        if fits { &self.fitting.cutoff } else { &self.all.cutoff }
+    }
+
     /// Whether a product with this lexical match and a similarity of at most `similarity` has to
-    /// be kept: it may be relevant, or define the coverage.
-    pub(super) fn may_pass(&self, lexical: f32, similarity: f32) -> bool {
-        self.cutoff.may_pass(lexical, similarity)
+    /// be kept: it may be relevant, be considered by the second stage, or define the coverage.
+    pub(super) fn may_pass(&self, lexical: f32, similarity: f32, fits: bool) -> bool {
+        self.cutoff(fits).may_pass(lexical, similarity)
             || lexical > self.best_lexical && self.absolute_cutoff.may_pass(lexical, similarity)
     }
 
     /// [`Self::may_pass`] of sixteen products, a bit each.
     #[inline(always)]
-    pub(super) fn may_pass_each<S: Simd>(&self, lexical: f32x16<S>, similarity: f32x16<S>) -> u64 {
+    pub(super) fn may_pass_each<S: Simd>(
+        &self,
+        lexical: f32x16<S>,
+        similarity: f32x16<S>,
+        fits: bool,
+    ) -> u64 {
         let dense = similarity.max(0.0);
-        let passing = self.cutoff.margin::<_, Lanes>(lexical, dense).simd_ge(0.0).to_bitmask();
+        let margin = self.cutoff(fits).margin::<_, Lanes>(lexical, dense);
+        let passing = margin.simd_ge(0.0).to_bitmask();
         let raising = lexical.simd_gt(self.best_lexical).to_bitmask() & !passing;
         if raising == 0 {
             return passing;
@@ -116,37 +131,37 @@ impl<'a> ScoreThreshold<'a> {
         self.update();
     }
 
-    /// Raises the threshold by products that may be among the best. Preconditions: they are eligible,
-    /// their signals are exact, and none was given before.
-    pub(super) fn shortlist(&mut self, found: impl Iterator<Item = Signals>) {
-        self.shortlist.extend(found);
-        if self.shortlist.len() > RERANKED {
-            let fusion = self.fusion();
-            let score = |signals: &Signals| fusion.score(*signals);
-            self.shortlist.select_nth_unstable_by(RERANKED - 1, |one, other| {
-                score(other).total_cmp(&score(one))
-            });
-            self.shortlist.truncate(RERANKED);
+    /// Raises the threshold by products, each with whether it fits the query. Preconditions: they are
+    /// eligible, their signals are exact, and none was given before.
+    pub(super) fn shortlist(&mut self, found: impl Iterator<Item = (Signals, bool)>) {
+        if self.usual.is_none() {
+            return;
         }
+        let fusion = self.fusion();
+        let [all, fitting] = [&self.all, &self.fitting].map(|shortlist| shortlist.worst(&fusion));
+        for (signals, fits) in found {
+            let score = fusion.score(signals);
+            if score > all {
+                self.all.best.push(signals);
+            }
+            if fits && score > fitting {
+                self.fitting.best.push(signals);
+            }
+        }
+        self.all.truncate(&fusion);
+        self.fitting.truncate(&fusion);
         self.update();
-    }
-
-    /// The worst score of a full shortlist by a formula; 0 if it is not full.
-    pub(super) fn worst_shortlisted(&self, fusion: &Fusion) -> f32 {
-        if self.shortlist.len() < RERANKED {
-            return 0.0;
-        }
-        self.shortlist.iter().map(|one| fusion.score(*one)).fold(f32::INFINITY, f32::min)
     }
 
     /// Computes the bounds anew from what was found.
     fn update(&mut self) {
         let (profile, best) = (self.dense.profile, self.best);
-        self.cutoff = ScoreBounds::relative_to(self.params, profile, self.coverage(), best);
-        if let Some(usual) = self.usual {
-            let is_full = self.shortlist.len() == RERANKED;
-            let shortlist = if is_full { self.shortlist.as_slice() } else { &[] };
-            self.cutoff = self.cutoff.with_second_stage(usual, profile, best, shortlist);
+        let cutoff = ScoreBounds::relative_to(self.params, profile, self.coverage(), best);
+        for shortlist in [&mut self.all, &mut self.fitting] {
+            shortlist.cutoff = match self.usual {
+                Some(usual) => cutoff.with_second_stage(usual, profile, best, shortlist.full()),
+                None => cutoff,
+            };
         }
     }
 
@@ -156,5 +171,28 @@ impl<'a> ScoreThreshold<'a> {
         if let Some(best) = other.best {
             self.raise(best);
         }
+    }
+}
+
+impl Shortlist {
+    /// Keeps the best [`RERANKED`] products.
+    fn truncate(&mut self, fusion: &Fusion) {
+        if self.best.len() > RERANKED {
+            let score = |signals: &Signals| fusion.score(*signals);
+            self.best.select_nth_unstable_by(RERANKED - 1, |one, other| {
+                score(other).total_cmp(&score(one))
+            });
+            self.best.truncate(RERANKED);
+        }
+    }
+
+    /// The products, if they are as many as the second stage considers; otherwise none.
+    fn full(&self) -> &[Signals] {
+        if self.best.len() == RERANKED { &self.best } else { &[] }
+    }
+
+    /// The worst score of a full shortlist by a formula; 0 if it is not full.
+    fn worst(&self, fusion: &Fusion) -> f32 {
+        self.full().iter().map(|one| fusion.score(*one)).reduce(f32::min).unwrap_or(0.0)
     }
 }

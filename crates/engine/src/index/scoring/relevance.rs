@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use catalog::{
     analysis::QueryTerms,
     explanation::Explanation,
-    fusion::{Fusion, Signals},
+    fusion::{Coverage, Fusion, Signals},
     product::ProductId,
     ranking::Hit,
 };
@@ -15,7 +15,6 @@ use super::{
     candidate_scan::CandidateScan,
     facet_counts::FacetCounts,
     pruning::ScoreThreshold,
-    rescore::{Rescoring, Shortlist, rescore_exact},
     search::{Effort, Found},
     second_stage::{FirstStageCutoff, Ranked, SecondStage},
     top_hits::TopHits,
@@ -24,8 +23,8 @@ use super::{
 use crate::index::{
     filter::{Conditions, Filter, FilteredSegment, NegationMatches},
     lexical::LexicalQuery,
-    plan::{DenseQuery, Plan},
-    reranking::{EvidenceReader, RerankQuery},
+    plan::Plan,
+    reranking::{EvidenceReader, FitQuery, RerankQuery},
     segment::{DocId, LiveSegment},
 };
 
@@ -60,14 +59,12 @@ impl<'a> RelevanceSearch<'a, '_> {
     {
         let plan = self.plan;
         let usual = &plan.tuning.fusion;
-        let reader = plan.rerank.as_ref().map(|query| self.evidence_reader(query));
-        let params = if reader.is_some() { &usual.for_candidates() } else { usual };
-        let shortlisted = reader.as_ref().filter(|_| !self.effort.exact);
-        // Products that fit the query are candidates whatever their score.
-        let in_scan = shortlisted.filter(|reader| !reader.query.has_fitting_products());
+        let has_second_stage = plan.rerank.is_some();
+        let params = if has_second_stage { &usual.for_candidates() } else { usual };
+        let shortlisted = (has_second_stage && !self.effort.exact).then_some(usual);
+        let fitting = plan.rerank.as_ref().and_then(FitQuery::of);
         let dense = plan.dense.as_ref();
-        let mut threshold =
-            dense.map(|dense| ScoreThreshold::new(params, in_scan.map(|_| usual), dense));
+        let mut threshold = dense.map(|dense| ScoreThreshold::new(params, shortlisted, dense));
         let scan = CandidateScan {
             lexical: self.lexical,
             dense,
@@ -75,25 +72,23 @@ impl<'a> RelevanceSearch<'a, '_> {
             title_fingerprint: plan.title_fingerprint,
             key: self.key,
             filter: Filter::of(plan, self.conditions),
+            fitting: fitting.as_ref(),
             is_final: self.negations.iter().all(|negation| negation.maybe_matches.is_empty()),
         };
         let segments = FilteredSegment::zip(self.segments, self.conditions, self.negations);
         let segments: Vec<_> = segments.collect();
-        let mut candidates = scan.run(0, &segments, threshold.as_mut(), self.effort.threads);
-        let dense = dense.zip(threshold.as_ref());
+        let mut candidates = scan.run(&segments, threshold.as_mut(), self.effort.threads);
         if plan.is_timed_out() {
             return Ok(Found::timed_out(facets));
         }
         let unverified = match scan.is_final {
             true => 0,
-            false => self.verify_candidates(dense, &mut candidates, verifier)?,
+            false => self.verify_candidates(threshold.as_ref(), &mut candidates, verifier)?,
         };
-        let fusion = match dense {
+        let fusion = match dense.zip(threshold.as_ref()) {
             None => Fusion::lexical_only(params),
             Some((dense, threshold)) => {
-                let shortlist = shortlisted.map(|reader| Shortlist { usual, reader });
-                Rescoring { segments: self.segments, params, dense, threshold, shortlist }
-                    .run(&mut candidates)
+                Fusion::hybrid(params, dense.profile, coverage(threshold, &candidates))
             }
         };
         Ok(Found { unverified, ..self.rank(&fusion, &candidates, facets) })
@@ -200,28 +195,17 @@ impl<'a> RelevanceSearch<'a, '_> {
     }
 
     /// Removes undecided candidates whose texts match an exclusion, and returns how many were
-    /// removed without reading their texts. Only candidates that may be relevant by their exact
-    /// similarity are verified, the best first.
+    /// removed without reading their texts, the best first.
     fn verify_candidates<E, V>(
         &self,
-        dense: Option<(&DenseQuery, &ScoreThreshold<'_>)>,
+        threshold: Option<&ScoreThreshold<'_>>,
         candidates: &mut Vec<Candidate>,
         verifier: &mut Verifier<'_, V>,
     ) -> Result<usize, E>
     where
         V: FnMut(&[ProductId]) -> Result<Vec<ProductId>, E>,
     {
-        if let Some((dense, threshold)) = dense {
-            let bounds = threshold.absolute_cutoff();
-            let undecided = candidates.iter_mut().filter(|one| self.is_undecided(one));
-            rescore_exact(self.segments, dense, undecided);
-            candidates.retain(|one| {
-                !self.is_undecided(one)
-                    || one.is_certain()
-                    || bounds.may_pass(one.lexical, one.signals().dense_score())
-            });
-        }
-        let fusion = dense.map(|(_, threshold)| threshold.fusion());
+        let fusion = threshold.map(ScoreThreshold::fusion);
         let score = |candidate: &Candidate| match (&fusion, candidate.signals()) {
             _ if candidate.is_key => f32::INFINITY,
             (_, Signals { is_exact_title: true, .. }) => f32::INFINITY,
@@ -242,4 +226,14 @@ impl<'a> RelevanceSearch<'a, '_> {
             .retain(|one| !self.is_undecided(one) || allowed.contains(&one.product(self.segments)));
         Ok(unverified)
     }
+}
+
+/// The coverage: that of the threshold, or of a candidate that exceeds it.
+fn coverage(threshold: &ScoreThreshold<'_>, candidates: &[Candidate]) -> Coverage {
+    let bounds = threshold.absolute_cutoff();
+    let reaches = |one: &&Candidate| {
+        one.is_exact_title || bounds.may_pass(one.lexical, one.signals().dense_score())
+    };
+    let best_lexical = candidates.iter().filter(reaches).map(|one| one.lexical);
+    Coverage { best_lexical: best_lexical.fold(threshold.coverage().best_lexical, f32::max) }
 }

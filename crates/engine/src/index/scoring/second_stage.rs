@@ -2,7 +2,7 @@
 //!
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
 //! that pass it, those before all others that agree with every attribute of the query and are close
-//! to its category ([`EvidenceReader::fits`]), whatever their score. They are relevant if their
+//! to its category ([`crate::index::reranking::FitMatcher`]), whatever their score. They are relevant if their
 //! score without preference reaches a fraction of the best such score, and come before all others,
 //! ordered by the score of the second stage.
 //!
@@ -25,7 +25,7 @@ use catalog::{
 use super::{candidate::Candidate, relevance::RelevanceSearch};
 use crate::index::{
     plan::{DenseQuery, Plan},
-    reranking::{Considered, EvidenceReader, RerankQuery},
+    reranking::{Considered, RerankQuery},
     segment::DocId,
 };
 
@@ -87,7 +87,7 @@ impl<'a> SecondStage<'a> {
             results.retain(|one| one.candidate.is_certain());
         }
         let reader = search.evidence_reader(query);
-        let order = Order { search, fits: fits(&reader, &results) };
+        let order = Order { search };
         let chosen = order.best(&results);
         let considered: Vec<Considered> =
             chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
@@ -132,26 +132,15 @@ impl<'a> SecondStage<'a> {
     }
 }
 
-/// Which results are candidates whatever their score; empty if all of them are candidates.
-fn fits(reader: &EvidenceReader<'_>, results: &[Ranked]) -> Vec<bool> {
-    if results.len() <= RERANKED || !reader.query.has_fitting_products() {
-        return Vec::new();
-    }
-    let place = |one: &Ranked| (one.candidate.segment as usize, one.candidate.doc);
-    reader.fits(results.iter().map(place))
-}
-
 /// The order in which results become candidates.
 struct Order<'s, 'a, 'n> {
     search: &'s RelevanceSearch<'a, 'n>,
-    /// For each result; empty if none goes first.
-    fits: Vec<bool>,
 }
 
 impl Order<'_, '_, '_> {
     /// What fits first, then the best score, then the smaller id.
     fn compare(&self, results: &[Ranked], one: usize, other: usize) -> Ordering {
-        let fits = |at: usize| self.fits.get(at).copied().unwrap_or(false);
+        let fits = |at: usize| results[at].candidate.fits;
         let id = |at: usize| results[at].candidate.product(self.search.segments);
         fits(other)
             .cmp(&fits(one))

@@ -11,8 +11,10 @@ use catalog::{
     },
 };
 
+use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, u16x32};
+
 use super::DocId;
-use crate::index::bits::{BitSet, ones};
+use crate::index::bits::{BLOCK, BitSet, ones};
 
 /// In place of a category's number. No taxonomy is that large.
 const NO_CATEGORY: u16 = u16::MAX;
@@ -33,7 +35,7 @@ impl InferredColumn {
         let category = self.category_index(doc);
         let likely = self.likely_categories[doc];
         Inferred {
-            attributes: ProductAttributes::from_bytes(self.attributes[doc]),
+            attributes: self.attributes(doc),
             category: category.map(|category| category::Inferred { category, confidence }),
             likely_category: (likely != NO_CATEGORY).then_some(CategoryIndex(likely)),
         }
@@ -52,8 +54,17 @@ impl InferredColumn {
 
     /// The products whose category lies within one of the ranges.
     pub(in crate::index) fn within(&self, ranges: &[Range<u16>]) -> BitSet {
-        let is_within = |number: &u16| ranges.iter().any(|range| range.contains(number));
-        BitSet::from_flags(self.categories.iter().map(is_within))
+        within(&self.categories, ranges)
+    }
+
+    /// The products whose likeliest category lies within one of the ranges.
+    pub(in crate::index) fn likely_within(&self, ranges: &[Range<u16>]) -> BitSet {
+        within(&self.likely_categories, ranges)
+    }
+
+    /// What the texts of a product state.
+    pub(in crate::index) fn attributes(&self, doc: usize) -> ProductAttributes {
+        ProductAttributes::from_bytes(self.attributes[doc])
     }
 
     /// Counts the values of products, whatever their merchants state.
@@ -94,6 +105,38 @@ impl InferredColumn {
             + size_of_val(&*self.confidences)
             + size_of_val(&*self.likely_categories)
     }
+}
+
+/// Where a number lies within one of the ranges.
+fn within(numbers: &[u16], ranges: &[Range<u16>]) -> BitSet {
+    let (blocks, rest) = numbers.as_chunks::<BLOCK>();
+    let is_within = |number: &u16| ranges.iter().any(|range| range.contains(number));
+    let last = rest.iter().enumerate().filter(|(_, number)| is_within(number));
+    let last = last.fold(0, |bits, (at, _)| bits | 1 << at);
+    let blocks = dispatch!(Level::new(), simd => {
+        let mut found = Vec::with_capacity(blocks.len() + 1);
+        for block in blocks {
+            found.push(within_block(simd, block, ranges));
+        }
+        found
+    });
+    BitSet::from_blocks(blocks.into_iter().chain((!rest.is_empty()).then_some(last)))
+}
+
+/// A bit for each number within one of the ranges.
+#[inline(always)]
+fn within_block<S: Simd>(simd: S, numbers: &[u16; BLOCK], ranges: &[Range<u16>]) -> u64 {
+    const LANES: usize = 32;
+    let mut bits = 0;
+    for from in (0..BLOCK).step_by(LANES) {
+        let numbers = u16x32::from_slice(simd, &numbers[from..from + LANES]);
+        for range in ranges {
+            // What is below the start becomes large.
+            let above = numbers - range.start;
+            bits |= above.simd_lt(range.end - range.start).to_bitmask() << from;
+        }
+    }
+    bits
 }
 
 impl FromIterator<Inferred> for InferredColumn {
@@ -152,6 +195,13 @@ mod tests {
         let within = |range| column.within(&[range]).iter().collect::<Vec<_>>();
         assert_eq!(within(3..9), [0]);
         assert_eq!(within(0..u16::MAX), [0, 2]);
+        let numbers: Vec<u16> = (0..1_000_u16).map(|at| at.wrapping_mul(7_919)).collect();
+        let ranges = [0..9, 5_000..9_000, 65_000..u16::MAX];
+        let expected = numbers.iter().map(|number| ranges.iter().any(|one| one.contains(number)));
+        let found = super::within(&numbers, &ranges);
+        assert_eq!(found.blocks().count(), numbers.len().div_ceil(BLOCK));
+        assert!(expected.enumerate().all(|(at, expected)| found.get(at) == expected));
+        assert_eq!(column.likely_within(&[0..4, 8..9]).iter().collect::<Vec<_>>(), [0]);
     }
 
     #[test]

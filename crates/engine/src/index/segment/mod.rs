@@ -74,6 +74,15 @@ pub(super) struct Postings<'a> {
     pub(super) freqs: &'a [TermFreqs],
 }
 
+impl Postings<'_> {
+    /// Those of some products.
+    pub(super) fn within(self, docs: &Range<usize>) -> Self {
+        let before = |end: usize| self.docs.partition_point(|doc| usize::from(*doc) < end);
+        let (from, to) = (before(docs.start), before(docs.end));
+        Self { docs: &self.docs[from..to], freqs: &self.freqs[from..to] }
+    }
+}
+
 impl Segment {
     /// Number of products, deleted ones included.
     pub(super) fn len(&self) -> usize {

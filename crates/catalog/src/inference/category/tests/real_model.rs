@@ -72,6 +72,23 @@ fn queries_name_things() {
     assert!(share > 0.3, "{share}");
 }
 
+#[test]
+fn close_categories_are_those_that_agree() {
+    let taxonomy = MODEL.taxonomy();
+    for query in ["navy armchair", "shirt", "toy", "pants for a dog", "gift", "lamp", ""] {
+        let categories = MODEL.infer_query(query);
+        for at_least in [0.05, 0.25, 0.6] {
+            let close = categories.close(taxonomy, at_least);
+            for category in taxonomy.all() {
+                let is_close = close.iter().any(|range| range.contains(&category.0));
+                let agreement = categories.agreement(taxonomy, category);
+                assert_eq!(is_close, agreement >= at_least, "{query} {}", taxonomy.id(category));
+            }
+        }
+    }
+    assert!(!MODEL.infer_query("shirt").close(taxonomy, 0.25).is_empty());
+}
+
 /// The time per product: `cargo test --release -p catalog --lib real_model -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures time"]

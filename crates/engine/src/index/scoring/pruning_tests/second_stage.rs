@@ -7,10 +7,7 @@ use catalog::{
     access::Visibility,
     explanation::Explanation,
     fusion::Cutoff,
-    inference::{
-        attributes::{Says, agreement, infer_query},
-        category::QueryCategories,
-    },
+    inference::attributes::{Says, agreement, infer_query},
     query_parser::{ParsedQuery, parse},
     ranking::Hit,
     reranking::{RERANK_PARAMS, RelativeCutoff, Reranker},
@@ -45,7 +42,8 @@ fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
         term_vectors: vec![None; terms.terms().len()],
         head: head_term(&parsed.sentence, terms),
         attributes: infer_query(&parsed.sentence),
-        categories: QueryCategories::default(),
+        // Some products are close to it, so that those with the attributes fit.
+        categories: category_model().infer_query("shirt"),
         kind: None,
         word_vectors: None,
     };
@@ -112,7 +110,8 @@ fn check_queries(seed: u64, count: u64, groups: [usize; 2], queries: u64) -> usi
     for _ in 0..queries {
         let (_, vector) = random.query(DIMS);
         let words = 1 + random.below(3);
-        let parsed = parse(&random.words(words).join(" "));
+        let attribute = ["", "wool "][random.below(2) as usize];
+        let parsed = parse(&format!("{attribute}{}", random.words(words).join(" ")));
         let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
         found += check(&catalog, snapshots, &parsed, &with_second_stage(plan, &parsed));
     }
@@ -178,12 +177,12 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     (fusion.lexical_cutoff, fusion.dense_cutoff) = (nothing, nothing);
     (fusion.candidate_lexical_cutoff, fusion.candidate_dense_cutoff) = (nothing, nothing);
     plan.tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0, foreign: 0.0 };
-    let rerank = plan.rerank.as_mut().expect("there is a second stage");
-    rerank.categories = category_model().infer_query("shirt");
+    let rerank = plan.rerank.as_ref().expect("there is a second stage");
     let (attributes, categories) = (rerank.attributes.clone(), rerank.categories.clone());
     assert_eq!(attributes.len(), 1);
 
     let found = search(&catalog, &snapshot, &plan, &parsed, EFFORT);
+    assert_eq!(search(&catalog, &snapshot, &plan, &parsed, SHORTLISTED), found);
     let fits = |hit: &&Hit| {
         let product = &catalog.reference.0[&hit.product.get()].inferred;
         let agrees = |one| agreement(one, &product.attributes, Says::default()) >= 0.4;

@@ -1,0 +1,64 @@
+//! Products that agree with every attribute that a query asks for and are close to its category: the
+//! second stage considers them before all others.
+
+use std::ops::Range;
+
+use catalog::inference::attributes::QueryAttributes;
+
+use super::{RerankQuery, attributes::AttributeMatcher};
+use crate::{
+    index::{
+        bits::BitSet,
+        segment::{DocId, Segment},
+    },
+    inference::taxonomy,
+};
+
+/// The least agreement, so that a mere mention of a word counts.
+const MIN_AGREEMENT: f32 = 0.4;
+/// The least probability that the query means the product's category.
+const MIN_CATEGORY: f32 = 0.25;
+
+/// What a product has to be to fit a query.
+pub(in crate::index) struct FitQuery<'a> {
+    attributes: &'a QueryAttributes,
+    categories: Vec<Range<u16>>,
+}
+
+impl<'a> FitQuery<'a> {
+    /// `None` if no product can fit: the query asks for no attribute, or its category is unknown.
+    pub(in crate::index) fn of(query: &'a RerankQuery<'_>) -> Option<Self> {
+        let attributes = &query.attributes;
+        if attributes.is_empty() || query.categories.likely().is_empty() {
+            return None;
+        }
+        let categories = query.categories.close(taxonomy(), MIN_CATEGORY);
+        (!categories.is_empty()).then_some(Self { attributes, categories })
+    }
+}
+
+/// Tells which products of one segment fit a query.
+pub(in crate::index) struct FitMatcher<'a> {
+    segment: &'a Segment,
+    attributes: AttributeMatcher<'a>,
+    close: BitSet,
+}
+
+impl<'a> FitMatcher<'a> {
+    pub(in crate::index) fn new(query: &'a FitQuery<'a>, segment: &'a Segment) -> Self {
+        let attributes = AttributeMatcher::new(query.attributes, segment);
+        Self { segment, attributes, close: segment.inferred.likely_within(&query.categories) }
+    }
+
+    /// The products of a block that are close to the category.
+    #[inline]
+    pub(in crate::index) fn close(&self, block: usize) -> u64 {
+        self.close.block(block)
+    }
+
+    /// Whether a product that is close to the category fits.
+    pub(in crate::index) fn fits(&self, doc: DocId) -> bool {
+        let title = self.segment.title_words.of(usize::from(doc));
+        self.attributes.of(doc, title).least >= MIN_AGREEMENT
+    }
+}
