@@ -44,7 +44,7 @@ docs: ## The code's documentation, without warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
 
 test-build: ## Compile all tests
-	cargo test --workspace --all-targets --locked --no-run
+	cargo test --workspace --locked --no-run
 
 test-tools: ## Install what the tests need: PostgreSQL, packages of Debian, PyPI and npm
 	scripts/test-tools.sh
