@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fearless_simd::{Level, dispatch};
+use fearless_simd::{Level, Simd, dispatch, i8x64, i32x16, prelude::*};
 
 /// A unit vector, or the zero vector of a text without known words, which is similar to nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ impl StoredVector {
 
     /// The cosine with another vector of the same space.
     pub fn cosine(&self, other: &Self) -> f32 {
-        let dot = dispatch!(Level::new(), _ => dot(&self.numbers, &other.numbers));
+        let dot = dispatch!(Level::new(), simd => dot(simd, &self.numbers, &other.numbers));
         dot as f32 * self.scale * other.scale
     }
 
@@ -114,18 +114,29 @@ impl StoredVector {
     }
 }
 
+/// Numbers that a dot product multiplies at once.
+const LANES: usize = 64;
+
 /// The exact dot product of two quantised vectors: a sum of products of bytes does not overflow for
 /// any stored vector.
 ///
-/// A loop by index, which the compiler vectorises: an iterator that is not inlined into a
-/// `dispatch!` would not be compiled for its instruction set.
+/// Written with pairwise sums of 16-bit products, for which every instruction set has an instruction:
+/// of a plain loop over bytes the compiler makes code that takes three times as long.
 #[inline(always)]
-pub(crate) fn dot(one: &[i8], other: &[i8]) -> i32 {
+pub(crate) fn dot<S: Simd>(simd: S, one: &[i8], other: &[i8]) -> i32 {
     let len = one.len().min(other.len());
-    let (one, other) = (&one[..len], &other[..len]);
-    let mut sum = 0;
-    for at in 0..len {
-        sum += i32::from(i16::from(one[at]) * i16::from(other[at]));
+    let (ones, one_rest) = one[..len].as_chunks::<LANES>();
+    let (others, other_rest) = other[..len].as_chunks::<LANES>();
+    let mut sums = i32x16::splat(simd, 0);
+    for (one, other) in ones.iter().zip(others) {
+        let (low, high) = i8x64::from_slice(simd, one).widen();
+        let (other_low, other_high) = i8x64::from_slice(simd, other).widen();
+        sums += low.pairwise_dot_product(other_low) + high.pairwise_dot_product(other_high);
+    }
+    let sums: [i32; 16] = sums.into();
+    let mut sum: i32 = sums.iter().sum();
+    for at in 0..one_rest.len() {
+        sum += i32::from(i16::from(one_rest[at]) * i16::from(other_rest[at]));
     }
     sum
 }

@@ -4,7 +4,7 @@
 //! the deep one fails. The vector is interpolated toward the answer of the best phrase match, and
 //! the profile of the query tells the ranking how far to trust it.
 
-use std::{cell::Cell, collections::HashMap, mem, ops::Range, sync::Arc};
+use std::{cell::Cell, collections::HashMap, hash::BuildHasher, mem, ops::Range, sync::Arc};
 
 use catalog::{
     analysis::{QueryTerms, content_words},
@@ -15,6 +15,7 @@ use catalog::{
     },
     query_parser::{Language, ParsedQuery, TermLookup},
 };
+use hashbrown::DefaultHashBuilder;
 use parking_lot::Mutex;
 use quick_cache::sync::Cache;
 
@@ -80,16 +81,20 @@ pub(crate) struct QueryEncoder {
 /// The vectors of single words, as far as they were needed lately.
 struct WordVectorCache {
     embedder: Arc<dyn Embedder>,
-    vectors: Cache<Box<str>, Option<Arc<StoredVector>>>,
+    /// By two hashes of the word with random seeds, which do not collide: comparing words would read
+    /// memory elsewhere.
+    vectors: Cache<[u64; 2], Option<Arc<StoredVector>>>,
+    hashers: [DefaultHashBuilder; 2],
 }
 
 impl WordVectors for WordVectorCache {
     fn word_vector(&self, word: &str) -> Option<Arc<StoredVector>> {
-        if let Some(known) = self.vectors.get(word) {
+        let key = self.hashers.each_ref().map(|hasher| hasher.hash_one(word));
+        if let Some(known) = self.vectors.get(&key) {
             return known;
         }
         let vector = self.embedder.word_vector(word, None).map(Arc::new);
-        self.vectors.insert(word.into(), vector.clone());
+        self.vectors.insert(key, vector.clone());
         vector
     }
 }
@@ -206,8 +211,11 @@ type Encoding = (Embedding, Option<PhraseMatch>);
 
 impl QueryEncoder {
     pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
-        let words =
-            WordVectorCache { embedder: Arc::clone(&embedder), vectors: Cache::new(CACHED_WORDS) };
+        let words = WordVectorCache {
+            embedder: Arc::clone(&embedder),
+            vectors: Cache::new(CACHED_WORDS),
+            hashers: Default::default(),
+        };
         Self { embedder, budget, cache: Mutex::default(), words }
     }
 

@@ -38,11 +38,9 @@ impl QueryVector {
     }
 
     /// The cosine with a product's vector of this reciprocal length.
-    ///
-    /// Plain code that the compiler vectorises for each instruction set that `dispatch!` selects.
     #[inline(always)]
-    pub(super) fn cosine<S: Simd>(&self, _: S, numbers: &[i8], reciprocal_length: f32) -> f32 {
-        dot(&self.numbers, numbers) as f32 * (reciprocal_length * self.reciprocal_length)
+    pub(super) fn cosine<S: Simd>(&self, simd: S, numbers: &[i8], reciprocal_length: f32) -> f32 {
+        dot(simd, &self.numbers, numbers) as f32 * (reciprocal_length * self.reciprocal_length)
     }
 }
 

@@ -32,7 +32,7 @@ pub(in crate::index) struct Vectors {
 #[derive(Clone, Debug)]
 struct Chunk {
     /// For each block, the products with a vector.
-    known: Box<[u64]>,
+    known: [u64; CHUNK_BLOCKS],
     /// For each block, for each word of the signs, that word of each product.
     signs: Box<[[u64; BLOCK]]>,
     /// For each block, the norm ratio of each sketch.
@@ -206,7 +206,6 @@ impl Vectors {
     pub(in crate::index) fn memory_bytes(&self) -> usize {
         let chunks = self.chunks.iter().flatten().map(|chunk| {
             size_of::<Chunk>()
-                + size_of_val(&*chunk.known)
                 + size_of_val(&*chunk.signs)
                 + size_of_val(&*chunk.norm_ratios)
                 + size_of_val(&*chunk.numbers)
@@ -221,7 +220,7 @@ impl Chunk {
         let blocks = size.div_ceil(BLOCK);
         let words = if dims < MIN_SKETCH_DIMS { 0 } else { blocks * dims.div_ceil(BLOCK) };
         Self {
-            known: vec![0; blocks].into(),
+            known: [0; CHUNK_BLOCKS],
             signs: vec![[0; BLOCK]; words].into(),
             norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
             numbers: vec![0; size * dims].into(),

@@ -37,6 +37,9 @@ use crate::{
     inference::taxonomy,
 };
 
+/// A thread for fewer candidates takes longer to start than it saves.
+const MIN_PER_THREAD: usize = 50;
+
 /// What the second stage compares products with.
 #[derive(Clone)]
 pub struct RerankQuery<'a> {
@@ -109,14 +112,29 @@ pub(super) struct EvidenceReader<'a> {
 }
 
 impl EvidenceReader<'_> {
-    /// The evidence about each candidate, in their order, which is by segment.
-    pub(super) fn read(&self, candidates: &[Considered]) -> Vec<Evidence> {
-        let mut found: Vec<Found> = Vec::with_capacity(candidates.len());
+    /// The evidence about each candidate, in their order, which is by segment. The candidates are
+    /// divided among at most `threads` threads.
+    pub(super) fn read(&self, candidates: &[Considered], threads: usize) -> Vec<Evidence> {
         let names = NameQuery::new(&self.query.things);
         let kind = self.query.kind.as_ref().map(|kind| (&kind.vector, KindNames::new(kind)));
-        for group in candidates.chunk_by(|one, other| one.segment == other.segment) {
-            self.read_segment(group, &names, kind.as_ref(), &mut found);
-        }
+        let read_part = |part: &[Considered]| {
+            let mut found: Vec<Found> = Vec::with_capacity(part.len());
+            for group in part.chunk_by(|one, other| one.segment == other.segment) {
+                self.read_segment(group, &names, kind.as_ref(), &mut found);
+            }
+            found
+        };
+        let threads = threads.min(candidates.len() / MIN_PER_THREAD).max(1);
+        let (own, others) = candidates.split_at(candidates.len().div_ceil(threads));
+        let found = std::thread::scope(|scope| {
+            let parts = others.chunks(own.len().max(1));
+            let others: Vec<_> = parts.map(|part| scope.spawn(move || read_part(part))).collect();
+            let mut found = read_part(own);
+            for other in others {
+                found.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            found
+        });
         let similarities = found.iter().filter_map(|one| Some(one.kind?.similarity));
         let nearest = nearest(similarities.collect());
         let complete = |Found { evidence, kind, agreement }: Found| {

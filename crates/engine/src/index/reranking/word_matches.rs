@@ -28,6 +28,16 @@ pub(super) struct WordCoverage {
     pub(super) head: f32,
 }
 
+impl Occurrence {
+    /// What a term counts that occurs like this, without its meaning.
+    fn literal(&self) -> f32 {
+        match self.place {
+            Place::Attribute | Place::Title => self.likelihood,
+            Place::Description => IN_DESCRIPTION * self.likelihood,
+        }
+    }
+}
+
 /// Compares the words of one segment with the terms of a query.
 pub(super) struct WordMatcher<'a> {
     reader: &'a EvidenceReader<'a>,
@@ -63,41 +73,42 @@ impl<'a> WordMatcher<'a> {
     /// How well a product with this title covers the query.
     pub(super) fn coverage(&mut self, title: &[TitleWord], doc: DocId) -> WordCoverage {
         let terms = self.weights.len();
+        let mut found = mem::take(&mut self.found);
+        found.clear();
+        found.resize(terms, None);
+        self.reader.lexical.find_occurrences(self.segment_no, doc, &mut found);
         let mut best = mem::take(&mut self.best);
         best.clear();
         best.resize(terms, 0.0);
-        for word in title {
-            let start = self.cosines_of(word.term());
-            for (best, cosine) in best.iter_mut().zip(&self.cosines[start..start + terms]) {
-                *best = best.max(*cosine);
+        // Meaning adds nothing to a term that the product says as the query means it.
+        if !found.iter().all(|found| found.is_some_and(|found| found.literal() == 1.0)) {
+            for word in title {
+                let start = self.cosines_of(word.term());
+                for (best, cosine) in best.iter_mut().zip(&self.cosines[start..start + terms]) {
+                    *best = best.max(*cosine);
+                }
             }
         }
         let mut coverage = WordCoverage::default();
-        self.found.clear();
-        self.found.resize(terms, None);
-        self.reader.lexical.find_occurrences(self.segment_no, doc, &mut self.found);
-        let found = &self.found;
         for (at, (soft, weight)) in best.iter().zip(&self.weights).enumerate() {
             let mut covered = *soft;
-            if let Some(Occurrence { place, likelihood }) = found[at] {
-                let (counts, in_title) = match place {
-                    Place::Attribute | Place::Title => (1.0, likelihood),
-                    Place::Description => (IN_DESCRIPTION, 0.0),
-                };
-                covered = covered.max(counts * likelihood);
-                coverage.in_title += weight * in_title;
-                if place == Place::Attribute {
-                    coverage.in_attributes += weight * likelihood;
+            let mut said = 0.0;
+            if let Some(occurrence) = found[at] {
+                covered = covered.max(occurrence.literal());
+                if occurrence.place != Place::Description {
+                    said = occurrence.likelihood;
+                }
+                if occurrence.place == Place::Attribute {
+                    coverage.in_attributes += weight * occurrence.likelihood;
                 }
             }
+            coverage.in_title += weight * said;
             coverage.soft += weight * covered;
             if self.reader.query.head == Some(at) {
-                let is_said = |found: &Occurrence| found.place != Place::Description;
-                let said = found[at].filter(is_said).map_or(0.0, |found| found.likelihood);
                 coverage.head = soft.max(said);
             }
         }
-        self.best = best;
+        (self.best, self.found) = (best, found);
         coverage
     }
 

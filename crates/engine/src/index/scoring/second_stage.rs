@@ -94,7 +94,7 @@ impl<'a> SecondStage<'a> {
         let plan: &'a Plan<'a> = search.plan;
         let of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
         let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
-        let evidence = reader.read(&considered);
+        let evidence = reader.read(&considered, search.effort.threads);
         let certain: Vec<bool> =
             chosen.iter().map(|at| results[*at].candidate.is_certain()).collect();
         let relevant = reranker.are_relevant(&evidence, &certain);
