@@ -40,6 +40,9 @@ pub const MAX_WHOLE_DIGITS: usize = 15;
 /// The most digits after the decimal separator.
 pub const MAX_DECIMALS: usize = 8;
 
+/// Bits of the integer that a decimal scales.
+const MANTISSA_BITS: u32 = 96;
+
 /// From this many minor digits on, `1.299` is as likely 1.299 as 1299.
 const MINOR_DIGITS_LIKE_A_GROUP: u8 = 3;
 
@@ -67,6 +70,23 @@ impl Money {
         let currency = read_currency(parts.before, parts.after)?;
         let amount = read_amount(parts.number, currency)?;
         Ok(Money { amount, currency })
+    }
+
+    /// Amount, decimals and currency in one number, never `u128::MAX`.
+    pub fn to_bits(self) -> u128 {
+        let &[a, b, c] = self.currency.code().as_bytes() else { return 0 };
+        let high = u32::from_le_bytes([a, b, c, self.amount.scale() as u8]);
+        u128::from(high) << MANTISSA_BITS | self.amount.mantissa().unsigned_abs()
+    }
+
+    /// The money that [`Self::to_bits`] returns; `None` for any other number.
+    pub fn from_bits(bits: u128) -> Option<Money> {
+        let [a, b, c, scale] = ((bits >> MANTISSA_BITS) as u32).to_le_bytes();
+        let currency = Currency::from_code(str::from_utf8(&[a, b, c]).ok()?)?;
+        let mantissa = (bits & ((1 << MANTISSA_BITS) - 1)).cast_signed();
+        let amount = Decimal::try_from_i128_with_scale(mantissa, scale.into()).ok()?;
+        let money = Money { amount, currency };
+        (money.to_bits() == bits).then_some(money)
     }
 }
 

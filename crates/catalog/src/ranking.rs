@@ -104,6 +104,16 @@ impl TermFreqs {
         Self((attribute | title << Self::DESCRIPTION_BITS | description) as u8)
     }
 
+    /// The packed frequencies.
+    pub fn to_byte(self) -> u8 {
+        self.0
+    }
+
+    /// The frequencies that [`Self::to_byte`] packs into a byte. Every byte is valid.
+    pub fn from_byte(byte: u8) -> Self {
+        Self(byte)
+    }
+
     /// Frequency in the title.
     pub fn title(self) -> u32 {
         u32::from(self.0) >> Self::DESCRIPTION_BITS & Self::MAX_TITLE
@@ -138,6 +148,16 @@ impl FieldLength {
         let step =
             words >> (octave + Self::EXACT_BITS - Self::STEP_BITS) & ((1 << Self::STEP_BITS) - 1);
         Self((1 << Self::EXACT_BITS | octave << Self::STEP_BITS | step) as u8)
+    }
+
+    /// The quantised length.
+    pub fn to_byte(self) -> u8 {
+        self.0
+    }
+
+    /// The length that [`Self::to_byte`] returns. Every byte is valid.
+    pub fn from_byte(byte: u8) -> Self {
+        Self(byte)
     }
 
     /// The quantised number of words.

@@ -34,6 +34,7 @@ fn engine() -> EngineUnderTest {
         reader_threads: 2,
         reader_queue: 10,
         index_memory: usize::MAX,
+        index_files_from: None,
         cache_memory: 0,
         embedder: None,
         background: false,

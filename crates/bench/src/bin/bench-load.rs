@@ -113,6 +113,7 @@ fn settings(model: Arc<dyn Embedder>) -> Settings {
         cache_memory: 0,
         embedder: Some(model),
         background: false,
+        index_files_from: None,
         kept_changes: None,
         query_budget: 0,
         clock: Arc::new(Timestamp::now),

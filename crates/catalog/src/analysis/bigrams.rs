@@ -19,6 +19,16 @@ const END: &str = "";
 pub struct Bigram(u16);
 
 impl Bigram {
+    /// The hash that stands for the pair.
+    pub fn to_bits(self) -> u16 {
+        self.0
+    }
+
+    /// The bigram with this hash.
+    pub fn from_bits(bits: u16) -> Self {
+        Self(bits)
+    }
+
     fn of(first: &str, second: &str) -> Self {
         const OFFSET: u32 = 0x811c_9dc5;
         const PRIME: u32 = 0x0100_0193;

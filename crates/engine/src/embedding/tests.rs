@@ -60,6 +60,7 @@ impl Bench {
             reader_threads: 1,
             reader_queue: 8,
             index_memory: 1 << 24,
+            index_files_from: None,
             cache_memory: 1 << 20,
             embedder,
             background: true,

@@ -27,7 +27,7 @@ use crate::{
     background::BackgroundThread,
     embed::{Embedder, Encoder},
     read_pool::{Overloaded, ReadPool},
-    replication::{ChangeFeed, LoadError, Loader, ShopRegistry, WarmUp},
+    replication::{ChangeFeed, IndexSaver, LoadError, Loader, ShopRegistry, WarmUp},
     search::{QueryCache, QueryEncoder},
     store::{
         Availability, CatalogReads, DataFolder, FolderInUse, StoreError,
@@ -51,6 +51,9 @@ pub struct Settings {
     pub reader_queue: usize,
     /// Memory for the indexes of shops, in bytes.
     pub index_memory: usize,
+    /// Shops with at least this many products have index files in the data folder; `None` for no
+    /// such files.
+    pub index_files_from: Option<usize>,
     /// Memory for the query cache, in bytes.
     pub cache_memory: usize,
     /// Encodes texts as vectors; without it, search is lexical only.
@@ -157,6 +160,8 @@ pub struct Engine {
     availability: Option<Arc<Availability>>,
     /// Searches large shops in the database; `None` with a data folder.
     postgres_search: Option<Arc<PostgresSearch>>,
+    /// Dropped after the writer, so that index files contain the last writes.
+    _index_saver: Option<IndexSaver>,
     // Dropped last, so that the folder stays locked until the writer has finished.
     _folder: Option<DataFolder>,
 }

@@ -9,7 +9,8 @@ use crate::{
     housekeeping::{self, Retention},
     read_pool::ReadPool,
     replication::{
-        Applier, ChangeFeed, EvictionReason, FailoverReaders, Loader, LocalReplica, ShopRegistry,
+        Applier, ChangeFeed, EvictionReason, FailoverReaders, IndexFiles, IndexSaver, Loader,
+        LocalReplica, ShopRegistry,
     },
     search::{QueryCache, QueryEncoder},
     store::{
@@ -32,6 +33,8 @@ struct Backend {
     readers: Arc<dyn CatalogReads>,
     /// A replica of the rows of the shops in memory; `None` with a data folder.
     replica: Option<Arc<LocalReplica>>,
+    /// The index files of a data folder.
+    index_files: Option<IndexFiles>,
     cleanup: Box<dyn Cleanup>,
     /// How many change records are kept by default.
     kept_changes: u64,
@@ -45,10 +48,16 @@ impl Engine {
         let folder = DataFolder::lock(folder)?;
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
+        let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+        let index_files = settings.index_files_from.map(|products| {
+            let sources = (Arc::clone(&settings.clock), Arc::clone(&settings.random));
+            IndexFiles::open(folder.path(), Arc::clone(&readers), products, sources)
+        });
         let backend = Backend {
             store: Box::new(store),
-            readers: Arc::new(SqliteReaders::new(folder.path().to_owned())),
+            readers,
             replica: None,
+            index_files,
             cleanup: SqliteStore::cleanup(folder.path().to_owned()),
             kept_changes: KEPT_CHANGES,
             prefetch_limit: usize::MAX,
@@ -78,6 +87,7 @@ impl Engine {
             store: Box::new(postgres.store()),
             readers,
             replica,
+            index_files: None,
             cleanup: postgres.cleanup(),
             kept_changes: KEPT_CHANGES_OF_A_SHOP,
             // Shops near the limit may be searched in the database.
@@ -100,7 +110,8 @@ impl Engine {
 
     /// Starts the threads that every engine has.
     fn start(backend: Backend, settings: Settings) -> Result<Self, OpenError> {
-        let Backend { store, readers, replica, cleanup, kept_changes, prefetch_limit } = backend;
+        let Backend { store, readers, replica, index_files, cleanup, kept_changes, prefetch_limit } =
+            backend;
         let retention = Retention {
             responses: settings.writer.response_retention,
             changes: settings.kept_changes.unwrap_or(kept_changes),
@@ -110,7 +121,10 @@ impl Engine {
         let shops = ShopRegistry::new(readers.clone(), model, settings.index_memory)
             .with_prefetch_limit(prefetch_limit)
             .with_replica(replica);
-        let shops = Arc::new(shops);
+        let has_index_files = index_files.is_some();
+        let shops = Arc::new(shops.with_index_files(index_files));
+        let index_saver = has_index_files.then(|| IndexSaver::start(Arc::clone(&shops)));
+        let index_saver = index_saver.transpose()?;
         let loader = Arc::new(Loader::start(Arc::clone(&shops))?);
         let writer = Writer::start(
             store,
@@ -145,6 +159,7 @@ impl Engine {
             _change_feed: None,
             availability: None,
             postgres_search: None,
+            _index_saver: index_saver,
             _folder: None,
         })
     }

@@ -1,5 +1,9 @@
 //! A fixed-size bit set: one bit for each product of a segment, in blocks of 64.
 
+use std::io;
+
+use super::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
+
 /// Bits of a block, one machine word.
 pub(in crate::index) const BLOCK: usize = u64::BITS as usize;
 
@@ -124,6 +128,20 @@ pub(in crate::index) fn ones(block: u64) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(block), |left| Some(left & left.wrapping_sub(1)))
         .take_while(|left| *left != 0)
         .map(|left| left.trailing_zeros() as usize)
+}
+
+impl Stored for BitSet {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.slice(&self.0)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let bits = Self(from.array_of_len(len.div_ceil(BLOCK))?);
+        let behind = if len.is_multiple_of(BLOCK) { 0 } else { u64::MAX << (len % BLOCK) };
+        let last = bits.0.last().copied().unwrap_or(0);
+        Rejected::unless(last & behind == 0, "a bit set is longer than its segment")?;
+        Ok(bits)
+    }
 }
 
 #[cfg(test)]

@@ -23,10 +23,12 @@
 //!   statistics are those of the live products that the reader may see, exactly. (The one
 //!   statistical bound is described in `scoring/mod.rs`.)
 
+mod arrays;
 mod bits;
 mod candidate_index;
 mod dense;
 mod entry;
+pub(crate) mod file;
 mod filter;
 mod lexical;
 #[cfg(test)]

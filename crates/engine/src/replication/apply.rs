@@ -130,7 +130,7 @@ impl ShopRegistry {
         let updated = catch_unwind(AssertUnwindSafe(update));
         let mut table = self.table.lock();
         match updated {
-            Ok(()) => table.record_update(shop, index, position.stamp),
+            Ok(()) => table.record_update(shop, index, position.stamp, changes.len()),
             // The panic hook has reported the cause.
             Err(_) => table.evict_if_current(shop, index, EvictionReason::UpdatePanicked),
         }

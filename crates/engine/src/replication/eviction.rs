@@ -130,10 +130,18 @@ impl ShopTable {
         }
     }
 
-    /// Records the size of an index after an update, and the transaction it shows.
-    pub(super) fn record_update(&mut self, shop: ShopId, index: &Arc<ShopIndex>, stamp: TxStamp) {
+    /// Records the size of an index after an update of this many changes, and the transaction it
+    /// shows.
+    pub(super) fn record_update(
+        &mut self,
+        shop: ShopId,
+        index: &Arc<ShopIndex>,
+        stamp: TxStamp,
+        changes: usize,
+    ) {
         let Some(ready) = self.current_mut(shop, index) else { return };
         ready.stamp = stamp;
+        ready.file.unsaved += changes;
         let now = index.snapshot().memory_bytes();
         let before = mem::replace(&mut ready.bytes, now);
         self.bytes = self.bytes - before + now;

@@ -7,6 +7,7 @@ use catalog::product::ShopId;
 use super::{
     change_batch::ChangeBatch,
     eviction::EvictionReason,
+    index_files::FileState,
     pending::PendingChanges,
     registry::ShopRegistry,
     table::{LoadReason, ShopState, ShopTable},
@@ -39,7 +40,8 @@ impl ShopRegistry {
             self.load_ended.wait(&mut table);
         };
         drop(table);
-        let index = load.scan()?;
+        let restored = load.restore()?;
+        let index = restored.map_or_else(|| load.scan(), Ok)?;
         load.finish(index)
     }
 }
@@ -52,6 +54,7 @@ pub(super) struct ShopLoad<'a> {
     reason: LoadReason,
     /// The transaction of the last change that the index shows.
     stamp: TxStamp,
+    file: FileState,
     is_finished: bool,
 }
 
@@ -65,7 +68,28 @@ impl<'a> ShopLoad<'a> {
     ) -> Self {
         let pending = PendingChanges::new(registry.readers.is_shared());
         table.states.insert(shop, ShopState::Loading(pending));
-        Self { registry, shop, reason, stamp: TxStamp::default(), is_finished: false }
+        let (stamp, file) = (TxStamp::default(), FileState::default());
+        Self { registry, shop, reason, stamp, file, is_finished: false }
+    }
+
+    /// The index from its file and the changes since then; `None` if that is not possible.
+    fn restore(&mut self) -> Result<Option<ShopIndex>, StoreError> {
+        let (shop, started) = (self.shop, Instant::now());
+        let Some((index, file)) = self.registry.restore(shop)? else { return Ok(None) };
+        let since = Position { seq: index.snapshot().seq(), stamp: self.stamp };
+        let model = self.registry.model.as_ref();
+        let found = self.registry.readers.changes_since(shop, model, since)?;
+        let FeedResult::Changes(changes, position) = found else {
+            self.registry.discard_file(shop, "the database no longer has the changes since");
+            return Ok(None);
+        };
+        self.registry.write_through(shop, &index, &changes, position.seq);
+        self.stamp = position.stamp;
+        self.file = FileState { unsaved: changes.len(), ..file };
+        let (products, changes) = (index.snapshot().product_count(), changes.len());
+        let elapsed_ms = started.elapsed().as_millis() as u64;
+        tracing::info!(%shop, products, changes, elapsed_ms, "shop restored from its index file");
+        Ok(Some(index.for_shop(shop)))
     }
 
     /// Scans the rows into an index and into the local replica.
@@ -87,6 +111,7 @@ impl<'a> ShopLoad<'a> {
         self.stamp = read_at.stamp;
         let index = builder.finish(read_at.seq).for_shop(shop);
         let products = index.snapshot().product_count();
+        self.file = FileState::unsaved(products);
         let elapsed_ms = started.elapsed().as_millis() as u64;
         tracing::info!(%shop, products, elapsed_ms, "shop loaded");
         Ok(index)
@@ -137,7 +162,7 @@ impl<'a> ShopLoad<'a> {
             _ => PendingChanges::default(),
         };
         self.is_finished = true;
-        table.insert(self.shop, Arc::clone(index), self.stamp, self.reason);
+        table.insert(self.shop, Arc::clone(index), (self.stamp, self.file), self.reason);
         table.enforce_limit(self.registry.memory_limit);
         Ok(rest)
     }
@@ -157,6 +182,7 @@ impl<'a> ShopLoad<'a> {
             None => self.read_pending(Position { seq: shown, stamp: self.stamp })?,
         };
         let seq = batch.seq.max(shown);
+        self.file.unsaved += batch.changes.len();
         self.registry.write_through(self.shop, index, &batch.changes, seq);
         Ok(())
     }

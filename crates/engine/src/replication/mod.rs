@@ -14,9 +14,10 @@
 //! ```
 //!
 //! - **Absent.** Committed changes need not be applied: the next load reads them with the rows.
-//! - **Loading** ([`load`]). [`loader`] threads scan the rows into an index and, beside a database,
-//!   into the local replica. Changes that commit meanwhile are kept in [`pending`] and applied
-//!   before the index is published, so that a load misses nothing.
+//! - **Loading** ([`load`]). [`loader`] threads restore the index from its file ([`index_files`]), or
+//!   scan the rows into an index and, beside a database, into the local replica. Changes that commit
+//!   meanwhile are kept in [`pending`] and applied before the index is published, so that a load
+//!   misses nothing.
 //! - **Ready.** The writer and the [`applier`] threads apply this node's commits ([`apply`]); the
 //!   [`change_feed`] learns of the commits of other nodes, which [`catch_up`] reads and applies. A
 //!   change reaches the replica before the index, so that a row that a search finds can be read.
@@ -69,6 +70,7 @@ mod change_batch;
 mod change_feed;
 mod eviction;
 mod failover;
+mod index_files;
 mod load;
 mod loader;
 mod local_replica;
@@ -89,6 +91,7 @@ pub(crate) use self::{
     change_feed::ChangeFeed,
     eviction::EvictionReason,
     failover::FailoverReaders,
+    index_files::{IndexFiles, IndexSaver},
     loader::{LoadError, Loader},
     local_replica::LocalReplica,
     registry::ShopRegistry,

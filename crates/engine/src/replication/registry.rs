@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::{
     eviction::{EvictionReason, MemoryUsage},
+    index_files::IndexFiles,
     local_replica::LocalReplica,
     table::{LoadReason, ShopTable},
 };
@@ -21,6 +22,8 @@ pub(crate) struct ShopRegistry {
     pub(super) readers: Arc<dyn IndexSource>,
     /// A replica of the rows of the shops in memory; `None` beside a local store.
     pub(super) replica: Option<Arc<LocalReplica>>,
+    /// The index files of a data folder; `None` without.
+    pub(super) index_files: Option<IndexFiles>,
     /// The model whose vectors the indexes hold.
     pub(super) model: Option<ModelId>,
     /// Bytes that all indexes together may take.
@@ -43,6 +46,7 @@ impl ShopRegistry {
         Self {
             readers,
             replica: None,
+            index_files: None,
             model,
             memory_limit,
             prefetch_limit: usize::MAX,
@@ -61,6 +65,11 @@ impl ShopRegistry {
     pub(crate) fn with_replica(self, replica: Option<Arc<LocalReplica>>) -> Self {
         self.table.lock().replica.clone_from(&replica);
         Self { replica, ..self }
+    }
+
+    /// Restores shops from these files, and writes them.
+    pub(crate) fn with_index_files(self, index_files: Option<IndexFiles>) -> Self {
+        Self { index_files, ..self }
     }
 
     /// The shop's index if it is ready. Never waits for a load.

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use catalog::{change::Seq, product::ShopId};
 
-use super::{local_replica::LocalReplica, pending::PendingChanges};
+use super::{index_files::FileState, local_replica::LocalReplica, pending::PendingChanges};
 use crate::{
     index::ShopIndex,
     store::{Position, TxStamp},
@@ -42,6 +42,8 @@ pub(super) struct ReadyShop {
     pub(super) last_use: u64,
     /// The size of the index after its last update.
     pub(super) bytes: usize,
+    /// What the index file lacks.
+    pub(super) file: FileState,
 }
 
 impl ReadyShop {
@@ -101,7 +103,7 @@ impl ShopTable {
         &mut self,
         shop: ShopId,
         index: Arc<ShopIndex>,
-        stamp: TxStamp,
+        (stamp, file): (TxStamp, FileState),
         reason: LoadReason,
     ) {
         let last_use = match reason {
@@ -113,7 +115,8 @@ impl ShopTable {
         };
         let bytes = index.snapshot().memory_bytes();
         self.bytes += bytes;
-        let ready = ReadyShop { index, stamp, confirmed_at: Instant::now(), last_use, bytes };
+        let confirmed_at = Instant::now();
+        let ready = ReadyShop { index, stamp, confirmed_at, last_use, bytes, file };
         if let Some(ShopState::Ready(replaced)) = self.states.insert(shop, ShopState::Ready(ready))
         {
             self.bytes -= replaced.bytes;

@@ -58,7 +58,10 @@ impl Earlier for EarlierFolder {
     }
 
     fn remove_inference(&self) {
-        self.execute("ALTER TABLE products DROP COLUMN inferred; PRAGMA user_version = 3");
+        self.execute(
+            "ALTER TABLE products DROP COLUMN inferred; ALTER TABLE shops DROP COLUMN index_file;
+             PRAGMA user_version = 3",
+        );
     }
 }
 

@@ -39,6 +39,7 @@ impl Bench {
             reader_threads: 2,
             reader_queue: 64,
             index_memory: INDEX_MEMORY,
+            index_files_from: Some(1),
             cache_memory: 1 << 20,
             embedder: None,
             background: true,

@@ -39,6 +39,9 @@ const MIN_WARM_UP_BACKOFF: Duration = Duration::from_millis(200);
 /// The longest such pause.
 const MAX_WARM_UP_BACKOFF: Duration = Duration::from_secs(30);
 
+/// Smaller shops are indexed from their rows in less than a quarter of a second.
+const INDEX_FILES_FROM: usize = 10_000;
+
 /// The options of a service with a demo shop.
 #[derive(Clone, Debug)]
 pub struct Demo {
@@ -67,7 +70,8 @@ pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
 
 /// Opens the engine of a server on the database or the data folder, and migrates its schema.
 fn open(config: &Config, embedder: Option<Arc<dyn Embedder>>) -> anyhow::Result<Engine> {
-    let settings = engine_settings(config, embedder);
+    let settings =
+        Settings { index_files_from: Some(INDEX_FILES_FROM), ..engine_settings(config, embedder) };
     let Some(database) = &config.database else {
         return Ok(Engine::open(&config.data, settings)?);
     };
@@ -197,6 +201,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             + config.database.as_ref().map_or(0, |database| database.settings.connections),
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
+        index_files_from: None,
         cache_memory: config.index.answer_bytes,
         embedder,
         background: config.embed_in_background,

@@ -3,7 +3,7 @@
 //!
 //! A new vector copies its chunk: readers keep theirs, and no text is tokenised again.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use fearless_simd::{Level, dispatch};
 
@@ -11,10 +11,15 @@ use super::{
     query_vector::{QueryVector, reciprocal_length},
     sketch::{MIN_SKETCH_DIMS, Sketch},
 };
-use crate::index::bits::{BLOCK, ones};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::{BLOCK, BitSet, ones},
+};
 
 /// Blocks of a chunk: large enough for a scan and small enough to copy.
 const CHUNK_BLOCKS: usize = 4;
+/// No model has more dimensions; bounds what a damaged file can ask for.
+const MAX_DIMS: u64 = 1 << 16;
 /// Products of a chunk.
 const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
 
@@ -253,6 +258,52 @@ impl Chunk {
     #[inline(always)]
     fn vector(&self, at: usize, dims: usize) -> (&[i8], f32) {
         (&self.numbers[at * dims..(at + 1) * dims], self.reciprocal_lengths[at])
+    }
+}
+
+impl Stored for Vectors {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.number(self.dims as u64)?;
+        for chunk in &self.chunks {
+            to.number(u8::from(chunk.is_some()))?;
+            let Some(chunk) = chunk else { continue };
+            to.slice(&chunk.known[..chunk.norm_ratios.len()])?;
+            to.slice(chunk.signs.as_flattened())?;
+            to.slice(chunk.norm_ratios.as_flattened())?;
+            to.slice(&chunk.numbers)?;
+            to.slice(&chunk.reciprocal_lengths)?;
+        }
+        Ok(())
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let dims: u64 = from.number()?;
+        Rejected::unless(dims <= MAX_DIMS, "a vector has too many dimensions")?;
+        let dims = dims as usize;
+        let firsts = (0..if dims == 0 { 0 } else { len }).step_by(CHUNK);
+        let chunks = firsts.map(|first| match from.number()? {
+            0_u8 => Ok(None),
+            _ => Chunk::read(from, CHUNK.min(len - first), dims).map(|chunk| Some(Arc::new(chunk))),
+        });
+        Ok(Self { len, dims, chunks: chunks.collect::<Result<_, Rejected>>()? })
+    }
+}
+
+impl Chunk {
+    fn read(from: &mut ArrayReader<'_>, size: usize, dims: usize) -> Result<Self, Rejected> {
+        let blocks = size.div_ceil(BLOCK);
+        let mut known = [0; CHUNK_BLOCKS];
+        known.iter_mut().zip(BitSet::read(from, size)?.blocks()).for_each(|(to, bits)| *to = bits);
+        let words = if dims < MIN_SKETCH_DIMS { 0 } else { blocks * dims.div_ceil(BLOCK) };
+        let signs = from.array_of_len(words * BLOCK)?;
+        let norm_ratios: Box<[f32]> = from.array_of_len(blocks * BLOCK)?;
+        let numbers = from.array_of_len(size * dims)?;
+        let reciprocal_lengths: Box<[f32]> = from.array_of_len(size)?;
+        let floats = norm_ratios.iter().chain(&reciprocal_lengths);
+        let are_finite = floats.into_iter().all(|number| number.is_finite());
+        Rejected::unless(are_finite, "a vector has no length")?;
+        let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
+        Ok(Self { known, signs, norm_ratios, numbers, reciprocal_lengths })
     }
 }
 

@@ -1,6 +1,10 @@
 //! The bigrams of titles: which words are adjacent.
 
+use std::io;
+
 use catalog::analysis::{self, Bigram};
+
+use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// The bigrams of each product's title.
 #[derive(Debug, Default)]
@@ -50,5 +54,19 @@ impl BigramsBuilder {
 
     pub(in crate::index) fn finish(self) -> Bigrams {
         Bigrams { ends: self.ends.into(), pairs: self.pairs.into() }
+    }
+}
+
+impl Stored for Bigrams {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.array(self.pairs.iter().map(|pair| pair.to_bits()))?;
+        to.slice(&self.ends)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let pairs = from.array_of(|bits| Some(Bigram::from_bits(bits)))?;
+        let ends = from.ends(pairs.len())?;
+        Rejected::unless(ends.len() == len, "the bigrams are those of other products")?;
+        Ok(Self { ends, pairs })
     }
 }

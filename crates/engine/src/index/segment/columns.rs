@@ -4,11 +4,14 @@
 //! the texts. Prices and versions are stored in copy-on-write chunks that snapshots share: an
 //! update copies one chunk.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use catalog::{change::Seq, price::Money};
 
-use crate::index::bits::{BLOCK, BitSet};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::{BLOCK, BitSet},
+};
 
 /// Products of a chunk: whole blocks, large enough for a scan and small enough to copy.
 const CHUNK: usize = 4 * BLOCK;
@@ -95,6 +98,36 @@ impl Columns {
         };
         let chunks: usize = self.chunks.iter().map(of_chunk).sum();
         self.hidden.memory_bytes() + size_of_val(&*self.chunks) + chunks
+    }
+}
+
+/// In place of the bits of a price.
+const NO_PRICE: u128 = u128::MAX;
+
+impl Stored for Columns {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.hidden.write(to)?;
+        for chunk in &self.chunks {
+            to.array(chunk.versions.iter().map(|version| version.0))?;
+            to.array(chunk.prices.iter().map(|price| price.map_or(NO_PRICE, Money::to_bits)))?;
+        }
+        Ok(())
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let hidden = BitSet::read(from, len)?;
+        let chunks = (0..len).step_by(CHUNK).map(|first| {
+            let versions = from.array_of(|version| Some(Seq(version)))?;
+            let prices = from.array_of(|bits| match bits {
+                NO_PRICE => Some(None),
+                bits => Money::from_bits(bits).map(Some),
+            })?;
+            let len = CHUNK.min(len - first);
+            let is_whole = versions.len() == len && prices.len() == len;
+            Rejected::unless(is_whole, "versions and prices do not fit")?;
+            Ok(Arc::new(Chunk { versions, prices }))
+        });
+        Ok(Self { hidden, chunks: chunks.collect::<Result<_, Rejected>>()? })
     }
 }
 

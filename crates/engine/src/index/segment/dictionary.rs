@@ -3,11 +3,13 @@
 //! The first eight bytes of each term are stored as an integer, the rest in one common arena. Most
 //! terms are no longer, so a look-up compares adjacent integers.
 
-use std::{cmp::Ordering, ops::Range};
+use std::{cmp::Ordering, io, ops::Range};
 
 use catalog::analysis::MAX_WORD_BYTES;
 use fearless_simd::{Level, dispatch};
 use hashbrown::Equivalent;
+
+use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// Bytes of a term that are stored as an integer.
 const HEAD_BYTES: usize = 8;
@@ -253,6 +255,11 @@ impl Dictionary {
     }
 }
 
+/// The head of every [`FENCE`]-th term.
+fn fences(heads: &[u64]) -> Box<[u64]> {
+    heads.iter().step_by(FENCE).copied().collect()
+}
+
 /// Builds a dictionary from terms in ascending order.
 #[derive(Default)]
 pub(in crate::index) struct DictionaryBuilder {
@@ -278,12 +285,34 @@ impl DictionaryBuilder {
 
     pub(in crate::index) fn finish(self) -> Dictionary {
         Dictionary {
-            fences: self.heads.iter().step_by(FENCE).copied().collect(),
+            fences: fences(&self.heads),
             heads: self.heads.into_boxed_slice(),
             tail_ends: self.tail_ends.into_boxed_slice(),
             tails: self.tails.into_boxed_slice(),
             letters: self.letters.into_boxed_slice(),
         }
+    }
+}
+
+impl Stored for Dictionary {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.slice(&self.heads)?;
+        to.slice(&self.tails)?;
+        to.slice(&self.tail_ends)?;
+        to.array(self.letters.iter().map(|letters| letters.0))
+    }
+
+    fn read(from: &mut ArrayReader<'_>, _: usize) -> Result<Self, Rejected> {
+        let (heads, tails) = (from.array()?, from.array()?);
+        let tail_ends = from.ends(tails.len())?;
+        let letters = from.array_of(|bits| Some(Letters(bits)))?;
+        let is_whole = tail_ends.len() == heads.len() && letters.len() == heads.len();
+        Rejected::unless(is_whole, "the dictionary is incomplete")?;
+        let fences = fences(&heads);
+        let dictionary = Self { heads, tail_ends, tails, letters, fences };
+        let terms = (0..dictionary.len()).map(|at| dictionary.term(at));
+        Rejected::unless(terms.is_sorted_by(|a, b| a < b), "the dictionary is not sorted")?;
+        Ok(dictionary)
     }
 }
 

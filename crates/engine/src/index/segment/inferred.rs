@@ -1,6 +1,6 @@
 //! What the texts of each product state: inferred attributes and category, in seventeen bytes.
 
-use std::ops::Range;
+use std::{io, ops::Range};
 
 use catalog::{
     facets::{AttributeCounts, CategoryCounts},
@@ -14,7 +14,13 @@ use catalog::{
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, u16x32};
 
 use super::DocId;
-use crate::index::bits::{BLOCK, BitSet, ones};
+use crate::{
+    index::{
+        arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+        bits::{BLOCK, BitSet, ones},
+    },
+    inference::taxonomy,
+};
 
 /// In place of a category's number. No taxonomy is that large.
 const NO_CATEGORY: u16 = u16::MAX;
@@ -156,6 +162,30 @@ impl FromIterator<Inferred> for InferredColumn {
             confidences: confidences.into(),
             likely_categories: likely_categories.into(),
         }
+    }
+}
+
+impl Stored for InferredColumn {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.slice(self.attributes.as_flattened())?;
+        to.slice(&self.categories)?;
+        to.slice(&self.confidences)?;
+        to.slice(&self.likely_categories)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let attributes = from.array_of_len(len * ProductAttributes::BYTES)?;
+        let column = Self {
+            attributes: attributes.as_chunks().0.into(),
+            categories: from.array_of_len(len)?,
+            confidences: from.array_of_len(len)?,
+            likely_categories: from.array_of_len(len)?,
+        };
+        let known = taxonomy().len();
+        let is_known = |number: &u16| *number == NO_CATEGORY || usize::from(*number) < known;
+        let categories = column.categories.iter().chain(&column.likely_categories);
+        Rejected::unless(categories.into_iter().all(is_known), "a category is unknown")?;
+        Ok(column)
     }
 }
 

@@ -1,9 +1,12 @@
 //! The keys of a segment's products, found by binary search.
 
+use std::io;
+
 use super::{
     DocId,
     attributes::{DocSet, Strings},
 };
+use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// The keys of those products that have one.
 #[derive(Debug)]
@@ -43,5 +46,22 @@ impl Keys {
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
         self.docs.memory_bytes() + self.keys.memory_bytes() + size_of_val(&*self.by_key)
+    }
+}
+
+impl Stored for Keys {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.docs.write(to)?;
+        self.keys.write(to)?;
+        to.slice(&self.by_key)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let docs = DocSet::read(from, len)?;
+        let keys = Strings::read(from, len)?;
+        let by_key: Box<[DocId]> = from.array_of_len(keys.len())?;
+        let are_known = by_key.iter().all(|doc| usize::from(*doc) < len);
+        Rejected::unless(docs.len() == keys.len() && are_known, "the keys do not fit")?;
+        Ok(Self { docs, keys, by_key })
     }
 }

@@ -1,6 +1,6 @@
 //! A segment with its tombstones, its mutable columns and its vectors.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use catalog::{
     access::Visibility, change::Seq, price::Money, product::ProductId, ranking::CorpusStats,
@@ -8,6 +8,7 @@ use catalog::{
 
 use super::{Postings, Segment, columns::Columns};
 use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::{BLOCK, BitSet, ones},
     dense::Vectors,
 };
@@ -184,5 +185,26 @@ impl LiveSegment {
             + self.columns.memory_bytes()
             + self.vectors.memory_bytes()
             + size_of::<Self>()
+    }
+}
+
+impl Stored for LiveSegment {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.segment.write(to)?;
+        self.deleted.write(to)?;
+        self.columns.write(to)?;
+        self.vectors.write(to)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let segment = Segment::read(from, len)?;
+        let len = segment.len();
+        let deleted = BitSet::read(from, len)?;
+        let (columns, vectors) = (Columns::read(from, len)?, Vectors::read(from, len)?);
+        let mut live = Self::new(segment, columns, vectors);
+        for doc in deleted.iter() {
+            live.delete(live.segment.ids[doc]);
+        }
+        Ok(live)
     }
 }

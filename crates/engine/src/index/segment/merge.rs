@@ -25,7 +25,7 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let mut title_words = TitleWordsBuilder::default();
     for &(source, doc) in &order {
         let words = sources[source].segment.title_words.of(doc);
-        title_words.push_title(words, &new_terms[source]);
+        title_words.push_title(words, &new_terms[source], ends.len());
     }
     let versions: Vec<_> = products().map(|(live, doc)| live.columns().version(doc)).collect();
     let prices: Vec<_> = products().map(|(live, doc)| live.columns().price(doc)).collect();

@@ -22,11 +22,11 @@ mod merge_policy;
 mod negation_marks;
 mod title_words;
 
-use std::ops::Range;
+use std::{io, ops::Range};
 
 use catalog::{
     product::ProductId,
-    ranking::{FieldLengths, TermFreqs},
+    ranking::{FieldLength, FieldLengths, TermFreqs},
 };
 
 pub(super) use self::title_words::TitleWord;
@@ -42,6 +42,7 @@ use self::{
     bigrams::Bigrams, dictionary::Dictionary, inferred::InferredColumn, keys::Keys,
     title_words::TitleWords,
 };
+use super::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// The number of a product within its segment.
 pub(super) type DocId = u16;
@@ -130,5 +131,61 @@ impl Segment {
             + size_of_val(&*self.ends)
             + size_of_val(&*self.docs)
             + size_of_val(&*self.freqs)
+    }
+}
+
+impl Stored for Segment {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.array(self.ids.iter().map(|id| id.get()))?;
+        to.array(self.lengths.iter().map(|lengths| {
+            u16::from_le_bytes([lengths.title.to_byte(), lengths.description.to_byte()])
+        }))?;
+        to.slice(&self.title_fingerprints)?;
+        self.bigrams.write(to)?;
+        self.title_words.write(to)?;
+        self.inferred.write(to)?;
+        self.attributes.write(to)?;
+        self.keys.write(to)?;
+        self.terms.write(to)?;
+        to.slice(&self.docs)?;
+        to.array(self.freqs.iter().map(|freqs| freqs.to_byte()))?;
+        to.slice(&self.ends)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, _: usize) -> Result<Self, Rejected> {
+        let ids = from.array_of(ProductId::new)?;
+        let len = ids.len();
+        let is_segment = len <= MAX_PRODUCTS && ids.is_sorted_by(|a, b| a < b);
+        Rejected::unless(is_segment, "the products are not in order")?;
+        let lengths = from.array_of(|bytes: u16| {
+            let [title, description] = bytes.to_le_bytes().map(FieldLength::from_byte);
+            Some(FieldLengths { title, description })
+        })?;
+        let segment = Self {
+            ids,
+            lengths,
+            title_fingerprints: from.array_of_len(len)?,
+            bigrams: Bigrams::read(from, len)?,
+            title_words: TitleWords::read(from, len)?,
+            inferred: InferredColumn::read(from, len)?,
+            attributes: AttributeColumns::read(from, len)?,
+            keys: Keys::read(from, len)?,
+            terms: Dictionary::read(from, len)?,
+            docs: from.array()?,
+            freqs: from.array_of(|byte| Some(TermFreqs::from_byte(byte)))?,
+            ends: Box::default(),
+        };
+        let segment = Self { ends: from.ends(segment.docs.len())?, ..segment };
+        let is_whole = segment.lengths.len() == len
+            && segment.freqs.len() == segment.docs.len()
+            && segment.ends.len() == segment.terms.len()
+            && segment.title_words.are_below(segment.terms.len());
+        Rejected::unless(is_whole, "the postings are those of other terms")?;
+        let is_list = |docs: &[DocId]| {
+            docs.is_sorted_by(|a, b| a < b) && docs.last().is_none_or(|doc| usize::from(*doc) < len)
+        };
+        let mut postings = (0..segment.ends.len()).map(|term| segment.postings(term).docs);
+        Rejected::unless(postings.all(is_list), "the postings are not in order")?;
+        Ok(segment)
     }
 }

@@ -1,6 +1,10 @@
 //! The words of each product's title, in order: what the second stage of ranking compares with the
 //! words of a query.
 
+use std::io;
+
+use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
+
 /// More words of a title are left out.
 const MAX_WORDS: usize = 24;
 /// Set in the number of a word in head position.
@@ -70,11 +74,12 @@ impl TitleWordsBuilder {
         self.ends.push(self.words.len() as u32);
     }
 
-    /// Adds the title of a product of another segment, whose terms are renumbered.
-    pub(super) fn push_title(&mut self, words: &[TitleWord], new_number: &[u32]) {
-        for word in words {
-            self.words.push(TitleWord(new_number[word.term()] | word.0 & HEAD));
-        }
+    /// Adds the title of a product of another segment, whose terms are renumbered. A word that is
+    /// not among the new `terms` is left out: a damaged file may contain one.
+    pub(super) fn push_title(&mut self, words: &[TitleWord], new_number: &[u32], terms: usize) {
+        let renumbered = words.iter().map(|word| (new_number[word.term()], word.0 & HEAD));
+        let known = renumbered.filter(|(term, _)| (*term as usize) < terms);
+        self.words.extend(known.map(|(term, head)| TitleWord(term | head)));
         self.end_title();
     }
 
@@ -89,5 +94,28 @@ impl TitleWordsBuilder {
     /// The words, which have their final numbers.
     pub(super) fn finish_numbered(self) -> TitleWords {
         TitleWords { words: self.words.into(), ends: self.ends.into() }
+    }
+}
+
+impl TitleWords {
+    /// Whether all words are among the first `terms` terms of a dictionary.
+    pub(super) fn are_below(&self, terms: usize) -> bool {
+        self.words.iter().all(|word| word.term() < terms)
+    }
+}
+
+impl Stored for TitleWords {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.array(self.words.iter().map(|word| word.0))?;
+        to.slice(&self.ends)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let words = from.array_of(|word| Some(TitleWord(word)))?;
+        let ends = from.ends(words.len())?;
+        let starts = std::iter::once(&0).chain(&ends);
+        let are_short = starts.zip(&ends).all(|(start, end)| (end - start) as usize <= MAX_WORDS);
+        Rejected::unless(ends.len() == len && are_short, "the title words do not fit")?;
+        Ok(Self { words, ends })
     }
 }

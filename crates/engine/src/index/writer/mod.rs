@@ -66,7 +66,7 @@ impl ShopIndex {
         Self::with_segments(Seq::default(), Vec::new())
     }
 
-    fn with_segments(seq: Seq, segments: Vec<LiveSegment>) -> Self {
+    pub(super) fn with_segments(seq: Seq, segments: Vec<LiveSegment>) -> Self {
         Self::with_policy(seq, segments, MERGE_POLICY)
     }
 

@@ -8,6 +8,7 @@
 mod changes;
 mod cleanup;
 mod folder;
+mod index_files;
 mod reader;
 pub(crate) mod rows;
 mod schema;

@@ -107,6 +107,11 @@ const STEPS: &[&str] = &[
     -- Null, or by another version of the inference: inferred when the row is read.
     ALTER TABLE products ADD COLUMN inferred BLOB;
     ",
+    // 4 → 5: the index file of a shop.
+    "
+    -- The id of the file that this database has seen being written; null without one.
+    ALTER TABLE shops ADD COLUMN index_file INTEGER;
+    ",
 ];
 
 /// The schema version of this program.

@@ -7,6 +7,7 @@
 //! can make a difference, and how many exceed their bound.
 
 mod catalogs;
+mod index_files;
 mod random;
 mod random_catalogs;
 mod real_phrases;

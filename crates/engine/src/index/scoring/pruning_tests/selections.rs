@@ -215,7 +215,7 @@ fn check_histogram<T: PartialOrd + Copy + std::fmt::Debug>(
 }
 
 /// An index with a history of updates, deletions and merges, and the catalog that it ends up with.
-fn catalog_and_index(random: &mut Random, count: u64) -> (Catalog, ShopIndex) {
+pub(super) fn catalog_and_index(random: &mut Random, count: u64) -> (Catalog, ShopIndex) {
     let mut catalog = random.catalog(count, DIMS);
     let index = ShopIndex::with_policy(Seq(0), Vec::new(), BUSY);
     let numbers: Vec<u64> = (1..=count).collect();
@@ -257,7 +257,19 @@ fn run(catalog: &Catalog, index: &ShopIndex, plan: &Plan<'_>, parsed: &ParsedQue
 }
 
 /// Compares one random request.
-fn check_request(random: &mut Random, catalog: &Catalog, index: &ShopIndex) -> usize {
+pub(super) fn check_request(random: &mut Random, catalog: &Catalog, index: &ShopIndex) -> usize {
+    with_request(random, |plan, parsed| {
+        let found = run(catalog, index, plan, parsed);
+        check_found(catalog, plan, parsed, &found)
+    })
+}
+
+/// Runs one random request.
+pub(super) fn run_request(random: &mut Random, catalog: &Catalog, index: &ShopIndex) {
+    with_request(random, |plan, parsed| drop(run(catalog, index, plan, parsed)));
+}
+
+fn with_request<R>(random: &mut Random, f: impl FnOnce(&Plan<'_>, &ParsedQuery) -> R) -> R {
     let (text, vector) = random.query(DIMS);
     let parsed = parse(&text);
     let visibility = [Visibility::VisibleOnly, Visibility::All][random.below(2) as usize];
@@ -274,18 +286,21 @@ fn check_request(random: &mut Random, catalog: &Catalog, index: &ShopIndex) -> u
     let facet_limit = random.below(6) as usize;
     let key = Some(&*text);
     let plan = Plan { filter: &filter, facets: &facets, facet_limit, offset, limit, key, ..plan };
-    let found = run(catalog, index, &plan, &parsed);
+    f(&plan, &parsed)
+}
 
-    let hits = naive(catalog, &plan, &parsed, &filter);
-    let page: Vec<Hit> =
-        in_order(catalog, &plan, &hits).into_iter().skip(offset).take(limit).collect();
-    assert_eq!(found.total, hits.len(), "{text} {filter:?}");
-    assert_eq!(found.hits, page, "{text} {filter:?} {:?}", plan.order);
-    assert_eq!(found.facets.0.iter().map(|(field, _)| field.clone()).collect::<Vec<_>>(), facets);
+fn check_found(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery, found: &Matches) -> usize {
+    let filter = plan.filter;
+    let hits = naive(catalog, plan, parsed, filter);
+    let page = in_order(catalog, plan, &hits).into_iter().skip(plan.offset).take(plan.limit);
+    assert_eq!(found.total, hits.len(), "{:?} {filter:?}", parsed.sentence);
+    assert_eq!(found.hits, page.collect::<Vec<Hit>>(), "{:?} {filter:?}", parsed.sentence);
+    let fields: Vec<_> = found.facets.0.iter().map(|(field, _)| field.clone()).collect();
+    assert_eq!(fields, plan.facets);
     for (field, facet) in &found.facets.0 {
-        let results = naive(catalog, &plan, &parsed, &filter.without(field.name()));
+        let results = naive(catalog, plan, parsed, &filter.without(field.name()));
         let results = results.iter().map(|hit| &catalog.reference.0[&hit.product.get()]);
-        check_facet(field, facet, &plan, &results.collect::<Vec<_>>());
+        check_facet(field, facet, plan, &results.collect::<Vec<_>>());
     }
     hits.len()
 }

@@ -1,10 +1,14 @@
 //! Dictionary codes of products: one or several for each product of a set, as narrow as the
 //! dictionary allows.
 
-use std::ops::Range;
+use std::{io, ops::Range};
 
 use super::doc_set::DocSet;
-use crate::index::{bits::BitSet, segment::DocId};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::BitSet,
+    segment::DocId,
+};
 
 /// A dictionary code.
 pub(super) type Code = u32;
@@ -12,6 +16,10 @@ pub(super) type Code = u32;
 /// Where fewer products than the dictionary's size divided by this are counted, their codes are
 /// sorted instead of counted in a table.
 const SPARSE: usize = 8;
+
+/// The longest dictionary whose codes take one byte, and two.
+const MAX_NARROW: usize = 1 << u8::BITS;
+const MAX_MEDIUM: usize = 1 << u16::BITS;
 
 #[derive(Debug)]
 enum Narrow {
@@ -22,10 +30,12 @@ enum Narrow {
 
 impl Narrow {
     fn of(codes: &[Code], dictionary_len: usize) -> Self {
-        match dictionary_len {
-            0..=0x100 => Self::One(codes.iter().map(|code| *code as u8).collect()),
-            0x101..=0x1_0000 => Self::Two(codes.iter().map(|code| *code as u16).collect()),
-            _ => Self::Four(codes.into()),
+        if dictionary_len <= MAX_NARROW {
+            Self::One(codes.iter().map(|code| *code as u8).collect())
+        } else if dictionary_len <= MAX_MEDIUM {
+            Self::Two(codes.iter().map(|code| *code as u16).collect())
+        } else {
+            Self::Four(codes.into())
         }
     }
 
@@ -35,6 +45,14 @@ impl Narrow {
             Self::One(codes) => codes[at].into(),
             Self::Two(codes) => codes[at].into(),
             Self::Four(codes) => codes[at],
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::One(codes) => codes.len(),
+            Self::Two(codes) => codes.len(),
+            Self::Four(codes) => codes.len(),
         }
     }
 
@@ -165,6 +183,11 @@ impl Codes {
         members
     }
 
+    /// Number of values that the codes stand for.
+    pub(super) fn dictionary_len(&self) -> usize {
+        self.dictionary_len
+    }
+
     pub(super) fn memory_bytes(&self) -> usize {
         let ends = self.ends.as_ref().map_or(0, |ends| size_of_val(&**ends));
         self.docs.memory_bytes() + ends + self.codes.memory_bytes()
@@ -174,4 +197,51 @@ impl Codes {
 /// Selects among products that all have one code.
 fn select_all<T: Copy + Into<Code>>(codes: &[T], is_wanted: impl Fn(Code) -> bool) -> BitSet {
     BitSet::from_flags(codes.iter().map(|code| is_wanted((*code).into())))
+}
+
+impl Stored for Narrow {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        match self {
+            Self::One(codes) => to.slice(codes),
+            Self::Two(codes) => to.slice(codes),
+            Self::Four(codes) => to.slice(codes),
+        }
+    }
+
+    /// `len`: that of the dictionary.
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        fn below<T: Copy + Into<Code>>(len: usize) -> impl Fn(T) -> Option<T> {
+            move |code| ((code.into() as usize) < len).then_some(code)
+        }
+        Ok(if len <= MAX_NARROW {
+            Self::One(from.array_of(below(len))?)
+        } else if len <= MAX_MEDIUM {
+            Self::Two(from.array_of(below(len))?)
+        } else {
+            Self::Four(from.array_of(below(len))?)
+        })
+    }
+}
+
+impl Stored for Codes {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.number(self.dictionary_len as u64)?;
+        self.codes.write(to)?;
+        self.docs.write(to)?;
+        to.number(u8::from(self.ends.is_some()))?;
+        self.ends.as_ref().map_or(Ok(()), |ends| to.slice(ends))
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let dictionary_len = from.number::<u64>()? as usize;
+        let codes = Narrow::read(from, dictionary_len)?;
+        let docs = DocSet::read(from, len)?;
+        let ends = match from.number()? {
+            0_u8 => None,
+            _ => Some(from.ends(codes.len())?),
+        };
+        let members = ends.as_ref().map_or(codes.len(), |ends| ends.len());
+        Rejected::unless(members == docs.len(), "the codes are those of other products")?;
+        Ok(Self { docs, ends, codes, dictionary_len })
+    }
 }

@@ -1,6 +1,9 @@
 //! A set of products of a segment, numbered by rank: all, many or few of them.
 
+use std::io;
+
 use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::{BLOCK, BitSet},
     segment::DocId,
 };
@@ -29,15 +32,27 @@ impl DocSet {
         if docs.len() * FEW < len {
             return Self::Few(docs.into());
         }
-        let bits = BitSet::with(len, docs.iter().map(|doc| usize::from(*doc)));
+        Self::with_ranks(BitSet::with(len, docs.iter().map(|doc| usize::from(*doc))))
+    }
+
+    fn with_ranks(bits: BitSet) -> Self {
         let mut rank = 0;
-        let ranks = (0..len.div_ceil(BLOCK)).map(|block| {
+        let ranks = bits.blocks().map(|block| {
             let first = rank;
-            rank += bits.block(block).count_ones();
+            rank += block.count_ones();
             first as DocId
         });
         let ranks = ranks.collect();
         Self::Many { bits, ranks }
+    }
+
+    /// Number of members.
+    pub(in crate::index) fn len(&self) -> usize {
+        match self {
+            Self::All(len) => *len,
+            Self::Many { bits, .. } => bits.count(),
+            Self::Few(docs) => docs.len(),
+        }
     }
 
     /// The rank of a product; `None` if it is not a member.
@@ -88,6 +103,41 @@ impl DocSet {
             Self::All(_) => 0,
             Self::Many { bits, ranks } => bits.memory_bytes() + size_of_val(&**ranks),
             Self::Few(docs) => size_of_val(&**docs),
+        }
+    }
+}
+
+const ALL: u8 = 0;
+const MANY: u8 = 1;
+const FEW_MEMBERS: u8 = 2;
+
+impl Stored for DocSet {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        match self {
+            Self::All(_) => to.number(ALL),
+            Self::Many { bits, .. } => {
+                to.number(MANY)?;
+                bits.write(to)
+            }
+            Self::Few(docs) => {
+                to.number(FEW_MEMBERS)?;
+                to.slice(docs)
+            }
+        }
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        match from.number()? {
+            ALL => Ok(Self::All(len)),
+            MANY => Ok(Self::with_ranks(BitSet::read(from, len)?)),
+            FEW_MEMBERS => {
+                let docs: Box<[DocId]> = from.array()?;
+                let are_known = docs.last().is_none_or(|last| usize::from(*last) < len);
+                let is_set = docs.is_sorted_by(|a, b| a < b) && are_known;
+                Rejected::unless(is_set, "a set of products does not fit")?;
+                Ok(Self::Few(docs))
+            }
+            _ => Err(Rejected::Invalid("a set of products is of an unknown kind")),
         }
     }
 }

@@ -10,7 +10,10 @@ mod numbers;
 mod strings;
 mod texts;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use catalog::{
     attributes::{AttributeName, AttributeValue, Attributes, Number},
@@ -22,7 +25,10 @@ use self::numbers::NumberColumn;
 use self::texts::{TextColumn, TextColumnBuilder};
 pub(super) use self::{doc_set::DocSet, strings::Strings};
 use super::DocId;
-use crate::index::bits::BitSet;
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::BitSet,
+};
 
 /// The attributes of a segment's products, by name.
 #[derive(Debug, Default)]
@@ -234,5 +240,69 @@ impl ColumnBuilder {
         let numbers = NumberColumn::of_products(&self.numbers, len).map(Box::new);
         let has_any = texts.is_some() || numbers.is_some() || booleans.is_some();
         has_any.then_some(AttributeColumn { len, texts, numbers, booleans })
+    }
+}
+
+impl Stored for AttributeColumns {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.0.iter().map(|(name, _)| name.as_str()).collect::<Strings>().write(to)?;
+        self.0.iter().try_for_each(|(_, column)| column.write(to))
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let names = Strings::read(from, len)?;
+        let columns = (0..names.len()).map(|at| {
+            let name = AttributeName::parse_any(names.get(at));
+            let name =
+                name.map_err(|_| Rejected::Invalid("the name of an attribute is invalid"))?;
+            Ok((name, AttributeColumn::read(from, len)?))
+        });
+        let columns: Box<[_]> = columns.collect::<Result<_, Rejected>>()?;
+        let is_sorted = columns.is_sorted_by(|(one, _), (next, _)| one < next);
+        Rejected::unless(is_sorted, "the attributes are not sorted")?;
+        Ok(Self(columns))
+    }
+}
+
+impl Stored for AttributeColumn {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        write_optional(self.texts.as_deref(), to)?;
+        write_optional(self.numbers.as_deref(), to)?;
+        write_optional(self.booleans.as_deref(), to)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        Ok(Self {
+            len,
+            texts: read_optional(from, len)?,
+            numbers: read_optional(from, len)?,
+            booleans: read_optional(from, len)?,
+        })
+    }
+}
+
+impl Stored for BooleanColumn {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.yes.write(to)?;
+        self.no.write(to)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        Ok(Self { yes: DocSet::read(from, len)?, no: DocSet::read(from, len)? })
+    }
+}
+
+fn write_optional<T: Stored>(part: Option<&T>, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+    to.number(u8::from(part.is_some()))?;
+    part.map_or(Ok(()), |part| part.write(to))
+}
+
+fn read_optional<T: Stored>(
+    from: &mut ArrayReader<'_>,
+    len: usize,
+) -> Result<Option<Box<T>>, Rejected> {
+    match from.number()? {
+        0_u8 => Ok(None),
+        _ => Ok(Some(Box::new(T::read(from, len)?))),
     }
 }

@@ -1,9 +1,15 @@
 //! The numbers of an attribute: sorted distinct values, and codes.
 
+use std::io;
+
 use catalog::{attributes::Number, facets::AttributeCounts};
 
 use super::{codes::Codes, doc_set::DocSet};
-use crate::index::{bits::BitSet, segment::DocId};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::BitSet,
+    segment::DocId,
+};
 
 /// The numbers of an attribute.
 #[derive(Debug)]
@@ -70,5 +76,20 @@ impl NumberColumn {
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.codes.memory_bytes() + size_of_val(&*self.values)
+    }
+}
+
+impl Stored for NumberColumn {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.codes.write(to)?;
+        to.array(self.values.iter().map(|number| number.get()))
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let codes = Codes::read(from, len)?;
+        let values = from.array_of(Number::new)?;
+        let is_whole = values.len() == codes.dictionary_len() && values.is_sorted();
+        Rejected::unless(is_whole, "the numbers of an attribute do not fit")?;
+        Ok(Self { codes, values })
     }
 }

@@ -1,5 +1,9 @@
 //! Strings in one allocation, by number.
 
+use std::io;
+
+use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
+
 /// A list of strings.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Strings {
@@ -47,5 +51,21 @@ impl<'a> FromIterator<&'a str> for Strings {
         });
         let ends = ends.collect();
         Self { texts: texts.into(), ends }
+    }
+}
+
+impl Stored for Strings {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.slice(self.texts.as_bytes())?;
+        to.slice(&self.ends)
+    }
+
+    fn read(from: &mut ArrayReader<'_>, _: usize) -> Result<Self, Rejected> {
+        let texts = String::from_utf8(from.array()?.into_vec());
+        let texts = texts.map_err(|_| Rejected::Invalid("a string is not UTF-8"))?;
+        let ends = from.ends(texts.len())?;
+        let are_whole = ends.iter().all(|end| texts.is_char_boundary(*end as usize));
+        Rejected::unless(are_whole, "a string ends within a character")?;
+        Ok(Self { texts: texts.into(), ends })
     }
 }

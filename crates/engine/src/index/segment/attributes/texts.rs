@@ -1,5 +1,7 @@
 //! The strings of an attribute: a dictionary of written forms, and codes.
 
+use std::io;
+
 use catalog::{facets::AttributeCounts, filter::FoldedText};
 use hashbrown::{HashMap, HashSet};
 
@@ -9,7 +11,11 @@ use super::{
     doc_set::DocSet,
     strings::Strings,
 };
-use crate::index::{bits::BitSet, segment::DocId};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::BitSet,
+    segment::DocId,
+};
 
 /// The strings of an attribute. Written forms are sorted by folded form, then by themselves.
 #[derive(Debug)]
@@ -194,5 +200,31 @@ impl TextColumnBuilder {
             start = end;
         }
         (ends, sorted)
+    }
+}
+
+impl Stored for TextColumn {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        self.codes.write(to)?;
+        self.written.write(to)?;
+        self.folded.write(to)?;
+        to.number(u8::from(self.folded_of.is_some()))?;
+        self.folded_of.as_ref().map_or(Ok(()), |numbers| to.slice(numbers))
+    }
+
+    fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
+        let codes = Codes::read(from, len)?;
+        let (written, folded) = (Strings::read(from, len)?, Strings::read(from, len)?);
+        let folded_of: Option<Box<[u32]>> = match from.number()? {
+            0_u8 => None,
+            _ => Some(from.array_of_len(codes.dictionary_len())?),
+        };
+        let are_known = match &folded_of {
+            None => folded.len() == codes.dictionary_len(),
+            Some(numbers) => numbers.iter().all(|number| (*number as usize) < folded.len()),
+        };
+        let is_whole = written.len() == codes.dictionary_len() && are_known;
+        Rejected::unless(is_whole, "the strings of an attribute do not fit")?;
+        Ok(Self { codes, written, folded, folded_of })
     }
 }

@@ -1,0 +1,322 @@
+//! The index files of a data folder: which one of a shop is valid, and when it is written.
+//!
+//! The database names the valid file of each shop. A new file is written under a name of its own,
+//! synced, then named by the database, and only then is the old one removed: whenever the process
+//! ends, the database names a complete file or none. A file lacks the changes that came after it,
+//! which a load reads from the change records. Whatever does not fit, a file is discarded, and the
+//! shop is indexed from its rows.
+
+use std::{
+    fs::{self, DirBuilder, File},
+    io,
+    os::unix::fs::DirBuilderExt,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use catalog::product::ShopId;
+use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
+
+use super::{
+    registry::ShopRegistry,
+    table::{ReadyShop, ShopState},
+};
+use crate::{
+    background::{BackgroundThread, Next},
+    embed::ModelId,
+    index::{
+        ShopIndex, Snapshot,
+        file::{self, FileKey},
+    },
+    store::{ErrorChain, SqliteReaders, SqliteStore, StoreError},
+    system::{Clock, RandomSource},
+};
+
+/// The folder of the files in the data folder.
+const FOLDER: &str = "index";
+const EXTENSION: &str = "idx";
+/// The pause between two checks whether a file is due.
+const CHECK_INTERVAL: Duration = Duration::from_mins(1);
+/// A file that lacks a tenth of the products is written again, but not more often than this.
+const MIN_AGE: SignedDuration = SignedDuration::from_mins(10);
+const MAX_UNSAVED_SHARE: usize = 10;
+/// A file that lacks any change is written again after this time, so that what was deleted does not
+/// stay in it; the file of a shop that is not in memory is removed.
+const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
+/// At shutdown, a file is written again if it lacks more than one product in this many.
+const MAX_UNSAVED_SHARE_AT_STOP: usize = 100;
+/// How long shutdown may take to write files.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
+/// A load uses no file that lacks more changes than one product in this many has: indexing all
+/// products on several threads is faster than reading and applying the changes one by one.
+const MAX_MISSING_SHARE: u64 = 8;
+
+/// What a shop's index file lacks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct FileState {
+    /// When the file was written; `None` without a file.
+    pub(super) written_at: Option<Timestamp>,
+    /// Changes since then.
+    pub(super) unsaved: usize,
+}
+
+impl FileState {
+    /// No file has any of these products.
+    pub(super) fn unsaved(products: usize) -> Self {
+        Self { written_at: None, unsaved: products }
+    }
+
+    fn is_due(self, products: usize, now: Timestamp, is_stopping: bool) -> bool {
+        let age = self.written_at.map_or(SignedDuration::MAX, |at| now.duration_since(at));
+        let lacks_one_in = |share| self.unsaved > 0 && self.unsaved >= products / share;
+        (is_stopping && lacks_one_in(MAX_UNSAVED_SHARE_AT_STOP))
+            || (age >= MIN_AGE && lacks_one_in(MAX_UNSAVED_SHARE))
+            || (age >= MAX_AGE && self.unsaved > 0)
+    }
+}
+
+/// Why a file was not written.
+#[derive(Debug, Error)]
+enum SaveError {
+    #[error("the index file cannot be written")]
+    File(#[from] io::Error),
+    #[error("the database cannot name the index file")]
+    Store(#[from] StoreError),
+}
+
+/// The index files of a data folder.
+pub(crate) struct IndexFiles {
+    data: PathBuf,
+    readers: Arc<SqliteReaders>,
+    /// Shops with fewer products are indexed from their rows, which takes a moment.
+    min_products: usize,
+    clock: Clock,
+    random: RandomSource,
+}
+
+impl IndexFiles {
+    /// The files of the data folder `data`, which this process has locked. Removes files that the
+    /// database does not name.
+    pub(crate) fn open(
+        data: &Path,
+        readers: Arc<SqliteReaders>,
+        min_products: usize,
+        (clock, random): (Clock, RandomSource),
+    ) -> Self {
+        let files = Self { data: data.to_owned(), readers, min_products, clock, random };
+        files.remove_where(|shop, id, _| {
+            files.readers.index_file(shop).is_ok_and(|n| n != Some(id))
+        });
+        files
+    }
+
+    fn path(&self, shop: ShopId, id: u64) -> PathBuf {
+        self.data.join(FOLDER).join(format!("{shop}-{id:016x}.{EXTENSION}"))
+    }
+
+    /// The index that the file of a shop contains; `None` without a valid file.
+    fn load(&self, shop: ShopId, model: Option<&ModelId>) -> Option<(ShopIndex, FileState)> {
+        let id = self.readers.index_file(shop).ok()??;
+        match file::read(&self.path(shop, id), FileKey { shop, id, model }) {
+            Ok((index, written_at)) => {
+                Some((index, FileState { written_at: Some(written_at), unsaved: 0 }))
+            }
+            Err(rejected) => {
+                self.discard(shop, &ErrorChain(&rejected).to_string());
+                None
+            }
+        }
+    }
+
+    /// Removes the file of a shop.
+    fn discard(&self, shop: ShopId, reason: &str) {
+        tracing::info!(%shop, reason, "index file discarded");
+        if let Err(error) = SqliteStore::set_index_file(&self.data, shop, None) {
+            let error = ErrorChain(&error);
+            tracing::warn!(%shop, %error, "the index file cannot be discarded");
+        }
+        self.remove_where(|other, _, _| other == shop);
+    }
+
+    /// Writes the file of a shop; `None` if `is_cancelled`.
+    fn save(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+        snapshot: &Snapshot,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<Timestamp>, SaveError> {
+        let (started, written_at) = (Instant::now(), (self.clock)());
+        let folder = self.data.join(FOLDER);
+        match DirBuilder::new().mode(0o700).create(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+            _ => {}
+        }
+        let mut random = [0; 8];
+        (self.random)(&mut random);
+        let id = u64::from_le_bytes(random) ^ written_at.as_microsecond().cast_unsigned();
+        let path = self.path(shop, id);
+        let write = || -> Result<Option<u64>, SaveError> {
+            let key = FileKey { shop, id, model };
+            let Some(bytes) = file::write(&path, key, written_at, snapshot, is_cancelled)? else {
+                return Ok(None);
+            };
+            File::open(&folder)?.sync_all()?;
+            SqliteStore::set_index_file(&self.data, shop, Some(id))?;
+            Ok(Some(bytes))
+        };
+        let written = write();
+        match &written {
+            Ok(Some(bytes)) => {
+                self.remove_where(|other, old, _| other == shop && old != id);
+                let (products, elapsed_ms) = (snapshot.product_count(), millis(started));
+                tracing::info!(%shop, products, bytes, elapsed_ms, "index file written");
+            }
+            // The database may name it if the outcome of the commit is unknown: then the next load
+            // finds no file.
+            _ => drop(fs::remove_file(&path)),
+        }
+        Ok(written?.map(|_| written_at))
+    }
+
+    /// Removes files by shop, id and age.
+    fn remove_where(&self, is_unwanted: impl Fn(ShopId, u64, Duration) -> bool) {
+        let Ok(entries) = fs::read_dir(self.data.join(FOLDER)) else { return };
+        for entry in entries.filter_map(Result::ok) {
+            let name = entry.file_name();
+            let named = name.to_str().and_then(parse_name);
+            let age = entry.metadata().and_then(|file| file.modified());
+            let age = age.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
+            if named.is_some_and(|(shop, id)| is_unwanted(shop, id, age))
+                && let Err(error) = fs::remove_file(entry.path())
+            {
+                tracing::warn!(file = ?name, %error, "an old index file cannot be removed");
+            }
+        }
+    }
+}
+
+fn parse_name(name: &str) -> Option<(ShopId, u64)> {
+    let (shop, rest) = name.split_once('-')?;
+    let id = rest.strip_suffix(EXTENSION)?.strip_suffix('.')?;
+    Some((ShopId::new(shop.parse().ok()?)?, u64::from_str_radix(id, 16).ok()?))
+}
+
+fn millis(since: Instant) -> u64 {
+    since.elapsed().as_millis() as u64
+}
+
+impl ShopRegistry {
+    /// The index of a shop from its file, as of the last change that the file contains.
+    pub(super) fn restore(
+        &self,
+        shop: ShopId,
+    ) -> Result<Option<(ShopIndex, FileState)>, StoreError> {
+        let Some(files) = &self.index_files else { return Ok(None) };
+        let Some((index, state)) = files.load(shop, self.model.as_ref()) else { return Ok(None) };
+        let snapshot = index.snapshot();
+        let missing = self.readers.last_change(shop)?.0.checked_sub(snapshot.seq().0);
+        let most = snapshot.product_count() as u64 / MAX_MISSING_SHARE;
+        if missing.is_none_or(|missing| missing > most.max(1)) {
+            files.discard(shop, "the file is too old, or newer than the database");
+            return Ok(None);
+        }
+        Ok(Some((index, state)))
+    }
+
+    /// Discards the file of a shop.
+    pub(super) fn discard_file(&self, shop: ShopId, reason: &str) {
+        if let Some(files) = &self.index_files {
+            files.discard(shop, reason);
+        }
+    }
+
+    /// Writes the files that are due.
+    fn save_due(&self, is_stopping: bool, is_cancelled: &dyn Fn() -> bool) {
+        let Some(files) = &self.index_files else { return };
+        let now = (files.clock)();
+        let is_due = |ready: &ReadyShop| {
+            let products = ready.index.snapshot().product_count();
+            let is_worth_it = products >= files.min_products;
+            (is_worth_it && ready.file.is_due(products, now, is_stopping))
+                || (!is_worth_it && ready.file.written_at.is_some())
+        };
+        let due: Vec<_> = {
+            let table = self.table.lock();
+            let ready = table.states.iter().filter_map(|(shop, state)| match state {
+                ShopState::Ready(ready) if is_due(ready) => Some((*shop, ready)),
+                _ => None,
+            });
+            ready.map(|(shop, ready)| (shop, Arc::clone(&ready.index), ready.file)).collect()
+        };
+        for (shop, index, before) in due {
+            if is_cancelled() {
+                return;
+            }
+            self.save(files, shop, &index, before, is_cancelled);
+        }
+        let absent = |shop| !self.table.lock().states.contains_key(&shop);
+        files.remove_where(|shop, _, age| {
+            SignedDuration::try_from(age).is_ok_and(|age| age >= MAX_AGE) && absent(shop)
+        });
+    }
+
+    fn save(
+        &self,
+        files: &IndexFiles,
+        shop: ShopId,
+        index: &Arc<ShopIndex>,
+        before: FileState,
+        is_cancelled: &dyn Fn() -> bool,
+    ) {
+        let snapshot = index.snapshot();
+        let written_at = if snapshot.product_count() < files.min_products {
+            files.discard(shop, "the shop has become small");
+            None
+        } else {
+            match files.save(shop, self.model.as_ref(), &snapshot, is_cancelled) {
+                Ok(Some(written_at)) => Some(written_at),
+                Ok(None) => return,
+                Err(error) => {
+                    let error = ErrorChain(&error);
+                    tracing::warn!(%shop, %error, "the index of a shop cannot be saved");
+                    return;
+                }
+            }
+        };
+        if let Some(ready) = self.table.lock().current_mut(shop, index) {
+            let unsaved = ready.file.unsaved - before.unsaved.min(ready.file.unsaved);
+            ready.file = FileState { written_at, unsaved };
+        }
+    }
+}
+
+/// Writes index files in the background and, when it is dropped, those that are due at shutdown.
+pub(crate) struct IndexSaver {
+    registry: Arc<ShopRegistry>,
+    thread: Option<BackgroundThread>,
+}
+
+impl IndexSaver {
+    pub(crate) fn start(registry: Arc<ShopRegistry>) -> io::Result<Self> {
+        let shops = Arc::clone(&registry);
+        let thread = BackgroundThread::start("index-files", Arc::default(), move |run| {
+            shops.save_due(false, &|| run.is_stopping());
+            Next::WaitAtMost(CHECK_INTERVAL)
+        })?;
+        Ok(Self { registry, thread: Some(thread) })
+    }
+}
+
+impl Drop for IndexSaver {
+    fn drop(&mut self) {
+        drop(self.thread.take());
+        let until = Instant::now() + SHUTDOWN_TIMEOUT;
+        self.registry.save_due(true, &|| Instant::now() >= until);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! Which index file of a shop belongs to the database.
+//!
+//! The database names the file, so that a file is valid exactly if the database is one that has
+//! seen it being written: a restored copy names the file of its own time, or none.
+
+use std::path::Path;
+
+use catalog::product::ShopId;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+
+use super::{super::StoreError, BUSY_TIMEOUT, FILE_NAME, SqliteReaders, SqliteStore};
+
+impl SqliteReaders {
+    /// The id of a shop's index file; `None` without one.
+    pub(crate) fn index_file(&self, shop: ShopId) -> Result<Option<u64>, StoreError> {
+        self.read(|connection| {
+            let found: Option<Option<i64>> = connection
+                .prepare_cached("SELECT index_file FROM shops WHERE id = ?1")?
+                .query_row([shop.get()], |row| row.get(0))
+                .optional()?;
+            Ok(found.flatten().map(i64::cast_unsigned))
+        })
+    }
+}
+
+impl SqliteStore {
+    /// Names another index file of a shop, or none, on a connection of its own.
+    pub(crate) fn set_index_file(
+        folder: &Path,
+        shop: ShopId,
+        id: Option<u64>,
+    ) -> Result<(), StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(folder.join(FILE_NAME), flags)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        // The file that was named before is removed after this commit.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.execute(
+            "UPDATE shops SET index_file = ?2 WHERE id = ?1",
+            params![shop.get(), id.map(u64::cast_signed)],
+        )?;
+        Ok(())
+    }
+}
