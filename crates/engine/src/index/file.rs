@@ -130,10 +130,12 @@ fn read_segments(path: &Path, places: &[(u64, u64, u32)]) -> Result<Vec<LiveSegm
     let threads = cores.min(MAX_THREADS).min(places.len());
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(read_some)).collect();
-        let parts = threads
-            .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        let parts: Vec<Vec<LiveSegment>> = parts.collect::<Result<_, Rejected>>()?;
+        // A panic would mean that a check is missing: the rows are still there.
+        let joined = threads.into_iter().map(|thread| {
+            thread.join().unwrap_or(Err(Rejected::Invalid("reading the file panicked")))
+        });
+        let parts: Vec<Result<Vec<LiveSegment>, Rejected>> = joined.collect();
+        let parts: Vec<Vec<LiveSegment>> = parts.into_iter().collect::<Result<_, Rejected>>()?;
         Ok(parts.into_iter().flatten().collect())
     })
 }

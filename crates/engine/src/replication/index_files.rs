@@ -51,7 +51,7 @@ const MAX_UNSAVED_SHARE_AT_STOP: usize = 100;
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// A load uses no file that lacks more changes than one product in this many has: indexing all
 /// products on several threads is faster than reading and applying the changes one by one.
-const MAX_MISSING_SHARE: u64 = 8;
+const MAX_MISSING_SHARE: usize = 8;
 
 /// What a shop's index file lacks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -217,10 +217,9 @@ impl ShopRegistry {
         let Some(files) = &self.index_files else { return Ok(None) };
         let Some((index, state)) = files.load(shop, self.model.as_ref()) else { return Ok(None) };
         let snapshot = index.snapshot();
-        let missing = self.readers.last_change(shop)?.0.checked_sub(snapshot.seq().0);
-        let most = snapshot.product_count() as u64 / MAX_MISSING_SHARE;
-        if missing.is_none_or(|missing| missing > most.max(1)) {
-            files.discard(shop, "the file is too old, or newer than the database");
+        let most = (snapshot.product_count() / MAX_MISSING_SHARE).max(1);
+        if files.readers.changes_after(shop, snapshot.seq(), most + 1)? > most {
+            files.discard(shop, "indexing all products is faster than applying the changes since");
             return Ok(None);
         }
         Ok(Some((index, state)))

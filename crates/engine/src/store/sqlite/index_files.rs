@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use catalog::product::ShopId;
+use catalog::{change::Seq, product::ShopId};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::{super::StoreError, BUSY_TIMEOUT, FILE_NAME, SqliteReaders, SqliteStore};
@@ -19,6 +19,26 @@ impl SqliteReaders {
                 .query_row([shop.get()], |row| row.get(0))
                 .optional()?;
             Ok(found.flatten().map(i64::cast_unsigned))
+        })
+    }
+
+    /// Number of change records of a shop after `since`; `limit` if there are more.
+    pub(crate) fn changes_after(
+        &self,
+        shop: ShopId,
+        since: Seq,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        self.read(|connection| {
+            let mut count = connection.prepare_cached(
+                "SELECT count(*) FROM (
+                     SELECT 1 FROM changes WHERE shop_id = ?1 AND seq > ?2 LIMIT ?3
+                 )",
+            )?;
+            let since = i64::try_from(since.0).unwrap_or(i64::MAX);
+            let count: u32 =
+                count.query_row(params![shop.get(), since, limit as i64], |row| row.get(0))?;
+            Ok(count as usize)
         })
     }
 }
