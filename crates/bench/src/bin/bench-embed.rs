@@ -1,4 +1,5 @@
-//! The time to embed a text: one core, both encoders, a query and a product.
+//! The time to embed a text, on one core: both encoders, a query and a product; and to look a query
+//! up in the phrase index.
 #![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
 use std::{
@@ -23,7 +24,7 @@ const DESCRIPTION: &str = "A warm-toned dreadnought with a spruce top, mahogany 
      in a satin sunburst that shows the grain. Two-year guarantee, spare strings included, thirty days \
      to change your mind. Weight 2.1";
 
-/// Times both encoders of a model on one core.
+/// Times both encoders of a model, and its phrase index, on one core.
 #[derive(Parser)]
 struct Arguments {
     /// Folder with the files of another model [default: the model inside this program]
@@ -52,24 +53,33 @@ fn main() -> anyhow::Result<()> {
         ("product, 122 tokens", product),
     ] {
         // A hundred texts at a time: one is too fast for the clock.
-        report(&format!("instant {name}"), arguments.rounds, 100, || {
-            black_box(model.instant(black_box(text)));
+        report(&format!("instant {name}"), arguments.rounds, || {
+            time(100, || model.instant(black_box(text)))
         });
-        report(&format!("deep {name}"), arguments.rounds, 1, || {
-            black_box(model.deep(&[black_box(text)], Priority::Search).ok());
+        report(&format!("deep {name}"), arguments.rounds, || {
+            time(1, || model.deep(&[black_box(text)], Priority::Search))
         });
     }
+    let query = model.deep(&[Text::Query(QUERY)], Priority::Search)?.remove(0).vector;
+    // After a deep query, as in a search: that leaves little in the caches.
+    report("phrase index", arguments.rounds, || {
+        black_box(model.deep(&[Text::Query(QUERY)], Priority::Search).ok());
+        time(1, || model.phrase_match(black_box(&query)))
+    });
     Ok(())
 }
 
-fn report(name: &str, rounds: usize, repeats: u32, mut work: impl FnMut()) {
-    let mut times: Vec<Duration> = (0..rounds.max(1))
-        .map(|_| {
-            let started = Instant::now();
-            (0..repeats).for_each(|_| work());
-            started.elapsed() / repeats
-        })
-        .collect();
+/// The mean time of some repetitions.
+fn time<R>(repeats: u32, mut work: impl FnMut() -> R) -> Duration {
+    let started = Instant::now();
+    for _ in 0..repeats {
+        black_box(work());
+    }
+    started.elapsed() / repeats
+}
+
+fn report(name: &str, rounds: usize, mut round: impl FnMut() -> Duration) {
+    let mut times: Vec<Duration> = (0..rounds.max(1)).map(|_| round()).collect();
     times.sort_unstable();
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
     println!("{name:<28} {:>10.1?} {:>10.1?} {:>10.1?}", at(0.0), at(0.5), at(0.95));

@@ -14,6 +14,7 @@ use super::{
     multilingual::{Multilingual, fold, for_each_word},
     names::{Names, Thing},
     phrase_index::{PhraseIndex, PhraseMatch},
+    transformer::Transformer,
     wordpiece::{Pieces, WordPiece},
 };
 
@@ -206,6 +207,7 @@ impl BuiltIn {
         let multilingual = multilingual(files.multilingual, manifest.dims)?;
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
         let transformer = Deep::new(files.deep, threads).map_err(broken_graph)?;
+        check_sizes(transformer.transformer(), &manifest, &vocabulary).map_err(broken_graph)?;
         let made = Self {
             model: ModelId::new(&manifest.model),
             max_pieces: manifest.max_tokens - 2,
@@ -224,11 +226,10 @@ impl BuiltIn {
         Ok(made)
     }
 
-    fn tokens(&self, text: &str, pieces: &mut Pieces) -> Vec<i32> {
+    fn tokens(&self, text: &str, pieces: &mut Pieces) -> Vec<u32> {
         self.vocabulary.tokenize(text, self.max_pieces, pieces);
         let (first, last) = self.vocabulary.special_pieces();
-        let all = [&[first], pieces.numbers.as_slice(), &[last]].concat();
-        all.into_iter().map(u32::cast_signed).collect()
+        [&[first], pieces.numbers.as_slice(), &[last]].concat()
     }
 
     /// The table for other languages, if the text is in one of them.
@@ -413,6 +414,32 @@ fn multilingual(
     }
 }
 
+/// Checks that a transformer takes all tokens of texts and makes vectors of the right dimension.
+fn check_sizes(
+    transformer: &Transformer,
+    manifest: &Manifest,
+    vocabulary: &WordPiece,
+) -> Result<(), String> {
+    let Manifest { dims, max_tokens, .. } = *manifest;
+    if transformer.vocabulary() < vocabulary.len() {
+        return Err(format!(
+            "is for {} pieces instead of {}",
+            transformer.vocabulary(),
+            vocabulary.len()
+        ));
+    }
+    if transformer.max_tokens() < max_tokens {
+        return Err(format!(
+            "takes texts of {} tokens instead of {max_tokens}",
+            transformer.max_tokens()
+        ));
+    }
+    match transformer.dims() == dims {
+        true => Ok(()),
+        false => Err(format!("has {} dimensions instead of {dims}", transformer.dims())),
+    }
+}
+
 /// Adds `share` of `other` to `sum`.
 fn add(sum: &mut [f32], other: &[f32], share: f32) {
     sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += share * other);
@@ -431,7 +458,7 @@ impl BuiltIn {
     /// The tokens and rows of a text, to be compared with those of the training code.
     pub(super) fn stages(&self, text: &str) -> (Vec<u32>, Vec<u32>) {
         let (mut pieces, mut rows) = Default::default();
-        let tokens = self.tokens(text, &mut pieces).into_iter().map(i32::cast_unsigned).collect();
+        let tokens = self.tokens(text, &mut pieces);
         self.instant.sum(&self.vocabulary, &pieces, &mut rows);
         (tokens, rows.numbers().to_vec())
     }

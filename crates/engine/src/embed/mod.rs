@@ -17,6 +17,7 @@ mod names;
 mod phrase_index;
 mod priority_pool;
 mod remote;
+mod transformer;
 mod vector;
 mod wordpiece;
 

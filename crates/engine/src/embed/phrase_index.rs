@@ -2,10 +2,15 @@
 //!
 //! It covers what the model does not generalise: "telly" leads to televisions because that was
 //! written down. The training step `phrasebook` makes the file; its README has the format.
+//!
+//! A lookup is limited by reading memory, so the first pass reads one word per phrase: the signs of
+//! the 64 coordinates with the greatest variance, of which the query's side has four bits each. The
+//! best of it are compared exactly. A phrase is missed if more than [`RESCORED`] others have a
+//! better sketch; the tests state how often that happens.
 
-use std::{borrow::Cow, sync::OnceLock};
+use std::{borrow::Cow, cmp::Reverse, sync::OnceLock};
 
-use fearless_simd::{Level, dispatch};
+use fearless_simd::{Level, Simd, dispatch, i16x32, prelude::*};
 
 use super::Vector;
 
@@ -18,11 +23,19 @@ const NEIGHBOURS: usize = 5;
 /// How many of the nearest phrases vote for what the query asks for, and how many things remain.
 const VOTERS: usize = 12;
 const THINGS: usize = 6;
-/// The minimum number of candidates that are rescored: those with the least Hamming distance of
-/// their signs.
-const RESCORED: usize = 256;
+/// The minimum number of candidates that are compared exactly.
+const RESCORED: usize = 512;
+/// The number that the first pass aims at: it knows the distribution of scores by a sample.
+const AIM: usize = 576;
+/// The least size of that sample.
+const SAMPLE: usize = 4096;
+/// How far the threshold is lowered if the aim was missed.
+const LOWER: i16 = 4;
 /// Phrases whose signs are compared together.
 const BLOCK: usize = 64;
+/// Bits per coordinate of a query, and its largest quantised number.
+const PLANES: usize = 4;
+const MAX_QUANTISED: i32 = (1 << (PLANES - 1)) - 1;
 /// A phrase that is further from the query than the nearest one by this much gets a third of its
 /// weight.
 const DECAY: f32 = 0.04;
@@ -47,10 +60,11 @@ pub(super) struct PhraseIndex {
     sketches: OnceLock<Sketches>,
 }
 
-/// Sign bits for a fast first pass.
+/// What the first pass reads.
 struct Sketches {
-    /// Which coordinates are negative, a bit each: for each block of phrases, the first word of
-    /// each phrase, then the second of each, and so on.
+    /// The coordinates with the greatest variance, one for each bit.
+    coordinates: Box<[usize]>,
+    /// Which of these coordinates are not negative, by phrase.
     signs: Box<[[u64; BLOCK]]>,
     /// The reciprocal of each phrase's length.
     factors: Box<[f32]>,
@@ -91,15 +105,21 @@ impl PhraseIndex {
         if length == 0.0 || wanted.len() != self.dims {
             return None;
         }
-        let nearest = self.nearest_by_signs(wanted);
-        let mut near: Vec<(f32, usize)> = Vec::with_capacity(nearest.len());
+        let candidates = self.candidates(wanted);
+        let mut near: Vec<(f32, usize)> = Vec::with_capacity(candidates.len());
         dispatch!(Level::new(), _ => {
-            for phrase in nearest {
+            for phrase in candidates {
                 let dot = dot(wanted, self.phrase(phrase));
                 near.push((dot as f32 * length * self.sketches().factors[phrase], phrase));
             }
         });
-        near.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let nearest_first =
+            |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if near.len() > VOTERS {
+            near.select_nth_unstable_by(VOTERS, nearest_first);
+            near.truncate(VOTERS);
+        }
+        near.sort_unstable_by(nearest_first);
         let similarity = near.first()?.0;
         let things = self.things(&near, similarity);
         near.truncate(NEIGHBOURS);
@@ -135,43 +155,47 @@ impl PhraseIndex {
         number_at(&self.bytes, MAGIC.len() + 2 * NUMBER_BYTES)
     }
 
-    /// The phrases with the least Hamming distance, including all ties with the last of them.
-    fn nearest_by_signs(&self, wanted: &[i8]) -> Vec<usize> {
-        let wanted: Vec<u64> = signs(wanted.iter().copied()).collect();
-        let signs = &self.sketches().signs;
-        dispatch!(Level::new(), _ => {
-            let mut distances = distances(&wanted, signs);
-            distances.truncate(self.phrases);
-            // Bisection finds the distance in a few vectorised passes; a histogram would have to go
-            // one by one.
-            let (mut low, mut high) = (0, self.dims as u16);
-            while low < high {
-                let middle = low.midpoint(high);
-                match up_to(&distances, middle) < RESCORED {
-                    true => low = middle + 1,
-                    false => high = middle,
+    /// At least [`RESCORED`] phrases, or all: those with the best sketches.
+    fn candidates(&self, wanted: &[i8]) -> Vec<usize> {
+        let sketches = self.sketches();
+        let planes = planes(sketches.coordinates.iter().map(|at| wanted[*at]));
+        dispatch!(Level::new(), simd => {
+            let mut scores = scores(&planes, &sketches.signs);
+            // The last block has places without a phrase.
+            scores.as_flattened_mut()[self.phrases..].fill(i16::MIN);
+            let mut least = threshold(&scores.as_flattened()[..self.phrases]);
+            loop {
+                let best = at_least(simd, &scores, least);
+                if best.len() >= RESCORED.min(self.phrases) {
+                    break best;
                 }
+                least -= LOWER;
             }
-            within(&distances, low)
         })
     }
 
     fn sketches(&self) -> &Sketches {
-        self.sketches.get_or_init(|| Sketches {
-            signs: (0..self.phrases).step_by(BLOCK).flat_map(|at| self.signs_from(at)).collect(),
-            factors: (0..self.phrases).map(|at| factor(signed(self.phrase(at)))).collect(),
-        })
-    }
-
-    /// The signs of a block of phrases from one on.
-    fn signs_from(&self, first: usize) -> Vec<[u64; BLOCK]> {
-        let mut block = vec![[0; BLOCK]; self.dims.div_ceil(BLOCK)];
-        for (at, phrase) in (first..self.phrases).take(BLOCK).enumerate() {
-            for (of_all, word) in block.iter_mut().zip(signs(signed(self.phrase(phrase)))) {
-                of_all[at] = word;
+        self.sketches.get_or_init(|| {
+            let mut squares = vec![0_u64; self.dims];
+            for phrase in 0..self.phrases {
+                for (sum, x) in squares.iter_mut().zip(self.phrase(phrase)) {
+                    *sum += u64::from(x.cast_signed().unsigned_abs()).pow(2);
+                }
             }
-        }
-        block
+            let mut coordinates: Box<[usize]> = (0..self.dims).collect();
+            coordinates.sort_by_key(|at| Reverse(squares[*at]));
+            let coordinates: Box<[usize]> =
+                coordinates.into_iter().take(u64::BITS as usize).collect();
+            let mut signs = vec![[0; BLOCK]; self.phrases.div_ceil(BLOCK)].into_boxed_slice();
+            for (phrase, word) in signs.as_flattened_mut()[..self.phrases].iter_mut().enumerate() {
+                let phrase = self.phrase(phrase);
+                for (bit, at) in coordinates.iter().enumerate() {
+                    *word |= u64::from(phrase[*at].cast_signed() >= 0) << bit;
+                }
+            }
+            let factors = (0..self.phrases).map(|at| factor(signed(self.phrase(at)))).collect();
+            Sketches { coordinates, signs, factors }
+        })
     }
 
     /// The target of a phrase.
@@ -205,72 +229,84 @@ fn signed(bytes: &[u8]) -> impl Iterator<Item = i8> {
     bytes.iter().map(|byte| byte.cast_signed())
 }
 
-/// The sign bits of a vector.
-fn signs(mut numbers: impl Iterator<Item = i8>) -> impl Iterator<Item = u64> {
-    std::iter::from_fn(move || {
-        let mut chunk = numbers.by_ref().take(u64::BITS as usize).enumerate().peekable();
-        chunk.peek()?;
-        Some(chunk.fold(0, |bits, (at, x)| bits | u64::from(x < 0) << at))
-    })
-}
-
 /// The reciprocal of a vector's length; 0 for the zero vector.
 fn factor(numbers: impl Iterator<Item = i8>) -> f32 {
     let square: u32 = numbers.map(|x| u32::from(x.unsigned_abs()).pow(2)).sum();
     if square == 0 { 0.0 } else { (square as f32).sqrt().recip() }
 }
 
-/// The Hamming distance of each phrase.
+/// The bit planes of a query's numbers, quantised in two's complement, lowest first.
+fn planes(numbers: impl Iterator<Item = i8> + Clone) -> [u64; PLANES] {
+    let largest = numbers.clone().map(|x| i32::from(x).abs()).max().unwrap_or(0).max(1);
+    let mut planes = [0; PLANES];
+    for (bit, x) in numbers.enumerate() {
+        let scaled = 2 * i32::from(x) * MAX_QUANTISED;
+        // Rounded to the nearest.
+        let quantised = (scaled + largest * x.signum() as i32) / (2 * largest);
+        for (at, plane) in planes.iter_mut().enumerate() {
+            *plane |= u64::from(quantised >> at & 1 == 1) << bit;
+        }
+    }
+    planes
+}
+
+/// The score of each phrase: the sum of the query's numbers where the phrase's are not negative.
 ///
 /// Plain code, which the compiler vectorises for each instruction set.
 #[inline(always)]
-fn distances(wanted: &[u64], signs: &[[u64; BLOCK]]) -> Vec<u16> {
-    let mut all = vec![0; signs.len() / wanted.len() * BLOCK];
-    let blocks = all.as_chunks_mut::<BLOCK>().0;
-    for (block, all) in signs.chunks_exact(wanted.len()).zip(blocks) {
-        let mut distances = [0_u64; BLOCK];
-        for (words, wanted) in block.iter().zip(wanted) {
-            for at in 0..BLOCK {
-                distances[at] += u64::from((words[at] ^ wanted).count_ones());
-            }
-        }
+fn scores(planes: &[u64; PLANES], signs: &[[u64; BLOCK]]) -> Vec<[i16; BLOCK]> {
+    let mut all = vec![[0; BLOCK]; signs.len()];
+    for (words, scores) in signs.iter().zip(&mut all) {
         for at in 0..BLOCK {
-            all[at] = distances[at] as u16;
+            let mut sum = 0;
+            for (bit, plane) in planes[..PLANES - 1].iter().enumerate() {
+                sum += u64::from((words[at] & plane).count_ones()) << bit;
+            }
+            let sign = u64::from((words[at] & planes[PLANES - 1]).count_ones()) << (PLANES - 1);
+            scores[at] = sum.wrapping_sub(sign) as i16;
         }
     }
     all
 }
 
-/// The number of phrases within this distance.
+/// A score that about [`AIM`] of the scores reach.
 #[inline(always)]
-fn up_to(distances: &[u16], most: u16) -> usize {
-    // Summed in chunks that are short enough for the sums to fit the type of a distance.
-    let mut count = 0;
-    for chunk in distances.chunks(1 << 15) {
-        let mut of_chunk = 0_u16;
-        for distance in chunk {
-            of_chunk += u16::from(*distance <= most);
+fn threshold(scores: &[i16]) -> i16 {
+    let step = (scores.len() / SAMPLE).max(1);
+    let sample: Vec<i16> = scores.iter().step_by(step).copied().collect();
+    // Bisection finds it in a few vectorised passes; a histogram would have to go one by one.
+    let bound = (u64::BITS as i16) << (PLANES - 1);
+    let (mut low, mut high) = (-bound, bound);
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        let mut count = 0_u16;
+        for score in &sample {
+            count += u16::from(*score >= middle);
         }
-        count += usize::from(of_chunk);
+        match usize::from(count) * step < AIM {
+            true => high = middle - 1,
+            false => low = middle,
+        }
     }
-    count
+    low
 }
 
-/// The phrases within this distance.
+/// The phrases with at least this score.
 #[inline(always)]
-fn within(distances: &[u16], most: u16) -> Vec<usize> {
-    let mut near = Vec::with_capacity(2 * RESCORED);
-    for (at, block) in distances.chunks(BLOCK).enumerate() {
-        let mut least = u16::MAX;
-        for distance in block {
-            least = least.min(*distance);
-        }
-        if least <= most {
-            let places = (at * BLOCK..).zip(block).filter(|(_, distance)| **distance <= most);
-            near.extend(places.map(|(place, _)| place));
+fn at_least<S: Simd>(simd: S, scores: &[[i16; BLOCK]], least: i16) -> Vec<usize> {
+    let mut best = Vec::with_capacity(2 * AIM);
+    let least = i16x32::splat(simd, least);
+    for (at, block) in scores.iter().enumerate() {
+        let (left, right) = block.split_at(BLOCK / 2);
+        let left = i16x32::from_slice(simd, left).simd_ge(least).to_bitmask();
+        let right = i16x32::from_slice(simd, right).simd_ge(least).to_bitmask();
+        let mut reached = left | right << (BLOCK / 2);
+        while reached != 0 {
+            best.push(at * BLOCK + reached.trailing_zeros() as usize);
+            reached &= reached - 1;
         }
     }
-    near
+    best
 }
 
 /// The inner product of a query and a phrase.
@@ -332,43 +368,84 @@ mod tests {
         assert_eq!(empty.phrase_match(&towards(&[1.0, 0.0])), None);
     }
 
-    /// The candidates, counted one by one.
-    fn naive(index: &PhraseIndex, wanted: &[i8]) -> Vec<usize> {
-        let distance = |phrase: usize| {
-            let pairs = wanted.iter().zip(signed(index.phrase(phrase)));
-            pairs.filter(|(one, other)| (**one < 0) != (*other < 0)).count()
+    /// Checks the candidates against sums that are made one by one.
+    fn check_candidates(index: &PhraseIndex, wanted: &[i8]) {
+        let coordinates = &index.sketches().coordinates;
+        let largest = coordinates.iter().map(|at| f32::from(wanted[*at]).abs()).fold(1.0, f32::max);
+        let quantised =
+            |at: usize| (f32::from(wanted[at]) / largest * MAX_QUANTISED as f32).round();
+        let score = |phrase: usize| -> i32 {
+            let phrase = index.phrase(phrase);
+            let signs = coordinates.iter().filter(|at| phrase[**at].cast_signed() >= 0);
+            signs.map(|at| quantised(*at) as i32).sum()
         };
-        let distances: Vec<usize> = (0..index.phrases).map(distance).collect();
-        let mut sorted = distances.clone();
-        sorted.sort_unstable();
-        let most = sorted.get(RESCORED - 1).or(sorted.last()).copied().unwrap_or(0);
-        (0..index.phrases).filter(|phrase| distances[*phrase] <= most).collect()
+        let found = index.candidates(wanted);
+        assert!(found.is_sorted() && found.len() >= RESCORED.min(index.phrases));
+        let worst = found.iter().map(|phrase| score(*phrase)).min();
+        let expected: Vec<_> =
+            (0..index.phrases).filter(|phrase| Some(score(*phrase)) >= worst).collect();
+        assert_eq!(found, expected);
+    }
+
+    fn real() -> PhraseIndex {
+        let bytes = include_bytes!("../../../../models/phrases.bin");
+        PhraseIndex::new(bytes.as_slice().into()).unwrap()
     }
 
     #[test]
-    fn candidates_are_the_nearest_by_signs() {
-        let bytes = include_bytes!("../../../../models/phrases.bin");
-        let index = PhraseIndex::new(bytes.as_slice().into()).unwrap();
+    fn candidates_have_the_best_sketches() {
+        let index = real();
         for phrase in (0..index.phrases).step_by(index.phrases / 3) {
             let wanted: Vec<i8> = signed(index.phrase(phrase)).collect();
-            let nearest = index.nearest_by_signs(&wanted);
-            assert!(nearest.contains(&phrase) && nearest.len() >= RESCORED);
-            assert_eq!(nearest, naive(&index, &wanted));
+            check_candidates(&index, &wanted);
+            let found = index.candidates(&wanted);
+            assert!(found.contains(&phrase) && found.len() < 4 * RESCORED, "{}", found.len());
             let opposite: Vec<i8> = wanted.iter().map(|x| -x).collect();
-            assert_eq!(index.nearest_by_signs(&opposite), naive(&index, &opposite));
+            check_candidates(&index, &opposite);
         }
     }
 
     proptest! {
         #[test]
-        fn candidates_are_exact_for_any_index(
-            phrases in prop::collection::vec(prop::array::uniform3(-2_i8..=2), 0..600),
+        fn candidates_have_the_best_sketches_in_any_index(
+            phrases in prop::collection::vec(prop::array::uniform3(-2_i8..=2), 0..1500),
             wanted in prop::array::uniform3(-2_i8..=2),
         ) {
             let phrases: Vec<(u32, &[i8])> = phrases.iter().map(|one| (0, &one[..])).collect();
             let index = PhraseIndex::new(file(&phrases, &[&[1, 1, 1]]).into()).unwrap();
-            prop_assert_eq!(index.nearest_by_signs(&wanted), naive(&index, &wanted));
+            check_candidates(&index, &wanted);
         }
+    }
+
+    /// How often the first pass misses phrases. Queries are halfway between two phrases, at a cosine
+    /// to the nearest one that real queries have too.
+    #[test]
+    fn candidates_nearly_always_include_the_nearest_phrases() {
+        let index = real();
+        let unit = |at: usize| {
+            let factor = factor(signed(index.phrase(at)));
+            signed(index.phrase(at)).map(move |x| f32::from(x) * factor)
+        };
+        let (mut cases, mut nearest_found, mut found) = (0, 0, 0);
+        for at in (0..index.phrases).step_by(index.phrases / 60) {
+            let other = (at * 7 + 31) % index.phrases;
+            let query = Vector::normalized(unit(at).zip(unit(other)).map(|(a, b)| a + b).collect());
+            let query = query.unwrap().stored();
+            let similarity = |phrase: usize| {
+                let dot = dot(query.numbers(), index.phrase(phrase)) as f32;
+                dot * index.sketches().factors[phrase]
+            };
+            let mut nearest: Vec<_> = (0..index.phrases).map(|at| (similarity(at), at)).collect();
+            nearest.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let candidates = index.candidates(query.numbers());
+            let is_found = |near: &&(f32, usize)| candidates.contains(&near.1);
+            cases += 1;
+            nearest_found += usize::from(is_found(&&nearest[0]));
+            found += nearest.iter().take(VOTERS).filter(is_found).count();
+        }
+        let share = |found: usize, of: usize| found as f32 / of as f32;
+        let (nearest, all) = (share(nearest_found, cases), share(found, cases * VOTERS));
+        assert!(nearest >= 0.98 && all >= 0.9, "{nearest} {all}");
     }
 
     #[test]

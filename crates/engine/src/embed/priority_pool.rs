@@ -53,6 +53,12 @@ impl<T> std::ops::Deref for Pooled<'_, T> {
     }
 }
 
+impl<T> std::ops::DerefMut for Pooled<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.taken.as_mut().unwrap_or_else(|| unreachable!("held until dropped"))
+    }
+}
+
 impl<T> Drop for Pooled<'_, T> {
     fn drop(&mut self) {
         let mut state = self.pool.state.lock();
