@@ -10,7 +10,7 @@
 
 use std::{borrow::Cow, cmp::Reverse, sync::OnceLock};
 
-use fearless_simd::{Level, Simd, dispatch, i16x32, prelude::*};
+use fearless_simd::{Level, Simd, dispatch, i8x64, i16x32, i32x16, prelude::*, u8x64};
 
 use super::Vector;
 
@@ -107,10 +107,11 @@ impl PhraseIndex {
         }
         let candidates = self.candidates(wanted);
         let mut near: Vec<(f32, usize)> = Vec::with_capacity(candidates.len());
-        dispatch!(Level::new(), _ => {
+        let factors = &self.sketches().factors;
+        dispatch!(Level::new(), simd => {
             for phrase in candidates {
-                let dot = dot(wanted, self.phrase(phrase));
-                near.push((dot as f32 * length * self.sketches().factors[phrase], phrase));
+                let dot = dot(simd, wanted, self.phrase(phrase));
+                near.push((dot as f32 * length * factors[phrase], phrase));
             }
         });
         let nearest_first =
@@ -273,7 +274,10 @@ fn scores(planes: &[u64; PLANES], signs: &[[u64; BLOCK]]) -> Vec<[i16; BLOCK]> {
 #[inline(always)]
 fn threshold(scores: &[i16]) -> i16 {
     let step = (scores.len() / SAMPLE).max(1);
-    let sample: Vec<i16> = scores.iter().step_by(step).copied().collect();
+    let mut sample = Vec::with_capacity(scores.len() / step + 1);
+    for at in (0..scores.len()).step_by(step) {
+        sample.push(scores[at]);
+    }
     // Bisection finds it in a few vectorised passes; a histogram would have to go one by one.
     let bound = (u64::BITS as i16) << (PLANES - 1);
     let (mut low, mut high) = (-bound, bound);
@@ -309,14 +313,23 @@ fn at_least<S: Simd>(simd: S, scores: &[[i16; BLOCK]], least: i16) -> Vec<usize>
     best
 }
 
-/// The inner product of a query and a phrase.
+/// The inner product of a query and a phrase: see [`super::vector::dot`], which takes signed bytes.
 #[inline(always)]
-fn dot(query: &[i8], phrase: &[u8]) -> i32 {
+fn dot<S: Simd>(simd: S, query: &[i8], phrase: &[u8]) -> i32 {
     let len = query.len().min(phrase.len());
-    let (query, phrase) = (&query[..len], &phrase[..len]);
-    let mut sum = 0;
-    for at in 0..len {
-        sum += i32::from(i16::from(query[at]) * i16::from(phrase[at].cast_signed()));
+    let (queries, query_rest) = query[..len].as_chunks::<64>();
+    let (phrases, phrase_rest) = phrase[..len].as_chunks::<64>();
+    let mut sums = i32x16::splat(simd, 0);
+    for (query, phrase) in queries.iter().zip(phrases) {
+        let (low, high) = i8x64::from_slice(simd, query).widen();
+        let phrase: i8x64<S> = u8x64::from_slice(simd, phrase).bitcast();
+        let (phrase_low, phrase_high) = phrase.widen();
+        sums += low.pairwise_dot_product(phrase_low) + high.pairwise_dot_product(phrase_high);
+    }
+    let sums: [i32; 16] = sums.into();
+    let mut sum: i32 = sums.iter().sum();
+    for at in 0..query_rest.len() {
+        sum += i32::from(query_rest[at]) * i32::from(phrase_rest[at].cast_signed());
     }
     sum
 }
@@ -432,8 +445,9 @@ mod tests {
             let query = Vector::normalized(unit(at).zip(unit(other)).map(|(a, b)| a + b).collect());
             let query = query.unwrap().stored();
             let similarity = |phrase: usize| {
-                let dot = dot(query.numbers(), index.phrase(phrase)) as f32;
-                dot * index.sketches().factors[phrase]
+                let (query, phrase_bytes) = (query.numbers(), index.phrase(phrase));
+                let dot = dispatch!(Level::new(), simd => dot(simd, query, phrase_bytes));
+                dot as f32 * index.sketches().factors[phrase]
             };
             let mut nearest: Vec<_> = (0..index.phrases).map(|at| (similarity(at), at)).collect();
             nearest.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -260,7 +260,9 @@ fn quantise<S: Simd>(
         let scaled = Lanes::load_array_ref(simd, chunk) * factor;
         let rounded = (scaled.round_ties_even() + shift).max(least).min(greatest);
         let numbers: [i32; LANES] = rounded.to_int::<fearless_simd::i32x16<S>>().into();
-        *bytes = numbers.map(|number| number as u8);
+        for at in 0..LANES {
+            bytes[at] = numbers[at] as u8;
+        }
     }
     // A second pass, because the compiler would take the words apart in registers otherwise.
     for (bytes, word) in bytes.as_chunks().0.iter().zip(words.iter_mut().step_by(stride)) {
@@ -275,7 +277,7 @@ fn sum_portably(steps: &[Step], tile: &Tile<'_>, sums: &mut Sums) {
     for (row, sums) in sums.iter_mut().take(tile.rows).enumerate() {
         *sums = [0; PANEL];
         for (step, words) in steps.iter().zip(tile.words.chunks_exact(tile.rows)) {
-            let bytes = words[row].to_le_bytes().map(i16::from);
+            let bytes = words[row].to_le_bytes();
             for (sum, weights) in sums.iter_mut().zip(step.0.as_chunks::<GROUP>().0) {
                 for at in 0..GROUP {
                     *sum += i32::from(bytes[at]) * i32::from(weights[at]);
