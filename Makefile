@@ -111,8 +111,11 @@ eval-model: ## Measure the model by itself (needs the judged queries; not part o
 bench-write: build-bench ## Measure writes, memory and restart (not part of `make test`)
 	target/release/bench-write --server target/release/shopkeeper
 
-bench-search: build-bench ## Measure searches, memory and restart; PRODUCTS=1000000 for a million (not part of `make test`)
-	target/release/bench-search --server target/release/shopkeeper $(if $(PRODUCTS),--products $(PRODUCTS))
+# Real products and queries for benchmarks, in files separated by commas.
+BENCH_DATA = $(if $(PRODUCTS),--products $(PRODUCTS)) $(if $(CATALOG),--catalog $(CATALOG)) $(if $(QUERIES),--queries $(QUERIES))
+
+bench-search: build-bench ## Measure searches, memory and restart; PRODUCTS=1000000 CATALOG=FILE QUERIES=FILE (not part of `make test`)
+	target/release/bench-search --server target/release/shopkeeper $(BENCH_DATA) $(BENCH_FLAGS)
 
 bench-facets: ## Measure searches with filters and facets, and the memory of attributes (not part of `make test`)
 	cargo run --release --locked -p bench --bin bench-facets -- $(if $(PRODUCTS),--products $(PRODUCTS))

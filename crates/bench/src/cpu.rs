@@ -18,21 +18,27 @@ pub fn of_process(id: u32) -> anyhow::Result<Duration> {
 
 /// The processor time of a process and its children, including ended ones.
 pub fn of_family(id: u32) -> anyhow::Result<Duration> {
-    let mut sum = Duration::ZERO;
+    let time_of = |counted: &Counted| match counted.id == id {
+        true => counted.own + counted.ended_children,
+        false => counted.own,
+    };
+    Ok(counted_family(id)?.iter().map(time_of).sum())
+}
+
+/// The ids of a process and its children.
+pub fn family(id: u32) -> anyhow::Result<Vec<u32>> {
+    Ok(counted_family(id)?.iter().map(|counted| counted.id).collect())
+}
+
+fn counted_family(id: u32) -> anyhow::Result<Vec<Counted>> {
+    let mut found = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let path = entry?.path().join("stat");
         // Most entries are no processes, and some processes end meanwhile.
-        let Some(counted) = fs::read_to_string(path).ok().and_then(|line| Counted::read(&line))
-        else {
-            continue;
-        };
-        if counted.id == id {
-            sum += counted.own + counted.ended_children;
-        } else if counted.parent == id {
-            sum += counted.own;
-        }
+        let counted = fs::read_to_string(path).ok().and_then(|line| Counted::read(&line));
+        found.extend(counted.filter(|counted| counted.id == id || counted.parent == id));
     }
-    Ok(sum)
+    Ok(found)
 }
 
 struct Counted {
@@ -76,5 +82,6 @@ mod tests {
         let me = std::process::id();
         let parent = std::os::unix::process::parent_id();
         assert!(of_process(me).unwrap() <= of_family(parent).unwrap());
+        assert!(family(parent).unwrap().contains(&me));
     }
 }

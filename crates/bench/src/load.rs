@@ -1,11 +1,9 @@
 //! A closed-loop load generator: each connection sends its next request when the last one is
 //! answered. Records latencies.
 
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
+use futures_util::future::try_join_all;
 use hyper::StatusCode;
 use hyper::body::Bytes;
 
@@ -57,7 +55,7 @@ pub async fn drive(
     kind: Kind,
     connections: usize,
     time: Duration,
-    next: impl Fn() -> Option<Bytes> + Send + Sync + 'static,
+    next: impl Fn() -> Option<Bytes>,
 ) -> anyhow::Result<Measured> {
     drive_all(&vec![target.clone(); connections], kind, time, next).await
 }
@@ -67,42 +65,41 @@ pub async fn drive_all(
     targets: &[Target],
     kind: Kind,
     time: Duration,
-    next: impl Fn() -> Option<Bytes> + Send + Sync + 'static,
+    next: impl Fn() -> Option<Bytes>,
 ) -> anyhow::Result<Measured> {
-    let next = Arc::new(next);
     let mut open = Vec::with_capacity(targets.len());
     for target in targets {
         open.push(Connection::open(target).await?);
     }
-    let started = Instant::now();
-    let running: Vec<_> = open
-        .into_iter()
-        .map(|connection| {
-            tokio::spawn(one_connection(connection, kind, started + time, Arc::clone(&next)))
-        })
-        .collect();
-    let mut latencies = Vec::new();
-    for connection in running {
-        latencies.extend(connection.await??);
-    }
-    Ok(Measured::of(latencies, started.elapsed()))
+    closed_loop(open, time, next, async |connection: &mut Connection, body| {
+        connection.post(kind.path, body).await?.expect(kind.status)?;
+        Ok(())
+    })
+    .await
 }
 
-async fn one_connection(
-    mut connection: Connection,
-    kind: Kind,
-    end: Instant,
-    next: Arc<impl Fn() -> Option<Bytes> + Send + Sync>,
-) -> anyhow::Result<Vec<Duration>> {
-    let mut latencies = Vec::new();
-    while Instant::now() < end
-        && let Some(body) = next()
-    {
-        let sent = Instant::now();
-        connection.post(kind.path, body).await?.expect(kind.status)?;
-        latencies.push(sent.elapsed());
-    }
-    Ok(latencies)
+/// Lets each worker take and do one task after the other until there are none or the time is over.
+pub async fn closed_loop<W, T>(
+    workers: Vec<W>,
+    time: Duration,
+    next: impl Fn() -> Option<T>,
+    act: impl AsyncFn(&mut W, T) -> anyhow::Result<()>,
+) -> anyhow::Result<Measured> {
+    let started = Instant::now();
+    let end = started + time;
+    let one_worker = async |mut worker: W| {
+        let mut latencies = Vec::new();
+        while Instant::now() < end
+            && let Some(task) = next()
+        {
+            let begun = Instant::now();
+            act(&mut worker, task).await?;
+            latencies.push(begun.elapsed());
+        }
+        anyhow::Ok(latencies)
+    };
+    let latencies = try_join_all(workers.into_iter().map(one_worker)).await?;
+    Ok(Measured::of(latencies.concat(), started.elapsed()))
 }
 
 #[cfg(test)]

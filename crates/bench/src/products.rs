@@ -1,13 +1,16 @@
 //! The products of a benchmark: generated from a seed or read from a file, serialised to JSON in
 //! advance.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, path::PathBuf};
 
-use anyhow::{Context, bail};
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-use crate::{random::Random, vocabulary::Vocabulary};
+use crate::{
+    catalog_file::{self, resize},
+    random::Random,
+    vocabulary::Vocabulary,
+};
 
 /// Words of a description, from … to.
 const DESCRIPTION_WORDS: (usize, usize) = (60, 100);
@@ -32,20 +35,10 @@ impl Products {
         Self::of((0..count).map(|_| product(&vocabulary, &mut random)))
     }
 
-    /// Products from a file with one JSON object per line, repeated up to `count`.
-    pub fn read(file: &Path, count: usize) -> anyhow::Result<Self> {
-        let text = fs::read_to_string(file)
-            .with_context(|| format!("{} cannot be read", file.display()))?;
-        let lines: Vec<Value> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .map(serde_json::from_str)
-            .collect::<Result<_, _>>()
-            .with_context(|| format!("{} is not one JSON object a line", file.display()))?;
-        if lines.is_empty() {
-            bail!("{} holds no products", file.display());
-        }
-        Ok(Self::of(lines.into_iter().cycle().take(count)))
+    /// The products of catalog files: `count` of them, recombined if the files have fewer.
+    pub fn read(files: &[PathBuf], count: usize, seed: u64) -> anyhow::Result<Self> {
+        let products = resize(catalog_file::read(files, seed)?, count, seed);
+        Ok(Self::of(products.iter().map(|product| product.body(None))))
     }
 
     fn of(products: impl Iterator<Item = Value>) -> Self {
@@ -83,16 +76,26 @@ impl Products {
         body.into()
     }
 
+    /// The titles, in order.
+    pub fn titles(&self) -> &[String] {
+        &self.titles
+    }
+
     /// Bodies of searches, each for some words of a title.
     pub fn searches(&self, count: usize, seed: u64) -> Vec<Bytes> {
+        let queries = self.queries(count, seed).into_iter();
+        queries.map(|query| json!({ "query": query }).to_string().into()).collect()
+    }
+
+    /// Queries, each some words of a title.
+    pub fn queries(&self, count: usize, seed: u64) -> Vec<String> {
         let mut random = Random::new(seed);
         (0..count)
             .map(|_| {
                 let words: Vec<_> = random.pick(&self.titles).split_whitespace().collect();
                 let asked = between(&mut random, QUERY_WORDS);
                 let from = random.below(words.len().saturating_sub(asked) + 1);
-                let query = words[from..words.len().min(from + asked)].join(" ");
-                json!({ "query": query }).to_string().into()
+                words[from..words.len().min(from + asked)].join(" ")
             })
             .collect()
     }

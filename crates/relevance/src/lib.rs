@@ -6,8 +6,8 @@
 //! engine's search, as the service does. The metrics ([`metrics`]) are the usual ones of
 //! information retrieval, so that figures can be compared with published ones.
 //!
-//! Architecture invariant: only the `eval` and `tune` commands and `make eval-inference` use this
-//! crate; serving needs nothing of it. It knows the engine, not HTTP, the configuration or the environment.
+//! Architecture invariant: only the `eval` and `tune` commands, `make eval-inference` and `bench-peers`
+//! use this crate; serving needs nothing of it. It knows the engine, not HTTP, the configuration or the environment.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod candidates;

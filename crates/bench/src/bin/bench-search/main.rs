@@ -1,6 +1,7 @@
 //! `bench-search`: latency and throughput of searches, and the memory of a catalog.
 
 mod inside;
+mod memory_limit;
 mod phases;
 
 use std::{
@@ -46,9 +47,14 @@ struct Arguments {
     /// Seed of the generated products
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Read the products from this file, one JSON object per line, instead of generating them
-    #[arg(long, value_name = "FILE")]
-    catalog: Option<PathBuf>,
+    /// Read the products from these files, one JSON object per line (.gz or not), instead of generating
+    /// them; recombined up to the number of products
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    catalog: Vec<PathBuf>,
+    /// Search for the queries in these files, one per line or in a column `query`, instead of deriving
+    /// them from the titles
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    queries: Vec<PathBuf>,
     /// Write the values to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -78,6 +84,7 @@ fn main() -> anyhow::Result<()> {
             count: *count as usize,
             seed: arguments.seed,
             catalog: arguments.catalog.clone(),
+            queries: arguments.queries.clone(),
             encoders: arguments.encoders.clone(),
             time: Duration::from_secs(arguments.seconds),
         };

@@ -15,13 +15,15 @@ use bench::{
     client::{Connection, Target},
     load::{Kind, Measured, drive},
     products::Products,
+    queries,
     report::{Aim, Figure},
-    service::Installation,
+    service::{Installation, Service},
 };
 use clap::ValueEnum;
-use hyper::StatusCode;
+use hyper::{StatusCode, body::Bytes};
+use serde_json::json;
 
-use crate::inside::Inside;
+use crate::{inside::Inside, memory_limit::MemoryLimit};
 
 const BULK_CREATE: Kind = Kind { path: "/api/v1/products/bulk", status: StatusCode::CREATED };
 const SEARCH: Kind = Kind { path: "/api/v1/search", status: StatusCode::OK };
@@ -88,17 +90,23 @@ pub(crate) struct Bench {
     pub(crate) folder: PathBuf,
     pub(crate) count: usize,
     pub(crate) seed: u64,
-    pub(crate) catalog: Option<PathBuf>,
+    /// Files of products; generated ones if there are none.
+    pub(crate) catalog: Vec<PathBuf>,
+    /// Files of queries; derived ones if there are none.
+    pub(crate) queries: Vec<PathBuf>,
     pub(crate) encoders: Vec<Encoder>,
     pub(crate) time: Duration,
 }
 
 impl Bench {
     pub(crate) async fn run(&self) -> anyhow::Result<Vec<Figure>> {
-        let products = Arc::new(match &self.catalog {
-            None => Products::make(self.count, self.seed),
-            Some(file) => Products::read(file, self.count)?,
+        let products = Arc::new(match self.catalog.is_empty() {
+            true => Products::make(self.count, self.seed),
+            false => Products::read(&self.catalog, self.count, self.seed)?,
         });
+        let queries = self.texts(&products)?;
+        let limit = MemoryLimit::new(&products, &queries)?;
+        let queries = Queries::new(&queries);
         let mut installation = Installation::new(
             &self.binary,
             &self.folder,
@@ -107,13 +115,34 @@ impl Bench {
         )?;
         let mut figures = Vec::new();
         for (at, encoder) in self.encoders.iter().enumerate() {
-            installation.configure(&encoder.settings());
+            let mut settings = encoder.settings();
+            if self.repeats_queries() {
+                settings.push(("SHOPKEEPER_INDEX_ANSWER_BYTES", "0"));
+            }
+            installation.configure(&settings);
             if at == 0 {
                 figures.extend(self.fill(&installation, &products).await?);
             }
-            figures.extend(self.search(&installation, &products, *encoder).await?);
+            figures
+                .extend(self.search(&installation, &products, (&queries, &limit), *encoder).await?);
         }
         Ok(figures)
+    }
+
+    /// The queries: those of the files, or as many as a measurement sends at most, derived from the
+    /// titles of a catalog or, simpler and shorter, from generated ones.
+    fn texts(&self, products: &Products) -> anyhow::Result<Vec<String>> {
+        let seed = self.seed + 1;
+        match (self.queries.is_empty(), self.catalog.is_empty()) {
+            (false, _) => queries::read(&self.queries),
+            (true, false) => Ok(queries::derive(products.titles(), DIFFERENT, seed)),
+            (true, true) => Ok(products.queries(DIFFERENT, seed)),
+        }
+    }
+
+    /// Whether a measurement sends a query more than once, so that the query cache is switched off.
+    fn repeats_queries(&self) -> bool {
+        !self.queries.is_empty()
     }
 
     /// The name of a value, by which earlier reports are compared.
@@ -184,32 +213,36 @@ impl Bench {
         &self,
         installation: &Installation,
         products: &Arc<Products>,
+        (queries, limit): (&Queries, &MemoryLimit),
         encoder: Encoder,
     ) -> anyhow::Result<Vec<Figure>> {
         let service = installation.start()?;
         let target = &service.target;
         ready(target).await?;
         self.one_search(target, products).await?;
-        let queries = Queries::new(products, DIFFERENT, self.seed + 1);
 
         let name = |what: &str| self.named(&format!("{}, {what}", encoder.name()));
-        let mut figures = self.search_alone(target, &queries, encoder, &name).await?;
+        let mut figures = self.search_alone(&service, queries, encoder, &name).await?;
 
-        let together = self.drive(target, SATURATION, &queries).await?;
+        let before = service.cpu()?;
+        let together = self.drive(target, SATURATION, queries).await?;
+        let cpu = service.cpu()?.saturating_sub(before);
         figures.push(
             Figure::new(
                 name("saturated"),
                 together.per_second(),
                 "searches/s",
-                format!("{SATURATION} connections, all different"),
+                format!("{SATURATION} connections, {}", queries.description()),
             )
             .with_latency(&together),
         );
+        figures.push(cpu_figure(name("saturated, processor time"), cpu, &together));
+        figures.extend(limit.figures(together.per_second(), encoder != Encoder::Off, name));
 
         let (source, next) = (Arc::clone(products), AtomicUsize::new(0));
         let body = move || Some(source.bulk(next.fetch_add(BULK, Ordering::Relaxed), BULK));
         let writes = drive(target, BULK_CREATE, 1, self.time, body);
-        let (beside, writes) = tokio::try_join!(self.drive(target, 1, &queries), writes)?;
+        let (beside, writes) = tokio::try_join!(self.drive(target, 1, queries), writes)?;
         figures.push(
             Figure::new(
                 name("beside writes"),
@@ -222,33 +255,41 @@ impl Bench {
             )
             .with_latency(&beside),
         );
-
-        let repeated = self.drive(target, 1, &Queries::new(products, REPEATED, 7)).await?;
-        figures.push(
-            Figure::new(
-                name("repeated"),
-                milliseconds(repeated.percentile(0.5)),
-                "ms p50",
-                format!("1 connection, {REPEATED} queries over and over"),
-            )
-            .with_latency(&repeated),
-        );
+        if !self.repeats_queries() {
+            figures.push(self.search_repeatedly(target, queries, name("repeated")).await?);
+        }
         service.stop()?;
         Ok(figures)
+    }
+
+    /// Searches that the query cache answers.
+    async fn search_repeatedly(
+        &self,
+        target: &Target,
+        queries: &Queries,
+        name: String,
+    ) -> anyhow::Result<Figure> {
+        let repeated = self.drive(target, 1, &queries.first(REPEATED)).await?;
+        let how = format!("1 connection, {REPEATED} queries over and over");
+        let median = milliseconds(repeated.percentile(0.5));
+        Ok(Figure::new(name, median, "ms p50", how).with_latency(&repeated))
     }
 
     /// One search at a time, with the times inside the server.
     async fn search_alone(
         &self,
-        target: &Target,
+        service: &Service,
         queries: &Queries,
         encoder: Encoder,
         name: &impl Fn(&str) -> String,
     ) -> anyhow::Result<Vec<Figure>> {
+        let target = &service.target;
         let before = Inside::read(&figures_page(target).await?);
+        let cpu_before = service.cpu()?;
         let alone = self.drive(target, 1, queries).await?;
+        let cpu = service.cpu()?.saturating_sub(cpu_before);
         let inside = Inside::read(&figures_page(target).await?).since(&before);
-        let how = format!("1 connection, {} searches, all different", alone.requests);
+        let how = format!("1 connection, {} searches, {}", alone.requests, queries.description());
         let median = milliseconds(alone.percentile(0.5));
         let outside = Figure::new(name("alone"), median, "ms p50", how).with_latency(&alone);
         let all = inside.all(name("alone, inside the server"));
@@ -256,7 +297,8 @@ impl Bench {
             Some(aim) => all.with_aim(Aim::AtMost(aim)),
             None => all,
         };
-        Ok([outside, all].into_iter().chain(inside.stages(name)).collect())
+        let cpu = cpu_figure(name("alone, processor time"), cpu, &alone);
+        Ok([outside, all].into_iter().chain(inside.stages(name)).chain([cpu]).collect())
     }
 
     /// The target of the median search inside the server, in milliseconds.
@@ -289,19 +331,39 @@ impl Bench {
 /// Bodies of searches, repeated in order.
 #[derive(Clone)]
 struct Queries {
-    bodies: Arc<Vec<hyper::body::Bytes>>,
+    bodies: Arc<[Bytes]>,
     next: Arc<AtomicUsize>,
 }
 
 impl Queries {
-    fn new(products: &Products, count: usize, seed: u64) -> Self {
-        Self { bodies: Arc::new(products.searches(count, seed)), next: Arc::default() }
+    fn new(texts: &[String]) -> Self {
+        let body = |text: &String| json!({ "query": text }).to_string().into();
+        Self { bodies: texts.iter().map(body).collect(), next: Arc::default() }
     }
 
-    fn next(&self) -> hyper::body::Bytes {
+    /// The first of them alone.
+    fn first(&self, count: usize) -> Self {
+        let bodies = self.bodies[..count.min(self.bodies.len())].into();
+        Self { bodies, next: Arc::default() }
+    }
+
+    fn next(&self) -> Bytes {
         let at = self.next.fetch_add(1, Ordering::Relaxed);
         self.bodies[at % self.bodies.len()].clone()
     }
+
+    fn description(&self) -> String {
+        match self.bodies.len() {
+            DIFFERENT => "all different".to_owned(),
+            distinct => format!("{distinct} different, no query cache"),
+        }
+    }
+}
+
+/// The processor time of the service per search.
+fn cpu_figure(name: String, cpu: Duration, searches: &Measured) -> Figure {
+    let each = milliseconds(cpu) / searches.requests.max(1) as f64;
+    Figure::new(name, each, "ms/search", "user and system time of the server process")
 }
 
 fn milliseconds(time: Duration) -> f64 {

@@ -7,6 +7,7 @@ use std::{
     fs,
     io::{self, Write},
     path::PathBuf,
+    slice,
     time::Duration,
 };
 
@@ -70,7 +71,7 @@ fn main() -> anyhow::Result<()> {
     let count = arguments.products as usize;
     let products = match &arguments.catalog {
         None => Products::make(count, arguments.seed),
-        Some(file) => Products::read(file, count)?,
+        Some(file) => Products::read(slice::from_ref(file), count, arguments.seed)?,
     };
     fs::create_dir_all(&arguments.data)?;
     let folder = tempfile::tempdir_in(&arguments.data)?;
