@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -136,6 +136,10 @@ bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part
 bench-cluster: build-bench ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
 	scripts/postgres.sh
 	target/release/bench-cluster --server target/release/shopkeeper $(CLUSTER_FLAGS)
+
+bench-peers: build-bench ## Measure other systems with the same load; PRODUCTS, CATALOG, QUERIES, JUDGMENTS=CATALOG:FILE (not part of `make test`)
+	scripts/postgres.sh
+	target/release/bench-peers --server target/release/shopkeeper --typesense "$$(scripts/typesense.sh)" $(BENCH_DATA) $(if $(JUDGMENTS),--judgments $(JUDGMENTS)) $(BENCH_FLAGS)
 
 bench-import: build ## Time and memory of imports (not part of `make test`)
 	scripts/import-memory.sh target/release/shopkeeper
