@@ -39,13 +39,12 @@ pub struct Product {
 }
 
 impl Product {
-    /// The request that creates it, with a key if one is given.
-    pub fn body(&self, key: Option<String>) -> Value {
+    /// The request that creates it.
+    pub fn body(&self) -> Value {
         let mut body = self.other.clone();
         body.insert("title".into(), self.title.clone().into());
         body.insert("description".into(), self.description.clone().into());
         body.insert("price".into(), self.price.clone().into());
-        body.extend(key.map(|key| ("key".to_owned(), key.into())));
         body.into()
     }
 
@@ -199,13 +198,13 @@ mod tests {
         ]);
         assert_eq!((read[0].name.as_str(), read[1].name.as_str()), ("7", "LV-1"));
         assert!(read[0].price.starts_with('$'));
-        let body = read[0].body(Some("0".into()));
+        let body = read[0].body();
         let expected = json!({
-            "title": "So fa", "description": "", "price": read[0].price, "key": "0",
+            "title": "So fa", "description": "", "price": read[0].price,
             "attributes": { "color": "red" },
         });
         assert_eq!(body, expected);
-        assert_eq!(read[1].body(None)["price"], "5 €");
+        assert_eq!(read[1].body()["price"], "5 €");
         assert!(Product::parse(0, r#"{"title": " "}"#, &mut Random::new(1)).is_err());
     }
 

@@ -7,7 +7,7 @@ use hyper::body::Bytes;
 use serde_json::{Value, json};
 
 use crate::{
-    catalog_file::{self, resize},
+    catalog_file::{self, Product, resize},
     random::Random,
     vocabulary::Vocabulary,
 };
@@ -38,7 +38,7 @@ impl Products {
     /// The products of catalog files: `count` of them, recombined if the files have fewer.
     pub fn read(files: &[PathBuf], count: usize, seed: u64) -> anyhow::Result<Self> {
         let products = resize(catalog_file::read(files, seed)?, count, seed);
-        Ok(Self::of(products.iter().map(|product| product.body(None))))
+        Ok(Self::of(products.iter().map(Product::body)))
     }
 
     fn of(products: impl Iterator<Item = Value>) -> Self {

@@ -1,6 +1,8 @@
 //! Shopkeeper, started here or running elsewhere.
 
 use std::{
+    cell::RefCell,
+    collections::HashMap,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
@@ -10,7 +12,7 @@ use anyhow::Context;
 use bench::{
     catalog_file::Product,
     client::{Connection, Target},
-    load::{Kind, drive},
+    load::closed_loop,
     service::{Installation, Service},
 };
 use clap::ValueEnum;
@@ -22,7 +24,6 @@ use crate::{
     system::{Answer, FILLING_CONNECTIONS, PAGE, Query, System},
 };
 
-const BULK_CREATE: Kind = Kind { path: "/api/v1/products/bulk", status: StatusCode::CREATED };
 /// Products in one bulk request: as many as the service takes.
 const BULK: usize = 100;
 
@@ -37,6 +38,8 @@ pub(crate) enum Encoder {
 pub(crate) struct Ours {
     target: Target,
     local: Option<(Installation, Service)>,
+    /// The positions of products by id. Keys would be simpler, but they are searched like words.
+    positions: RefCell<HashMap<u64, usize>>,
 }
 
 impl Ours {
@@ -59,16 +62,20 @@ impl Ours {
             ("SHOPKEEPER_INDEX_ANSWER_BYTES", "0"),
         ]);
         let service = installation.start()?;
-        Ok(Self { target: service.target.clone(), local: Some((installation, service)) })
+        let target = service.target.clone();
+        let local = Some((installation, service));
+        Ok(Self { target, local, positions: RefCell::default() })
     }
 
     /// A service at an address, with an empty shop.
     pub(crate) fn at(target: Target) -> Self {
-        Self { target, local: None }
+        Self { target, local: None, positions: RefCell::default() }
     }
 
-    fn body(&self, at: usize, product: &Product) -> Value {
-        product.body(Some(at.to_string()))
+    fn remember(&self, id: &Value, at: usize) -> anyhow::Result<()> {
+        let id = id.as_u64().context("a product without an id")?;
+        self.positions.borrow_mut().insert(id, at);
+        Ok(())
     }
 }
 
@@ -83,22 +90,39 @@ impl System for Ours {
     async fn load(&self, products: &[Product]) -> anyhow::Result<Duration> {
         let batches: Vec<Bytes> = products
             .chunks(BULK)
-            .enumerate()
-            .map(|(batch, products)| {
-                let numbered = products.iter().enumerate();
-                let bodies: Vec<_> =
-                    numbered.map(|(at, product)| self.body(batch * BULK + at, product)).collect();
+            .map(|products| {
+                let bodies: Vec<_> = products.iter().map(Product::body).collect();
                 json!({ "products": bodies }).to_string().into()
             })
             .collect();
-        let next = AtomicUsize::new(0);
-        let body = || batches.get(next.fetch_add(1, Ordering::Relaxed)).cloned();
+        let mut open = Vec::new();
+        for _ in 0..FILLING_CONNECTIONS {
+            open.push(self.connect().await?);
+        }
+        let (next, answers) = (AtomicUsize::new(0), RefCell::new(Vec::new()));
+        let batch = || {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            Some((at, batches.get(at)?.clone()))
+        };
+        let create = async |connection: &mut Connection, (at, body): (usize, Bytes)| {
+            let answer = connection.post("/api/v1/products/bulk", body).await?;
+            answers.borrow_mut().push((at, answer.expect(StatusCode::CREATED)?));
+            Ok(())
+        };
         let started = Instant::now();
-        drive(&self.target, BULK_CREATE, FILLING_CONNECTIONS, Duration::MAX / 4, body).await?;
+        closed_loop(open, Duration::MAX / 4, batch, create).await?;
         // The first search waits until the shop is in memory.
         let query = Query { text: "sofa".to_owned(), vector: None };
         self.search(&mut self.connect().await?, &query).await?;
-        Ok(started.elapsed())
+        let elapsed = started.elapsed();
+        for (batch, answer) in answers.into_inner() {
+            let answer: Value = serde_json::from_slice(&answer)?;
+            let ids = answer["created_ids"].as_array().context("no ids")?;
+            for (at, id) in ids.iter().enumerate() {
+                self.remember(id, batch * BULK + at)?;
+            }
+        }
+        Ok(elapsed)
     }
 
     async fn connect(&self) -> anyhow::Result<Connection> {
@@ -111,9 +135,9 @@ impl System for Ours {
         at: usize,
         product: &Product,
     ) -> anyhow::Result<()> {
-        let body = self.body(at, product).to_string().into();
-        session.post("/api/v1/products", body).await?.expect(StatusCode::CREATED)?;
-        Ok(())
+        let body = product.body().to_string().into();
+        let created = session.post("/api/v1/products", body).await?.json(StatusCode::CREATED)?;
+        self.remember(&created["id"], at)
     }
 
     async fn search(&self, session: &mut Connection, query: &Query) -> anyhow::Result<Answer> {
@@ -126,8 +150,9 @@ impl System for Ours {
         let Answer::Json(body) = answer else { return Ok(Vec::new()) };
         let answer: Value = serde_json::from_slice(&body)?;
         let products = answer["products"].as_array().context("no products")?;
-        let position = |product: &Value| product["key"].as_str().and_then(|key| key.parse().ok());
-        products.iter().map(|product| position(product).context("a product without key")).collect()
+        let positions = self.positions.borrow();
+        let position = |product: &Value| positions.get(&product["id"].as_u64()?).copied();
+        products.iter().map(|product| position(product).context("an unknown product")).collect()
     }
 
     fn cpu(&self) -> anyhow::Result<Option<Duration>> {
