@@ -119,14 +119,10 @@ impl PostgresSource<'_, '_> {
             parsed,
             with_key,
         };
-        let Candidates { ids, mut is_complete } = selection.select(plan, words)?;
+        let Candidates { rows, mut is_complete } = selection.select(plan, words)?;
         is_complete &= self.are_rows_current(plan);
         count_search(is_complete);
         timer.end_stage("candidates")?;
-
-        let ids: Vec<ProductId> = ids.into_iter().collect();
-        let rows = self.snapshot.candidates(&ids, model)?;
-        timer.end_stage("read")?;
 
         let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
         let matches =

@@ -46,6 +46,14 @@ struct Arguments {
     /// Products of each shop at the beginning
     #[arg(long, default_value_t = 20_000)]
     products: usize,
+    /// Read the products from these files, one JSON object per line (.gz or not), instead of generating
+    /// them; recombined up to the number of products
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    catalog: Vec<PathBuf>,
+    /// Search for the queries in these files, one per line or in a column `query`, instead of taking
+    /// words from titles
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    queries: Vec<PathBuf>,
     /// Seconds for each measurement
     #[arg(long, default_value_t = 5)]
     seconds: u64,
@@ -81,6 +89,8 @@ fn main() -> anyhow::Result<()> {
         nodes: arguments.nodes,
         shops: arguments.shops,
         products: arguments.products,
+        catalog: arguments.catalog,
+        queries: arguments.queries,
         seed: arguments.seed,
         time: Duration::from_secs(arguments.seconds),
         search_above: arguments.search_above,

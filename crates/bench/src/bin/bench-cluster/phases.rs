@@ -16,9 +16,11 @@ use bench::{
     cpu,
     load::{Kind, Measured, drive_all},
     products::Products,
+    queries,
     report::{Aim, Figure},
 };
 use hyper::{StatusCode, body::Bytes};
+use serde_json::json;
 
 use crate::{
     database::{Database, Work},
@@ -41,7 +43,7 @@ const CREATING_BESIDE: usize = 2;
 /// The number of distinct searches: more than a measurement sends.
 const DIFFERENT: usize = 200_000;
 /// The stages of a search, in memory and in the database, as named in the metrics.
-const STAGES: [&str; 6] = ["understand", "encode", "candidates", "read", "score", "fetch"];
+const STAGES: [&str; 5] = ["understand", "encode", "candidates", "score", "fetch"];
 /// The target of the replication delay.
 const MOST_BEHIND_MS: f64 = 1000.0;
 /// The database that all measurements begin with.
@@ -54,6 +56,8 @@ pub(crate) struct Bench {
     pub(crate) nodes: Vec<usize>,
     pub(crate) shops: u64,
     pub(crate) products: usize,
+    pub(crate) catalog: Vec<PathBuf>,
+    pub(crate) queries: Vec<PathBuf>,
     pub(crate) seed: u64,
     pub(crate) time: Duration,
     pub(crate) search_above: Option<usize>,
@@ -61,7 +65,10 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) async fn run(&self) -> anyhow::Result<Vec<Figure>> {
-        let products = Arc::new(Products::make(self.products, self.seed));
+        let products = Arc::new(match self.catalog.is_empty() {
+            true => Products::make(self.products, self.seed),
+            false => Products::read(&self.catalog, self.products, self.seed)?,
+        });
         let database = Database::start();
         database.make(FILLED);
         self.fill(&database, &products).await?;
@@ -119,7 +126,7 @@ impl Bench {
     ) -> anyhow::Result<Vec<Figure>> {
         let fleet = self.fleet(database, name, nodes, self.search_above).await?;
         let row = Row { database, name, fleet: &fleet, time: self.time };
-        let queries = Arc::new(products.searches(DIFFERENT, self.seed + 1));
+        let queries = Arc::new(self.searches(products)?);
         let mut figures = self.prepare(&row, &queries).await?;
         let (search, create) = (searches(&queries), singles(products));
         figures.extend(self.separate_loads(&row, search.clone(), create.clone(), products).await?);
@@ -136,6 +143,15 @@ impl Bench {
         figures.push(Figure::new(row.named("write retries"), retries, "", how));
         fleet.stop()?;
         Ok(figures)
+    }
+
+    /// The bodies of all searches.
+    fn searches(&self, products: &Products) -> anyhow::Result<Vec<Bytes>> {
+        let queries = match self.queries.is_empty() {
+            true => products.queries(DIFFERENT, self.seed + 1),
+            false => queries::read(&self.queries)?,
+        };
+        Ok(queries.into_iter().map(|query| json!({ "query": query }).to_string().into()).collect())
     }
 
     /// Loads every shop on every node, or waits until all are searched inside the database.

@@ -23,6 +23,15 @@ const INDEX_LOCK: i32 = 730_833_990;
 
 /// pgvector cannot index vectors with more dimensions; searches compare all of them instead.
 const MAX_INDEXED_DIMS: usize = 4000;
+/// Vectors in a list of an index. A search compares those of a constant number of lists.
+const LIST_VECTORS: usize = 500;
+/// More lists would take gigabytes to build: k-means has a number for each list and each of 50
+/// samples per list.
+const MAX_LISTS: usize = 1024;
+/// Memory for building indexes, unless the server's setting is higher: k-means with
+/// [`MAX_LISTS`] fails with less than 300 MB.
+const BUILD_MEMORY: &str = "SELECT set_config('maintenance_work_mem', greatest(536870912,
+    pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', false)";
 
 /// A shop that exceeds the limit or has search rows.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +59,7 @@ pub(crate) struct Backfill {
 impl Backfill {
     pub(in super::super) fn on(mut session: Session) -> Result<Self, StoreError> {
         session.remove_time_limits()?;
+        session.control(BUILD_MEMORY)?;
         Ok(Self { session })
     }
 
@@ -141,6 +151,7 @@ impl Backfill {
             format!("search\\_words\\_of\\_{number}"),
             format!("search\\_labels\\_of\\_{number}"),
             format!("search\\_typos\\_of\\_{number}"),
+            format!("search\\_lists\\_of\\_{number}\\_%"),
             format!("search\\_near\\_of\\_{number}\\_%"),
         ];
         for pattern in patterns {
@@ -151,11 +162,12 @@ impl Backfill {
         Ok(())
     }
 
-    /// Builds the missing indexes of a shop, for the vectors of this model and number of
-    /// dimensions; `false` if another node is building them.
+    /// Builds the missing indexes of a shop with this many products, for the vectors of this model
+    /// and number of dimensions; `false` if another node is building them.
     pub(super) fn build_indexes(
         &mut self,
         shop: ShopId,
+        products: usize,
         model: Option<(&ModelId, usize)>,
     ) -> Result<bool, StoreError> {
         let number = shop.get();
@@ -164,7 +176,7 @@ impl Backfill {
         if self.session.simple(&lock)?.as_deref() != Some("t") {
             return Ok(false);
         }
-        let built = self.build_missing(number, model);
+        let built = self.build_missing(number, products, model);
         if self.session.is_usable() {
             let unlock = format!("SELECT pg_advisory_unlock({INDEX_LOCK}, hashint8({number}))");
             self.session.simple(&unlock)?;
@@ -175,13 +187,19 @@ impl Backfill {
     fn build_missing(
         &mut self,
         shop: u64,
+        products: usize,
         model: Option<(&ModelId, usize)>,
     ) -> Result<(), StoreError> {
-        let wanted = index_definitions(shop, model);
-        // Vector indexes of other models.
-        let existing = self.indexes_like(&format!("search\\_near\\_of\\_{shop}\\_%"))?;
-        for other in existing.iter().filter(|other| wanted.iter().all(|(name, _)| name != *other)) {
-            self.drop_index(other)?;
+        let mut wanted = index_definitions(shop);
+        // Vector indexes of other models and sizes, and graphs, which earlier versions built.
+        let mut superseded = self.indexes_like(&format!("search\\_near\\_of\\_{shop}\\_%"))?;
+        superseded.extend(self.indexes_like(&format!("search\\_lists\\_of\\_{shop}\\_%"))?);
+        if let Some((model, dims)) = model.filter(|(_, dims)| *dims <= MAX_INDEXED_DIMS) {
+            let index = VectorIndex { shop, model, dims };
+            let lists = index.lists_among(&superseded, products);
+            let name = index.name(lists);
+            superseded.retain(|other| *other != name);
+            wanted.push((name, index.definition(lists)));
         }
         let mut is_new = false;
         for (name, definition) in wanted {
@@ -192,6 +210,9 @@ impl Backfill {
             self.drop_index(&name)?;
             self.session.control(&format!("CREATE INDEX CONCURRENTLY {name} ON {definition}"))?;
             is_new = true;
+        }
+        for other in superseded {
+            self.drop_index(&other)?;
         }
         if is_new { self.analyze() } else { Ok(()) }
     }
@@ -269,10 +290,9 @@ fn make_rows(
     Ok(next.last().map(|last| last.id.get().cast_signed()))
 }
 
-/// Names and definitions of the partial indexes of a shop: words, labels, trigrams of words,
-/// vectors.
-fn index_definitions(shop: u64, model: Option<(&ModelId, usize)>) -> Vec<(String, String)> {
-    let mut all = vec![
+/// Names and definitions of the partial indexes of a shop on words, labels and trigrams of words.
+fn index_definitions(shop: u64) -> Vec<(String, String)> {
+    vec![
         (
             format!("search_words_of_{shop}"),
             format!("search_rows USING gin (words) WHERE shop_id = {shop}"),
@@ -285,17 +305,56 @@ fn index_definitions(shop: u64, model: Option<(&ModelId, usize)>) -> Vec<(String
             format!("search_typos_of_{shop}"),
             format!("search_words USING gin (word gin_trgm_ops) WHERE shop_id = {shop}"),
         ),
-    ];
-    if let Some((model, dims)) = model.filter(|(_, dims)| *dims <= MAX_INDEXED_DIMS) {
-        let name = model.as_str().replace('\'', "''");
-        let fingerprint = catalog::analysis::fingerprint(model.as_str());
-        all.push((
-            format!("search_near_of_{shop}_{fingerprint:08x}"),
-            format!(
-                "vectors USING hnsw ((vector::halfvec({dims})) halfvec_cosine_ops)
-                 WHERE shop_id = {shop} AND model = '{name}'"
-            ),
-        ));
+    ]
+}
+
+/// The partial index on the vectors of a shop: lists of vectors that are near to each other.
+struct VectorIndex<'a> {
+    shop: u64,
+    model: &'a ModelId,
+    dims: usize,
+}
+
+impl VectorIndex<'_> {
+    fn name(&self, lists: usize) -> String {
+        let fingerprint = catalog::analysis::fingerprint(self.model.as_str());
+        format!("search_lists_of_{}_{fingerprint:08x}_{lists}", self.shop)
     }
-    all
+
+    fn definition(&self, lists: usize) -> String {
+        let Self { shop, model, dims } = self;
+        let model = model.as_str().replace('\'', "''");
+        format!(
+            "vectors USING ivfflat ((vector::halfvec({dims})) halfvec_cosine_ops)
+             WITH (lists = {lists}) WHERE shop_id = {shop} AND model = '{model}'"
+        )
+    }
+
+    /// The number of lists for this many products: that of an existing index whose lists are at most
+    /// twice as long or half as long as those of a new one.
+    fn lists_among(&self, existing: &[String], products: usize) -> usize {
+        let ideal = (products / LIST_VECTORS).next_power_of_two().min(MAX_LISTS);
+        let usable = [ideal, ideal * 2, ideal / 2];
+        usable.into_iter().find(|lists| existing.contains(&self.name(*lists))).unwrap_or(ideal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_is_built_again_when_its_lists_have_become_long() {
+        let model = ModelId::new("a model");
+        let index = VectorIndex { shop: 7, model: &model, dims: 256 };
+        assert_eq!(index.lists_among(&[], 100_000), 256);
+        assert_eq!(index.lists_among(&[], 10), 1);
+        assert_eq!(index.lists_among(&[], 100_000_000), MAX_LISTS);
+        let existing = [index.name(256)];
+        assert_eq!(index.lists_among(&existing, 250_000), 256);
+        assert_eq!(index.lists_among(&existing, 60_000), 256);
+        assert_eq!(index.lists_among(&existing, 300_000), 1024);
+        let other = VectorIndex { shop: 8, ..index };
+        assert_eq!(other.lists_among(&existing, 250_000), 512);
+    }
 }

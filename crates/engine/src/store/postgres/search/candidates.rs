@@ -1,11 +1,12 @@
 //! Selects the candidates of a search by terms inside PostgreSQL.
 //!
 //! All products that pass the filter are candidates if they are few. Otherwise candidates are the
-//! best by lexical score, the nearest by vector, and the first in the requested order. What a facet
-//! counts without its own conditions is selected without them.
+//! best by lexical score, the nearest by vector, and the first in the requested order. One statement
+//! decides which, and returns them with all that scoring needs. What a facet counts without its own
+//! conditions is selected without them, by the same statement again.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     time::Instant,
 };
 
@@ -15,20 +16,17 @@ use catalog::{
     filter::ProductFilter,
     product::ProductId,
     query_parser::ParsedQuery,
-    ranking::{Bm25Params, CorpusStats},
+    ranking::{Bm25Params, CorpusStats, FieldParams},
     sort::Sort,
 };
 
 use super::{
     CandidateLimits, order,
     row_filter::RowFilter,
-    snapshot::{LexicalTopK, SearchSnapshot},
+    snapshot::{CandidateQuery, CandidateRow, SearchSnapshot},
     text_query::{TextQuery, maybe_allowed},
 };
 use crate::{embed::ModelId, index::Plan, store::StoreError};
-
-/// PostgreSQL's `ts_rank` of a single occurrence with weight 1: 6/π².
-const TS_RANK_OF_ONE: f32 = 0.607_927_1;
 
 /// For similar products, this many times the requested number of candidates are compared…
 const SIMILAR_CANDIDATES_FACTOR: usize = 4;
@@ -36,9 +34,10 @@ const SIMILAR_CANDIDATES_FACTOR: usize = 4;
 const MIN_SIMILAR_CANDIDATES: usize = 200;
 
 /// The products to score.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Candidates {
-    pub(crate) ids: BTreeSet<ProductId>,
+    /// By ascending id.
+    pub(crate) rows: Vec<CandidateRow>,
     /// Whether every product that matches is among them.
     pub(crate) is_complete: bool,
 }
@@ -66,86 +65,64 @@ impl CandidateSelection<'_, '_> {
         words: &QueryTerms,
     ) -> Result<Candidates, StoreError> {
         let mut all = self.passing(plan, words, plan.filter)?;
-        all.ids.extend(self.with_key);
+        let mut others: BTreeMap<ProductId, CandidateRow> = BTreeMap::new();
         for facet in plan.facets.iter().map(|facet| facet.name()) {
             if plan.filter.has_conditions_on(facet) {
                 check_time(plan)?;
                 let more = self.passing(plan, words, &plan.filter.without(facet))?;
-                all.ids.extend(more.ids);
+                others.extend(more.rows.into_iter().map(|row| (row.id, row)));
                 all.is_complete &= more.is_complete;
             }
+        }
+        if !others.is_empty() {
+            others.extend(all.rows.into_iter().map(|row| (row.id, row)));
+            all.rows = others.into_values().collect();
         }
         Ok(all)
     }
 
-    /// The candidates among the products that pass the filter.
+    /// The candidates among the products that pass the filter, and the one with the key.
     fn passing(
         &self,
         plan: &Plan<'_>,
         words: &QueryTerms,
         filter: &ProductFilter,
     ) -> Result<Candidates, StoreError> {
+        let limits = self.limits;
         let mut filter = RowFilter::of(plan.visibility, &self.parsed.constraints, filter);
         filter.allowed = maybe_allowed(plan.exclusions);
-        match self.all_filtered(&filter)? {
-            Some(all) => Ok(all),
-            None => self.most_relevant(plan, words, &filter),
-        }
-    }
-
-    /// All products that pass the filter; `None` if there are too many.
-    fn all_filtered(&self, filter: &RowFilter) -> Result<Option<Candidates>, StoreError> {
-        let max = self.limits.rank_all_up_to;
-        if self.corpus.products > max as u64 && filter.has_no_conditions() {
-            return Ok(None);
-        }
-        let found = self.snapshot.filtered(filter, bigint(max + 1))?;
-        let is_complete = found.len() <= max;
-        let ids = found.into_iter().collect();
-        Ok(is_complete.then_some(Candidates { ids, is_complete }))
-    }
-
-    /// The best by lexical score, by vector and in the requested order.
-    fn most_relevant(
-        &self,
-        plan: &Plan<'_>,
-        words: &QueryTerms,
-        filter: &RowFilter,
-    ) -> Result<Candidates, StoreError> {
-        let limits = self.limits;
         let is_deep = plan.offset + plan.limit > limits.candidates;
         let most = if is_deep { limits.deep_candidates } else { limits.candidates };
         let query = TextQuery::new(words, self.doc_freqs, &self.corpus, &plan.tuning.ranking);
         let queries = query.candidate_queries(limits.max_scored as u64);
-        let formula = formula(&self.corpus, &plan.tuning.ranking);
-        let mut ids = BTreeSet::new();
-        let mut is_complete = queries.is_complete && plan.dense.is_none();
-        for text in queries.tsqueries {
-            let top = LexicalTopK {
-                words: &query.words,
-                formula: &formula,
-                max_scored: bigint(limits.max_scored),
-                limit: bigint(most),
-            };
-            let found = self.snapshot.top_by_text(&filter.matching(text), &top)?;
-            is_complete &= found.len() < most;
-            ids.extend(found);
-            if ids.len() >= most {
-                break;
-            }
-        }
-        if let (Some(dense), Some(model)) = (&plan.dense, self.model) {
-            let vector = dense.vector.numbers();
-            ids.extend(self.snapshot.nearest(filter, model, vector, bigint(most))?);
-        }
+        // All visible products are too many if none is filtered out.
+        let may_be_few =
+            self.corpus.products <= limits.rank_all_up_to as u64 || !filter.has_no_conditions();
+        let mut others: Vec<ProductId> = self.with_key.into_iter().collect();
         if plan.order != Sort::Relevance
-            && !is_complete
             && let Some(text) = query.all_terms()
         {
-            let filter = filter.matching(text);
-            ids.extend(order::page(self.snapshot, &filter, &plan.order, 0, most)?);
+            let matching = filter.matching(text);
+            others.extend(order::page(self.snapshot, &matching, &plan.order, 0, most)?);
         }
-        Ok(Candidates { ids, is_complete })
+        let others: Vec<i64> = others.iter().map(|id| id.get().cast_signed()).collect();
+        let formula = formula(&self.corpus, &plan.tuning.ranking);
+        let dense = plan.dense.as_ref().filter(|_| self.model.is_some());
+        let found = self.snapshot.select_candidates(&CandidateQuery {
+            filter: &filter,
+            rank_all_up_to: may_be_few.then(|| bigint(limits.rank_all_up_to)),
+            tsqueries: &queries.tsqueries,
+            words: &query.words,
+            formula: &formula,
+            max_scored: bigint(limits.max_scored),
+            vector: dense.map(|dense| dense.vector.numbers()),
+            model: self.model,
+            limit: bigint(most),
+            others,
+        })?;
+        let has_all_matching =
+            queries.is_complete && plan.dense.is_none() && found.rows.len() < most;
+        Ok(Candidates { is_complete: found.are_all || has_all_matching, rows: found.rows })
     }
 }
 
@@ -169,21 +146,21 @@ pub(crate) fn similar_candidates(
     Ok(ids)
 }
 
-/// The constants of the lexical score and the average field lengths, in the order of
-/// `TOP_BY_TEXT`.
-fn formula(corpus: &CorpusStats, params: &Bm25Params) -> [f32; 8] {
+/// The constants of the lexical score, in the order of `SELECT_CANDIDATES`: the score of a word in an
+/// attribute; and for description and title, the boost and the two parts of `k1` times the length
+/// normalisation, of which the second is for each word of the field.
+fn formula(corpus: &CorpusStats, params: &Bm25Params) -> [f32; 7] {
     let average = |words: u64| (words as f64 / corpus.products.max(1) as f64).max(1.0) as f32;
-    let (title, description) = (params.title, params.description);
-    [
-        params.k1,
-        title.boost / TS_RANK_OF_ONE,
-        title.b,
-        average(corpus.title_words),
-        description.boost / TS_RANK_OF_ONE,
-        description.b,
-        average(corpus.description_words),
-        params.attribute_boost,
-    ]
+    let field = |field: FieldParams, words: u64| {
+        let per_word = params.k1 * field.b / average(words);
+        [field.boost, (params.k1 * (1.0 - field.b)).max(f32::EPSILON), per_word]
+    };
+    let attribute = params.attribute_boost / (params.attribute_boost + params.k1);
+    let description = field(params.description, corpus.description_words);
+    let title = field(params.title, corpus.title_words);
+    let [boost, constant, per_word] = description;
+    let [title_boost, title_constant, per_title_word] = title;
+    [attribute, boost, constant, per_word, title_boost, title_constant, per_title_word]
 }
 
 /// An error if the time of a search is over.

@@ -25,8 +25,9 @@ use crate::{
 
 /// Pause between two passes over the large shops.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Products whose rows are created in one transaction. Writes to the shop wait for it.
-const BATCH: usize = 500;
+/// Products whose rows are created in one transaction. Writes to the shop wait for it. Most words of
+/// a batch occur in many of its products, and the document frequency of each is updated once.
+const BATCH: usize = 8_000;
 
 /// The thread; dropping this stops it. It does not wait for an index that is being built: another
 /// node, or the next start, continues.
@@ -154,7 +155,7 @@ impl Worker {
             return Ok(true);
         }
         let vectors = self.vectors.as_ref().map(|(model, dims)| (model, *dims));
-        backfill.build_indexes(shop, vectors)
+        backfill.build_indexes(shop, products, vectors)
     }
 
     /// Routes searches of a shop. A margin of a tenth keeps a shop near the limit from going back

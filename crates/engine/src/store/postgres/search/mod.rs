@@ -71,9 +71,9 @@ impl CandidateLimits {
         Self {
             search_above,
             rank_all_up_to: 2_000,
-            candidates: 500,
+            candidates: 200,
             deep_candidates: 1_100,
-            max_scored: 20_000,
+            max_scored: 2_000,
             max_counted: 100_000,
             index_from: 10_000,
         }

@@ -106,8 +106,8 @@ impl RowFilter {
         Self { matching: Some(text), ..self.clone() }
     }
 
-    /// The first parameters of a statement with this filter.
-    pub(super) fn values<'a>(&'a self, shop: &'a i64) -> [Value<'a>; 12] {
+    /// The first parameters of a statement with this filter, up to `matching`.
+    pub(super) fn values<'a>(&'a self, shop: &'a i64) -> [Value<'a>; 11] {
         static NONE: (Option<Vec<String>>, Option<Vec<Option<String>>>) = (None, None);
         let [lowest, highest, currencies]: [Value<'a>; 3] = match &self.excluded_prices {
             None => [&NONE.0, &NONE.0, &NONE.1],
@@ -125,7 +125,6 @@ impl RowFilter {
             lowest,
             highest,
             currencies,
-            &self.matching,
         ]
     }
 

@@ -32,6 +32,8 @@ const LAST_POSITION: usize = MAX_POSITION - 3;
 const MAX_BYTES: usize = 1_000_000;
 /// An upper bound of the bytes of a word besides its text.
 const WORD_BYTES: usize = 6;
+/// Fewer products are analysed on one thread.
+const MIN_IN_PARALLEL: usize = 200;
 /// Gap between the positions of two texts, larger than any phrase distance.
 const TEXT_GAP: usize = 16;
 
@@ -82,16 +84,29 @@ pub(in super::super) fn statements_for(
     kept: &[&Product],
     deleted: &[i64],
 ) -> Vec<(Sql, Vec<OwnedValue>)> {
-    let documents: Vec<Document> = kept.iter().map(|product| Document::of(product)).collect();
+    let rows = in_parallel(kept, |product| {
+        let document = Document::of(product);
+        let labels = labels::tsvector(&product.attributes, &product.inferred);
+        let values = counted_values(&product.attributes, &product.inferred);
+        (document.tsvector(), labels, values, document)
+    });
+    let (mut vectors, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    let mut documents = Vec::with_capacity(rows.len());
+    for (vector, label, value, document) in rows {
+        vectors.push(vector);
+        labels.push(label);
+        values.push(value);
+        documents.push(document);
+    }
     let ids: Vec<i64> = kept.iter().map(|product| product.id.get().cast_signed()).collect();
     let touched: Vec<i64> = ids.iter().chain(deleted).copied().collect();
-    let vectors: Vec<String> = documents.iter().map(Document::tsvector).collect();
     let hidden: Vec<bool> = documents.iter().map(|document| document.hidden).collect();
     let titles: Vec<i32> = documents.iter().map(|document| document.title_words).collect();
     let descriptions: Vec<i32> =
         documents.iter().map(|document| document.description_words).collect();
     let (title_sum, hidden_title_sum) = sums(&titles, &hidden);
     let (description_sum, hidden_description_sum) = sums(&descriptions, &hidden);
+    let (words, products, hidden_products) = doc_freqs(&documents);
     let mut all: Vec<(Sql, Vec<OwnedValue>)> = vec![
         // The statistics first: they subtract what the old rows contributed.
         (
@@ -99,8 +114,9 @@ pub(in super::super) fn statements_for(
             vec![
                 Box::new(shop),
                 Box::new(touched.clone()),
-                Box::new(vectors.clone()),
-                Box::new(hidden.clone()),
+                Box::new(words),
+                Box::new(products),
+                Box::new(hidden_products),
             ],
         ),
         (
@@ -128,8 +144,8 @@ pub(in super::super) fn statements_for(
             Box::new(titles),
             Box::new(descriptions),
             Box::new(vectors),
-            Box::new(column(|product| labels::tsvector(&product.attributes, &product.inferred))),
-            Box::new(column(|product| counted_values(&product.attributes, &product.inferred))),
+            Box::new(labels),
+            Box::new(values),
         ];
         all.push((statements::UPSERT_SEARCH_ROWS, values));
     }
@@ -138,6 +154,44 @@ pub(in super::super) fn statements_for(
         all.push((statements::DELETE_SEARCH_ROWS, values));
     }
     all
+}
+
+/// Maps products, on two threads if they are many: a backfill waits for it.
+fn in_parallel<T: Send>(products: &[&Product], map: impl Fn(&Product) -> T + Sync) -> Vec<T> {
+    let on_one =
+        |products: &[&Product]| -> Vec<T> { products.iter().map(|one| map(one)).collect() };
+    if products.len() < MIN_IN_PARALLEL {
+        return on_one(products);
+    }
+    let (first, second) = products.split_at(products.len() / 2);
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| on_one(second));
+        let mut all = on_one(first);
+        match second.join() {
+            Ok(second) => all.extend(second),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+        all
+    })
+}
+
+/// The words of documents, how many contain each, and how many of these are hidden.
+fn doc_freqs(documents: &[Document]) -> (Vec<String>, Vec<i32>, Vec<i32>) {
+    let mut counts: BTreeMap<&str, (i32, i32)> = BTreeMap::new();
+    for document in documents {
+        for word in document.words.keys() {
+            let (products, hidden) = counts.entry(word).or_default();
+            *products += 1;
+            *hidden += i32::from(document.hidden);
+        }
+    }
+    let (mut words, mut products, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
+    for (word, count) in counts {
+        words.push(word.to_owned());
+        products.push(count.0);
+        hidden.push(count.1);
+    }
+    (words, products, hidden)
 }
 
 /// The sum of field lengths over all products, and over the hidden ones among them.

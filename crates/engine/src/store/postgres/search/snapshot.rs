@@ -1,4 +1,6 @@
 //! Reads of one search inside PostgreSQL, all in one transaction and so of one database state.
+//!
+//! A long file, because all reads share that transaction and the caches of words read in it.
 
 use std::{cell::RefCell, collections::HashMap};
 
@@ -32,14 +34,19 @@ use crate::{
 
 /// Begins the transaction of a search.
 ///
-/// Plans are made for the shop at hand, because large shops have partial indexes of their own. The
-/// scan of an HNSW graph continues until enough products pass the filter. The trigram threshold of
-/// 0.2 admits two typos in a word of eight letters.
+/// Plans are made for the shop at hand, because large shops have partial indexes of their own. They
+/// run once, so that compiling them or starting workers costs more than it saves. The scan of a
+/// vector index continues until enough products pass the filter; `hnsw` is for graphs that earlier
+/// versions built, until they are replaced. The trigram threshold of 0.2 admits two typos in a word
+/// of eight letters.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL plan_cache_mode = force_custom_plan;
-    SET LOCAL hnsw.iterative_scan = strict_order;
-    SET LOCAL hnsw.ef_search = 400;
-    SET LOCAL hnsw.max_scan_tuples = 40000;
+    SET LOCAL jit = off;
+    SET LOCAL max_parallel_workers_per_gather = 0;
+    SET LOCAL ivfflat.probes = 20;
+    SET LOCAL ivfflat.iterative_scan = relaxed_order;
+    SET LOCAL ivfflat.max_probes = 50;
+    SET LOCAL hnsw.ef_search = 200;
     SET LOCAL pg_trgm.similarity_threshold = 0.2";
 
 /// One state of a shop.
@@ -79,15 +86,36 @@ pub(crate) struct WeightedWord {
     pub(crate) idf: f32,
 }
 
-/// How the best products by lexical score are found.
+/// Which products are the candidates of a search by terms, see `SELECT_CANDIDATES`.
 #[derive(Clone, Debug)]
-pub(crate) struct LexicalTopK<'a> {
-    pub(crate) words: &'a [WeightedWord],
+pub(super) struct CandidateQuery<'a> {
+    pub(super) filter: &'a RowFilter,
+    /// If at most this many products pass the filter, all of them; `None` if there are more.
+    pub(super) rank_all_up_to: Option<i64>,
+    /// Tsqueries for the best products by lexical score.
+    pub(super) tsqueries: &'a [Option<String>; 3],
+    pub(super) words: &'a [WeightedWord],
     /// The constants of the scoring formula and the average field lengths.
-    pub(crate) formula: &'a [f32],
-    /// At most this many matching products are scored.
-    pub(crate) max_scored: i64,
-    pub(crate) limit: i64,
+    pub(super) formula: &'a [f32],
+    /// At most this many products of each tsquery are scored.
+    pub(super) max_scored: i64,
+    /// A quantised vector to which products are near.
+    pub(super) vector: Option<&'a [i8]>,
+    /// The model of that vector and of the candidates' vectors.
+    pub(super) model: Option<&'a ModelId>,
+    /// The number of candidates by lexical score, and by vector.
+    pub(super) limit: i64,
+    /// Further candidates.
+    pub(super) others: Vec<i64>,
+}
+
+/// The candidates of a search by terms.
+#[derive(Debug)]
+pub(super) struct FoundCandidates {
+    /// By ascending id.
+    pub(super) rows: Vec<CandidateRow>,
+    /// Whether these are all products that pass the filter.
+    pub(super) are_all: bool,
 }
 
 /// What scoring needs of a candidate.
@@ -226,15 +254,6 @@ impl<'session> SearchSnapshot<'session> {
         Ok(get::<i64>(&row, 0)?.cast_unsigned())
     }
 
-    /// At most `limit` products that pass the filter, in no particular order.
-    pub(crate) fn filtered(
-        &self,
-        filter: &RowFilter,
-        limit: i64,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        self.ids(statements::FILTERED, filter, &[&limit])
-    }
-
     /// How many products pass the filter.
     pub(crate) fn count_filtered(&self, filter: &RowFilter) -> Result<usize, StoreError> {
         let found = self.query_filtered(statements::COUNT_FILTERED, filter, &[])?;
@@ -343,16 +362,41 @@ impl<'session> SearchSnapshot<'session> {
         found.as_ref().map_or(Ok(None), read)
     }
 
-    /// The best products by lexical score that pass the filter.
-    pub(crate) fn top_by_text(
+    /// The candidates of a search by terms, by ascending id.
+    pub(super) fn select_candidates(
         &self,
-        filter: &RowFilter,
-        top: &LexicalTopK<'_>,
-    ) -> Result<Vec<ProductId>, StoreError> {
-        let words: Vec<&str> = top.words.iter().map(|weighted| &*weighted.word).collect();
-        let idfs: Vec<f32> = top.words.iter().map(|weighted| weighted.idf).collect();
-        let values: [Value<'_>; 5] = [&top.max_scored, &words, &idfs, &top.formula, &top.limit];
-        self.ids(statements::TOP_BY_TEXT, filter, &values)
+        query: &CandidateQuery<'_>,
+    ) -> Result<FoundCandidates, StoreError> {
+        let words: Vec<&str> = query.words.iter().map(|weighted| &*weighted.word).collect();
+        let idfs: Vec<f32> = query.words.iter().map(|weighted| weighted.idf).collect();
+        let vector = query.vector.map(vector_text);
+        let model = query.model.map(ModelId::as_str);
+        let [first, second, third] = query.tsqueries;
+        let more: [Value<'_>; 12] = [
+            first,
+            second,
+            third,
+            &query.max_scored,
+            &query.limit,
+            &words,
+            &idfs,
+            &query.formula,
+            &vector,
+            &query.rank_all_up_to,
+            &query.others,
+            &model,
+        ];
+        // Without a vector, none is compared, whatever the number of dimensions.
+        let dims = query.vector.map_or(1, <[i8]>::len);
+        let values = query.filter.values(&self.shop);
+        let sql = statements::SELECT_CANDIDATES.with_dims(dims);
+        let found = self.session.borrow_mut().query(sql, &[&values[..], &more].concat())?;
+        let first = found.first().ok_or_else(|| StoreError::unexpected("no row of candidates"))?;
+        let are_all = get(first, 11)?;
+        // Without candidates, the row has nothing else.
+        let has_rows = get::<Option<i64>>(first, 0)?.is_some();
+        let rows = if has_rows { self.read_candidates(&found)? } else { Vec::new() };
+        Ok(FoundCandidates { rows, are_all })
     }
 
     /// The products that pass the filter and are nearest to a quantised vector.
@@ -363,10 +407,11 @@ impl<'session> SearchSnapshot<'session> {
         vector: &[i8],
         limit: i64,
     ) -> Result<Vec<ProductId>, StoreError> {
-        let numbers: Vec<String> = vector.iter().map(ToString::to_string).collect();
-        let text = format!("[{}]", numbers.join(","));
-        let sql = statements::NEAREST.with_dims(vector.len());
-        self.ids(sql, filter, &[&limit, &model.as_str(), &text])
+        let (sql, model) = (statements::NEAREST.with_dims(vector.len()), model.as_str());
+        let (values, vector) = (filter.values(&self.shop), vector_text(vector));
+        let more: [Value<'_>; 3] = [&limit, &model, &vector];
+        let found = self.session.borrow_mut().query(sql, &[&values[..], &more].concat())?;
+        self.read_ids(&found)
     }
 
     /// A product's vector of this model.
@@ -390,6 +435,13 @@ impl<'session> SearchSnapshot<'session> {
         let ids: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         let values: [Value<'_>; 3] = [&self.shop, &model.map(ModelId::as_str), &ids];
         let found = self.session.borrow_mut().query(statements::CANDIDATES, &values)?;
+        self.read_candidates(&found)
+    }
+
+    fn read_candidates(
+        &self,
+        found: &[tokio_postgres::Row],
+    ) -> Result<Vec<CandidateRow>, StoreError> {
         let shop = self.shop;
         let read = |row: &tokio_postgres::Row| {
             let product = get(row, 0)?;
@@ -437,7 +489,10 @@ impl<'session> SearchSnapshot<'session> {
         filter: &RowFilter,
         more: &[Value<'_>],
     ) -> Result<Vec<ProductId>, StoreError> {
-        let found = self.query_filtered(sql, filter, more)?;
+        self.read_ids(&self.query_filtered(sql, filter, more)?)
+    }
+
+    fn read_ids(&self, found: &[tokio_postgres::Row]) -> Result<Vec<ProductId>, StoreError> {
         let read = |row| Ok(decoding::product_id(self.shop, get(row, 0)?));
         found.iter().filter_map(|row| read(row).transpose()).collect()
     }
@@ -449,8 +504,14 @@ impl<'session> SearchSnapshot<'session> {
         filter: &RowFilter,
         more: &[Value<'_>],
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
-        let first = filter.values(&self.shop);
-        let values: Vec<Value<'_>> = first.into_iter().chain(more.iter().copied()).collect();
-        self.session.borrow_mut().query(sql, &values)
+        let (first, matching): (_, [Value<'_>; 1]) =
+            (filter.values(&self.shop), [&filter.matching]);
+        self.session.borrow_mut().query(sql, &[&first[..], &matching, more].concat())
     }
+}
+
+/// A quantised vector in pgvector's text format.
+fn vector_text(vector: &[i8]) -> String {
+    let numbers: Vec<String> = vector.iter().map(ToString::to_string).collect();
+    format!("[{}]", numbers.join(","))
 }

@@ -35,18 +35,23 @@ impl Sql {
 macro_rules! filter {
     () => {
         concat!(
+            filter!(any text),
+            "AND CASE WHEN $12::text IS NULL THEN true ELSE s.words @@ $12::text::tsquery END "
+        )
+    };
+    (any text) => {
+        // Without $12.
+        concat!(
             filter!("s.amount", "s.currency"),
-            "AND CASE WHEN $8::text IS NULL THEN true ELSE s.labels @@ $8::text::tsquery END
-             AND CASE WHEN $12::text IS NULL THEN true ELSE s.words @@ $12::text::tsquery END "
+            "AND CASE WHEN $8::text IS NULL THEN true ELSE s.labels @@ $8::text::tsquery END "
         )
     };
     (of one) => {
-        // Evaluated for one product at a time: the expressions keep the planner from any index
-        // but the primary key.
+        // Without $12, and evaluated for one product at a time: the expressions keep the planner
+        // from any index but the primary key.
         concat!(
             filter!("(s.amount + 0)", "(s.currency || '')"),
-            "AND coalesce(s.labels @@ $8::text::tsquery, true)
-             AND coalesce(s.words @@ $12::text::tsquery, true) "
+            "AND coalesce(s.labels @@ $8::text::tsquery, true) "
         )
     };
     ($amount:literal, $currency:literal) => {
@@ -98,6 +103,70 @@ macro_rules! number {
     };
 }
 
+/// Whether more than $21 products pass the filter, or $21 is null.
+macro_rules! are_many {
+    () => {
+        "coalesce((SELECT count(*) FROM few) > $21::bigint, true) "
+    };
+}
+
+/// The contribution of the words $17 with these numbers to the lexical score, with their weights $18.
+/// Words are constants to the planner, so missing ones cost nothing.
+macro_rules! word_scores {
+    ($($number:literal)+) => {
+        concat!($(
+            "+ CASE WHEN ($17::text[])[", $number, "] IS NULL THEN 0 ELSE ($18::real[])[", $number,
+            "] * ts_rank(f.weights, f.words, ($17::text[])[", $number, "]::tsquery) END "
+        ),+)
+    };
+}
+
+/// At most $15 of the products that pass the filter and match a text query (null: none), with their
+/// lexical scores, if the conditions `$only_if` hold.
+///
+/// The formula approximates that of `catalog::ranking` with what a tsvector holds: `ts_rank` of a
+/// word adds up its occurrences with decreasing weight. The weight of a field is the score of a
+/// single occurrence in it. Variants of one term all count. $19 has the constants and the average
+/// field lengths.
+macro_rules! scored {
+    ($text:literal, $($only_if:tt)+) => {
+        concat!(
+            "SELECT f.product_id, 0 ", word_scores!(1 2 3 4 5 6 7 8 9 10 11 12), "AS score FROM (
+                 SELECT s.product_id, s.words, ARRAY[
+                     ($19::real[])[2] / (($19::real[])[2]
+                         + ($19::real[])[3] + ($19::real[])[4] * s.description_words),
+                     0,
+                     ($19::real[])[1],
+                     ($19::real[])[5] / (($19::real[])[5]
+                         + ($19::real[])[6] + ($19::real[])[7] * s.title_words)
+                 ]::real[] AS weights
+                 FROM search_rows s WHERE ", filter!(any text),
+            "    AND s.words @@ ", $text, "::text::tsquery AND ", $($only_if)+,
+            "    LIMIT $15
+             ) f "
+        )
+    };
+}
+
+/// What scoring needs of the products with these ids, with their vectors of one model.
+macro_rules! candidate_rows {
+    ($ids:literal, $model:literal) => {
+        concat!(
+            "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector,
+                    p.key, p.attributes, p.inferred
+             FROM products p LEFT JOIN LATERAL (
+                 SELECT scale, vector FROM vectors
+                 WHERE shop_id = $1 AND product_id = p.id AND model || '' = ",
+            $model,
+            " OFFSET 0
+             ) v ON true
+             WHERE p.shop_id = $1 AND p.id = ANY(",
+            $ids,
+            ")"
+        )
+    };
+}
+
 statements! {
     /// Where a shop is searched, and its corpus statistics.
     SHOP_STATISTICS = "SELECT last_seq, search_state, product_count, title_words, description_words,
@@ -129,21 +198,20 @@ statements! {
     NEXT_PRODUCTS = concat!("SELECT ", product_columns!(), " FROM products p
                              WHERE p.shop_id = $1 AND p.id > $2 ORDER BY p.id LIMIT $3");
 
-    /// Updates document frequencies: subtracts the words of the products' old rows, adds those of
-    /// their new texts.
+    /// Updates document frequencies: subtracts the words of the products' old rows, adds the words
+    /// $3, each with how many products $4 and hidden products $5 contain it.
     UPDATE_DOC_FREQS =
         "INSERT INTO search_words (shop_id, word, products, hidden_products)
-         SELECT $1, changed.word, sum(changed.by), sum(changed.by * changed.hidden::integer) FROM (
-             SELECT old.word, s.hidden, -1 AS by
+         SELECT $1, changed.word, sum(changed.products), sum(changed.hidden) FROM (
+             SELECT old.word, -1 AS products, -s.hidden::integer AS hidden
              FROM search_rows s CROSS JOIN LATERAL unnest(tsvector_to_array(s.words)) AS old (word)
              WHERE s.shop_id = $1 AND s.product_id = ANY($2)
              UNION ALL
-             SELECT new.word, doc.hidden, 1
-             FROM unnest($3::text[], $4::boolean[]) AS doc (words, hidden)
-                 CROSS JOIN LATERAL unnest(tsvector_to_array(doc.words::tsvector)) AS new (word)
+             SELECT new.word, new.products, new.hidden
+             FROM unnest($3::text[], $4::integer[], $5::integer[]) AS new (word, products, hidden)
          ) changed
          GROUP BY changed.word
-         HAVING (sum(changed.by), sum(changed.by * changed.hidden::integer)) <> (0, 0)
+         HAVING (sum(changed.products), sum(changed.hidden)) <> (0, 0)
          ORDER BY changed.word
          ON CONFLICT (shop_id, word) DO UPDATE
              SET products = search_words.products + excluded.products,
@@ -201,8 +269,6 @@ statements! {
                   WHERE s.shop_id = $1 AND s.hidden <= $2 AND s.words @@ $3::text::tsquery LIMIT $4
               ) few";
 
-    /// Products that pass the filter, in any order.
-    FILTERED = concat!("SELECT s.product_id FROM search_rows s WHERE ", filter!(), "LIMIT $13");
     /// How many products pass the filter.
     COUNT_FILTERED = concat!("SELECT count(*) FROM search_rows s WHERE ", filter!());
     /// How many products that pass the filter have a price in each currency, the most frequent
@@ -241,46 +307,49 @@ statements! {
     LEAST_FIRST = page_in_order!(concat!(number!(), " NULLS LAST, "));
     /// A page by descending attribute.
     GREATEST_FIRST = page_in_order!(concat!(number!(), " DESC NULLS LAST, "));
-    /// The best by lexical score of at most $13 products that pass the filter. The formula
-    /// approximates that of `catalog::ranking` with what a tsvector holds; variants of one term
-    /// all count. $16 has its constants and the average field lengths.
-    TOP_BY_TEXT = concat!(
-        "SELECT f.product_id FROM (
-             SELECT s.product_id, s.words, s.title_words, s.description_words
-             FROM search_rows s WHERE ", filter!(), "LIMIT $13
-         ) f CROSS JOIN LATERAL (
-             SELECT sum(w.idf * w.frequency / (($16::real[])[1] + w.frequency)) AS score FROM (
-                 SELECT q.idf,
-                     ts_rank('{0,0,0,1}', f.words, q.word) * ($16::real[])[2]
-                         / (1 - ($16::real[])[3]
-                            + ($16::real[])[3] * f.title_words / ($16::real[])[4])
-                     + ts_rank('{1,0,0,0}', f.words, q.word) * ($16::real[])[5]
-                         / (1 - ($16::real[])[6]
-                            + ($16::real[])[6] * f.description_words / ($16::real[])[7])
-                     + CASE WHEN ts_rank('{0,0,1,0}', f.words, q.word) > 0
-                            THEN ($16::real[])[8] ELSE 0 END AS frequency
-                 FROM unnest($14::text[]::tsquery[], $15::real[]) AS q (word, idf)
-             ) w
-         ) scored
-         ORDER BY scored.score DESC NULLS LAST, f.product_id LIMIT $17");
+    /// The candidates of a search by terms, in one round trip. If at most $21 products pass the
+    /// filter, all of them; otherwise the best $16 by lexical score among those that match the text
+    /// queries $12 to $14 (null: none), and the nearest $16 to the vector $20 (null: none); in both
+    /// cases the products $22. The last column tells which, in one row at least. A text query is evaluated if those before it found fewer than $16.
+    /// See [`Sql::with_dims`].
+    SELECT_CANDIDATES = concat!(
+        "WITH few AS MATERIALIZED (
+             SELECT s.product_id FROM search_rows s WHERE ", filter!(any text),
+        "    AND $21::bigint IS NOT NULL LIMIT $21::bigint + 1
+         ), first AS MATERIALIZED (", scored!("$12", are_many!()),
+        "), second AS MATERIALIZED (", scored!("$13",
+             are_many!(), "AND (SELECT count(*) FROM first) < $16 "),
+        "), third AS MATERIALIZED (", scored!("$14",
+             are_many!(), "AND (SELECT count(*) FROM first) + (SELECT count(*) FROM second) < $16 "),
+        "), best AS (
+             SELECT m.product_id FROM (
+                 TABLE first UNION ALL TABLE second UNION ALL TABLE third
+             ) m ORDER BY m.score DESC NULLS LAST, m.product_id LIMIT $16
+         ), nearest AS (
+             SELECT v.product_id FROM vectors v CROSS JOIN LATERAL (
+                 SELECT FROM search_rows s WHERE s.product_id = v.product_id AND ", filter!(of one),
+        "        OFFSET 0
+             ) filtered
+             WHERE v.shop_id = $1 AND v.model = $23 AND $20::text IS NOT NULL AND ", are_many!(),
+        "    ORDER BY v.vector::halfvec(DIMS) <=> $20::text::halfvec(DIMS) LIMIT $16
+         )
+         SELECT c.*, NOT ", are_many!(), "FROM (SELECT) one LEFT JOIN (", candidate_rows!(
+            "ARRAY(SELECT product_id FROM few WHERE (SELECT count(*) FROM few) <= $21::bigint
+                   UNION SELECT product_id FROM best UNION SELECT product_id FROM nearest
+                   UNION SELECT unnest($22::bigint[]))", "$23"),
+        ") c ON true ORDER BY c.id");
     /// The products nearest to a vector, see [`Sql::with_dims`].
     NEAREST = concat!(
         "SELECT v.product_id FROM vectors v CROSS JOIN LATERAL (
              SELECT FROM search_rows s WHERE s.product_id = v.product_id AND ", filter!(of one),
         "    OFFSET 0
          ) filtered
-         WHERE v.shop_id = $1 AND v.model = $14
-         ORDER BY v.vector::halfvec(DIMS) <=> $15::text::halfvec(DIMS) LIMIT $13");
+         WHERE v.shop_id = $1 AND v.model = $13
+         ORDER BY v.vector::halfvec(DIMS) <=> $14::text::halfvec(DIMS) LIMIT $12");
     /// The visible product with a key.
     WITH_KEY = "SELECT id FROM products WHERE shop_id = $1 AND hidden <= $2 AND key = $3";
     /// What scoring needs of products, with their vectors of one model.
-    CANDIDATES = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale,
-                         v.vector, p.key, p.attributes, p.inferred
-                  FROM products p LEFT JOIN LATERAL (
-                      SELECT scale, vector FROM vectors
-                      WHERE shop_id = $1 AND product_id = p.id AND model || '' = $2 OFFSET 0
-                  ) v ON true
-                  WHERE p.shop_id = $1 AND p.id = ANY($3) ORDER BY p.id";
+    CANDIDATES = concat!(candidate_rows!("$3", "$2"), " ORDER BY p.id");
     /// A product's vector of one model.
     VECTOR_OF = "SELECT scale, vector FROM vectors
                  WHERE shop_id = $1 AND product_id = $2 AND model = $3 AND vector IS NOT NULL";

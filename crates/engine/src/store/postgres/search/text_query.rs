@@ -13,11 +13,14 @@ use super::{rows::quote, snapshot::WeightedWord};
 /// Exclusions with more further words are decided by the texts alone.
 const MAX_PHRASE_WORDS: usize = 3;
 
+/// Words that the lexical score in SQL counts, the rarest: the number of `SELECT_CANDIDATES`.
+const MAX_SCORED_WORDS: usize = 12;
+
 /// The terms of a query that occur in the shop, as tsqueries.
 #[derive(Debug, Default)]
 pub(super) struct TextQuery {
     terms: Vec<TextTerm>,
-    /// The words of all terms, for the lexical score.
+    /// The words of all terms, for the lexical score, the weightiest first.
     pub(super) words: Vec<WeightedWord>,
 }
 
@@ -28,10 +31,11 @@ struct TextTerm {
     max_products: u64,
 }
 
-/// Tsqueries that are run one after the other until there are enough candidates.
+/// Tsqueries that are evaluated one after the other until there are enough candidates.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct CandidateQueries {
-    pub(super) tsqueries: Vec<String>,
+    /// No product matches two of them.
+    pub(super) tsqueries: [Option<String>; 3],
     /// Whether the first matches every product that contains any of the terms.
     pub(super) is_complete: bool,
 }
@@ -69,6 +73,8 @@ impl TextQuery {
                 }
             }
         }
+        query.words.sort_by(|one, other| other.idf.total_cmp(&one.idf));
+        query.words.truncate(MAX_SCORED_WORDS);
         query
     }
 
@@ -98,30 +104,31 @@ impl TextQuery {
         };
         let rare = terms.iter().take_while(fits).count();
         if rare == terms.len() {
-            let tsqueries = Vec::from_iter((!terms.is_empty()).then(|| any(&terms)));
-            return CandidateQueries { tsqueries, is_complete: true };
+            let all = (!terms.is_empty()).then(|| any(&terms));
+            return CandidateQueries { tsqueries: [all, None, None], is_complete: true };
         }
-        let mut tsqueries = Vec::new();
-        if terms.len() > 1 {
-            tsqueries.extend(self.all_terms());
-        }
-        if rare > 0 {
-            tsqueries.push(any(&terms[..rare]));
-        }
+        let all = self.all_terms().filter(|_| terms.len() > 1);
+        let any_rare = (rare > 0).then(|| any(&terms[..rare]));
         let common = &terms[rare..];
         let all_but = |omitted: usize| {
             let others = common.iter().enumerate().filter(|(at, _)| *at != omitted);
             let others: Vec<&str> = others.map(|(_, term)| &*term.tsquery).collect();
             format!("({})", others.join(" & "))
         };
-        if common.len() > 1 {
-            tsqueries.push((0..common.len()).map(all_but).collect::<Vec<_>>().join(" | "));
-        } else {
-            tsqueries.push(any(common));
-        }
-        tsqueries.dedup();
-        CandidateQueries { tsqueries, is_complete: false }
+        let most_common = match common.len() {
+            1 => any(common),
+            _ => (0..common.len()).map(all_but).collect::<Vec<_>>().join(" | "),
+        };
+        let second = any_rare.as_deref().map(|second| without(second, [all.as_deref(), None]));
+        let third = without(&most_common, [all.as_deref(), any_rare.as_deref()]);
+        CandidateQueries { tsqueries: [all, second, Some(third)], is_complete: false }
     }
+}
+
+/// A tsquery for products that match a query and none of the others.
+fn without(query: &str, others: [Option<&str>; 2]) -> String {
+    let others = others.into_iter().flatten().map(|other| format!(" & !({other})"));
+    format!("({query}){}", others.collect::<String>())
 }
 
 /// A variant of a term as a tsquery, with an upper bound of the number of matching products; `None`
@@ -199,7 +206,7 @@ mod tests {
     #[test]
     fn a_few_matching_products_are_all_candidates() {
         let query = query("red sofa", &[("red", 300), ("sofa", 200)]);
-        let tsqueries = vec!["(('sofa')) | (('red'))".to_owned()];
+        let tsqueries = [Some("(('sofa')) | (('red'))".to_owned()), None, None];
         let expected = CandidateQueries { tsqueries, is_complete: true };
         assert_eq!(query.candidate_queries(1000), expected);
         assert_eq!(query.words.len(), 2);
@@ -209,10 +216,12 @@ mod tests {
     fn of_many_products_those_with_all_terms_come_first() {
         let doc_freqs = [("red", 90_000), ("sofa", 200), ("bed", 80_000)];
         let query = query("red sofa bed xyzzy", &doc_freqs);
-        let tsqueries: Vec<_> =
-            ["(('red')) & (('sofa')) & (('bed'))", "(('sofa'))", "((('red'))) | ((('bed')))"]
-                .map(str::to_owned)
-                .into();
+        let tsqueries = [
+            "(('red')) & (('sofa')) & (('bed'))",
+            "((('sofa'))) & !((('red')) & (('sofa')) & (('bed')))",
+            "(((('red'))) | ((('bed')))) & !((('red')) & (('sofa')) & (('bed'))) & !((('sofa')))",
+        ]
+        .map(|query| Some(query.to_owned()));
         let expected = CandidateQueries { tsqueries, is_complete: false };
         assert_eq!(query.candidate_queries(1000), expected);
     }
@@ -220,7 +229,7 @@ mod tests {
     #[test]
     fn without_known_words_there_are_no_queries() {
         let query = query("xyzzy", &[]);
-        let expected = CandidateQueries { tsqueries: vec![], is_complete: true };
+        let expected = CandidateQueries { tsqueries: [None, None, None], is_complete: true };
         assert_eq!(query.candidate_queries(1000), expected);
         assert_eq!(query.all_terms(), None);
     }
