@@ -89,7 +89,7 @@ fn close_categories_are_those_that_agree() {
     assert!(!MODEL.infer_query("shirt").close(taxonomy, 0.25).is_empty());
 }
 
-/// The time per product: `cargo test --release -p catalog --lib real_model -- --ignored --nocapture`.
+/// Measures the time per product, by `make bench-inference`.
 #[test]
 #[ignore = "measures time"]
 #[expect(clippy::print_stdout)]
