@@ -10,9 +10,9 @@
 
 use std::{borrow::Cow, cmp::Reverse, sync::OnceLock};
 
-use fearless_simd::{Level, Simd, dispatch, i8x64, i16x32, i32x16, prelude::*, u8x64};
+use fearless_simd::{Level, Simd, dispatch, i16x32, prelude::*};
 
-use super::Vector;
+use super::{Vector, vector::dot};
 
 const MAGIC: &[u8; 8] = b"SKPHRA01";
 const HEADER_BYTES: usize = MAGIC.len() + 4 * NUMBER_BYTES;
@@ -311,27 +311,6 @@ fn at_least<S: Simd>(simd: S, scores: &[[i16; BLOCK]], least: i16) -> Vec<usize>
         }
     }
     best
-}
-
-/// The inner product of a query and a phrase: see [`super::vector::dot`], which takes signed bytes.
-#[inline(always)]
-fn dot<S: Simd>(simd: S, query: &[i8], phrase: &[u8]) -> i32 {
-    let len = query.len().min(phrase.len());
-    let (queries, query_rest) = query[..len].as_chunks::<64>();
-    let (phrases, phrase_rest) = phrase[..len].as_chunks::<64>();
-    let mut sums = i32x16::splat(simd, 0);
-    for (query, phrase) in queries.iter().zip(phrases) {
-        let (low, high) = i8x64::from_slice(simd, query).widen();
-        let phrase: i8x64<S> = u8x64::from_slice(simd, phrase).bitcast();
-        let (phrase_low, phrase_high) = phrase.widen();
-        sums += low.pairwise_dot_product(phrase_low) + high.pairwise_dot_product(phrase_high);
-    }
-    let sums: [i32; 16] = sums.into();
-    let mut sum: i32 = sums.iter().sum();
-    for at in 0..query_rest.len() {
-        sum += i32::from(query_rest[at]) * i32::from(phrase_rest[at].cast_signed());
-    }
-    sum
 }
 
 #[cfg(test)]

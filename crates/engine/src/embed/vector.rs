@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fearless_simd::{Level, Simd, dispatch, i8x64, i32x16, prelude::*};
+use fearless_simd::{Level, Simd, dispatch, i8x64, i32x16, prelude::*, u8x64};
 
 /// A unit vector, or the zero vector of a text without known words, which is similar to nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -117,26 +117,59 @@ impl StoredVector {
 /// Numbers that a dot product multiplies at once.
 const LANES: usize = 64;
 
+/// A signed byte, or one that a file has as a plain byte.
+pub(crate) trait Byte: Copy {
+    /// The signed bytes of an array.
+    fn load<S: Simd>(simd: S, bytes: &[Self; LANES]) -> i8x64<S>;
+
+    /// The signed byte.
+    fn signed(self) -> i8;
+}
+
+impl Byte for i8 {
+    #[inline(always)]
+    fn load<S: Simd>(simd: S, bytes: &[Self; LANES]) -> i8x64<S> {
+        i8x64::from_slice(simd, bytes)
+    }
+
+    #[inline(always)]
+    fn signed(self) -> i8 {
+        self
+    }
+}
+
+impl Byte for u8 {
+    #[inline(always)]
+    fn load<S: Simd>(simd: S, bytes: &[Self; LANES]) -> i8x64<S> {
+        u8x64::from_slice(simd, bytes).bitcast()
+    }
+
+    #[inline(always)]
+    fn signed(self) -> i8 {
+        self.cast_signed()
+    }
+}
+
 /// The exact dot product of two quantised vectors: a sum of products of bytes does not overflow for
 /// any stored vector.
 ///
 /// Written with pairwise sums of 16-bit products, for which every instruction set has an instruction:
 /// of a plain loop over bytes the compiler makes code that takes three times as long.
 #[inline(always)]
-pub(crate) fn dot<S: Simd>(simd: S, one: &[i8], other: &[i8]) -> i32 {
+pub(crate) fn dot<S: Simd, B: Byte>(simd: S, one: &[i8], other: &[B]) -> i32 {
     let len = one.len().min(other.len());
     let (ones, one_rest) = one[..len].as_chunks::<LANES>();
     let (others, other_rest) = other[..len].as_chunks::<LANES>();
     let mut sums = i32x16::splat(simd, 0);
     for (one, other) in ones.iter().zip(others) {
-        let (low, high) = i8x64::from_slice(simd, one).widen();
-        let (other_low, other_high) = i8x64::from_slice(simd, other).widen();
+        let (low, high) = i8::load(simd, one).widen();
+        let (other_low, other_high) = B::load(simd, other).widen();
         sums += low.pairwise_dot_product(other_low) + high.pairwise_dot_product(other_high);
     }
     let sums: [i32; 16] = sums.into();
     let mut sum: i32 = sums.iter().sum();
     for at in 0..one_rest.len() {
-        sum += i32::from(i16::from(one_rest[at]) * i16::from(other_rest[at]));
+        sum += i32::from(one_rest[at]) * i32::from(other_rest[at].signed());
     }
     sum
 }
