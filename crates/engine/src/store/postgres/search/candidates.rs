@@ -3,7 +3,8 @@
 //! All products that pass the filter are candidates if they are few. Otherwise candidates are the
 //! best by lexical score, the nearest by vector, and the first in the requested order. One statement
 //! decides which, and returns them with all that scoring needs. What a facet counts without its own
-//! conditions is selected without them, by the same statement again.
+//! conditions is selected without them, by the same statement again: once for all facets if few
+//! products pass without the conditions of any, and otherwise once for each.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -64,15 +65,23 @@ impl CandidateSelection<'_, '_> {
         plan: &Plan<'_>,
         words: &QueryTerms,
     ) -> Result<Candidates, StoreError> {
+        let facets = plan.facets.iter().map(|facet| facet.name());
+        let facets: Vec<&str> = facets.filter(|name| plan.filter.has_conditions_on(name)).collect();
+        if facets.len() > 1 {
+            let relaxed =
+                facets.iter().fold(plan.filter.clone(), |filter, facet| filter.without(facet));
+            let found = self.passing(plan, words, &relaxed)?;
+            if found.is_complete {
+                return Ok(found);
+            }
+        }
         let mut all = self.passing(plan, words, plan.filter)?;
         let mut others: BTreeMap<ProductId, CandidateRow> = BTreeMap::new();
-        for facet in plan.facets.iter().map(|facet| facet.name()) {
-            if plan.filter.has_conditions_on(facet) {
-                check_time(plan)?;
-                let more = self.passing(plan, words, &plan.filter.without(facet))?;
-                others.extend(more.rows.into_iter().map(|row| (row.id, row)));
-                all.is_complete &= more.is_complete;
-            }
+        for facet in facets {
+            check_time(plan)?;
+            let more = self.passing(plan, words, &plan.filter.without(facet))?;
+            others.extend(more.rows.into_iter().map(|row| (row.id, row)));
+            all.is_complete &= more.is_complete;
         }
         if !others.is_empty() {
             others.extend(all.rows.into_iter().map(|row| (row.id, row)));
