@@ -66,7 +66,7 @@ impl ScoreBounds {
 
     /// The bounds of both cut-offs in a shop with at least this coverage, and with a product that
     /// has the signals `best`. Preconditions: that product passes the filter of the search, its
-    /// signals are exact, and its title is not the query (such a title does not count as the
+    /// signals are final, and its title is not the query (such a title does not count as the
     /// best score).
     pub fn relative_to(
         params: &FusionParams,
@@ -91,7 +91,7 @@ impl ScoreBounds {
 
     /// These bounds for a search whose second stage considers the best products alone: the others
     /// have to reach the cut-offs of `usual`. `best` is as in [`Self::relative_to`]. `shortlist` are as
-    /// many products as the second stage considers, with exact signals, or none.
+    /// many products as the second stage considers, with final signals, or none.
     pub fn with_second_stage(
         mut self,
         usual: &FusionParams,

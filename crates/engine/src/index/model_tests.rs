@@ -189,6 +189,7 @@ fn check_query(
     let expected = reference.search(&Query {
         words,
         dense: vector.as_ref().map(|vector| (vector.numbers(), PROFILE)),
+        sketched: false,
         title_fingerprint: 0,
         key: None,
         visibility,

@@ -1,6 +1,6 @@
 //! The reference that tests compare the index with: a map of products, scored one by one by the
-//! definitions of [`catalog::ranking`] and [`catalog::fusion`], without postings, segments,
-//! sketches or pruning. And the definitions of what facets count.
+//! definitions of [`catalog::ranking`] and [`catalog::fusion`], without postings, segments or
+//! pruning. And the definitions of what facets count.
 
 use std::{
     cmp::Reverse,
@@ -24,7 +24,7 @@ use catalog::{
 };
 
 use super::{
-    dense::reciprocal_length,
+    dense::{estimated_cosine, reciprocal_length},
     scoring::{CLAIM_BOOST, KEY_BOOST},
 };
 use crate::{embed::StoredVector, inference::taxonomy};
@@ -54,6 +54,8 @@ pub(super) struct Product {
 pub(super) struct Query<'a> {
     pub(super) words: &'a QueryTerms,
     pub(super) dense: Option<(&'a [i8], QueryProfile)>,
+    /// Whether cosines are estimated.
+    pub(super) sketched: bool,
     pub(super) title_fingerprint: u32,
     pub(super) key: Option<&'a str>,
     pub(super) visibility: Visibility,
@@ -65,8 +67,6 @@ pub(super) struct Query<'a> {
 pub(super) struct Found {
     /// All relevant products, best first.
     pub(super) hits: Vec<Hit>,
-    /// The products that define the coverage.
-    pub(super) covering: Vec<ProductId>,
 }
 
 pub(super) fn id(number: u64) -> ProductId {
@@ -121,8 +121,9 @@ impl Product {
         TermFreqs::new(freq(&self.title_words), freq(&self.description_words), attribute)
     }
 
-    fn similarity(&self, query: &[i8]) -> Option<f32> {
-        cosine(query, self.vector.as_ref()?.numbers())
+    fn similarity(&self, query: &[i8], sketched: bool) -> Option<f32> {
+        let product = self.vector.as_ref()?.numbers();
+        if sketched { estimated_cosine(query, product) } else { cosine(query, product) }
     }
 }
 
@@ -194,7 +195,9 @@ impl Reference {
             let is_titled = fingerprint(&product.title) == query.title_fingerprint;
             Signals {
                 lexical,
-                similarity: query.dense.and_then(|(vector, _)| product.similarity(vector)),
+                similarity: query
+                    .dense
+                    .and_then(|(vector, _)| product.similarity(vector, query.sketched)),
                 is_exact_title: lexical > 0.0 && is_titled,
             }
         };
@@ -203,8 +206,8 @@ impl Reference {
             .filter(|(_, product)| (query.is_eligible)(product))
             .map(|(id, product)| (id, product, signals(product)))
             .collect();
-        let (fusion, covering) = match query.dense {
-            None => (Fusion::lexical_only(&FUSION_PARAMS), Vec::new()),
+        let fusion = match query.dense {
+            None => Fusion::lexical_only(&FUSION_PARAMS),
             Some((_, profile)) => hybrid(profile, &eligible),
         };
         let others = eligible.iter().filter(|(_, _, signals)| !signals.is_exact_title);
@@ -224,7 +227,7 @@ impl Reference {
             })
             .collect();
         hits.sort_by(Hit::rank);
-        Found { hits, covering }
+        Found { hits }
     }
 
     /// Every product that is similar to another, most similar first.
@@ -234,7 +237,7 @@ impl Reference {
         let others = self.visible(visibility).into_iter().filter(|(other, _)| *other != id(number));
         let near = others.filter_map(|(other, product)| {
             let (vector, inferred) = own?;
-            let cosine = product.similarity(vector.numbers())?;
+            let cosine = product.similarity(vector.numbers(), false)?;
             let score = Score(cosine + resemblance(taxonomy(), inferred, &product.inferred));
             let hit = Hit { product: other, version: product.version, score };
             (cosine >= FUSION_PARAMS.min_similarity).then_some(hit)
@@ -245,21 +248,16 @@ impl Reference {
     }
 }
 
-/// The formula, and the products that define its coverage: those with the best lexical match of
-/// all that reach the absolute cut-off for some lexical weight.
-fn hybrid(
-    profile: QueryProfile,
-    eligible: &[(ProductId, &Product, Signals)],
-) -> (Fusion, Vec<ProductId>) {
+/// The formula. Its coverage is the best lexical match of all products that reach the absolute cut-off
+/// for some lexical weight.
+fn hybrid(profile: QueryProfile, eligible: &[(ProductId, &Product, Signals)]) -> Fusion {
     let bounds = ScoreBounds::absolute(&FUSION_PARAMS, profile);
     let counts = |signals: &Signals| {
         signals.is_exact_title || bounds.may_pass(signals.lexical, signals.dense_score())
     };
     let counted = eligible.iter().filter(|(_, _, signals)| counts(signals));
-    let best_lexical = counted.clone().map(|(_, _, signals)| signals.lexical).fold(0.0, f32::max);
-    let covering = counted.filter(|(_, _, signals)| signals.lexical == best_lexical);
-    let covering = covering.map(|(id, ..)| *id).collect();
-    (Fusion::hybrid(&FUSION_PARAMS, profile, Coverage { best_lexical }), covering)
+    let best_lexical = counted.map(|(_, _, signals)| signals.lexical).fold(0.0, f32::max);
+    Fusion::hybrid(&FUSION_PARAMS, profile, Coverage { best_lexical })
 }
 
 /// BM25F and bigrams by definition.

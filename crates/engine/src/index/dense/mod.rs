@@ -2,8 +2,8 @@
 //!
 //! Vectors are stored as signed bytes ([`vectors`]). Beside each vector lies a sketch of one bit
 //! per dimension ([`sketch`], after a [`rotation`]), from which a cosine is estimated at a fraction
-//! of the cost, with an error bound. A cosine depends on product and query alone; which products
-//! are only estimated depends on the search, see [`super::scoring`].
+//! of the cost, with an error bound. Both depend on product and query alone; [`super::scoring`] says
+//! which of them a search uses.
 
 mod query_vector;
 mod rotation;
@@ -13,6 +13,6 @@ mod tests;
 mod vectors;
 
 pub use self::query_vector::QueryVector;
-pub(super) use self::vectors::{SimilarityEstimate, Vectors};
+pub(super) use self::vectors::{BlockSimilarities, Vectors};
 #[cfg(test)]
-pub(super) use self::{query_vector::reciprocal_length, tests::phrases};
+pub(super) use self::{query_vector::reciprocal_length, tests::phrases, vectors::estimated_cosine};

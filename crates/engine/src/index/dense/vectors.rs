@@ -16,6 +16,9 @@ use crate::index::{
     bits::{BLOCK, BitSet, ones},
 };
 
+/// Where at most this many products of a block are compared, they are compared one by one: that reads
+/// less memory than the whole block.
+const FEW: u32 = 8;
 /// Blocks of a chunk: large enough for a scan and small enough to copy.
 const CHUNK_BLOCKS: usize = 4;
 /// No model has more dimensions; bounds what a damaged file can ask for.
@@ -47,22 +50,19 @@ struct Chunk {
     reciprocal_lengths: Box<[f32]>,
 }
 
-/// Estimated cosines of the products of a block.
-pub(in crate::index) struct SimilarityEstimate {
-    /// Products with a vector of the query's dimensions; the arrays are undefined for others.
+/// The cosines of the products of a block, estimated or exact.
+pub(in crate::index) struct BlockSimilarities {
+    /// Products with a vector of the query's dimensions.
     pub(in crate::index) known: u64,
-    pub(in crate::index) similarities: [f32; BLOCK],
-    /// How far each cosine may be from its estimate; 0 for an exact one.
-    pub(in crate::index) error_bounds: [f32; BLOCK],
+    /// Undefined for products that are not known or were not asked for.
+    pub(in crate::index) cosines: [f32; BLOCK],
 }
 
-impl SimilarityEstimate {
+impl BlockSimilarities {
     /// No vectors.
-    pub(in crate::index) const UNKNOWN: Self =
-        Self { known: 0, similarities: [0.0; BLOCK], error_bounds: [0.0; BLOCK] };
+    pub(in crate::index) const UNKNOWN: Self = Self { known: 0, cosines: [0.0; BLOCK] };
     /// The upper bound of any cosine.
-    pub(in crate::index) const GREATEST: Self =
-        Self { known: u64::MAX, similarities: [1.0; BLOCK], error_bounds: [0.0; BLOCK] };
+    pub(in crate::index) const GREATEST: Self = Self { known: u64::MAX, cosines: [1.0; BLOCK] };
 }
 
 impl Vectors {
@@ -120,66 +120,51 @@ impl Vectors {
         chunks.flat_map(|(at, _)| at * CHUNK..((at + 1) * CHUNK).min(self.len))
     }
 
-    /// Estimates the cosines of the products of a block by their sketches, or computes them if
-    /// `exact` or without sketches.
+    /// Compares some products of a block with a query: by their sketches if they are `sketched`, which
+    /// needs enough dimensions, and otherwise exactly.
     #[inline]
-    pub(in crate::index) fn estimate(
-        &self,
-        block: usize,
-        query: &QueryVector,
-        exact: bool,
-        estimate: &mut SimilarityEstimate,
-    ) {
-        let Some(chunk) = self.chunk(block, query) else {
-            estimate.known = 0;
-            return;
-        };
-        let at = block % CHUNK_BLOCKS;
-        estimate.known = chunk.known[at];
-        match query.sketch.as_ref().filter(|_| !exact) {
-            Some(sketch) => {
-                let signs = &chunk.signs[at * sketch.words()..(at + 1) * sketch.words()];
-                let norm_ratios = &chunk.norm_ratios[at];
-                dispatch!(Level::new(), simd => {
-                    sketch.estimate(simd, signs, norm_ratios, &mut estimate.similarities);
-                    for (bound, ratio) in estimate.error_bounds.iter_mut().zip(norm_ratios) {
-                        *bound = sketch.error_bound(*ratio);
-                    }
-                });
-            }
-            None => {
-                estimate.error_bounds = [0.0; BLOCK];
-                dispatch!(Level::new(), simd => {
-                    for place in ones(estimate.known) {
-                        let (numbers, length) = chunk.vector(at * BLOCK + place, self.dims);
-                        estimate.similarities[place] = query.cosine(simd, numbers, length);
-                    }
-                });
-            }
-        }
-    }
-
-    /// Replaces the estimates of some products of a block by their exact cosines.
-    #[inline]
-    pub(in crate::index) fn refine(
+    pub(in crate::index) fn compare(
         &self,
         block: usize,
         query: &QueryVector,
         products: u64,
-        estimate: &mut SimilarityEstimate,
+        sketched: bool,
+        similarities: &mut BlockSimilarities,
     ) {
-        let chunk = self.chunk(block, query);
-        let known = products & chunk.map_or(0, |chunk| chunk.known[block % CHUNK_BLOCKS]);
-        estimate.known = estimate.known & !products | known;
-        let Some(chunk) = chunk else { return };
-        dispatch!(Level::new(), simd => {
-            for place in ones(known) {
-                let at = block % CHUNK_BLOCKS * BLOCK + place;
-                let (numbers, length) = chunk.vector(at, self.dims);
-                estimate.similarities[place] = query.cosine(simd, numbers, length);
-                estimate.error_bounds[place] = 0.0;
-            }
-        });
+        let Some(chunk) = self.chunk(block, query) else {
+            similarities.known = 0;
+            return;
+        };
+        let at = block % CHUNK_BLOCKS;
+        similarities.known = chunk.known[at];
+        let cosines = &mut similarities.cosines;
+        let Some(sketch) = query.sketch.as_ref().filter(|_| sketched) else {
+            dispatch!(Level::new(), simd => {
+                for place in ones(products & similarities.known) {
+                    let (numbers, length) = chunk.vector(at * BLOCK + place, self.dims);
+                    cosines[place] = query.cosine(simd, numbers, length);
+                }
+            });
+            return;
+        };
+        let signs = &chunk.signs[at * sketch.words()..(at + 1) * sketch.words()];
+        let norm_ratios = &chunk.norm_ratios[at];
+        match products.count_ones() <= FEW {
+            true => ones(products).for_each(|place| {
+                cosines[place] = sketch.estimate_one(signs, norm_ratios, place);
+            }),
+            false => dispatch!(Level::new(), simd => {
+                sketch.estimate(simd, signs, norm_ratios, cosines);
+            }),
+        }
+    }
+
+    /// How far the cosine of a product may be from its estimate; 0 where it has no sketch.
+    pub(in crate::index) fn error_bound(&self, doc: usize, query: &QueryVector) -> f32 {
+        let chunk = self.chunk(doc / BLOCK, query).zip(query.sketch.as_ref());
+        chunk.map_or(0.0, |(chunk, sketch)| {
+            sketch.error_bound(chunk.norm_ratios.as_flattened()[doc % CHUNK])
+        })
     }
 
     /// Writes the exact cosine of each product to its place. A product without a vector of the
@@ -309,16 +294,25 @@ impl Chunk {
 
 #[cfg(test)]
 impl Vectors {
-    pub(in crate::index) fn estimate_of(
+    /// The cosines of all products of a block.
+    pub(in crate::index) fn similarities(
         &self,
         block: usize,
         query: &QueryVector,
-        exact: bool,
-    ) -> SimilarityEstimate {
-        let mut estimate = SimilarityEstimate::UNKNOWN;
-        self.estimate(block, query, exact, &mut estimate);
-        estimate
+        sketched: bool,
+    ) -> BlockSimilarities {
+        let mut similarities = BlockSimilarities::UNKNOWN;
+        self.compare(block, query, u64::MAX, sketched, &mut similarities);
+        similarities
     }
+}
+
+/// The cosine of two vectors, estimated if they have enough dimensions; `None` if one is zero.
+#[cfg(test)]
+pub(in crate::index) fn estimated_cosine(query: &[i8], product: &[i8]) -> Option<f32> {
+    let query = QueryVector::of_quantised(query.into())?;
+    let alone = Vectors::of([Some(product)].into_iter()).similarities(0, &query, true);
+    (alone.known & 1 == 1).then_some(alone.cosines[0])
 }
 
 #[cfg(test)]
@@ -357,20 +351,19 @@ mod tests {
                 .collect();
             for (at, expected) in expected.iter().enumerate() {
                 let (block, place) = (at / BLOCK, at % BLOCK);
-                let exact = vectors.estimate_of(block, &prepared, true);
+                let exact = vectors.similarities(block, &prepared, false);
                 let is_known = exact.known >> place & 1 == 1;
-                prop_assert_eq!(is_known.then_some(exact.similarities[place]), *expected);
-                prop_assert_eq!(exact.error_bounds[place], 0.0);
-                let rough = vectors.estimate_of(block, &prepared, false);
+                prop_assert_eq!(is_known.then_some(exact.cosines[place]), *expected);
+                let rough = vectors.similarities(block, &prepared, true);
                 prop_assert_eq!(exact.known, rough.known);
-                let mut refined = vectors.estimate_of(block, &prepared, false);
-                vectors.refine(block, &prepared, 1 << place, &mut refined);
-                prop_assert_eq!(refined.known, rough.known);
-                prop_assert_eq!(is_known.then_some(refined.similarities[place]), *expected);
-                prop_assert!(!is_known || refined.error_bounds[place] == 0.0);
-                let error = (rough.similarities[place] - expected.unwrap_or(0.0)).abs();
+                let mut alone = BlockSimilarities::UNKNOWN;
+                vectors.compare(block, &prepared, 1 << place, true, &mut alone);
+                prop_assert_eq!(alone.known, rough.known);
+                prop_assert!(!is_known || alone.cosines[place] == rough.cosines[place]);
+                let error = (rough.cosines[place] - expected.unwrap_or(0.0)).abs();
                 // Three standard deviations are exceeded by one in 370, six by practically none.
-                prop_assert!(!is_known || error <= 2.0 * rough.error_bounds[place], "{error}");
+                let bound = vectors.error_bound(at, &prepared);
+                prop_assert!(!is_known || error <= 2.0 * bound, "{error}");
             }
             let mut cosines = vec![f32::NAN; products.len()];
             vectors.cosines(&prepared, cosines.iter_mut().enumerate());
@@ -413,7 +406,7 @@ mod tests {
         vectors.put(1, &[1, 2]);
         assert_eq!((vectors.get(0), vectors.get(1)), (Some(&[1, 2, 3][..]), None));
         let other = Vector::normalized(vec![1.0, 2.0]).unwrap();
-        assert_eq!(vectors.estimate_of(0, &QueryVector::of(&other).unwrap(), true).known, 0);
+        assert_eq!(vectors.similarities(0, &QueryVector::of(&other).unwrap(), false).known, 0);
         assert_eq!(QueryVector::of(&Vector::normalized(vec![0.0; 3]).unwrap()), None);
     }
 }

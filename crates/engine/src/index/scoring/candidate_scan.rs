@@ -11,18 +11,13 @@ use super::{
 };
 use crate::index::{
     bits::{BLOCK, ones},
-    dense::SimilarityEstimate,
+    dense::BlockSimilarities,
     filter::{Filter, FilteredSegment},
     lexical::LexicalQuery,
     plan::DenseQuery,
     reranking::{FitMatcher, FitQuery},
     segment::DocId,
 };
-
-/// Where at most this many products of a block are left, their cosines are computed at once: that
-/// reads less memory than the sketches of the block. Measured with `bench-scan`: from 6 to 12 make
-/// no difference, 0 or 2 cost a fifth more.
-const FEW: u32 = 8;
 
 /// The threshold is raised after this many candidates, and after each segment.
 const RAISED_AFTER: usize = RERANKED;
@@ -34,8 +29,8 @@ const LANES: usize = 16;
 pub(super) struct CandidateScan<'a> {
     pub(super) lexical: &'a LexicalQuery<'a>,
     pub(super) dense: Option<&'a DenseQuery>,
-    /// Whether cosines are computed without sketches.
-    pub(super) exact: bool,
+    /// Whether cosines are estimated by sketches.
+    pub(super) sketched: bool,
     /// The fingerprint of a title that equals the query.
     pub(super) title_fingerprint: u32,
     /// The product whose key is the query: its segment and document number.
@@ -208,7 +203,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
                 let block = self.block(number, matched, scores);
                 let kept = matched | block.key;
                 let passing = self.scan.filter.passing(self.segment, number, kept);
-                let unknown = &SimilarityEstimate::UNKNOWN;
+                let unknown = &BlockSimilarities::UNKNOWN;
                 candidates.extend(ones(passing).map(|at| self.candidate(&block, at, unknown)));
             });
         }
@@ -221,17 +216,17 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         threshold: &mut ScoreThreshold<'_>,
         candidates: &mut Vec<Candidate>,
     ) {
-        if self.scan.is_final {
-            self.raise_by_lexical(accumulator, threshold);
-        }
         let Some(dense) = self.scan.dense else { return };
+        if self.scan.is_final {
+            self.raise_by_lexical(accumulator, dense, threshold);
+        }
         let mut from = candidates.len();
-        let mut estimate = SimilarityEstimate::UNKNOWN;
+        let mut similarities = BlockSimilarities::UNKNOWN;
         let last = self.blocks.end.saturating_sub(1);
         for number in self.blocks.clone() {
             accumulator.drain_block(number, |matched, scores| {
                 let block = self.block(number, matched, scores);
-                self.scan_block(&block, dense, threshold, &mut estimate, candidates);
+                self.scan_block(&block, dense, threshold, &mut similarities, candidates);
             });
             let is_time = number == last || candidates.len() >= from + RAISED_AFTER;
             if self.scan.is_final && is_time {
@@ -241,14 +236,14 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         }
     }
 
-    /// Keeps the products of a block that may pass the threshold. `estimate` is scratch space.
+    /// Keeps the products of a block that may pass the threshold. `similarities` is scratch space.
     #[inline]
     fn scan_block(
         &self,
         block: &LexicalBlock<'_>,
         dense: &DenseQuery,
         threshold: &ScoreThreshold<'_>,
-        estimate: &mut SimilarityEstimate,
+        similarities: &mut BlockSimilarities,
         candidates: &mut Vec<Candidate>,
     ) {
         // Attributes and exclusions first: few products may be left to score.
@@ -261,20 +256,24 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         if possible == 0 {
             return;
         }
-        let vectors = self.segment.live.vectors();
-        let is_estimated = possible.count_ones() > FEW;
-        let passing = if is_estimated {
-            vectors.estimate(block.number, &dense.vector, self.scan.exact, estimate);
-            self.passing(block, threshold, estimate) & possible | block.certain()
-        } else {
-            possible & self.existing(block.number)
-        };
-        let mut passing = self.scan.filter.passing(self.segment, block.number, passing);
-        if passing != 0 && !(is_estimated && self.scan.exact) {
-            vectors.refine(block.number, &dense.vector, passing, estimate);
-            passing &= self.passing(block, threshold, estimate) | block.certain();
-        }
-        candidates.extend(ones(passing).filter_map(|at| self.keep(block, at, threshold, estimate)));
+        self.compare(block.number, dense, possible, similarities);
+        let passing = self.passing(block, threshold, similarities) & possible | block.certain();
+        let passing = self.scan.filter.passing(self.segment, block.number, passing);
+        let kept = ones(passing).filter_map(|at| self.keep(block, at, threshold, similarities));
+        candidates.extend(kept);
+    }
+
+    /// Compares some products of a block with the query.
+    #[inline]
+    fn compare(
+        &self,
+        block: usize,
+        dense: &DenseQuery,
+        products: u64,
+        similarities: &mut BlockSimilarities,
+    ) {
+        let (vectors, sketched) = (self.segment.live.vectors(), self.scan.sketched);
+        vectors.compare(block, &dense.vector, products, sketched, similarities);
     }
 
     /// The candidate at a place of a block, if it passes the threshold with its own bigrams.
@@ -284,9 +283,9 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         block: &LexicalBlock<'_>,
         at: usize,
         threshold: &ScoreThreshold<'_>,
-        estimate: &SimilarityEstimate,
+        similarities: &BlockSimilarities,
     ) -> Option<Candidate> {
-        let mut candidate = self.candidate(block, at, estimate);
+        let mut candidate = self.candidate(block, at, similarities);
         let similarity = candidate.signals().dense_score();
         let may_pass = |one: &Candidate, fits| {
             one.is_certain() || threshold.may_pass(one.lexical, similarity, fits)
@@ -313,7 +312,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         };
         let may_pass = |fits| threshold.may_pass(most, 1.0, fits);
         match may_pass(false) || block.close != 0 && may_pass(true) {
-            true => self.passing(block, threshold, &SimilarityEstimate::GREATEST),
+            true => self.passing(block, threshold, &BlockSimilarities::GREATEST),
             false => 0,
         }
     }
@@ -324,13 +323,13 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         &self,
         block: &LexicalBlock<'_>,
         threshold: &ScoreThreshold<'_>,
-        estimate: &SimilarityEstimate,
+        similarities: &BlockSimilarities,
     ) -> u64 {
         let bounds = BlockBounds {
             threshold,
             scores: block.scores,
             scale_and_bonus: self.scale_and_bonus(),
-            estimate,
+            similarities,
         };
         dispatch!(Level::new(), simd => {
             let mut passing = bounds.passing(simd, false);
@@ -341,15 +340,15 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         })
     }
 
-    /// The places of a block that have a product.
-    fn existing(&self, block: usize) -> u64 {
-        let left = self.segment.live.segment.len() - block * BLOCK;
-        u64::MAX >> (BLOCK - BLOCK.min(left))
-    }
-
     /// Raises the threshold by the products with the best lexical match.
-    fn raise_by_lexical(&self, accumulator: &ScoreAccumulator, threshold: &mut ScoreThreshold<'_>) {
+    fn raise_by_lexical(
+        &self,
+        accumulator: &ScoreAccumulator,
+        dense: &DenseQuery,
+        threshold: &mut ScoreThreshold<'_>,
+    ) {
         let (scale, bonus) = self.scale_and_bonus();
+        let mut similarities = BlockSimilarities::UNKNOWN;
         for number in self.blocks.clone() {
             let (matched, scores) = accumulator.block(number);
             let raises = |lexical: f32| threshold.would_raise_coverage(lexical);
@@ -361,10 +360,11 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             let raising = raising.fold(0, |bits, at| bits | 1 << at);
             let block = self.block(number, raising, scores);
             let raising = raising & !block.exact_titles;
-            for at in ones(self.scan.filter.passing(self.segment, number, raising)) {
-                let mut best = self.candidate(&block, at, &SimilarityEstimate::UNKNOWN);
+            let raising = self.scan.filter.passing(self.segment, number, raising);
+            self.compare(number, dense, raising, &mut similarities);
+            for at in ones(raising) {
+                let best = self.candidate(&block, at, &similarities);
                 if threshold.would_raise_coverage(best.lexical) {
-                    self.compare(&mut best);
                     threshold.raise(best.signals());
                 }
             }
@@ -383,14 +383,6 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         threshold.shortlist(candidates.iter().map(|one| (one.signals(), one.fits)));
     }
 
-    /// Computes the cosine of a candidate.
-    fn compare(&self, candidate: &mut Candidate) {
-        if let Some(dense) = self.scan.dense {
-            let product = (usize::from(candidate.doc), &mut candidate.similarity);
-            self.segment.live.vectors().cosines(&dense.vector, std::iter::once(product));
-        }
-    }
-
     /// The factor that normalises lexical scores, and the greatest bigram bonus.
     fn scale_and_bonus(&self) -> (f32, f32) {
         (self.scan.lexical.scale(), self.scan.lexical.max_bigram_bonus())
@@ -402,14 +394,14 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         &self,
         block: &LexicalBlock<'_>,
         at: usize,
-        estimate: &SimilarityEstimate,
+        similarities: &BlockSimilarities,
     ) -> Candidate {
         let doc = block.number * BLOCK + at;
         let lexical = match block.matched >> at & 1 == 1 {
             true => self.scan.lexical.normalised(block.scores[at], self.number, doc),
             false => 0.0,
         };
-        let is_known = estimate.known >> at & 1 == 1;
+        let is_known = similarities.known >> at & 1 == 1;
         Candidate {
             segment: self.number as u32,
             doc: doc as DocId,
@@ -417,7 +409,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             is_key: block.key >> at & 1 == 1,
             fits: false,
             lexical,
-            similarity: if is_known { estimate.similarities[at] } else { f32::NAN },
+            similarity: if is_known { similarities.cosines[at] } else { f32::NAN },
         }
     }
 }
@@ -437,26 +429,25 @@ struct BlockBounds<'a> {
     scores: &'a [f32; BLOCK],
     /// The lexical match is at most the score times `scale` plus the greatest `bonus`.
     scale_and_bonus: (f32, f32),
-    estimate: &'a SimilarityEstimate,
+    similarities: &'a BlockSimilarities,
 }
 
 impl BlockBounds<'_> {
     /// The products that may pass the threshold, if those that may `fit` the query do.
     #[inline(always)]
     fn passing<S: Simd>(&self, simd: S, fits: bool) -> u64 {
-        let Self { threshold, scores, scale_and_bonus: (scale, bonus), estimate } = *self;
+        let Self { threshold, scores, scale_and_bonus: (scale, bonus), similarities } = *self;
         let zero = f32x16::splat(simd, 0.0);
         let mut passing = 0;
         for from in (0..BLOCK).step_by(LANES) {
             let lanes = from..from + LANES;
             let score = f32x16::from_slice(simd, &scores[lanes.clone()]);
             let lexical = score.simd_gt(zero).select(score * scale + bonus, zero);
-            let similarity = f32x16::from_slice(simd, &estimate.similarities[lanes.clone()])
-                + f32x16::from_slice(simd, &estimate.error_bounds[lanes]);
+            let similarity = f32x16::from_slice(simd, &similarities.cosines[lanes]);
             passing |= threshold.may_pass_each(lexical, similarity, fits) << from;
         }
         // Without a vector, the dense score is the lexical score. Such products are rare.
-        for at in ones(!estimate.known) {
+        for at in ones(!similarities.known) {
             let lexical = if scores[at] > 0.0 { scores[at] * scale + bonus } else { 0.0 };
             let may_pass = threshold.may_pass(lexical, lexical * lexical, fits);
             passing = passing & !(1 << at) | u64::from(may_pass) << at;

@@ -45,7 +45,7 @@ pub(super) struct ScoreThreshold<'a> {
 /// The best products so far, and what another has to score.
 #[derive(Clone)]
 struct Shortlist {
-    /// At most [`RERANKED`], with exact signals.
+    /// At most [`RERANKED`], with final signals.
     best: Vec<Signals>,
     /// The bounds of all cut-offs, given what was found so far.
     cutoff: ScoreBounds,
@@ -116,7 +116,7 @@ impl<'a> ScoreThreshold<'a> {
         Fusion::hybrid(self.params, self.dense.profile, self.coverage())
     }
 
-    /// Raises the threshold by a product. Preconditions: it is eligible, its signals are exact,
+    /// Raises the threshold by a product. Preconditions: it is eligible, its signals are final,
     /// and its title does not equal the query.
     pub(super) fn raise(&mut self, found: Signals) {
         if found.lexical > self.best_lexical
@@ -132,7 +132,7 @@ impl<'a> ScoreThreshold<'a> {
     }
 
     /// Raises the threshold by products, each with whether it fits the query. Preconditions: they are
-    /// eligible, their signals are exact, and none was given before.
+    /// eligible, their signals are final, and none was given before.
     pub(super) fn shortlist(&mut self, found: impl Iterator<Item = (Signals, bool)>) {
         if self.usual.is_none() {
             return;

@@ -61,14 +61,14 @@ impl<'a> RelevanceSearch<'a, '_> {
         let usual = &plan.tuning.fusion;
         let has_second_stage = plan.rerank.is_some();
         let params = if has_second_stage { &usual.for_candidates() } else { usual };
-        let shortlisted = (has_second_stage && !self.effort.exact).then_some(usual);
+        let shortlisted = (has_second_stage && self.effort.shortlisted).then_some(usual);
         let fitting = plan.rerank.as_ref().and_then(FitQuery::of);
         let dense = plan.dense.as_ref();
         let mut threshold = dense.map(|dense| ScoreThreshold::new(params, shortlisted, dense));
         let scan = CandidateScan {
             lexical: self.lexical,
             dense,
-            exact: self.effort.exact,
+            sketched: self.effort.sketched,
             title_fingerprint: plan.title_fingerprint,
             key: self.key,
             filter: Filter::of(plan, self.conditions),

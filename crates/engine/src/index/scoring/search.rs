@@ -25,8 +25,7 @@ use crate::index::{
 };
 
 /// Searches among fewer products use no sketches. Measured with `bench-scan`: sketches are
-/// faster from about 500 products on, but by 20 µs at most up to here, and exact cosines have no
-/// error budget.
+/// faster from about 500 products on, but by 20 µs at most up to here.
 pub(super) const SKETCHED_FROM: usize = 2_000;
 
 /// Searches among fewer products use one thread. Measured with `bench-scan --threads 2`:
@@ -51,13 +50,14 @@ pub struct Matches {
     pub facets: Facets,
 }
 
-/// How a search is executed. The result is the same within the error budget of the sketches.
+/// How a search is executed.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::index) struct Effort {
-    /// Whether the cosine of every product above the cut-offs is computed, without sketches and
-    /// without a shortlist.
-    pub(in crate::index) exact: bool,
-    /// Number of threads that share the segments.
+    /// Whether the first stage estimates cosines by sketches.
+    pub(in crate::index) sketched: bool,
+    /// Whether products that the second stage cannot consider are dropped early. Changes no result.
+    pub(in crate::index) shortlisted: bool,
+    /// Number of threads that share the blocks. Changes no result.
     pub(in crate::index) threads: usize,
 }
 
@@ -65,7 +65,8 @@ impl Effort {
     /// What a search among this many products uses.
     pub(super) fn of(products: usize, plan: &Plan<'_>) -> Self {
         let threads = if products < THREADED_FROM { 1 } else { plan.threads };
-        Self { exact: products < SKETCHED_FROM, threads }
+        let are_many = products >= SKETCHED_FROM;
+        Self { sketched: are_many, shortlisted: are_many, threads }
     }
 }
 

@@ -89,6 +89,9 @@ impl<'a> SecondStage<'a> {
         let reader = search.evidence_reader(query);
         let order = Order { search };
         let chosen = order.best(&results);
+        if search.effort.sketched {
+            order.compare_exactly(&mut results, &chosen, dense);
+        }
         let considered: Vec<Considered> =
             chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
         let plan: &'a Plan<'a> = search.plan;
@@ -158,6 +161,15 @@ impl Order<'_, '_, '_> {
             places.sort_unstable();
         }
         places
+    }
+
+    /// Replaces the estimated cosines of the candidates by exact ones; their order stays.
+    fn compare_exactly(&self, results: &mut [Ranked], chosen: &[usize], dense: &DenseQuery) {
+        for at in chosen {
+            let Candidate { segment, doc, similarity, .. } = &mut results[*at].candidate;
+            let vectors = self.search.segments[*segment as usize].vectors();
+            vectors.cosines(&dense.vector, std::iter::once((usize::from(*doc), similarity)));
+        }
     }
 
     /// Whether products beyond the candidates may be relevant.

@@ -1,6 +1,6 @@
 //! Similar products: the nearest neighbours of a product's own vector, ordered by cosine and
-//! [`resemblance`]. Sketches prune by the least similarity of [`catalog::fusion::FusionParams`], with
-//! the error budget of [`super`].
+//! [`resemblance`]. Sketches prune by the least similarity of [`catalog::fusion::FusionParams`]: a
+//! product whose cosine exceeds its error bound, about one in 700, may be missing.
 
 use catalog::{
     access::Visibility,
@@ -14,7 +14,7 @@ use super::search::SKETCHED_FROM;
 use crate::{
     index::{
         bits::{BLOCK, ones},
-        dense::{QueryVector, SimilarityEstimate},
+        dense::{BlockSimilarities, QueryVector},
         segment::LiveSegment,
     },
     inference::taxonomy,
@@ -32,18 +32,19 @@ pub(in crate::index) fn similar(
     let least = FUSION_PARAMS.min_similarity;
     let mut nearest = TopK::new(limit);
     let products: usize = segments.iter().map(|live| live.visible_count(visibility)).sum();
-    let exact = products < SKETCHED_FROM;
-    let mut estimate = SimilarityEstimate::UNKNOWN;
+    let sketched = products >= SKETCHED_FROM;
+    let mut similarities = BlockSimilarities::UNKNOWN;
     for live in segments {
         let (segment, vectors) = (&live.segment, live.vectors());
         for block in 0..segment.len().div_ceil(BLOCK) {
-            vectors.estimate(block, &query, exact, &mut estimate);
-            let seen = estimate.known & live.visible_block(block, visibility);
-            let mut near: Vec<(usize, f32)> = ones(seen)
-                .filter(|at| estimate.similarities[*at] + estimate.error_bounds[*at] >= least)
-                .map(|at| (block * BLOCK + at, estimate.similarities[at]))
+            let visible = live.visible_block(block, visibility);
+            vectors.compare(block, &query, visible, sketched, &mut similarities);
+            let error_bound = |doc| if sketched { vectors.error_bound(doc, &query) } else { 0.0 };
+            let mut near: Vec<(usize, f32)> = ones(visible & similarities.known)
+                .map(|at| (block * BLOCK + at, similarities.cosines[at]))
+                .filter(|(doc, cosine)| cosine + error_bound(*doc) >= least)
                 .collect();
-            if !exact {
+            if sketched {
                 let products = near.iter_mut().map(|(doc, cosine)| (*doc, cosine));
                 vectors.cosines(&query, products);
             }

@@ -1,10 +1,8 @@
 //! The pruned search, compared with the formula applied to every product ([`reference`]), on real
 //! phrases and on random catalogs.
 //!
-//! Budget: a search without sketches equals the reference exactly. A search with sketches equals it
-//! exactly unless the cosine of a *decisive* product exceeds its upper bound; decisive are the
-//! relevant products and those that define the coverage. `scoring/mod.rs` says why no other product
-//! can make a difference, and how many exceed their bound.
+//! A search without sketches equals the reference exactly, and one with sketches equals the reference
+//! with estimated cosines exactly.
 
 mod catalogs;
 mod index_files;
@@ -25,7 +23,6 @@ use self::catalogs::Catalog;
 use super::{Effort, Matches, search_with};
 use crate::index::{
     Snapshot,
-    bits::BLOCK,
     lexical::Statistics,
     plan::{Plan, QueryKind},
     reference::{self, Found, Product, Query},
@@ -48,12 +45,13 @@ fn search(
 }
 
 /// What the formula says of every product.
-fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery) -> Found {
+fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery, sketched: bool) -> Found {
     let QueryKind::Terms(words) = &plan.kind else { panic!("not a query by terms") };
     let dense = plan.dense.as_ref();
     catalog.reference.search(&Query {
         words,
         dense: dense.map(|dense| (dense.vector.numbers(), dense.profile)),
+        sketched,
         title_fingerprint: plan.title_fingerprint,
         key: plan.key,
         visibility: plan.visibility,
@@ -96,45 +94,25 @@ fn assert_found(found: &Matches, expected: &Found, plan: &Plan<'_>, context: &st
     }
 }
 
-/// The decisive products whose cosine exceeds the upper bound of their sketch.
-fn exceeding(snapshot: &Snapshot, plan: &Plan<'_>, expected: &Found) -> usize {
-    let Some(dense) = &plan.dense else { return 0 };
-    let relevant = expected.hits.iter().map(|hit| hit.product);
-    let decisive = relevant.chain(expected.covering.iter().copied());
-    decisive
-        .filter(|id| {
-            let segments = snapshot.segments().iter();
-            let mut found = segments.filter_map(|live| Some((live.find(*id)?, live)));
-            let (doc, live) = found.next().unwrap();
-            let (block, at) = (doc / BLOCK, doc % BLOCK);
-            let estimate = live.vectors().estimate_of(block, &dense.vector, false);
-            let exact = live.vectors().estimate_of(block, &dense.vector, true);
-            exact.known >> at & 1 == 1
-                && exact.similarities[at] > estimate.similarities[at] + estimate.error_bounds[at]
-        })
-        .count()
-}
-
-/// Compares searches without and with sketches with the reference. Returns whether sketches were
-/// within the budget, and how many products are relevant.
+/// Compares searches without and with sketches with the reference. Returns how many products are
+/// relevant.
 fn check(
     catalog: &Catalog,
     snapshot: &Snapshot,
     plan: &Plan<'_>,
     parsed: &ParsedQuery,
     threads: usize,
-) -> (bool, usize) {
-    let expected = expected(catalog, plan, parsed);
-    let context = format!("{:?} {:?}, {threads} threads", parsed.sentence, plan.visibility);
-    for threads in [1, threads] {
-        let exact = search(catalog, snapshot, plan, parsed, Effort { exact: true, threads });
-        assert_found(&exact, &expected, plan, &context);
+) -> usize {
+    let mut relevant = 0;
+    for sketched in [false, true] {
+        let expected = expected(catalog, plan, parsed, sketched);
+        for threads in [1, threads] {
+            let effort = Effort { sketched, shortlisted: true, threads };
+            let found = search(catalog, snapshot, plan, parsed, effort);
+            let context = format!("{:?} {:?}, {effort:?}", parsed.sentence, plan.visibility);
+            assert_found(&found, &expected, plan, &context);
+        }
+        relevant = expected.hits.len();
     }
-    let is_within_budget = exceeding(snapshot, plan, &expected) == 0;
-    if is_within_budget {
-        let effort = Effort { exact: false, threads };
-        let pruned = search(catalog, snapshot, plan, parsed, effort);
-        assert_found(&pruned, &expected, plan, &context);
-    }
-    (is_within_budget, expected.hits.len())
+    relevant
 }

@@ -28,10 +28,9 @@ use crate::{
     inference::{category_model, taxonomy},
 };
 
-/// Vectors of so few dimensions have no sketches, so that both efforts find the same.
-const DIMS: usize = 48;
-const EFFORT: Effort = Effort { exact: true, threads: 1 };
-const SHORTLISTED: Effort = Effort { exact: false, threads: 1 };
+const DIMS: usize = 128;
+const EFFORT: Effort = Effort { sketched: true, shortlisted: false, threads: 1 };
+const SHORTLISTED: Effort = Effort { shortlisted: true, ..EFFORT };
 const ALL: usize = 10_000;
 
 fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
@@ -66,10 +65,16 @@ fn check(
     plan: &Plan<'_>,
 ) -> usize {
     let of = |effort| snapshots.map(|snapshot| search(catalog, snapshot, plan, parsed, effort));
-    let [found, other] = of(EFFORT);
-    for other in of(SHORTLISTED).iter().chain([&other]) {
-        assert_eq!(found.hits, other.hits);
-        assert_eq!((found.total, found.hits.len()), (other.total, found.total));
+    let mut found = Matches::default();
+    for sketched in [false, true] {
+        let all = |effort| Effort { sketched, ..effort };
+        let [one, other] = of(all(EFFORT));
+        let threaded = Effort { threads: 3, ..all(SHORTLISTED) };
+        for other in of(all(SHORTLISTED)).iter().chain(&of(threaded)).chain([&other]) {
+            assert_eq!(one.hits, other.hits);
+            assert_eq!((one.total, one.hits.len()), (other.total, one.total));
+        }
+        found = one;
     }
 
     let is_rescored = |hit: &Hit| found.explanations[&hit.product].rerank.is_some();

@@ -68,7 +68,7 @@ fn naive(
 ) -> Vec<Hit> {
     let plan = &Plan { filter, ..plan.clone() };
     if let QueryKind::Terms(_) = plan.kind {
-        return expected(catalog, plan, parsed).hits;
+        return expected(catalog, plan, parsed, false).hits;
     }
     let all = catalog.reference.0.iter().filter(|(_, product)| {
         (plan.visibility == Visibility::All || !product.hidden)
