@@ -28,7 +28,7 @@ use unicode_normalization::char::is_combining_mark;
 use crate::{product::MAX_DESCRIPTION_CHARS, query::MAX_CHARS};
 
 use self::measure::{Measure, Measured};
-pub use bigrams::{Bigram, BigramFilter, for_each_bigram};
+pub use bigrams::{Bigram, for_each_bigram};
 pub(crate) use elision::after_elision;
 use fold::fold_up_to;
 pub use query_terms::{Alternative, QueryTerms, Term};

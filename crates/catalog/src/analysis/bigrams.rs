@@ -38,32 +38,6 @@ impl Bigram {
     }
 }
 
-/// A set of bigrams: a Bloom filter with one hash, which is the bigram itself.
-#[derive(Clone, Debug, Default)]
-pub struct BigramFilter([u64; Self::WORDS]);
-
-impl BigramFilter {
-    const WORDS: usize = 16;
-
-    /// Whether the bigram may be one of the set; if not, it is none of them.
-    #[inline]
-    pub fn may_contain(&self, Bigram(hash): Bigram) -> bool {
-        let hash = usize::from(hash);
-        self.0[hash / 64 % Self::WORDS] >> (hash % 64) & 1 == 1
-    }
-}
-
-impl<'a> FromIterator<&'a Bigram> for BigramFilter {
-    fn from_iter<T: IntoIterator<Item = &'a Bigram>>(bigrams: T) -> Self {
-        let mut filter = Self::default();
-        for Bigram(hash) in bigrams {
-            let hash = usize::from(*hash);
-            filter.0[hash / 64 % Self::WORDS] |= 1 << (hash % 64);
-        }
-        filter
-    }
-}
-
 /// Calls `f` with every bigram of a title; with some more than once.
 pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
     let mut before: Vec<String> = Vec::new();

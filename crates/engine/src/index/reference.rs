@@ -321,8 +321,9 @@ impl LexicalReference {
         let mut in_title = Vec::new();
         for_each_bigram(&product.title, |pair| in_title.push(pair));
         let is_in_title = |forms: &&Vec<Bigram>| forms.iter().any(|pair| in_title.contains(pair));
-        let shared = self.bigrams.iter().filter(is_in_title).count() as f32;
-        score * self.scale + self.max_bonus * shared / self.bigrams.len().max(1) as f32
+        let bonus = self.max_bonus / self.bigrams.len() as f32 / self.scale;
+        let shared = self.bigrams.iter().filter(is_in_title);
+        shared.fold(score, |score, _| score + bonus) * self.scale
     }
 
     fn score(&self, variant: &Variant, product: &Product) -> f32 {

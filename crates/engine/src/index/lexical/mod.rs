@@ -12,7 +12,7 @@ use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
 use catalog::{
     access::Visibility,
-    analysis::{Bigram, BigramFilter, QueryTerms, Term},
+    analysis::{Bigram, QueryTerms, Term},
     ranking::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
 };
 
@@ -58,11 +58,11 @@ pub(super) struct LexicalQuery<'a> {
     total_weight: f32,
     /// The weight of a term that no product contains.
     unknown_weight: f32,
+    /// The factor that maps scores to `[0, 1]`.
+    scale: f32,
     bigram_weight: f32,
     /// For every two adjacent terms, the bigrams that they may form in a title.
     bigrams: Vec<Vec<Bigram>>,
-    /// All of them.
-    bigram_filter: BigramFilter,
 }
 
 /// A term with the variants that occur in the shop.
@@ -128,54 +128,39 @@ impl<'a> LexicalQuery<'a> {
             terms,
             total_weight: unknown as f32 * params.term_weight(corpus, 0),
             unknown_weight: params.term_weight(corpus, 0),
+            scale: 0.0,
             bigram_weight: params.bigram_weight,
-            bigram_filter: bigrams.iter().flatten().collect(),
             bigrams,
         };
         query.total_weight += query.known_weight();
+        let most = query.max_score();
+        query.scale = if most > 0.0 { (1.0 - query.max_bigram_bonus()) / most } else { 0.0 };
         query
     }
 
-    /// An upper bound of all scores: the limit for a product with every term, as term frequencies
-    /// grow.
+    /// An upper bound of all scores without bigrams: the limit for a product with every term, as term
+    /// frequencies grow.
     fn max_score(&self) -> f32 {
         self.scorer.max_score(self.total_weight)
     }
 
-    /// The factor that maps scores to `[0, 1 - max_bigram_bonus]`.
+    /// The factor that maps scores to `[0, 1]`.
     pub(super) fn scale(&self) -> f32 {
-        let most = self.max_score();
-        if most > 0.0 { (1.0 - self.max_bigram_bonus()) / most } else { 0.0 }
-    }
-
-    /// The lexical match of a product with this score, from 0 to 1.
-    #[inline]
-    pub(super) fn normalised(&self, score: f32, segment: usize, doc: usize) -> f32 {
-        score * self.scale() + self.bigram_bonus(segment, doc)
+        self.scale
     }
 
     /// The bonus of a title that contains all bigrams of the query.
-    pub(super) fn max_bigram_bonus(&self) -> f32 {
+    fn max_bigram_bonus(&self) -> f32 {
         let weight = self.bigram_weight;
         if self.bigrams.is_empty() { 0.0 } else { weight / (1.0 + weight) }
     }
 
     /// The bonus of a product for the bigrams that its title shares with the query.
-    #[inline]
-    pub(super) fn bigram_bonus(&self, segment: usize, doc: usize) -> f32 {
-        if self.bigrams.is_empty() {
-            return 0.0;
-        }
-        let in_title = self.segments[segment].segment.bigrams.of(doc);
-        // Most titles share none.
-        if !in_title.iter().any(|pair| self.bigram_filter.may_contain(*pair)) {
-            return 0.0;
-        }
-        let is_in_title = |forms: &&Vec<Bigram>| {
-            in_title.iter().any(|pair| forms.iter().any(|form| form == pair))
-        };
-        let shared = self.bigrams.iter().filter(is_in_title).count();
-        self.max_bigram_bonus() * shared as f32 / self.bigrams.len() as f32
+    pub(super) fn bigram_bonus(&self, segment: usize, doc: DocId) -> f32 {
+        let bigrams = &self.segments[segment].segment.bigrams;
+        let has = |pair: &Bigram| bigrams.docs(*pair).binary_search(&doc).is_ok();
+        let shared = self.bigrams.iter().filter(|forms| forms.iter().any(has)).count();
+        self.max_bigram_bonus() * shared as f32 / self.bigrams.len().max(1) as f32
     }
 
     fn known_weight(&self) -> f32 {
@@ -212,7 +197,27 @@ impl<'a> LexicalQuery<'a> {
                 (variants, _) => self.add_best(part, variants, scores),
             };
         }
+        self.add_bigrams(part, scores);
         postings_read
+    }
+
+    /// Adds the bonus of each bigram to the products that have a score.
+    fn add_bigrams(&self, part: SegmentPart<'_>, scores: &mut Scores) {
+        let in_titles = &self.segments[part.segment].segment.bigrams;
+        let bonus = self.max_bigram_bonus() / self.bigrams.len() as f32 / self.scale;
+        for forms in &self.bigrams {
+            let docs = forms.iter().flat_map(|pair| in_titles.docs(*pair)).copied();
+            let mut docs: Vec<DocId> =
+                docs.filter(|doc| part.docs.contains(&usize::from(*doc))).collect();
+            docs.sort_unstable();
+            docs.dedup();
+            for doc in docs {
+                let score = &mut scores[usize::from(doc)];
+                if *score > 0.0 {
+                    *score += bonus;
+                }
+            }
+        }
     }
 
     /// Adds the scores of one word to the products that are wanted.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, Select, Simd, SimdBase, SimdMask, dispatch, f32x16, u32x16};
+use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, f32x16, u32x16};
 
 use super::{
     accumulator::ScoreAccumulator, candidate::Candidate, pruning::ScoreThreshold,
@@ -276,7 +276,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         vectors.compare(block, &dense.vector, products, sketched, similarities);
     }
 
-    /// The candidate at a place of a block, if it passes the threshold with its own bigrams.
+    /// The candidate at a place of a block, if it passes the threshold.
     #[inline]
     fn keep(
         &self,
@@ -305,10 +305,9 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         if threshold.may_pass(0.0, 1.0, false) {
             return u64::MAX;
         }
-        let (scale, bonus) = self.scale_and_bonus();
         let most = match block.matched {
             0 => 0.0,
-            _ => greatest(block.scores) * scale + bonus,
+            _ => greatest(block.scores) * self.scan.lexical.scale(),
         };
         let may_pass = |fits| threshold.may_pass(most, 1.0, fits);
         match may_pass(false) || block.close != 0 && may_pass(true) {
@@ -328,7 +327,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         let bounds = BlockBounds {
             threshold,
             scores: block.scores,
-            scale_and_bonus: self.scale_and_bonus(),
+            scale: self.scan.lexical.scale(),
             similarities,
         };
         dispatch!(Level::new(), simd => {
@@ -347,16 +346,16 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         dense: &DenseQuery,
         threshold: &mut ScoreThreshold<'_>,
     ) {
-        let (scale, bonus) = self.scale_and_bonus();
+        let scale = self.scan.lexical.scale();
         let mut similarities = BlockSimilarities::UNKNOWN;
         for number in self.blocks.clone() {
             let (matched, scores) = accumulator.block(number);
             let raises = |lexical: f32| threshold.would_raise_coverage(lexical);
-            if matched == 0 || !raises(greatest(scores) * scale + bonus) {
+            if matched == 0 || !raises(greatest(scores) * scale) {
                 continue;
             }
             let matched = matched & self.scan.filter.open(self.segment, number);
-            let raising = ones(matched).filter(|at| raises(scores[*at] * scale + bonus));
+            let raising = ones(matched).filter(|at| raises(scores[*at] * scale));
             let raising = raising.fold(0, |bits, at| bits | 1 << at);
             let block = self.block(number, raising, scores);
             let raising = raising & !block.exact_titles;
@@ -383,11 +382,6 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         threshold.shortlist(candidates.iter().map(|one| (one.signals(), one.fits)));
     }
 
-    /// The factor that normalises lexical scores, and the greatest bigram bonus.
-    fn scale_and_bonus(&self) -> (f32, f32) {
-        (self.scan.lexical.scale(), self.scan.lexical.max_bigram_bonus())
-    }
-
     /// The candidate at a place of a block, with its exact lexical match.
     #[inline]
     fn candidate(
@@ -398,7 +392,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
     ) -> Candidate {
         let doc = block.number * BLOCK + at;
         let lexical = match block.matched >> at & 1 == 1 {
-            true => self.scan.lexical.normalised(block.scores[at], self.number, doc),
+            true => block.scores[at] * self.scan.lexical.scale(),
             false => 0.0,
         };
         let is_known = similarities.known >> at & 1 == 1;
@@ -427,8 +421,8 @@ fn greatest(scores: &[f32; BLOCK]) -> f32 {
 struct BlockBounds<'a> {
     threshold: &'a ScoreThreshold<'a>,
     scores: &'a [f32; BLOCK],
-    /// The lexical match is at most the score times `scale` plus the greatest `bonus`.
-    scale_and_bonus: (f32, f32),
+    /// The lexical match is the score times this.
+    scale: f32,
     similarities: &'a BlockSimilarities,
 }
 
@@ -436,19 +430,17 @@ impl BlockBounds<'_> {
     /// The products that may pass the threshold, if those that may `fit` the query do.
     #[inline(always)]
     fn passing<S: Simd>(&self, simd: S, fits: bool) -> u64 {
-        let Self { threshold, scores, scale_and_bonus: (scale, bonus), similarities } = *self;
-        let zero = f32x16::splat(simd, 0.0);
+        let Self { threshold, scores, scale, similarities } = *self;
         let mut passing = 0;
         for from in (0..BLOCK).step_by(LANES) {
             let lanes = from..from + LANES;
-            let score = f32x16::from_slice(simd, &scores[lanes.clone()]);
-            let lexical = score.simd_gt(zero).select(score * scale + bonus, zero);
+            let lexical = f32x16::from_slice(simd, &scores[lanes.clone()]) * scale;
             let similarity = f32x16::from_slice(simd, &similarities.cosines[lanes]);
             passing |= threshold.may_pass_each(lexical, similarity, fits) << from;
         }
         // Without a vector, the dense score is the lexical score. Such products are rare.
         for at in ones(!similarities.known) {
-            let lexical = if scores[at] > 0.0 { scores[at] * scale + bonus } else { 0.0 };
+            let lexical = scores[at] * scale;
             let may_pass = threshold.may_pass(lexical, lexical * lexical, fits);
             passing = passing & !(1 << at) | u64::from(may_pass) << at;
         }

@@ -37,19 +37,18 @@
 //!
 //! # Phases, per segment and then per block of 64 products
 //!
-//! 1. [`accumulator`]: adds up the exact BM25F scores of all postings of the query's terms. The
+//! 1. [`accumulator`]: adds up the exact scores of all postings of the query's terms and bigrams. The
 //!    lexical part is never pruned.
 //! 2. [`candidate_scan`] raises the [`pruning::ScoreThreshold`] by the products with the best
 //!    lexical match.
 //! 3. It considers only products that visibility, attributes and exclusions let through. It skips a
-//!    block without any, or if not even its greatest lexical score plus the greatest bigram bonus,
-//!    with a cosine of 1, may pass the threshold.
-//! 4. It drops a product if its lexical score plus the greatest bigram bonus may not pass with a
-//!    similarity of 1, and then with its own. Products close to the category of the query may fit it
-//!    and have a lower threshold. Then come the price filters.
-//! 5. It adds the exact bigram bonus to the rest, tests once more, and keeps the product as a
-//!    candidate. After a few hundred candidates and after each segment, they raise the threshold for
-//!    what follows.
+//!    block without any, or if not even its greatest lexical score, with a similarity of 1, may pass
+//!    the threshold.
+//! 4. It drops a product if its lexical score may not pass with a similarity of 1, and then with its
+//!    own. Products close to the category of the query may fit it and have a lower threshold. Then come
+//!    the price filters.
+//! 5. It keeps the rest as candidates. After a few hundred candidates and after each segment, they raise
+//!    the threshold for what follows.
 //! 6. [`relevance`], after the last segment: the coverage, with it `w`; exact scores, the best score,
 //!    the cut-off; [`second_stage`], with a model; count, facets and top hits.
 //!

@@ -170,7 +170,7 @@ impl<'a> RelevanceSearch<'a, '_> {
             let (segment, doc) = (candidate.segment as usize, candidate.doc);
             let terms = self.lexical.explain(self.terms, segment, doc);
             let bigram_bonus = match candidate.lexical > 0.0 {
-                true => self.lexical.bigram_bonus(segment, usize::from(doc)),
+                true => self.lexical.bigram_bonus(segment, doc),
                 false => 0.0,
             };
             let claims = self.makes_claim(candidate);

@@ -1,72 +1,90 @@
-//! The bigrams of titles: which words are adjacent.
+//! The bigrams of titles: which words are adjacent in which products.
 
-use std::io;
+use std::{io, iter};
 
 use catalog::analysis::{self, Bigram};
 
+use super::DocId;
 use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
-/// The bigrams of each product's title.
+/// The products whose titles have each bigram.
 #[derive(Debug, Default)]
 pub(in crate::index) struct Bigrams {
-    /// Where each product's bigrams end; they start where those of the previous product end.
-    ends: Box<[u32]>,
+    /// Distinct, ascending.
     pairs: Box<[Bigram]>,
+    /// Where the products of each bigram end; they start where those of the previous bigram end.
+    ends: Box<[u32]>,
+    docs: Box<[DocId]>,
 }
 
 impl Bigrams {
-    /// The bigrams of a title, in no particular order.
-    #[inline]
-    pub(in crate::index) fn of(&self, doc: usize) -> &[Bigram] {
-        let start = doc.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.pairs[start as usize..self.ends[doc] as usize]
+    /// The products whose title has a bigram, ascending.
+    pub(in crate::index) fn docs(&self, pair: Bigram) -> &[DocId] {
+        self.pairs.binary_search(&pair).map_or(&[], |at| self.docs_at(at))
+    }
+
+    fn docs_at(&self, at: usize) -> &[DocId] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.docs[start as usize..self.ends[at] as usize]
     }
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.ends) + size_of_val(&*self.pairs)
+        size_of_val(&*self.pairs) + size_of_val(&*self.ends) + size_of_val(&*self.docs)
     }
 }
 
-/// Collects bigrams product by product.
+/// Collects bigrams in any order.
 #[derive(Default)]
-pub(in crate::index) struct BigramsBuilder {
-    ends: Vec<u32>,
-    pairs: Vec<Bigram>,
-}
+pub(in crate::index) struct BigramsBuilder(Vec<(Bigram, DocId)>);
 
 impl BigramsBuilder {
-    /// Adds the next product, by its title.
-    pub(in crate::index) fn push_title(&mut self, title: &str) {
-        let start = self.pairs.len();
-        analysis::for_each_bigram(title, |pair| {
-            if !self.pairs[start..].contains(&pair) {
-                self.pairs.push(pair);
-            }
-        });
-        self.ends.push(self.pairs.len() as u32);
+    /// Adds the title of a product.
+    pub(in crate::index) fn add_title(&mut self, doc: DocId, title: &str) {
+        analysis::for_each_bigram(title, |pair| self.0.push((pair, doc)));
     }
 
-    /// Adds the next product, by its bigrams.
-    pub(in crate::index) fn push(&mut self, pairs: &[Bigram]) {
-        self.pairs.extend_from_slice(pairs);
-        self.ends.push(self.pairs.len() as u32);
+    /// Adds what a segment has of the products that `new_number` gives a number.
+    pub(in crate::index) fn add_segment(
+        &mut self,
+        bigrams: &Bigrams,
+        new_number: impl Fn(DocId) -> Option<DocId>,
+    ) {
+        for (at, pair) in bigrams.pairs.iter().enumerate() {
+            let docs = bigrams.docs_at(at).iter().filter_map(|doc| new_number(*doc));
+            self.0.extend(iter::repeat(*pair).zip(docs));
+        }
     }
 
-    pub(in crate::index) fn finish(self) -> Bigrams {
-        Bigrams { ends: self.ends.into(), pairs: self.pairs.into() }
+    pub(in crate::index) fn finish(mut self) -> Bigrams {
+        self.0.sort_unstable();
+        self.0.dedup();
+        let (mut pairs, mut ends) = (Vec::new(), Vec::new());
+        let mut end = 0;
+        for products in self.0.chunk_by(|(one, _), (other, _)| one == other) {
+            end += products.len() as u32;
+            pairs.push(products[0].0);
+            ends.push(end);
+        }
+        let docs = self.0.iter().map(|(_, doc)| *doc).collect();
+        Bigrams { pairs: pairs.into(), ends: ends.into(), docs }
     }
 }
 
 impl Stored for Bigrams {
     fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
         to.array(self.pairs.iter().map(|pair| pair.to_bits()))?;
+        to.slice(&self.docs)?;
         to.slice(&self.ends)
     }
 
     fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
         let pairs = from.array_of(|bits| Some(Bigram::from_bits(bits)))?;
-        let ends = from.ends(pairs.len())?;
-        Rejected::unless(ends.len() == len, "the bigrams are those of other products")?;
-        Ok(Self { ends, pairs })
+        let docs: Box<[DocId]> = from.array()?;
+        let ends = from.ends(docs.len())?;
+        let is_whole = ends.len() == pairs.len()
+            && pairs.is_sorted_by(|a, b| a < b)
+            && docs.iter().all(|doc| usize::from(*doc) < len);
+        Rejected::unless(is_whole, "the bigrams are those of other products")?;
+        Ok(Self { pairs, ends, docs })
     }
 }

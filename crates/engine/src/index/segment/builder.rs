@@ -134,7 +134,7 @@ impl SegmentBuilder {
         self.versions.push(entry.version);
         self.prices.push(entry.price);
         self.title_fingerprints.push(analysis::fingerprint(entry.title));
-        self.bigrams.push_title(entry.title);
+        self.bigrams.add_title(doc, entry.title);
         self.push_title_words(entry.title);
         self.inferred.push(entry.inferred);
         self.vectors.push(vector.map(Into::into));

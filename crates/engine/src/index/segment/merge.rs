@@ -21,7 +21,10 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let products = || order.iter().map(|&(source, doc)| (&sources[source], doc));
     let vectors = Vectors::of(products().map(|(live, doc)| live.vectors().get(doc)));
     let mut bigrams = BigramsBuilder::default();
-    products().for_each(|(live, doc)| bigrams.push(live.segment.bigrams.of(doc)));
+    for (live, numbers) in sources.iter().zip(&new_numbers) {
+        let new_number = |doc: DocId| new_number(numbers, usize::from(doc));
+        bigrams.add_segment(&live.segment.bigrams, new_number);
+    }
     let mut title_words = TitleWordsBuilder::default();
     for &(source, doc) in &order {
         let words = sources[source].segment.title_words.of(doc);
@@ -79,16 +82,17 @@ fn new_numbers(sources: &[LiveSegment], order: &[(usize, usize)]) -> Vec<Vec<u32
     numbers
 }
 
+/// The new number of a product; `None` if it is deleted.
+fn new_number(numbers: &[u32], doc: usize) -> Option<DocId> {
+    (numbers[doc] != DELETED).then_some(numbers[doc] as DocId)
+}
+
 /// The attributes of the live products.
 fn merge_attributes(
     sources: &[LiveSegment],
     new_numbers: &[Vec<u32>],
     len: usize,
 ) -> AttributeColumns {
-    let new_number = |numbers: &[u32], doc: usize| match numbers[doc] {
-        DELETED => None,
-        new => Some(new as DocId),
-    };
     let new_numbers: Vec<_> =
         new_numbers.iter().map(|numbers| move |doc| new_number(numbers, doc)).collect();
     let sources = sources.iter().zip(&new_numbers);
