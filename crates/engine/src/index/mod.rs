@@ -52,6 +52,7 @@ pub use self::{
     plan::{DenseQuery, Plan, QueryKind},
     reranking::{KindQuery, RerankQuery, WordVectors, head_term},
     scoring::Matches,
+    segment::WordPlace,
     snapshot::{Snapshot, SnapshotId},
     writer::{IndexBuilder, ShopIndex},
 };

@@ -24,7 +24,7 @@ pub struct Plan<'a> {
     pub dense: Option<DenseQuery>,
     /// What the second stage of ranking compares the best candidates with; `None` ranks by the first
     /// stage alone.
-    pub rerank: Option<RerankQuery<'a>>,
+    pub rerank: Option<RerankQuery>,
     /// The fingerprint of a title that equals the query, word by word.
     pub title_fingerprint: u32,
     /// The query, if it may be a key: the product with this key comes first.

@@ -22,6 +22,7 @@ mod source;
 mod stages;
 #[cfg(test)]
 mod visibility_tests;
+mod word_vectors;
 
 pub(crate) use self::{
     memory::MemorySource,

@@ -4,7 +4,7 @@
 //! the deep one fails. The vector is interpolated toward the answer of the best phrase match, and
 //! the profile of the query tells the ranking how far to trust it.
 
-use std::{cell::Cell, collections::HashMap, hash::BuildHasher, mem, ops::Range, sync::Arc};
+use std::{cell::Cell, collections::HashMap, mem, ops::Range, sync::Arc};
 
 use catalog::{
     analysis::{QueryTerms, content_words},
@@ -15,14 +15,13 @@ use catalog::{
     },
     query_parser::{Language, ParsedQuery, TermLookup},
 };
-use hashbrown::DefaultHashBuilder;
 use parking_lot::Mutex;
-use quick_cache::sync::Cache;
 
+use super::word_vectors::WordVectorCache;
 use crate::{
     embed::{
-        Embedder, Embedding, Encoder, PhraseMatch, Priority, StoredVector, Text, TextLanguage,
-        Thing, ThingName, Vector,
+        Embedder, Embedding, Encoder, PhraseMatch, Priority, Text, TextLanguage, Thing, ThingName,
+        Vector,
     },
     index::{DenseQuery, KindQuery, QueryVector, RerankQuery, WordVectors, head_term},
     inference::category_model,
@@ -30,8 +29,6 @@ use crate::{
 
 /// The most words of what a query asks for without its attributes.
 const MAX_KIND_WORDS: usize = 2;
-/// Cached vectors of single words: at 260 bytes each and as much again for the table, 16 MiB.
-const CACHED_WORDS: usize = 1 << 15;
 /// Cached deep encodings in each of two generations.
 const GENERATION_SIZE: usize = 1024;
 
@@ -76,27 +73,6 @@ pub(crate) struct QueryEncoder {
     budget: usize,
     cache: Mutex<RecentEncodings>,
     words: WordVectorCache,
-}
-
-/// The vectors of single words, as far as they were needed lately.
-struct WordVectorCache {
-    embedder: Arc<dyn Embedder>,
-    /// By two hashes of the word with random seeds, which do not collide: comparing words would read
-    /// memory elsewhere.
-    vectors: Cache<[u64; 2], Option<Arc<StoredVector>>>,
-    hashers: [DefaultHashBuilder; 2],
-}
-
-impl WordVectors for WordVectorCache {
-    fn word_vector(&self, word: &str) -> Option<Arc<StoredVector>> {
-        let key = self.hashers.each_ref().map(|hasher| hasher.hash_one(word));
-        if let Some(known) = self.vectors.get(&key) {
-            return known;
-        }
-        let vector = self.embedder.word_vector(word, None).map(Arc::new);
-        self.vectors.insert(key, vector.clone());
-        vector
-    }
 }
 
 /// What one search may use: the encoder, if there is a model, and idle threads.
@@ -174,13 +150,13 @@ impl<'a> SearchContext<'a> {
         parsed: &ParsedQuery,
         terms: &QueryTerms,
         params: &FusionParams,
-    ) -> Option<RerankQuery<'a>> {
+    ) -> Option<RerankQuery> {
         let encoder = self.encoder?;
-        let words = &encoder.words;
+        let words = encoder.words.current();
         let term_vectors = terms.terms().iter().map(|term| {
             let as_written = term.alternatives.first()?.words.join(" ");
             match encoded.language.text {
-                TextLanguage::English => words.word_vector(&as_written),
+                TextLanguage::English => words.look_up(&as_written).1,
                 other => encoder.embedder.word_vector(&as_written, Some(other)).map(Arc::new),
             }
         });
@@ -211,11 +187,7 @@ type Encoding = (Embedding, Option<PhraseMatch>);
 
 impl QueryEncoder {
     pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
-        let words = WordVectorCache {
-            embedder: Arc::clone(&embedder),
-            vectors: Cache::new(CACHED_WORDS),
-            hashers: Default::default(),
-        };
+        let words = WordVectorCache::new(Arc::clone(&embedder));
         Self { embedder, budget, cache: Mutex::default(), words }
     }
 

@@ -137,19 +137,21 @@ impl QuerySketch {
     }
 
     /// Estimates the cosine of one product of a block, exactly as [`Self::estimate`] does.
-    #[inline]
-    pub(super) fn estimate_one(
+    // Without closures: they are compiled for the oldest instruction set where they are not inlined.
+    #[inline(always)]
+    pub(super) fn estimate_one<S: Simd>(
         &self,
+        _: S,
         signs: &[[u64; BLOCK]],
         norm_ratios: &[f32; BLOCK],
         at: usize,
     ) -> f32 {
         let mut sum = 0;
         for (words, planes) in signs.iter().zip(&self.planes) {
-            let bits = planes.map(|plane| (words[at] & plane).count_ones().cast_signed());
-            let [lower @ .., sign] = bits;
-            sum += lower.iter().enumerate().map(|(bit, ones)| ones << bit).sum::<i32>();
-            sum -= sign << (PLANES - 1);
+            for (bit, plane) in planes[..PLANES - 1].iter().enumerate() {
+                sum += (words[at] & plane).count_ones().cast_signed() << bit;
+            }
+            sum -= (words[at] & planes[PLANES - 1]).count_ones().cast_signed() << (PLANES - 1);
         }
         self.of_sum(norm_ratios[at], sum)
     }

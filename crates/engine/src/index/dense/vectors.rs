@@ -149,14 +149,15 @@ impl Vectors {
         };
         let signs = &chunk.signs[at * sketch.words()..(at + 1) * sketch.words()];
         let norm_ratios = &chunk.norm_ratios[at];
-        match products.count_ones() <= FEW {
-            true => ones(products).for_each(|place| {
-                cosines[place] = sketch.estimate_one(signs, norm_ratios, place);
-            }),
-            false => dispatch!(Level::new(), simd => {
+        dispatch!(Level::new(), simd => {
+            if products.count_ones() > FEW {
                 sketch.estimate(simd, signs, norm_ratios, cosines);
-            }),
-        }
+            } else {
+                for place in ones(products) {
+                    cosines[place] = sketch.estimate_one(simd, signs, norm_ratios, place);
+                }
+            }
+        });
     }
 
     /// How far the cosine of a product may be from its estimate; 0 where it has no sketch.

@@ -27,7 +27,7 @@ pub(in crate::index) struct FitQuery<'a> {
 
 impl<'a> FitQuery<'a> {
     /// `None` if no product can fit: the query asks for no attribute, or its category is unknown.
-    pub(in crate::index) fn of(query: &'a RerankQuery<'_>) -> Option<Self> {
+    pub(in crate::index) fn of(query: &'a RerankQuery) -> Option<Self> {
         let attributes = &query.attributes;
         if attributes.is_empty() || query.categories.likely().is_empty() {
             return None;

@@ -30,7 +30,7 @@ use self::{
 use super::{
     QueryVector,
     lexical::LexicalQuery,
-    segment::{DocId, LiveSegment},
+    segment::{DocId, LiveSegment, WordPlace},
 };
 use crate::{
     embed::{StoredVector, Thing},
@@ -42,7 +42,7 @@ const MIN_PER_THREAD: usize = 50;
 
 /// What the second stage compares products with.
 #[derive(Clone)]
-pub struct RerankQuery<'a> {
+pub struct RerankQuery {
     /// The query's own vector, without interpolation; `None` without a model.
     pub vector: Option<QueryVector>,
     /// What the phrases nearest to the query stand for.
@@ -58,16 +58,20 @@ pub struct RerankQuery<'a> {
     /// What the query asks for without its attributes; `None` if it is not that simple.
     pub kind: Option<KindQuery>,
     /// The vector of a word.
-    pub word_vectors: Option<&'a dyn WordVectors>,
+    pub word_vectors: Option<Arc<dyn WordVectors>>,
 }
 
 /// The vectors of single words.
-pub trait WordVectors: Sync {
-    /// The vector of an indexed word; `None` if the model knows nothing about it.
-    fn word_vector(&self, word: &str) -> Option<Arc<StoredVector>>;
+pub trait WordVectors: Send + Sync {
+    /// The vector at a place; `None` if the word has to be looked up.
+    fn at(&self, place: WordPlace) -> Option<Option<&StoredVector>>;
+
+    /// The vector of an indexed word, and its place from now on; `None` if the model knows nothing
+    /// about it.
+    fn look_up(&self, word: &str) -> (WordPlace, Option<Arc<StoredVector>>);
 }
 
-impl std::fmt::Debug for RerankQuery<'_> {
+impl std::fmt::Debug for RerankQuery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RerankQuery").field("things", &self.things).finish_non_exhaustive()
     }
@@ -106,7 +110,7 @@ struct Found {
 /// Gathers the evidence of a search.
 pub(super) struct EvidenceReader<'a> {
     pub(super) segments: &'a [LiveSegment],
-    pub(super) query: &'a RerankQuery<'a>,
+    pub(super) query: &'a RerankQuery,
     pub(super) lexical: &'a LexicalQuery<'a>,
     pub(super) terms: &'a QueryTerms,
 }

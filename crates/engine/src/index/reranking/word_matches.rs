@@ -120,11 +120,26 @@ impl<'a> WordMatcher<'a> {
         let start = self.cosines.len();
         self.known.insert(word, start);
         let query = self.reader.query;
-        let vector = query.word_vectors.and_then(|vectors| {
-            self.segment.terms.with_word(word, |word| vectors.word_vector(word))
-        });
+        let made;
+        let vector = match &query.word_vectors {
+            None => None,
+            Some(vectors) => {
+                let place = self.segment.word_places.at(word, &self.segment.terms);
+                match vectors.at(place.get()) {
+                    Some(vector) => vector,
+                    None => {
+                        made = self.segment.terms.with_word(word, |word| {
+                            let (found_at, vector) = vectors.look_up(word);
+                            place.set(found_at);
+                            vector
+                        });
+                        made.as_deref()
+                    }
+                }
+            }
+        };
         for term in &query.term_vectors {
-            let cosine = match (&vector, term) {
+            let cosine = match (vector, term) {
                 (Some(vector), Some(term)) => vector.cosine(term),
                 _ => 0.0,
             };

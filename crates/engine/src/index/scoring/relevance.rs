@@ -94,7 +94,7 @@ impl<'a> RelevanceSearch<'a, '_> {
         Ok(Found { unverified, ..self.rank(&fusion, &candidates, facets) })
     }
 
-    pub(super) fn evidence_reader(&self, query: &'a RerankQuery<'a>) -> EvidenceReader<'a> {
+    pub(super) fn evidence_reader(&self, query: &'a RerankQuery) -> EvidenceReader<'a> {
         let Self { segments, lexical, terms, .. } = *self;
         EvidenceReader { segments, query, lexical, terms }
     }

@@ -79,7 +79,7 @@ impl<'a> SecondStage<'a> {
     /// that are not relevant.
     pub(super) fn run(
         search: &RelevanceSearch<'a, '_>,
-        (query, dense): (&'a RerankQuery<'a>, &DenseQuery),
+        (query, dense): (&'a RerankQuery, &DenseQuery),
         mut results: Vec<Ranked>,
         first_stage: FirstStageCutoff,
     ) -> Self {

@@ -23,6 +23,7 @@ use super::{
     live_docs::LiveSegment,
     negation_marks::{NegatedWords, negation_term},
     title_words::TitleWordsBuilder,
+    word_places::WordPlaces,
 };
 use crate::index::{bits::BitSet, dense::Vectors, entry::Entry};
 
@@ -258,6 +259,7 @@ impl SegmentBuilder {
             title_words: self.title_words.finish(&position),
             inferred: self.inferred.into_iter().collect(),
             terms: dictionary.finish(),
+            word_places: WordPlaces::default(),
             ends: next.into_boxed_slice(),
             docs,
             freqs,

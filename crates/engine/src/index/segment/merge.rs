@@ -5,7 +5,7 @@ use catalog::ranking::TermFreqs;
 use super::{
     DocId, Segment, attributes::AttributeColumns, bigrams::BigramsBuilder, columns::Columns,
     dictionary::DictionaryBuilder, keys::Keys, live_docs::LiveSegment,
-    title_words::TitleWordsBuilder,
+    title_words::TitleWordsBuilder, word_places::WordPlaces,
 };
 use crate::index::{bits::BitSet, dense::Vectors};
 
@@ -50,6 +50,7 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
         attributes: merge_attributes(sources, &new_numbers, order.len()),
         keys: Keys::of(&keys, order.len()),
         terms: terms.finish(),
+        word_places: WordPlaces::default(),
         ends: ends.into(),
         docs: docs.into(),
         freqs: freqs.into(),

@@ -21,6 +21,7 @@ mod merge;
 mod merge_policy;
 mod negation_marks;
 mod title_words;
+mod word_places;
 
 use std::{io, ops::Range};
 
@@ -30,6 +31,7 @@ use catalog::{
 };
 
 pub(super) use self::title_words::TitleWord;
+pub use self::word_places::WordPlace;
 pub(super) use self::{
     attributes::AttributeColumns,
     builder::{SegmentBuilder, build_segments},
@@ -40,7 +42,7 @@ pub(super) use self::{
 };
 use self::{
     bigrams::Bigrams, dictionary::Dictionary, inferred::InferredColumn, keys::Keys,
-    title_words::TitleWords,
+    title_words::TitleWords, word_places::WordPlaces,
 };
 use super::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
@@ -62,6 +64,7 @@ pub(super) struct Segment {
     pub(super) attributes: AttributeColumns,
     pub(super) keys: Keys,
     pub(super) terms: Dictionary,
+    pub(super) word_places: WordPlaces,
     /// Where each term's postings end; they start where those of the previous term end.
     ends: Box<[u32]>,
     docs: Box<[DocId]>,
@@ -128,6 +131,7 @@ impl Segment {
             + self.title_words.memory_bytes()
             + self.inferred.memory_bytes()
             + self.terms.memory_bytes()
+            + self.word_places.memory_bytes()
             + size_of_val(&*self.ends)
             + size_of_val(&*self.docs)
             + size_of_val(&*self.freqs)
@@ -171,6 +175,7 @@ impl Stored for Segment {
             attributes: AttributeColumns::read(from, len)?,
             keys: Keys::read(from, len)?,
             terms: Dictionary::read(from, len)?,
+            word_places: WordPlaces::default(),
             docs: from.array()?,
             freqs: from.array_of(|byte| Some(TermFreqs::from_byte(byte)))?,
             ends: Box::default(),
