@@ -57,7 +57,7 @@ pub struct RerankQuery {
     pub categories: QueryCategories,
     /// What the query asks for without its attributes; `None` if it is not that simple.
     pub kind: Option<KindQuery>,
-    /// The vector of a word.
+    /// The vectors of words.
     pub word_vectors: Option<Arc<dyn WordVectors>>,
 }
 

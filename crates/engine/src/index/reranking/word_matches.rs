@@ -5,9 +5,12 @@ use std::mem;
 use hashbrown::HashMap;
 
 use super::EvidenceReader;
-use crate::index::{
-    lexical::{Occurrence, Place},
-    segment::{DocId, Segment, TitleWord},
+use crate::{
+    embed::StoredVector,
+    index::{
+        lexical::{Occurrence, Place},
+        segment::{DocId, Segment, TitleWord},
+    },
 };
 
 /// What a term counts that only the description contains, where one in the title counts 1.
@@ -119,33 +122,33 @@ impl<'a> WordMatcher<'a> {
         }
         let start = self.cosines.len();
         self.known.insert(word, start);
-        let query = self.reader.query;
-        let made;
-        let vector = match &query.word_vectors {
-            None => None,
-            Some(vectors) => {
-                let place = self.segment.word_places.at(word, &self.segment.terms);
-                match vectors.at(place.get()) {
-                    Some(vector) => vector,
-                    None => {
-                        made = self.segment.terms.with_word(word, |word| {
-                            let (found_at, vector) = vectors.look_up(word);
-                            place.set(found_at);
-                            vector
-                        });
-                        made.as_deref()
-                    }
+        if let Some(vectors) = &self.reader.query.word_vectors {
+            let Segment { terms, word_places, .. } = self.segment;
+            let place = word_places.at(word, terms);
+            match vectors.at(place.get()) {
+                Some(vector) => self.add_cosines(vector),
+                None => {
+                    let vector = terms.with_word(word, |word| {
+                        let (found_at, vector) = vectors.look_up(word);
+                        place.set(found_at);
+                        vector
+                    });
+                    self.add_cosines(vector.as_deref());
                 }
             }
-        };
-        for term in &query.term_vectors {
-            let cosine = match (vector, term) {
-                (Some(vector), Some(term)) => vector.cosine(term),
+        }
+        self.cosines.resize(start + self.weights.len(), 0.0);
+        start
+    }
+
+    /// Adds the cosines of a word with all terms.
+    fn add_cosines(&mut self, word: Option<&StoredVector>) {
+        for term in &self.reader.query.term_vectors {
+            let cosine = match (word, term) {
+                (Some(word), Some(term)) => word.cosine(term),
                 _ => 0.0,
             };
             self.cosines.push(cosine.clamp(0.0, 1.0));
         }
-        self.cosines.resize(start + self.weights.len(), 0.0);
-        start
     }
 }
