@@ -2,6 +2,9 @@
 //!
 //! Sizes form geometric tiers, and a full tier is merged into the next. A product is copied about
 //! once per tier, and the number of segments grows with the logarithm of the number of products.
+//!
+//! A search looks every term up in every segment. When no product is written for a while, segments
+//! are therefore compacted: merged until each is much larger than all smaller ones together.
 
 use super::MAX_PRODUCTS;
 
@@ -20,6 +23,10 @@ pub(in crate::index) struct MergePolicy {
 /// The policy in force.
 pub(in crate::index) const MERGE_POLICY: MergePolicy =
     MergePolicy { fanout: 8, max_products: MAX_PRODUCTS, inline_postings: 32_768 };
+
+/// A compaction includes a segment of at most this many times the products of all smaller ones. Each
+/// time a product is copied, its segment grows by at least the reciprocal.
+const COMPACTED_RATIO: usize = 2;
 
 /// A segment is rewritten if more than one in this many of its products is deleted.
 const REWRITE_WHEN_DELETED: usize = 4;
@@ -57,6 +64,25 @@ impl MergePolicy {
     /// The next merge to be done in the background.
     pub(in crate::index) fn next_background(&self, sizes: &[SegmentSize]) -> Option<MergePlan> {
         self.candidates(sizes).find(|merge| !merge.inline)
+    }
+
+    /// The segments that the next compaction merges.
+    pub(in crate::index) fn next_compaction(&self, sizes: &[SegmentSize]) -> Option<Vec<usize>> {
+        let mut ascending: Vec<usize> = (0..sizes.len()).filter(|at| !sizes[*at].busy).collect();
+        ascending.sort_by_key(|at| sizes[*at].live);
+        let (mut products, mut sources) = (0, 0);
+        for (smaller, at) in ascending.iter().enumerate() {
+            let live = sizes[*at].live;
+            if products + live > self.max_products {
+                break;
+            }
+            if smaller > 0 && live <= COMPACTED_RATIO * products {
+                sources = smaller + 1;
+            }
+            products += live;
+        }
+        ascending.truncate(sources);
+        (sources > 1).then_some(ascending)
     }
 
     fn candidates<'a>(&'a self, sizes: &'a [SegmentSize]) -> impl Iterator<Item = MergePlan> + 'a {
@@ -144,6 +170,23 @@ mod tests {
         sizes.extend([size(2); 8]);
         assert_eq!(MERGE_POLICY.next_inline(&sizes).map(|merge| merge.sources[0]), Some(8));
         assert_eq!(MERGE_POLICY.next_background(&sizes).map(|merge| merge.sources[0]), Some(0));
+    }
+
+    #[test]
+    fn a_compaction_leaves_few_segments_and_does_not_copy_large_ones_for_small() {
+        let compacted = |live: &[usize]| {
+            let sizes: Vec<_> = live.iter().map(|live| size(*live)).collect();
+            MERGE_POLICY.next_compaction(&sizes)
+        };
+        assert_eq!(compacted(&[]), None);
+        assert_eq!(compacted(&[5]), None);
+        assert_eq!(compacted(&[5, 5]), Some(vec![0, 1]));
+        assert_eq!(compacted(&[9000, 10, 10]), Some(vec![1, 2]));
+        assert_eq!(compacted(&[9000, 20]), None);
+        assert_eq!(compacted(&[51_200, 6400, 6400, 800, 800]), Some(vec![3, 4, 1, 2]));
+        assert_eq!(compacted(&[51_200, 48_800]), None, "more than a segment can hold");
+        let busy = SegmentSize { busy: true, ..size(5) };
+        assert_eq!(MERGE_POLICY.next_compaction(&[busy, size(5)]), None);
     }
 
     #[test]

@@ -3,12 +3,18 @@
 //!
 //! A merge reads the segments as they are when it begins. Writers continue meanwhile; before the
 //! merged segment is published, their deletions, column updates and vectors are carried over.
+//!
+//! Full tiers are merged at once, one merge of a shop per turn. A shop is compacted
+//! ([`MergePolicy::next_compaction`](crate::index::segment::MergePolicy)) when it has not been
+//! written for a moment, or when that has not happened for a minute: an import is not slowed down by
+//! it, and a shop with a steady trickle of writes is compacted too.
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, OnceLock, Weak,
-        mpsc::{Receiver, Sender, channel},
+        mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     thread,
     time::{Duration, Instant},
@@ -27,11 +33,23 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_secs(600);
 
-/// Shops with a merge to do. Shops that have been evicted meanwhile are skipped.
-static QUEUE: OnceLock<Sender<Weak<Shared>>> = OnceLock::new();
+/// A shop is compacted this long after its last write.
+const QUIET: Duration = Duration::from_secs(1);
+/// A shop waits at most this long for its compaction, even if it is written all the time.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// Queues the next background merge of a shop.
-pub(super) fn enqueue(shop: Weak<Shared>) {
+/// Shops with work to do. Shops that have been evicted meanwhile are skipped.
+static QUEUE: OnceLock<Sender<Request>> = OnceLock::new();
+
+pub(super) enum Request {
+    /// To merge full tiers now.
+    Merge(Weak<Shared>),
+    /// To compact when there are no writes.
+    Compact(Weak<Shared>),
+}
+
+/// Queues work.
+pub(super) fn enqueue(request: Request) {
     let queue = QUEUE.get_or_init(|| {
         let (sender, receiver) = channel();
         let thread = thread::Builder::new().name("index-merge".to_owned());
@@ -41,26 +59,79 @@ pub(super) fn enqueue(shop: Weak<Shared>) {
         sender
     });
     // Without the thread, segments are not merged: searches are slower and still correct.
-    let _ = queue.send(shop);
+    let _ = queue.send(request);
 }
 
-fn run(queue: &Receiver<Weak<Shared>>) {
-    while let Ok(shop) = queue.recv() {
-        let Some(shared) = shop.upgrade() else { continue };
-        // One merge per turn, so that a shop with many merges does not delay others.
-        match catch_unwind(AssertUnwindSafe(|| shared.merge_in_background())) {
-            Ok(true) => enqueue(shop),
-            Ok(false) => {}
-            Err(_) if shared.abandon_merge() => enqueue(shop),
-            Err(_) => {}
+fn run(queue: &Receiver<Request>) {
+    // In order of their next check.
+    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    loop {
+        let request = match waiting.front() {
+            None => queue.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(first) => {
+                queue.recv_timeout(first.check.saturating_duration_since(Instant::now()))
+            }
+        };
+        match request {
+            Ok(Request::Merge(shop)) => merge_full_tiers(shop),
+            Ok(Request::Compact(shop)) => waiting.push_back(Waiting::new(shop, Instant::now())),
+            Err(RecvTimeoutError::Timeout) => {
+                let checked = waiting.pop_front().and_then(Waiting::compact_if_quiet);
+                waiting.extend(checked);
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
         }
+    }
+}
+
+/// Does one merge, so that a shop with many does not delay others.
+fn merge_full_tiers(shop: Weak<Shared>) {
+    let Some(shared) = shop.upgrade() else { return };
+    let outcome =
+        catch_unwind(AssertUnwindSafe(|| shared.merge_in_background(Shared::begin_merge)));
+    let again = outcome.unwrap_or_else(|_| shared.abandon_merge());
+    if again {
+        enqueue(Request::Merge(shop));
+    }
+}
+
+/// A shop that waits for its compaction.
+struct Waiting {
+    shop: Weak<Shared>,
+    since: Instant,
+    /// When to look at it again.
+    check: Instant,
+}
+
+impl Waiting {
+    fn new(shop: Weak<Shared>, since: Instant) -> Self {
+        Self { shop, since, check: Instant::now() + QUIET }
+    }
+
+    /// Compacts the shop if it is time; otherwise it goes on waiting.
+    fn compact_if_quiet(self) -> Option<Self> {
+        let shared = self.shop.upgrade()?;
+        let last_write = shared.writer.lock().last_write;
+        let is_quiet = last_write.is_none_or(|last| last.elapsed() >= QUIET);
+        if !is_quiet && self.since.elapsed() < MAX_WAIT {
+            return Some(Self::new(self.shop, self.since));
+        }
+        let compact = || while shared.merge_in_background(Shared::begin_compaction) {};
+        if catch_unwind(AssertUnwindSafe(compact)).is_err() {
+            // The next write makes it wait again.
+            shared.writer.lock().waiting = false;
+            if shared.abandon_merge() {
+                enqueue(Request::Merge(self.shop));
+            }
+        }
+        None
     }
 }
 
 impl Shared {
     /// Does the next background merge, and returns whether there was one.
-    fn merge_in_background(&self) -> bool {
-        let Some(sources) = self.begin_merge() else { return false };
+    fn merge_in_background(&self, begin: fn(&Self) -> Option<Vec<LiveSegment>>) -> bool {
+        let Some(sources) = begin(self) else { return false };
         #[cfg(test)]
         self.fail_if_requested();
         let merged = merge(&sources);
@@ -68,18 +139,25 @@ impl Shared {
         true
     }
 
-    /// The segments of the next background merge; without one, the shop leaves the queue.
+    /// The segments of the next full tier; without one, the shop leaves the queue.
     pub(in crate::index) fn begin_merge(&self) -> Option<Vec<LiveSegment>> {
         let mut writer = self.writer.lock();
         let snapshot = self.snapshot.load();
-        let Some(merge) = self.next_background(&writer, snapshot.segments()) else {
-            writer.queued = false;
-            return None;
+        let merge = self.next_background(&writer, snapshot.segments());
+        writer.queued = merge.is_some();
+        Some(writer.begin(snapshot.segments(), &merge?.sources))
+    }
+
+    /// The segments of the next compaction; without one, the shop does not wait any more.
+    fn begin_compaction(&self) -> Option<Vec<LiveSegment>> {
+        let mut writer = self.writer.lock();
+        let snapshot = self.snapshot.load();
+        let sources = match writer.is_paused() {
+            true => None,
+            false => self.policy.next_compaction(&writer.sizes(snapshot.segments())),
         };
-        let sources: Vec<_> =
-            merge.sources.iter().map(|at| snapshot.segments()[*at].clone()).collect();
-        writer.merging = sources.iter().map(|live| Arc::clone(&live.segment)).collect();
-        Some(sources)
+        writer.waiting = sources.is_some();
+        Some(writer.begin(snapshot.segments(), &sources?))
     }
 
     /// Abandons a merge that panicked: its segments stay as they are. Returns whether to retry at
@@ -228,6 +306,22 @@ mod tests {
         fixture.create();
         fixture.wait_until_merged();
         assert_eq!(fixture.index.shared.writer.lock().failed_merges, 0);
+    }
+
+    #[test]
+    fn a_shop_that_is_not_written_is_compacted() {
+        let policy = MergePolicy { fanout: 8, ..POLICY };
+        let index = ShopIndex::with_policy(Seq::default(), Vec::new(), policy);
+        let mut fixture = Fixture { index, products: 0 };
+        (0..5).for_each(|_| fixture.create());
+        assert_eq!(fixture.index.snapshot().segment_count(), 5);
+        fixture.wait_until_merged();
+        assert!(!fixture.index.shared.writer.lock().waiting);
+        // Segments that were read from a file likewise.
+        (0..3).for_each(|_| fixture.create());
+        let segments = fixture.index.snapshot().segments().to_vec();
+        let index = ShopIndex::with_policy(Seq(8), segments, policy);
+        Fixture { index, products: 8 }.wait_until_merged();
     }
 
     #[test]

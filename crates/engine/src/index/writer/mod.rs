@@ -19,6 +19,7 @@ use catalog::{
 use parking_lot::{Mutex, MutexGuard};
 
 pub use self::bulk_builder::IndexBuilder;
+use self::merger::Request;
 use super::{
     entry::{EntryVector, IndexChange, NetChange},
     segment::{
@@ -51,6 +52,10 @@ pub(super) struct Writer {
     pub(super) merging: Vec<Arc<Segment>>,
     /// Whether the shop is in the merger's queue.
     pub(super) queued: bool,
+    /// Whether the shop waits for its compaction.
+    waiting: bool,
+    /// When changes were last applied.
+    last_write: Option<Instant>,
     /// Background merges that have panicked since the last success.
     failed_merges: u32,
     /// Earliest time of the next background merge, after several that failed.
@@ -74,6 +79,7 @@ impl ShopIndex {
         let snapshot = ArcSwap::from_pointee(Snapshot::new(seq, segments));
         let (shop, writer) = (OnceLock::new(), Mutex::default());
         let shared = Arc::new(Shared { shop, snapshot, writer, policy });
+        shared.compact_later(&mut shared.writer.lock(), &shared.snapshot.load());
         Self { shared, updates: Mutex::default() }
     }
 
@@ -146,11 +152,14 @@ impl ShopIndex {
         segments.extend(added);
         self.shared.merge_inline(&writer, &mut segments);
         let more_to_merge = self.shared.next_background(&writer, &segments).is_some();
-        self.shared.snapshot.store(Arc::new(Snapshot::new(seq, segments)));
+        let snapshot = Arc::new(Snapshot::new(seq, segments));
+        self.shared.snapshot.store(Arc::clone(&snapshot));
         if more_to_merge && writer.may_queue() {
             writer.queued = true;
-            merger::enqueue(Arc::downgrade(&self.shared));
+            merger::enqueue(Request::Merge(Arc::downgrade(&self.shared)));
         }
+        writer.last_write = Some(Instant::now());
+        self.shared.compact_later(&mut writer, &snapshot);
     }
 }
 
@@ -180,6 +189,18 @@ impl Shared {
         }
     }
 
+    /// Queues the compaction of the segments, if there is anything to merge.
+    fn compact_later(self: &Arc<Self>, writer: &mut Writer, snapshot: &Snapshot) {
+        if writer.waiting || writer.is_paused() {
+            return;
+        }
+        let sizes = writer.sizes(snapshot.segments());
+        if self.policy.next_compaction(&sizes).is_some() {
+            writer.waiting = true;
+            merger::enqueue(Request::Compact(Arc::downgrade(self)));
+        }
+    }
+
     fn next_background(&self, writer: &Writer, segments: &[LiveSegment]) -> Option<MergePlan> {
         self.policy.next_background(&writer.sizes(segments))
     }
@@ -188,7 +209,19 @@ impl Shared {
 impl Writer {
     /// Whether the shop may enter the merger's queue.
     fn may_queue(&self) -> bool {
-        !self.queued && self.merge_after.is_none_or(|after| after <= Instant::now())
+        !self.queued && !self.is_paused()
+    }
+
+    /// Whether background merges pause after several that failed.
+    fn is_paused(&self) -> bool {
+        self.merge_after.is_some_and(|after| after > Instant::now())
+    }
+
+    /// Marks segments as being merged, and returns them.
+    fn begin(&mut self, segments: &[LiveSegment], sources: &[usize]) -> Vec<LiveSegment> {
+        let sources: Vec<_> = sources.iter().map(|at| segments[*at].clone()).collect();
+        self.merging = sources.iter().map(|live| Arc::clone(&live.segment)).collect();
+        sources
     }
 
     fn sizes(&self, segments: &[LiveSegment]) -> Vec<SegmentSize> {
