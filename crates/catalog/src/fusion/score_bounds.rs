@@ -129,6 +129,23 @@ impl ScoreBounds {
         E::min(cutoff, E::max(usual, shortlist))
     }
 
+    /// A lower bound of the dense score with which a product without a lexical match may pass.
+    pub fn least_dense_score(&self) -> f32 {
+        let [low, high] = &self.ends;
+        // Without a match, the score is the similarity times a weight.
+        let quotient = |threshold: f32, end: &Bound| match threshold > 0.0 {
+            true => threshold / end.dense_weight,
+            false => 0.0,
+        };
+        let either = |at_low: f32, at_high: f32| quotient(at_low, low).min(quotient(at_high, high));
+        let both = |low: &Thresholds, high: &Thresholds| {
+            either(low.absolute, high.absolute).max(either(low.relative, high.relative))
+        };
+        let usual = both(&low.usual_cutoff, &high.usual_cutoff);
+        let beside = usual.min(either(low.worst, high.worst));
+        both(&low.cutoff, &high.cutoff).max(beside) * (1.0 - ROUNDING)
+    }
+
     /// Not negative where such a product may pass the absolute cut-off.
     #[inline(always)]
     pub fn absolute_margin<N: Number, E: Extremes<N>>(&self, lexical: N, dense: N) -> N {

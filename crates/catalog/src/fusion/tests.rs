@@ -68,6 +68,9 @@ proptest! {
         let bounds = ScoreBounds::relative_to(&candidates, profile, at_least, None)
             .with_second_stage(&FUSION_PARAMS, profile, None, &shortlist);
         let one = Signals { is_exact_title: false, ..one };
+        let unmatched = Signals { lexical: 0.0, ..one }.dense_score();
+        prop_assert!(!bounds.may_pass(0.0, unmatched) || unmatched >= bounds.least_dense_score());
+        prop_assert!(!bounds.may_pass(0.0, bounds.least_dense_score() * 0.999));
         if !bounds.may_pass(one.lexical, one.dense_score()) {
             let fusion = Fusion::hybrid(&candidates, profile, Coverage { best_lexical });
             let score = fusion.score(one);

@@ -24,6 +24,7 @@ const RAISED_AFTER: usize = RERANKED;
 
 /// Products that are compared at once.
 const LANES: usize = 16;
+const ALL_LANES: u64 = (1 << LANES) - 1;
 
 /// What all segments of a scan share.
 pub(super) struct CandidateScan<'a> {
@@ -331,9 +332,10 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             similarities,
         };
         dispatch!(Level::new(), simd => {
-            let mut passing = bounds.passing(simd, false);
+            let unmatched = bounds.near(simd) | !similarities.known;
+            let mut passing = bounds.passing(simd, block.matched | unmatched, false);
             if block.close & !passing != 0 {
-                passing |= block.close & bounds.passing(simd, true);
+                passing |= bounds.passing(simd, block.close & !passing, true);
             }
             passing
         })
@@ -427,24 +429,40 @@ struct BlockBounds<'a> {
 }
 
 impl BlockBounds<'_> {
-    /// The products that may pass the threshold, if those that may `fit` the query do.
+    /// The products whose similarity is enough without a lexical match.
     #[inline(always)]
-    fn passing<S: Simd>(&self, simd: S, fits: bool) -> u64 {
+    fn near<S: Simd>(&self, simd: S) -> u64 {
+        let least = self.threshold.least_dense_score();
+        let mut near = 0;
+        for from in (0..BLOCK).step_by(LANES) {
+            let similarity =
+                f32x16::from_slice(simd, &self.similarities.cosines[from..from + LANES]);
+            near |= similarity.max(0.0).simd_ge(least).to_bitmask() << from;
+        }
+        near
+    }
+
+    /// Which of these products may pass the threshold, if those that may `fit` the query do.
+    #[inline(always)]
+    fn passing<S: Simd>(&self, simd: S, products: u64, fits: bool) -> u64 {
         let Self { threshold, scores, scale, similarities } = *self;
         let mut passing = 0;
         for from in (0..BLOCK).step_by(LANES) {
+            if products >> from & ALL_LANES == 0 {
+                continue;
+            }
             let lanes = from..from + LANES;
             let lexical = f32x16::from_slice(simd, &scores[lanes.clone()]) * scale;
             let similarity = f32x16::from_slice(simd, &similarities.cosines[lanes]);
             passing |= threshold.may_pass_each(lexical, similarity, fits) << from;
         }
         // Without a vector, the dense score is the lexical score. Such products are rare.
-        for at in ones(!similarities.known) {
+        for at in ones(products & !similarities.known) {
             let lexical = scores[at] * scale;
             let may_pass = threshold.may_pass(lexical, lexical * lexical, fits);
             passing = passing & !(1 << at) | u64::from(may_pass) << at;
         }
-        passing
+        passing & products
     }
 }
 

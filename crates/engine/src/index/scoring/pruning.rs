@@ -49,6 +49,8 @@ struct Shortlist {
     best: Vec<Signals>,
     /// The bounds of all cut-offs, given what was found so far.
     cutoff: ScoreBounds,
+    /// [`ScoreBounds::least_dense_score`] of these.
+    least_dense_score: f32,
 }
 
 impl<'a> ScoreThreshold<'a> {
@@ -61,7 +63,11 @@ impl<'a> ScoreThreshold<'a> {
     ) -> Self {
         let absolute_cutoff = ScoreBounds::absolute(params, dense.profile);
         let (best_lexical, best) = (0.0, None);
-        let all = Shortlist { best: Vec::new(), cutoff: absolute_cutoff };
+        let all = Shortlist {
+            best: Vec::new(),
+            cutoff: absolute_cutoff,
+            least_dense_score: absolute_cutoff.least_dense_score(),
+        };
         let fitting = all.clone();
         Self { params, usual, dense, absolute_cutoff, best_lexical, best, all, fitting }
     }
@@ -85,6 +91,11 @@ impl<'a> ScoreThreshold<'a> {
     pub(super) fn may_pass(&self, lexical: f32, similarity: f32, fits: bool) -> bool {
         self.cutoff(fits).may_pass(lexical, similarity)
             || lexical > self.best_lexical && self.absolute_cutoff.may_pass(lexical, similarity)
+    }
+
+    /// A lower bound of the dense score with which a product without a lexical match may pass.
+    pub(super) fn least_dense_score(&self) -> f32 {
+        self.all.least_dense_score
     }
 
     /// [`Self::may_pass`] of sixteen products, a bit each.
@@ -162,6 +173,7 @@ impl<'a> ScoreThreshold<'a> {
                 Some(usual) => cutoff.with_second_stage(usual, profile, best, shortlist.full()),
                 None => cutoff,
             };
+            shortlist.least_dense_score = shortlist.cutoff.least_dense_score();
         }
     }
 
