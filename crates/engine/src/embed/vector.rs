@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fearless_simd::{Level, Simd, dispatch, i8x64, i32x16, prelude::*, u8x64};
+use fearless_simd::{Simd, i8x64, i32x16, prelude::*, u8x64};
 
 /// A unit vector, or the zero vector of a text without known words, which is similar to nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,9 +69,9 @@ impl StoredVector {
     }
 
     /// The cosine with another vector of the same space.
-    pub fn cosine(&self, other: &Self) -> f32 {
-        let dot = dispatch!(Level::new(), simd => dot(simd, &self.numbers, &other.numbers));
-        dot as f32 * self.scale * other.scale
+    #[inline(always)]
+    pub fn cosine<S: Simd>(&self, simd: S, other: &Self) -> f32 {
+        dot(simd, &self.numbers, &other.numbers) as f32 * self.scale * other.scale
     }
 
     /// The quantised coordinates, from -127 to 127.

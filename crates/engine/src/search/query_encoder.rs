@@ -157,7 +157,7 @@ impl<'a> SearchContext<'a> {
             let as_written = term.alternatives.first()?.words.join(" ");
             match encoded.language.text {
                 TextLanguage::English => words.look_up(&as_written).1,
-                other => encoder.embedder.word_vector(&as_written, Some(other)).map(Arc::new),
+                other => encoder.embedder.word_vector(&as_written, Some(other)),
             }
         });
         let attributes = parsed.attributes.clone();

@@ -48,7 +48,7 @@ pub struct RerankQuery {
     /// What the phrases nearest to the query stand for.
     pub things: Vec<Thing>,
     /// The query's terms by meaning.
-    pub term_vectors: Vec<Option<Arc<StoredVector>>>,
+    pub term_vectors: Vec<Option<StoredVector>>,
     /// The index of the term that names what the query asks for.
     pub head: Option<usize>,
     /// The attributes that the query asks for.
@@ -68,7 +68,7 @@ pub trait WordVectors: Send + Sync {
 
     /// The vector of an indexed word, and its place from now on; `None` if the model knows nothing
     /// about it.
-    fn look_up(&self, word: &str) -> (WordPlace, Option<Arc<StoredVector>>);
+    fn look_up(&self, word: &str) -> (WordPlace, Option<StoredVector>);
 }
 
 impl std::fmt::Debug for RerankQuery {
@@ -167,19 +167,20 @@ impl EvidenceReader<'_> {
         };
         let own = cosines(self.query.vector.as_ref(), f32::NAN);
         let of_kind = cosines(kind.map(|(vector, _)| *vector), 0.0);
-        let mut words = WordMatcher::new(self, group[0].segment);
+        let title = |one: &Considered| live.segment.title_words.of(usize::from(one.doc));
+        let products: Vec<_> = group.iter().map(|one| (one.doc, title(one))).collect();
+        let coverages = WordMatcher::new(self, group[0].segment).coverages(&products);
         let names = NameMatcher::new(names, &live.segment);
         let attributes = AttributeMatcher::new(&self.query.attributes, &live.segment);
         let kinds = kind.map(|(_, names)| KindMatcher::new(names, &live.segment));
-        for ((one, own), of_kind) in group.iter().zip(own).zip(of_kind) {
-            let title = live.segment.title_words.of(usize::from(one.doc));
-            let coverage = words.coverage(title, one.doc);
+        for (at, (one, (_, title))) in group.iter().zip(products).enumerate() {
+            let coverage = coverages[at];
             // A product without a vector is ranked by its words.
             let phrase_similarity = one.similarity.unwrap_or(one.lexical);
             let agreement = attributes.of(one.doc, title);
             let evidence = Evidence {
                 lexical: one.lexical,
-                similarity: if own.is_nan() { phrase_similarity } else { own },
+                similarity: if own[at].is_nan() { phrase_similarity } else { own[at] },
                 phrase_similarity,
                 soft_coverage: coverage.soft,
                 attribute_coverage: coverage.in_attributes,
@@ -189,7 +190,7 @@ impl EvidenceReader<'_> {
                 category: self.category(live, one.doc),
                 kind: None,
             };
-            let kind = kinds.as_ref().map(|kinds| kinds.of(title, of_kind));
+            let kind = kinds.as_ref().map(|kinds| kinds.of(title, of_kind[at]));
             found.push(Found { evidence, kind, agreement: agreement.least });
         }
     }
@@ -226,8 +227,7 @@ impl EvidenceReader<'_> {
             one.lexical.total_cmp(&other.lexical).then_with(|| id(other).cmp(&id(one)))
         });
         let title_coverage = best.filter(|best| best.lexical > 0.0).map_or(0.0, |best| {
-            let title = self.segments[best.segment].segment.title_words.of(usize::from(best.doc));
-            WordMatcher::new(self, best.segment).coverage(title, best.doc).in_title
+            WordMatcher::new(self, best.segment).literal_coverage(best.doc).in_title
         });
         QueryEvidence {
             function_word_ratio: profile.function_word_ratio,

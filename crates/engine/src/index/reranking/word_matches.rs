@@ -1,7 +1,8 @@
 //! How well the words of a title cover those of a query: literally or by meaning.
 
-use std::mem;
+use std::borrow::Cow;
 
+use fearless_simd::{Level, dispatch};
 use hashbrown::HashMap;
 
 use super::EvidenceReader;
@@ -48,13 +49,6 @@ pub(super) struct WordMatcher<'a> {
     segment: &'a Segment,
     /// The weight of each term; their sum is 1.
     weights: Vec<f32>,
-    /// The cosines of a word with all terms, by term number of the segment: where they start in
-    /// `cosines`.
-    known: HashMap<usize, usize>,
-    cosines: Vec<f32>,
-    /// Scratch space: the greatest cosine of each term, and where it occurs.
-    best: Vec<f32>,
-    found: Vec<Option<Occurrence>>,
 }
 
 impl<'a> WordMatcher<'a> {
@@ -69,31 +63,45 @@ impl<'a> WordMatcher<'a> {
         }
         let sum: f32 = weights.iter().sum();
         weights.iter_mut().for_each(|weight| *weight /= sum.max(f32::MIN_POSITIVE));
-        let (known, cosines, best, found) = Default::default();
-        Self { reader, segment_no, segment, weights, known, cosines, best, found }
+        Self { reader, segment_no, segment, weights }
     }
 
-    /// How well a product with this title covers the query.
-    pub(super) fn coverage(&mut self, title: &[TitleWord], doc: DocId) -> WordCoverage {
-        let terms = self.weights.len();
-        let mut found = mem::take(&mut self.found);
-        found.clear();
-        found.resize(terms, None);
+    /// How well a product covers the query, without meaning.
+    pub(super) fn literal_coverage(&self, doc: DocId) -> WordCoverage {
+        let mut found = vec![None; self.weights.len()];
         self.reader.lexical.find_occurrences(self.segment_no, doc, &mut found);
-        let mut best = mem::take(&mut self.best);
-        best.clear();
-        best.resize(terms, 0.0);
-        // Meaning adds nothing to a term that the product says as the query means it.
-        if !found.iter().all(|found| found.is_some_and(|found| found.literal() == 1.0)) {
-            for word in title {
-                let start = self.cosines_of(word.term());
-                for (best, cosine) in best.iter_mut().zip(&self.cosines[start..start + terms]) {
-                    *best = best.max(*cosine);
-                }
-            }
+        self.coverage(&found, &vec![0.0; found.len()])
+    }
+
+    /// How well products with these titles cover the query.
+    ///
+    /// In steps over all products, so that the memory accesses of one step, which are to random
+    /// places, do not wait for each other.
+    pub(super) fn coverages(&self, products: &[(DocId, &[TitleWord])]) -> Vec<WordCoverage> {
+        let terms = self.weights.len();
+        let mut found = vec![None; products.len() * terms];
+        for (at, (doc, _)) in products.iter().enumerate() {
+            let found = &mut found[at * terms..(at + 1) * terms];
+            self.reader.lexical.find_occurrences(self.segment_no, *doc, found);
         }
+        let mut meanings = Meanings::default();
+        for (at, (_, title)) in products.iter().enumerate() {
+            meanings.add_title(title, unsaid(&found[at * terms..(at + 1) * terms]));
+        }
+        let vectors = meanings.words.iter().map(|word| self.vector(word.number)).collect();
+        meanings.compare(vectors, &self.reader.query.term_vectors);
+        let coverage = |at: usize| {
+            let found = &found[at * terms..(at + 1) * terms];
+            self.coverage(found, &meanings.greatest(at, terms))
+        };
+        (0..products.len()).map(coverage).collect()
+    }
+
+    /// How well a product covers the query: where it has each term, and the greatest cosine of each
+    /// with a word of its title.
+    fn coverage(&self, found: &[Option<Occurrence>], cosines: &[f32]) -> WordCoverage {
         let mut coverage = WordCoverage::default();
-        for (at, (soft, weight)) in best.iter().zip(&self.weights).enumerate() {
+        for (at, (soft, weight)) in cosines.iter().zip(&self.weights).enumerate() {
             let mut covered = *soft;
             let mut said = 0.0;
             if let Some(occurrence) = found[at] {
@@ -111,44 +119,104 @@ impl<'a> WordMatcher<'a> {
                 coverage.head = soft.max(said);
             }
         }
-        (self.best, self.found) = (best, found);
         coverage
     }
 
-    /// Where the cosines of a word with all terms start.
-    fn cosines_of(&mut self, word: usize) -> usize {
-        if let Some(start) = self.known.get(&word) {
-            return *start;
+    /// The vector of a word of the segment; `None` if the model knows nothing about it.
+    fn vector(&self, number: usize) -> Option<Cow<'a, StoredVector>> {
+        let vectors = self.reader.query.word_vectors.as_ref()?;
+        let Segment { terms, word_places, .. } = self.segment;
+        let place = word_places.at(number, terms);
+        if let Some(vector) = vectors.at(place.get()) {
+            return vector.map(Cow::Borrowed);
         }
-        let start = self.cosines.len();
-        self.known.insert(word, start);
-        if let Some(vectors) = &self.reader.query.word_vectors {
-            let Segment { terms, word_places, .. } = self.segment;
-            let place = word_places.at(word, terms);
-            match vectors.at(place.get()) {
-                Some(vector) => self.add_cosines(vector),
-                None => {
-                    let vector = terms.with_word(word, |word| {
-                        let (found_at, vector) = vectors.look_up(word);
-                        place.set(found_at);
-                        vector
-                    });
-                    self.add_cosines(vector.as_deref());
-                }
-            }
+        terms.with_word(number, |word| {
+            let (found_at, vector) = vectors.look_up(word);
+            place.set(found_at);
+            vector.map(Cow::Owned)
+        })
+    }
+}
+
+/// A set of terms of a query, a bit each. The last bit stands for all further terms.
+type TermSet = u64;
+
+fn bit(term: usize) -> TermSet {
+    1 << term.min(TermSet::BITS as usize - 1)
+}
+
+/// The terms that a product does not say as the query means them. Meaning adds nothing to others.
+fn unsaid(found: &[Option<Occurrence>]) -> TermSet {
+    let is_said = |found: &Option<Occurrence>| found.is_some_and(|one| one.literal() == 1.0);
+    let unsaid = (0..found.len()).filter(|term| !is_said(&found[*term]));
+    unsaid.fold(0, |set, term| set | bit(term))
+}
+
+/// What the words of titles have to do with the terms of a query.
+#[derive(Default)]
+struct Meanings {
+    /// The words whose meaning counts, each once.
+    words: Vec<Word>,
+    /// Where each word is in `words`, by its number in the segment.
+    known: HashMap<usize, u32>,
+    /// The words of all titles by their place in `words`, and where those of each title end.
+    titles: Vec<u32>,
+    ends: Vec<usize>,
+    /// For each word, its cosine with each term; 0 where it is not needed.
+    cosines: Vec<f32>,
+}
+
+struct Word {
+    /// Its number in the segment.
+    number: usize,
+    /// The terms with which it is compared.
+    terms: TermSet,
+}
+
+impl Meanings {
+    /// Adds the words of the next title, to be compared with some terms.
+    fn add_title(&mut self, title: &[TitleWord], terms: TermSet) {
+        for word in if terms == 0 { &[] } else { title } {
+            let at = *self.known.entry(word.term()).or_insert_with(|| {
+                self.words.push(Word { number: word.term(), terms: 0 });
+                self.words.len() as u32 - 1
+            });
+            self.words[at as usize].terms |= terms;
+            self.titles.push(at);
         }
-        self.cosines.resize(start + self.weights.len(), 0.0);
-        start
+        self.ends.push(self.titles.len());
     }
 
-    /// Adds the cosines of a word with all terms.
-    fn add_cosines(&mut self, word: Option<&StoredVector>) {
-        for term in &self.reader.query.term_vectors {
-            let cosine = match (word, term) {
-                (Some(word), Some(term)) => word.cosine(term),
-                _ => 0.0,
-            };
-            self.cosines.push(cosine.clamp(0.0, 1.0));
+    /// Compares all words with the terms that they are needed for.
+    fn compare(
+        &mut self,
+        vectors: Vec<Option<Cow<'_, StoredVector>>>,
+        terms: &[Option<StoredVector>],
+    ) {
+        self.cosines = vec![0.0; self.words.len() * terms.len()];
+        dispatch!(Level::new(), simd => {
+            for (at, vector) in vectors.iter().enumerate() {
+                let Some(vector) = vector else { continue };
+                for (term, of_term) in terms.iter().enumerate() {
+                    if let Some(of_term) = of_term
+                        && self.words[at].terms & bit(term) != 0
+                    {
+                        let cosine = vector.cosine(simd, of_term).clamp(0.0, 1.0);
+                        self.cosines[at * terms.len() + term] = cosine;
+                    }
+                }
+            }
+        });
+    }
+
+    /// The greatest cosine of each term with a word of a title.
+    fn greatest(&self, title: usize, terms: usize) -> Vec<f32> {
+        let mut greatest = vec![0.0_f32; terms];
+        let start = title.checked_sub(1).map_or(0, |before| self.ends[before]);
+        for word in &self.titles[start..self.ends[title]] {
+            let cosines = &self.cosines[*word as usize * terms..(*word as usize + 1) * terms];
+            greatest.iter_mut().zip(cosines).for_each(|(best, one)| *best = best.max(*one));
         }
+        greatest
     }
 }
