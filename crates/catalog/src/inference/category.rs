@@ -5,6 +5,7 @@
 //! each of them, adds the vectors up, and descends the [`taxonomy`] from branch to branch as long
 //! as one of them is likely enough.
 
+mod linear;
 mod model;
 mod query;
 mod taxonomy;

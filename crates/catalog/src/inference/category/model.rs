@@ -10,6 +10,7 @@
 use std::{borrow::Cow, cell::RefCell, ops::Range, sync::Arc};
 
 use super::{
+    linear::{self, Rows},
     query::{QueryCategories, Share},
     taxonomy::{CategoryIndex, Taxonomy},
     words::{Feature, PLACES, Words},
@@ -84,8 +85,9 @@ pub struct CategoryModel {
     merchant_factor: f32,
     /// The categories of the first decision: those of level two, and roots without children.
     first: Vec<CategoryIndex>,
-    /// The rows of the first decision as floats: every text is compared with all of them.
-    first_rows: Vec<f32>,
+    /// Which root each of them is or is below.
+    first_roots: Vec<usize>,
+    first_rows: Rows,
     /// Scale and bias of the rows of categories, then of the first decision.
     outputs: Vec<(f32, f32)>,
     output_rows: usize,
@@ -96,7 +98,11 @@ pub struct CategoryModel {
 struct Buffers {
     words: Words,
     features: Vec<Feature>,
+    /// The known features, as rows with their factors.
+    rows: Vec<(usize, f32)>,
     vector: Vec<f32>,
+    /// The numbers of the vector in the order of the first decision.
+    ordered: Vec<f32>,
     first: Vec<f32>,
     branch: Vec<(CategoryIndex, f32)>,
 }
@@ -136,8 +142,12 @@ impl CategoryModel {
         let first: Vec<_> = (0..firsts).map(|_| CategoryIndex(file.u16())).collect();
         let outputs = (0..rows).map(|_| (file.half(), file.half())).collect();
         let output_rows = file.skip(rows * dims);
-        let first_rows = bytes[output_rows + categories * dims..][..firsts * dims].iter();
-        let first_rows = first_rows.map(|number| float(*number)).collect();
+        let first_rows = &bytes[output_rows + categories * dims..][..firsts * dims];
+        let first_rows = Rows::new(first_rows, dims);
+        let root_of = |at: &CategoryIndex| {
+            taxonomy.roots().iter().position(|root| taxonomy.below(*root).contains(&at.0))
+        };
+        let first_roots: Option<Vec<usize>> = first.iter().map(root_of).collect();
         let buckets = buckets(&hashes);
         let model = Self {
             taxonomy,
@@ -149,6 +159,7 @@ impl CategoryModel {
             place_factors,
             merchant_factor,
             first,
+            first_roots: first_roots.ok_or(BrokenCategoryModel::Numbers)?,
             first_rows,
             outputs,
             output_rows,
@@ -163,8 +174,7 @@ impl CategoryModel {
         let factors = self.place_factors.iter().chain([&self.merchant_factor]);
         let finite = pairs.flat_map(|(a, b)| [a, b]).chain(factors).all(|x| x.is_finite());
         let ascending = self.hashes.windows(2).all(|pair| pair[0] < pair[1]);
-        let known = self.first.iter().all(|at| usize::from(at.0) < self.taxonomy.len());
-        if finite && ascending && known { Ok(()) } else { Err(BrokenCategoryModel::Numbers) }
+        if finite && ascending { Ok(()) } else { Err(BrokenCategoryModel::Numbers) }
     }
 
     /// The taxonomy.
@@ -248,9 +258,8 @@ impl CategoryModel {
 
     /// Adds up the vectors of the features; those in `stated` are the merchant's category.
     fn sum(&self, buffers: &mut Buffers, stated: Range<usize>) {
-        let Buffers { features, vector, .. } = buffers;
-        vector.clear();
-        vector.resize(self.dims, 0.0);
+        let Buffers { features, rows, vector, .. } = buffers;
+        rows.clear();
         let mut total = PRIOR;
         for (at, feature) in features.iter().enumerate() {
             let Some(row) = self.row(feature.hash) else { continue };
@@ -260,12 +269,11 @@ impl CategoryModel {
             }
             let (weight, scale) = self.words[row];
             total += factor * weight;
-            let numbers = &self.bytes[self.word_rows + row * self.dims..][..self.dims];
-            let scale = factor * scale;
-            for (sum, number) in vector.iter_mut().zip(numbers) {
-                *sum += scale * f32::from(number.cast_signed());
-            }
+            rows.push((row, factor * scale));
         }
+        vector.clear();
+        vector.resize(self.dims, 0.0);
+        linear::add_rows(vector, &self.bytes[self.word_rows..], rows);
         vector.iter_mut().for_each(|x| *x *= SCALE / total);
     }
 
@@ -281,8 +289,8 @@ impl CategoryModel {
         }
         self.first_decision(buffers);
         let shares = self.first.iter().copied().zip(buffers.first.iter().copied());
-        let (mut category, share) = shares.clone().max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let root = if share < LEVEL_TWO { self.level_one(shares) } else { None };
+        let (mut category, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let root = if share < LEVEL_TWO { self.level_one(&buffers.first) } else { None };
         loop {
             self.branch(category, &buffers.vector, &mut buffers.branch);
             let likeliest = buffers.branch.iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -298,28 +306,28 @@ impl CategoryModel {
         Some(Placement { likely: Some(category), certain })
     }
 
-    /// The root that together with everything below it is likely enough.
-    fn level_one(
-        &self,
-        shares: impl Iterator<Item = (CategoryIndex, f32)> + Clone,
-    ) -> Option<Inferred> {
-        let share_of = |root: CategoryIndex| -> f32 {
-            let below = self.taxonomy.below(root);
-            shares.clone().filter(|(at, _)| below.contains(&at.0)).map(|(_, share)| share).sum()
-        };
-        let roots = self.taxonomy.roots().iter().map(|root| (*root, share_of(*root)));
+    /// The root that together with everything below it is likely enough, given the shares of the
+    /// categories of the first decision.
+    fn level_one(&self, shares: &[f32]) -> Option<Inferred> {
+        let mut roots = vec![0.0; self.taxonomy.roots().len()];
+        for (root, share) in self.first_roots.iter().zip(shares) {
+            roots[*root] += share;
+        }
+        let roots = self.taxonomy.roots().iter().copied().zip(roots);
         let (category, share) = roots.max_by(|a, b| a.1.total_cmp(&b.1))?;
         (share >= LEVEL_ONE).then(|| Inferred { category, confidence: hundredths(share) })
     }
 
     /// The probabilities of the categories of level two.
     fn first_decision(&self, buffers: &mut Buffers) {
-        let Buffers { vector, first, .. } = buffers;
-        first.clear();
+        let Buffers { vector, ordered, first, .. } = buffers;
+        self.first_rows.dots(vector, ordered, first);
+        first.truncate(self.first.len());
         let outputs = &self.outputs[self.taxonomy.len()..];
-        let rows = self.first_rows.chunks_exact(self.dims).zip(outputs);
-        first.extend(rows.map(|(row, (scale, bias))| bias + scale * dot(vector, row, |x| x)));
-        softmax(first.iter_mut());
+        for (score, (scale, bias)) in first.iter_mut().zip(outputs) {
+            *score = bias + scale * *score;
+        }
+        softmax(first, |score| score);
     }
 
     /// The probabilities of the categories directly below one, if there are several.
@@ -330,19 +338,20 @@ impl CategoryModel {
         found: &mut Vec<(CategoryIndex, f32)>,
     ) {
         found.clear();
-        let children = self.taxonomy.children(category);
-        found.extend(children.map(|child| (child, self.score(usize::from(child.0), vector))));
+        let row_of = |child: CategoryIndex| {
+            let start = self.output_rows + usize::from(child.0) * self.dims;
+            (child, &self.bytes[start..][..self.dims])
+        };
+        let rows = self.taxonomy.children(category).map(row_of);
+        linear::for_each_dot(vector, rows, |child, dot| {
+            let (scale, bias) = self.outputs[usize::from(child.0)];
+            found.push((child, bias + scale * dot));
+        });
         if found.len() == 1 {
             // There is nothing to decide, but not everything in the category is of that kind.
             found.clear();
         }
-        softmax(found.iter_mut().map(|(_, score)| score));
-    }
-
-    fn score(&self, row: usize, vector: &[f32]) -> f32 {
-        let numbers = &self.bytes[self.output_rows + row * self.dims..][..self.dims];
-        let (scale, bias) = self.outputs[row];
-        bias + scale * dot(vector, numbers, float)
+        softmax(found, |(_, score)| score);
     }
 }
 
@@ -352,35 +361,17 @@ impl std::fmt::Debug for CategoryModel {
     }
 }
 
-fn float(number: u8) -> f32 {
-    f32::from(number.cast_signed())
-}
-
-/// In several sums, so that the compiler vectorises it.
-#[inline]
-fn dot<T: Copy>(vector: &[f32], numbers: &[T], float: impl Fn(T) -> f32 + Copy) -> f32 {
-    const LANES: usize = 16;
-    let mut sums = [0.0_f32; LANES];
-    let (chunks, rest) = vector.as_chunks::<LANES>();
-    let (number_chunks, number_rest) = numbers.as_chunks::<LANES>();
-    for (xs, ys) in chunks.iter().zip(number_chunks) {
-        for lane in 0..LANES {
-            sums[lane] += xs[lane] * float(ys[lane]);
-        }
-    }
-    let tail: f32 = rest.iter().zip(number_rest).map(|(x, y)| x * float(*y)).sum();
-    sums.iter().sum::<f32>() + tail
-}
-
-fn softmax<'a>(scores: impl ExactSizeIterator<Item = &'a mut f32>) {
-    let mut scores: Vec<&mut f32> = scores.collect();
-    let highest = scores.iter().fold(f32::NEG_INFINITY, |highest, score| highest.max(**score));
+/// Turns the scores of items into probabilities.
+fn softmax<T>(items: &mut [T], score: impl Fn(&mut T) -> &mut f32) {
+    let highest =
+        items.iter_mut().fold(f32::NEG_INFINITY, |highest, item| highest.max(*score(item)));
     let mut total = 0.0;
-    for score in &mut scores {
-        **score = (**score - highest).exp();
-        total += **score;
+    for item in items.iter_mut() {
+        let score = score(item);
+        *score = (*score - highest).exp();
+        total += *score;
     }
-    scores.into_iter().for_each(|score| *score /= total);
+    items.iter_mut().for_each(|item| *score(item) /= total);
 }
 
 /// The last two names of a path of categories: the first ones say what is nearby.

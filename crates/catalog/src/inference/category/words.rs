@@ -28,30 +28,35 @@ const MOST_DESCRIPTION_WORDS: usize = 40;
 const MOST_DESCRIPTION_BYTES: usize = 600;
 /// Longer titles are cut.
 const MOST_TITLE_BYTES: usize = 600;
-const BREAKS: &[char] = &[',', ';', ':', '|', '(', ')', '[', ']', '{', '}', '–', '—', '•', '·'];
-const PURPOSE: &[&str] = &["for", "fit", "compatible"];
-const COMPANY: &[&str] = &[
-    "with",
-    "w",
-    "without",
-    "in",
-    "by",
-    "from",
-    "featuring",
-    "including",
-    "include",
-    "made",
-    "plus",
-];
-const STOP: &[&str] = &[
-    "a", "an", "the", "of", "and", "or", "on", "to", "at", "is", "as", "per", "this", "that",
-    "your", "our", "my", "its", "it", "you", "be", "are", "no", "non", "not", "only", "new",
-];
 const UNITS: &[&str] = &[
     "in", "inch", "ft", "foot", "feet", "cm", "mm", "m", "oz", "lb", "kg", "g", "mg", "ml", "l",
     "w", "v", "gal", "qt", "pk", "pc", "piece", "count", "ct", "x", "sq", "yd", "amp", "watt",
     "volt", "hz", "gb", "tb", "mb", "ah", "mah", "degree",
 ];
+
+fn is_break(c: char) -> bool {
+    matches!(c, ',' | ';' | ':' | '|' | '(' | ')' | '[' | ']' | '{' | '}' | '–' | '—' | '•' | '·')
+}
+
+/// What the words after a preposition are about; `None` for a word that is none.
+fn role_after(word: &str) -> Option<Role> {
+    match word {
+        "for" | "fit" | "compatible" => Some(Role::For),
+        "with" | "w" | "without" | "in" | "by" | "from" | "featuring" | "including" | "include"
+        | "made" | "plus" => Some(Role::With),
+        _ => None,
+    }
+}
+
+#[rustfmt::skip]
+fn is_stop_word(word: &str) -> bool {
+    matches!(
+        word,
+        "a" | "an" | "the" | "of" | "and" | "or" | "on" | "to" | "at" | "is" | "as" | "per"
+        | "this" | "that" | "your" | "our" | "my" | "its" | "it" | "you" | "be" | "are" | "no"
+        | "non" | "not" | "only" | "new"
+    )
+}
 
 /// A word or a pair of words, hashed, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,63 +78,64 @@ struct Part {
     words: std::ops::Range<usize>,
 }
 
+/// A word: its place in the text, and its hash.
+struct Word {
+    start: usize,
+    end: usize,
+    hash: u32,
+}
+
 /// The folded text, its words and its parts: buffers that are reused.
 #[derive(Default)]
 pub(super) struct Words {
     folded: String,
     text: String,
-    words: Vec<(usize, usize)>,
+    words: Vec<Word>,
     parts: Vec<Part>,
 }
 
 impl Words {
     /// Appends the words and pairs of a title.
     pub(super) fn title(&mut self, text: &str, features: &mut Vec<Feature>) {
-        self.read(cut(text, MOST_TITLE_BYTES));
-        let (mut first, mut count, mut head) = (true, 0, None);
+        self.read(cut(text, MOST_TITLE_BYTES), MOST_WORDS);
+        let (mut first, mut head) = (true, None);
         for part in &self.parts {
             let words = &self.words[part.words.clone()];
-            let words = &words[..words.len().min(MOST_WORDS - count)];
-            let Some(last) = words.last() else { break };
-            count += words.len();
             for (at, word) in words.iter().enumerate() {
                 let place = place(part.role, first, words.len() - 1 - at);
                 if let (Role::For, Some(head)) = (part.role, head) {
-                    let hash = joined(&[self.word(head), " for ", self.word(*word)]);
+                    let hash = self.joined(head, " for ", word);
                     features.push(Feature { hash, place: Place::Head });
                 }
-                features.push(Feature { hash: joined(&[self.word(*word)]), place });
+                features.push(Feature { hash: word.hash, place });
                 if at > 0 {
-                    let pair = [self.word(words[at - 1]), " ", self.word(*word)];
-                    features.push(Feature { hash: joined(&pair), place });
+                    let hash = self.joined(&words[at - 1], " ", word);
+                    features.push(Feature { hash, place });
                 }
             }
             if part.role == Role::Thing {
-                (first, head) = (false, Some(*last));
+                (first, head) = (false, words.last());
             }
         }
     }
 
     /// Appends the words and pairs of a description's beginning.
     pub(super) fn description(&mut self, text: &str, features: &mut Vec<Feature>) {
-        self.read(cut(text, MOST_DESCRIPTION_BYTES));
-        let words = &self.words[..self.words.len().min(MOST_DESCRIPTION_WORDS)];
+        self.read(cut(text, MOST_DESCRIPTION_BYTES), MOST_DESCRIPTION_WORDS);
         let place = Place::Description;
-        for word in words {
-            features.push(Feature { hash: joined(&[self.word(*word)]), place });
-        }
-        for pair in words.windows(2) {
-            let pair = [self.word(pair[0]), " ", self.word(pair[1])];
-            features.push(Feature { hash: joined(&pair), place });
+        features.extend(self.words.iter().map(|word| Feature { hash: word.hash, place }));
+        for pair in self.words.windows(2) {
+            features.push(Feature { hash: self.joined(&pair[0], " ", &pair[1]), place });
         }
     }
 
-    fn word(&self, (start, end): (usize, usize)) -> &str {
-        &self.text[start..end]
+    /// The hash of two words and what is between them.
+    fn joined(&self, first: &Word, between: &str, second: &Word) -> u32 {
+        hashed(hashed(first.hash, between), &self.text[second.start..second.end])
     }
 
-    /// Splits a text into parts and words.
-    fn read(&mut self, text: &str) {
+    /// Splits a text into parts and its first words.
+    fn read(&mut self, text: &str, most_words: usize) {
         self.text.clear();
         self.words.clear();
         self.parts.clear();
@@ -159,10 +165,13 @@ impl Words {
                 let is_dash = c == '-'
                     && before == ' '
                     && chars.peek().is_some_and(|(_, after)| *after == ' ');
-                if c != ' ' && (is_dash || BREAKS.contains(&c)) {
+                if c != ' ' && (is_dash || is_break(c)) {
                     reader.close();
                     reader.role = Role::Thing;
                     reader.after_number = false;
+                }
+                if reader.words.words.len() >= most_words {
+                    break;
                 }
             }
             before = c;
@@ -196,19 +205,13 @@ impl Reader<'_> {
         let start = text.len();
         push_singular(text, piece);
         let word = &text[start..];
-        let role = if PURPOSE.contains(&word) {
-            Some(Role::For)
-        } else if COMPANY.contains(&word) {
-            Some(Role::With)
-        } else {
-            None
-        };
-        if let Some(role) = role {
+        if let Some(role) = role_after(word) {
             self.close();
             self.role = role;
-        } else if word.chars().nth(1).is_some() && !STOP.contains(&word) {
+        } else if word.chars().nth(1).is_some() && !is_stop_word(word) {
+            let hash = hashed(HASH_OFFSET, word);
             let end = text.len();
-            self.words.words.push((start, end));
+            self.words.words.push(Word { start, end, hash });
         }
     }
 
@@ -254,12 +257,13 @@ fn push_singular(into: &mut String, word: &str) {
     }
 }
 
-/// FNV-1a of the joined texts.
-fn joined(texts: &[&str]) -> u32 {
-    const OFFSET: u32 = 0x811c_9dc5;
+/// FNV-1a before the first text.
+const HASH_OFFSET: u32 = 0x811c_9dc5;
+
+/// FNV-1a after a further text.
+fn hashed(state: u32, text: &str) -> u32 {
     const PRIME: u32 = 0x0100_0193;
-    let bytes = texts.iter().flat_map(|text| text.bytes());
-    bytes.fold(OFFSET, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME))
+    text.bytes().fold(state, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME))
 }
 
 fn cut(text: &str, bytes: usize) -> &str {
