@@ -12,6 +12,7 @@
 
 mod bigrams;
 mod elision;
+mod fingerprint;
 mod fold;
 mod measure;
 mod query_terms;
@@ -30,6 +31,7 @@ use crate::{product::MAX_DESCRIPTION_CHARS, query::MAX_CHARS};
 use self::measure::{Measure, Measured};
 pub use bigrams::{Bigram, for_each_bigram};
 pub(crate) use elision::after_elision;
+pub use fingerprint::{Fingerprint, fingerprint};
 use fold::fold_up_to;
 pub use query_terms::{Alternative, QueryTerms, Term};
 pub(crate) use query_terms::{QueryForm, for_each_query_form};
@@ -37,7 +39,7 @@ use segments::for_each_segment;
 pub(crate) use segments::{is_hangul, is_katakana, joined_terms, katakana_bigrams};
 pub(crate) use stem::singular;
 pub(crate) use stop_words::{is_function_word, stop_words};
-pub use title::{content_words, for_each_title_word};
+pub use title::{TitlePart, content_words, for_each_title_part, for_each_title_word};
 
 /// Changes whenever a text yields other terms than before, so that stored terms are made again.
 pub const VERSION: i16 = 1;
@@ -57,19 +59,6 @@ pub(crate) fn fold_into(into: &mut String, text: &str) {
     fold_up_to(MAX_PRODUCT_BYTES, into, text);
 }
 
-/// A 32-bit FNV-1a hash of the words of a text, in order.
-pub fn fingerprint(text: &str) -> u32 {
-    const OFFSET: u32 = 0x811c_9dc5;
-    const PRIME: u32 = 0x0100_0193;
-    let mut hash = OFFSET;
-    for_each_word(text, |word| {
-        for byte in word.bytes().chain([0]) {
-            hash = (hash ^ u32::from(byte)).wrapping_mul(PRIME);
-        }
-    });
-    hash
-}
-
 /// Calls `f` with every word of a product's text, in order.
 pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
     for_each_word_or_break(text, |word| word.into_iter().for_each(&mut f));
@@ -78,7 +67,12 @@ pub fn for_each_word(text: &str, mut f: impl FnMut(&str)) {
 /// Calls `f` with every word of a product's text, in order, and with `None` between two words of
 /// different sentences, lines or list items.
 pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
-    for_each_lexeme(text, TextKind::Product, |lexeme| match lexeme {
+    for_each_lexeme(text, TextKind::Product, |lexeme| for_each_word_of(lexeme, &mut f));
+}
+
+/// Calls `f` with every word of a lexeme of a product's text, or with `None` for a break.
+fn for_each_word_of(lexeme: Lexeme<'_>, mut f: impl FnMut(Option<&str>)) {
+    match lexeme {
         Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
             for_each_segment(form, TextKind::Product, |form| f(Some(&singular(form))))
         }
@@ -108,7 +102,7 @@ pub fn for_each_word_or_break(text: &str, mut f: impl FnMut(Option<&str>)) {
         }
         Lexeme::Break => f(None),
         Lexeme::Pause => {}
-    });
+    }
 }
 
 /// Calls `f` with every form of a query's text, in order. A katakana word is its bigrams, which
@@ -144,6 +138,7 @@ enum TextKind {
 }
 
 /// A piece of text that is analysed as one.
+#[derive(Clone, Copy)]
 enum Lexeme<'a> {
     /// A form in any script, without joiners.
     Form(&'a str),
@@ -189,7 +184,10 @@ fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
         }
         let run = Run::at_start_of(rest);
         let form = run.form(rest, &mut cleaned);
-        let elided = after_elision(&rest[..run.bytes]);
+        let elided = match run.has_marks || !run.is_ascii {
+            true => after_elision(&rest[..run.bytes]),
+            false => None,
+        };
         rest = &rest[run.bytes..];
         let next = after_joiner(rest);
         if let (Some(word), None, true) = (elided, next, parts.is_empty()) {
@@ -213,6 +211,9 @@ fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
 fn skip_gap<'a>(text: &'a str, f: &mut impl FnMut(Lexeme<'_>)) -> &'a str {
     let rest = from_first_word(text);
     let gap = &text[..text.len() - rest.len()];
+    if gap == " " {
+        return rest;
+    }
     if !rest.is_empty() && gap.contains(BREAKS) {
         f(Lexeme::Break);
     } else if !rest.is_empty() && (gap.contains(PAUSES) || gap.contains(" - ")) {
@@ -248,13 +249,15 @@ fn from_first_word(text: &str) -> &str {
 /// digits.
 struct Run {
     bytes: usize,
+    is_ascii: bool,
+    /// Whether there are apostrophes, points or commas in it.
     has_marks: bool,
 }
 
 impl Run {
     fn at_start_of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut run = Self { bytes: 0, has_marks: false };
+        let mut run = Self { bytes: 0, is_ascii: true, has_marks: false };
         while let Some(&byte) = bytes.get(run.bytes) {
             if byte.is_ascii_alphanumeric() {
                 run.bytes += 1;
@@ -264,6 +267,7 @@ impl Run {
                     break;
                 }
                 run.bytes += c.len_utf8();
+                run.is_ascii = false;
             } else if Self::is_inside(byte, &text[..run.bytes], &text[run.bytes + 1..]) {
                 run.has_marks = true;
                 run.bytes += 1;

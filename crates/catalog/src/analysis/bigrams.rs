@@ -30,52 +30,95 @@ impl Bigram {
     }
 
     fn of(first: &str, second: &str) -> Self {
-        const OFFSET: u32 = 0x811c_9dc5;
-        const PRIME: u32 = 0x0100_0193;
-        let bytes = first.bytes().chain([0]).chain(second.bytes());
-        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME));
-        Self((hash >> 16 ^ hash) as u16)
+        FirstWord::new(first).before(second)
     }
+}
+
+/// The hash of the first word of a bigram, to be continued by a second one.
+#[derive(Clone, Copy)]
+struct FirstWord(u32);
+
+impl FirstWord {
+    fn new(word: &str) -> Self {
+        const OFFSET: u32 = 0x811c_9dc5;
+        Self(hashed(hashed(OFFSET, word.as_bytes()), &[0]))
+    }
+
+    fn before(self, second: &str) -> Bigram {
+        let hash = hashed(self.0, second.as_bytes());
+        Bigram((hash >> 16 ^ hash) as u16)
+    }
+}
+
+/// FNV-1a after further bytes.
+fn hashed(state: u32, bytes: &[u8]) -> u32 {
+    const PRIME: u32 = 0x0100_0193;
+    bytes.iter().fold(state, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(PRIME))
 }
 
 /// Calls `f` with every bigram of a title; with some more than once.
 pub fn for_each_bigram(title: &str, mut f: impl FnMut(Bigram)) {
-    let mut before: Vec<String> = Vec::new();
-    let mut stands_after = |starts: &[String], ends: Vec<String>| {
-        for first in &before {
-            starts.iter().for_each(|second| f(Bigram::of(first, second)));
-        }
-        before = ends;
-    };
-    let mut ends: Vec<Bigram> = Vec::new();
-    for_each_lexeme(title, TextKind::Product, |lexeme| match lexeme {
-        Lexeme::Form(form) if is_function_word(form) => {}
-        Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
-            ends.extend(last_han_characters(form).map(|last| Bigram::of(last, END)));
-            for_each_segment(form, TextKind::Query, |form| {
-                let word = vec![singular(form).into_owned()];
-                stands_after(&word.clone(), word);
-            });
-        }
-        Lexeme::Compound { parts, joined } => {
-            let words = || parts.iter().map(|part| singular(part).into_owned());
-            let joined = Some(singular(joined).into_owned())
-                .filter(|joined| joined.len() <= MAX_COMPOUND_BYTES);
-            for (at, part) in words().enumerate() {
-                let is_first = at == 0;
-                let is_last = at + 1 == parts.len();
-                let whole = |there: bool| joined.clone().filter(|_| there);
-                let starts: Vec<String> =
-                    whole(is_first).into_iter().chain([part.clone()]).collect();
-                stands_after(&starts, whole(is_last).into_iter().chain([part]).collect());
+    let mut bigrams = TitleBigrams::default();
+    for_each_lexeme(title, TextKind::Product, |lexeme| bigrams.push(lexeme, &mut f));
+    bigrams.finish(f);
+}
+
+/// Finds the bigrams of a title.
+#[derive(Default)]
+pub(super) struct TitleBigrams {
+    /// The forms in which the last word may come before the next one.
+    before: Vec<FirstWord>,
+    ends: Vec<Bigram>,
+}
+
+impl TitleBigrams {
+    pub(super) fn push(&mut self, lexeme: Lexeme<'_>, f: &mut impl FnMut(Bigram)) {
+        match lexeme {
+            Lexeme::Form(form) if is_function_word(form) => {}
+            Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
+                let ends = last_han_characters(form).map(|last| Bigram::of(last, END));
+                self.ends.extend(ends);
+                for_each_segment(form, TextKind::Query, |form| {
+                    let word = singular(form);
+                    self.push_word(&[&word], &[&word], f);
+                });
             }
+            Lexeme::Compound { parts, joined } => {
+                let joined = singular(joined);
+                let joined = Some(&*joined).filter(|joined| joined.len() <= MAX_COMPOUND_BYTES);
+                for (at, part) in parts.iter().enumerate() {
+                    let part = singular(part);
+                    let both = [joined.unwrap_or_default(), &part];
+                    let ways = |is_whole: bool| match joined {
+                        Some(_) if is_whole => &both[..],
+                        _ => &both[1..],
+                    };
+                    self.push_word(ways(at == 0), ways(at + 1 == parts.len()), f);
+                }
+            }
+            Lexeme::Measured(dimensions) => {
+                let (starts, ends) = (forms(dimensions, true), forms(dimensions, false));
+                let both = [starts, ends];
+                let [starts, ends] =
+                    both.each_ref().map(|ways| ways.iter().map(String::as_str).collect::<Vec<_>>());
+                self.push_word(&starts, &ends, f);
+            }
+            Lexeme::Break | Lexeme::Pause => {}
         }
-        Lexeme::Measured(dimensions) => {
-            stands_after(&forms(dimensions, true), forms(dimensions, false))
+    }
+
+    /// Adds a word that may begin with each of `starts` and end with each of `ends`.
+    fn push_word(&mut self, starts: &[&str], ends: &[&str], f: &mut impl FnMut(Bigram)) {
+        for first in &self.before {
+            starts.iter().for_each(|second| f(first.before(second)));
         }
-        Lexeme::Break | Lexeme::Pause => {}
-    });
-    ends.into_iter().for_each(f);
+        self.before.clear();
+        self.before.extend(ends.iter().map(|end| FirstWord::new(end)));
+    }
+
+    pub(super) fn finish(self, f: impl FnMut(Bigram)) {
+        self.ends.into_iter().for_each(f);
+    }
 }
 
 /// The forms of a measure at the start (or end) of a bigram.

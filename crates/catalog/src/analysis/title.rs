@@ -6,7 +6,8 @@
 //! cover.
 
 use super::{
-    Lexeme, MAX_COMPOUND_BYTES, TextKind, cut, for_each_lexeme, for_each_segment, singular,
+    Bigram, Lexeme, MAX_COMPOUND_BYTES, TextKind, bigrams::TitleBigrams, cut, for_each_lexeme,
+    for_each_segment, for_each_word_of, singular,
 };
 
 /// Words after which another phrase begins.
@@ -25,10 +26,36 @@ const QUANTITIES: &[&str] = &[
 
 /// Calls `f` with the words of a title, as they are indexed and in order, and whether each is in
 /// head position. Function words are left out.
-pub fn for_each_title_word(title: &str, f: impl FnMut(&str, bool)) {
-    let mut title_words = TitleWords { last: Vec::new(), is_introduced: false, f };
-    for_each_lexeme(title, TextKind::Product, |lexeme| title_words.push(lexeme));
-    title_words.end_phrase();
+pub fn for_each_title_word(title: &str, mut f: impl FnMut(&str, bool)) {
+    let mut title_words = TitleWords::default();
+    for_each_lexeme(title, TextKind::Product, |lexeme| title_words.push(lexeme, &mut f));
+    title_words.end_phrase(&mut f);
+}
+
+/// Something that the index keeps of a title.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TitlePart<'a> {
+    /// As of [`for_each_word_or_break`](super::for_each_word_or_break).
+    Word(&'a str),
+    /// Likewise.
+    Break,
+    /// As of [`for_each_title_word`]: a word, and whether it is in head position.
+    TitleWord(&'a str, bool),
+    /// As of [`for_each_bigram`](super::for_each_bigram).
+    Bigram(Bigram),
+}
+
+/// Calls `f` with all parts of a title, those of each kind in order. Splits the title once, where
+/// the functions for one kind would do so each.
+pub fn for_each_title_part(title: &str, mut f: impl FnMut(TitlePart<'_>)) {
+    let (mut title_words, mut bigrams) = (TitleWords::default(), TitleBigrams::default());
+    for_each_lexeme(title, TextKind::Product, |lexeme| {
+        for_each_word_of(lexeme, |word| f(word.map_or(TitlePart::Break, TitlePart::Word)));
+        bigrams.push(lexeme, &mut |bigram| f(TitlePart::Bigram(bigram)));
+        title_words.push(lexeme, &mut |word, is_head| f(TitlePart::TitleWord(word, is_head)));
+    });
+    bigrams.finish(|bigram| f(TitlePart::Bigram(bigram)));
+    title_words.end_phrase(&mut |word, is_head| f(TitlePart::TitleWord(word, is_head)));
 }
 
 /// The words of a name, as they are indexed, without function words.
@@ -42,47 +69,49 @@ pub fn content_words(name: &str) -> Vec<Box<str>> {
     words
 }
 
-struct TitleWords<F> {
+#[derive(Default)]
+struct TitleWords {
     /// The word before, and as one word if it is a compound; not reported yet.
-    last: Vec<Box<str>>,
+    last: String,
+    /// Where each of these words ends.
+    ends: Vec<usize>,
     /// Whether the phrase belongs to a preposition that introduces another thing.
     is_introduced: bool,
-    f: F,
 }
 
-impl<F: FnMut(&str, bool)> TitleWords<F> {
-    fn push(&mut self, lexeme: Lexeme<'_>) {
+impl TitleWords {
+    fn push(&mut self, lexeme: Lexeme<'_>, f: &mut impl FnMut(&str, bool)) {
         match lexeme {
             Lexeme::Form(form) | Lexeme::Elided { joined: form, .. } => {
-                for_each_segment(form, TextKind::Product, |form| self.push_form(form));
+                for_each_segment(form, TextKind::Product, |form| self.push_form(form, f));
             }
             Lexeme::Compound { parts, joined } => {
                 for part in parts {
-                    for_each_segment(part, TextKind::Product, |form| self.push_form(form));
+                    for_each_segment(part, TextKind::Product, |form| self.push_form(form, f));
                 }
                 if joined.len() <= MAX_COMPOUND_BYTES {
-                    self.last.push(singular(joined).into());
+                    self.push_last(&singular(joined));
                 }
             }
             Lexeme::Measured(dimensions) => {
-                self.end_phrase();
+                self.end_phrase(f);
                 for dimension in dimensions {
                     match dimension.unit {
-                        Some(_) => (self.f)(cut(&dimension.joined()), false),
-                        None => (self.f)(cut(&dimension.number), false),
+                        Some(_) => f(cut(&dimension.joined()), false),
+                        None => f(cut(&dimension.number), false),
                     }
                 }
             }
             Lexeme::Break | Lexeme::Pause => {
-                self.end_phrase();
+                self.end_phrase(f);
                 self.is_introduced = false;
             }
         }
     }
 
-    fn push_form(&mut self, form: &str) {
+    fn push_form(&mut self, form: &str, f: &mut impl FnMut(&str, bool)) {
         if PREPOSITIONS.contains(&form) {
-            self.end_phrase();
+            self.end_phrase(f);
             self.is_introduced |= INTRODUCING.contains(&form);
             return;
         }
@@ -93,22 +122,30 @@ impl<F: FnMut(&str, bool)> TitleWords<F> {
         let ends_phrase = QUANTITIES.contains(&&*word)
             || form.bytes().next().is_some_and(|byte| byte.is_ascii_digit());
         if ends_phrase {
-            self.end_phrase();
-            (self.f)(&word, false);
+            self.end_phrase(f);
+            f(&word, false);
         } else {
-            self.report(false);
-            self.last.push(word.into());
+            self.report(false, f);
+            self.push_last(&word);
         }
     }
 
-    fn end_phrase(&mut self) {
-        self.report(!self.is_introduced);
+    fn push_last(&mut self, word: &str) {
+        self.last.push_str(word);
+        self.ends.push(self.last.len());
     }
 
-    fn report(&mut self, is_head: bool) {
-        for word in self.last.drain(..) {
-            (self.f)(&word, is_head);
+    fn end_phrase(&mut self, f: &mut impl FnMut(&str, bool)) {
+        self.report(!self.is_introduced, f);
+    }
+
+    fn report(&mut self, is_head: bool, f: &mut impl FnMut(&str, bool)) {
+        let mut start = 0;
+        for end in self.ends.drain(..) {
+            f(&self.last[start..end], is_head);
+            start = end;
         }
+        self.last.clear();
     }
 }
 
@@ -117,7 +154,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::analysis::for_each_word;
+    use crate::analysis::{for_each_bigram, for_each_word, for_each_word_or_break};
 
     /// The words of a title; those in head position are capitalised.
     fn check(title: &str, expected: &str) {
@@ -149,6 +186,32 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_parts_of_a_title_are_those_of_each_kind(
+            title in "(\\PC|[0-9a-z ./x'\",-]|绿茶|the|for|set){0,40}",
+        ) {
+            let (mut words, mut title_words, mut bigrams) = (Vec::new(), Vec::new(), Vec::new());
+            for_each_title_part(&title, |part| match part {
+                TitlePart::Word(word) => words.push(Some(word.to_owned())),
+                TitlePart::Break => words.push(None),
+                TitlePart::TitleWord(word, is_head) => {
+                    title_words.push((word.to_owned(), is_head));
+                }
+                TitlePart::Bigram(bigram) => bigrams.push(bigram),
+            });
+            let mut words = words.into_iter();
+            for_each_word_or_break(&title, |word| {
+                assert_eq!(words.next(), Some(word.map(str::to_owned)));
+            });
+            let mut title_words = title_words.into_iter();
+            for_each_title_word(&title, |word, is_head| {
+                assert_eq!(title_words.next(), Some((word.to_owned(), is_head)));
+            });
+            let mut bigrams = bigrams.into_iter();
+            for_each_bigram(&title, |bigram| assert_eq!(bigrams.next(), Some(bigram)));
+            prop_assert_eq!((words.len(), title_words.len(), bigrams.len()), (0, 0, 0));
+        }
+
         #[test]
         fn every_title_word_is_indexed(title in "(\\PC|[0-9a-z ./x'\",-]){0,40}") {
             let mut indexed = Vec::new();

@@ -1,5 +1,7 @@
 //! Table of units of measure and their spellings.
 
+use std::sync::LazyLock;
+
 /// How a unit may follow its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Binding {
@@ -78,21 +80,30 @@ const UNITS: &[(&str, Binding, &[&str])] = &[
 pub(super) fn at_start_of(text: &str, binding: Binding) -> Option<(&'static str, usize)> {
     let first = *text.as_bytes().first()?;
     let mut longest: Option<(&'static str, usize)> = None;
-    for (name, how, spellings) in UNITS {
-        if *how == Glued && binding == Loose {
-            continue;
-        }
-        for spelling in *spellings {
-            if spelling.as_bytes()[0] == first
-                && let Some(bytes) = spelled_at_start_of(text, spelling)
-                && longest.is_none_or(|(_, so_far)| bytes > so_far)
-            {
-                longest = Some((name, bytes));
-            }
+    for (name, how, spelling) in &BY_FIRST_BYTE[usize::from(first)] {
+        if (*how == Loose || binding == Glued)
+            && let Some(bytes) = spelled_at_start_of(text, spelling)
+            && longest.is_none_or(|(_, so_far)| bytes > so_far)
+        {
+            longest = Some((name, bytes));
         }
     }
     longest
 }
+
+/// Names, bindings and single spellings of [`UNITS`].
+type Spellings = Vec<(&'static str, Binding, &'static str)>;
+
+/// The spellings that begin with each byte: titles are full of numbers, few of which have a unit.
+static BY_FIRST_BYTE: LazyLock<[Spellings; 256]> = LazyLock::new(|| {
+    let mut all = [const { Spellings::new() }; 256];
+    for (name, how, spellings) in UNITS {
+        for spelling in *spellings {
+            all[usize::from(spelling.as_bytes()[0])].push((name, *how, spelling));
+        }
+    }
+    all
+});
 
 /// The length of a spelling at the start of a text, including points and spaces within it.
 fn spelled_at_start_of(text: &str, spelling: &str) -> Option<usize> {

@@ -4,6 +4,8 @@
 //! and `does not contain leather` do not violate an exclusion of leather. Words are those of
 //! [`for_each_word_or_break`], and a negation does not reach across a sentence break.
 
+use std::sync::LazyLock;
+
 use crate::analysis::for_each_word_or_break;
 
 use super::Exclusion;
@@ -35,6 +37,13 @@ const CONTAINING: [&str; 4] = ["contain", "include", "have", "use"];
 /// The most words in an item of a negated list: `free of lead and nickel`.
 const MAX_LISTED_WORDS: usize = 2;
 
+/// [`Exclusion::negators`] in ascending order: every term of a segment is looked up.
+static NEGATORS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let mut all: Vec<_> = Exclusion::negators().collect();
+    all.sort_unstable();
+    all
+});
+
 impl Exclusion {
     /// How many words before a word can take part in its negation; after it, only the next one
     /// can.
@@ -64,7 +73,7 @@ impl Exclusion {
 
     /// Whether a word can negate others. A text without such a word negates nothing.
     pub fn is_negator(word: &str) -> bool {
-        Self::negators().any(|negator| negator == word)
+        NEGATORS.binary_search(&word).is_ok()
     }
 
     /// All words by which a text can negate others. A text that has none of them matches an

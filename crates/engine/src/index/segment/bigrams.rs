@@ -2,7 +2,7 @@
 
 use std::{io, iter};
 
-use catalog::analysis::{self, Bigram};
+use catalog::analysis::Bigram;
 
 use super::DocId;
 use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
@@ -38,9 +38,9 @@ impl Bigrams {
 pub(in crate::index) struct BigramsBuilder(Vec<(Bigram, DocId)>);
 
 impl BigramsBuilder {
-    /// Adds the title of a product.
-    pub(in crate::index) fn add_title(&mut self, doc: DocId, title: &str) {
-        analysis::for_each_bigram(title, |pair| self.0.push((pair, doc)));
+    /// Adds a bigram of a product's title.
+    pub(in crate::index) fn push(&mut self, doc: DocId, pair: Bigram) {
+        self.0.push((pair, doc));
     }
 
     /// Adds what a segment has of the products that `new_number` gives a number.

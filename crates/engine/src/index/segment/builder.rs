@@ -3,7 +3,7 @@
 use std::mem;
 
 use catalog::{
-    analysis,
+    analysis::{self, Fingerprint, TitlePart},
     change::Seq,
     inference::Inferred,
     price::Money,
@@ -119,7 +119,7 @@ impl SegmentBuilder {
         if entry.hidden {
             self.hidden.push(self.len());
         }
-        let title = self.count(doc, entry.title, Field::Title);
+        let title = self.add_title(doc, entry.title);
         let description = self.count(doc, entry.description, Field::Description);
         // Each string is a text of its own; their words count for neither length.
         for text in entry.attributes.iter().flat_map(|(_, value)| value.texts()) {
@@ -134,9 +134,6 @@ impl SegmentBuilder {
         self.ids.push(entry.id);
         self.versions.push(entry.version);
         self.prices.push(entry.price);
-        self.title_fingerprints.push(analysis::fingerprint(entry.title));
-        self.bigrams.add_title(doc, entry.title);
-        self.push_title_words(entry.title);
         self.inferred.push(entry.inferred);
         self.vectors.push(vector.map(Into::into));
         self.lengths.push(FieldLengths {
@@ -145,32 +142,50 @@ impl SegmentBuilder {
         });
     }
 
-    /// Counts the terms of a field and returns how many there are.
+    /// Adds all that is kept of a title, and returns the number of its terms.
+    fn add_title(&mut self, doc: DocId, title: &str) -> usize {
+        let mut total = 0;
+        let mut fingerprint = Fingerprint::default();
+        analysis::for_each_title_part(title, |part| match part {
+            TitlePart::Word(word) => {
+                total += 1;
+                fingerprint.push(word);
+                self.count_word(doc, word, Field::Title);
+            }
+            TitlePart::Break => self.negated.push_sentence_break(),
+            TitlePart::TitleWord(word, is_head) => {
+                let term = self.term_no(word);
+                self.title_words.push_word(term, is_head);
+            }
+            TitlePart::Bigram(pair) => self.bigrams.push(doc, pair),
+        });
+        self.negated.end_field();
+        self.title_words.end_title();
+        self.title_fingerprints.push(fingerprint.finish());
+        total
+    }
+
+    /// Counts the terms of another field and returns how many there are.
     fn count(&mut self, doc: DocId, text: &str, field: Field) -> usize {
         let mut total = 0;
         analysis::for_each_word_or_break(text, |word| {
-            let Some(text) = word else { return self.negated.push_sentence_break() };
+            let Some(word) = word else { return self.negated.push_sentence_break() };
             total += 1;
-            let term = self.term_no(text);
-            self.negated.push(text, term, self.negators.contains(&term));
-            let count = self.count_of(term, doc);
-            match field {
-                Field::Title => count.title = count.title.saturating_add(1),
-                Field::Description => count.description = count.description.saturating_add(1),
-                Field::Attribute => count.attribute = true,
-            }
+            self.count_word(doc, word, field);
         });
         self.negated.end_field();
         total
     }
 
-    fn push_title_words(&mut self, title: &str) {
-        let mut words = mem::take(&mut self.title_words);
-        analysis::for_each_title_word(title, |word, is_head| {
-            words.push_word(self.term_no(word), is_head);
-        });
-        words.end_title();
-        self.title_words = words;
+    fn count_word(&mut self, doc: DocId, word: &str, field: Field) {
+        let term = self.term_no(word);
+        self.negated.push(word, term, self.negators.contains(&term));
+        let count = self.count_of(term, doc);
+        match field {
+            Field::Title => count.title = count.title.saturating_add(1),
+            Field::Description => count.description = count.description.saturating_add(1),
+            Field::Attribute => count.attribute = true,
+        }
     }
 
     /// Adds a posting of the negation term of each word that the product only negates.
