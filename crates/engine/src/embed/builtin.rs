@@ -253,15 +253,17 @@ impl BuiltIn {
         {
             return rows_of(words);
         }
-        let mut sum = rows_of(whole);
-        if let Text::Product { title, description } = text
-            && !description.is_empty()
-        {
-            make_unit(&mut sum);
-            let mut title = rows_of(title);
-            make_unit(&mut title);
-            add(&mut sum, &title, 1.0);
+        let Text::Product { title, .. } = text else { return rows_of(whole) };
+        if whole.len() == title.len() {
+            return rows_of(whole);
         }
+        let [mut title, mut sum] = match foreign {
+            Some(table) => [title, whole].map(|text| table.sum(text)),
+            None => self.rows_of_product(title, whole),
+        };
+        make_unit(&mut sum);
+        make_unit(&mut title);
+        add(&mut sum, &title, 1.0);
         sum
     }
 
@@ -279,6 +281,18 @@ impl BuiltIn {
         BUFFERS.with_borrow_mut(|(pieces, rows)| {
             self.vocabulary.tokenize(text, self.max_pieces, pieces);
             self.instant.sum(&self.vocabulary, pieces, rows)
+        })
+    }
+
+    /// The sums of a product's title and of its whole text. The text begins with the title and a
+    /// full stop, so the pieces of the title are the first ones of the text, and their rows are
+    /// added up once for both.
+    fn rows_of_product(&self, title: &str, whole: &str) -> [Vec<f32>; 2] {
+        BUFFERS.with_borrow_mut(|(pieces, rows)| {
+            self.vocabulary.tokenize(title, self.max_pieces, pieces);
+            let in_title = pieces.numbers.len();
+            self.vocabulary.append(&whole[title.len()..], self.max_pieces, pieces);
+            self.instant.sums(&self.vocabulary, &pieces.numbers, in_title, rows)
         })
     }
 

@@ -34,6 +34,8 @@ pub(super) struct Instant {
 #[derive(Default)]
 pub(super) struct Rows {
     numbers: Vec<u32>,
+    /// The rows with their scales.
+    scaled: Vec<(usize, f32)>,
     spelled: String,
     /// Where each letter of `spelled` begins, and the end of the last one.
     letters: Vec<usize>,
@@ -88,21 +90,42 @@ impl Instant {
         self.pieces
     }
 
+    /// The sum of the rows of a text's first `prefix` pieces, which end a word, and the sum of all;
+    /// zeros where no piece is known.
+    pub(super) fn sums(
+        &self,
+        vocabulary: &WordPiece,
+        pieces: &[u32],
+        prefix: usize,
+        rows: &mut Rows,
+    ) -> [Vec<f32>; 2] {
+        rows.numbers.clear();
+        let (prefix, rest) = pieces.split_at(prefix);
+        self.push_rows(vocabulary, prefix, rows);
+        let prefix_rows = rows.numbers.len();
+        self.push_rows(vocabulary, rest, rows);
+        let table = &self.bytes[HEADER_BYTES + 4 * self.scales.len()..];
+        let scaled = rows.numbers.iter().map(|row| (*row as usize, self.scales[*row as usize]));
+        rows.scaled.clear();
+        rows.scaled.extend(scaled);
+        let (prefix, rest) = rows.scaled.split_at(prefix_rows);
+        let mut sum = vec![0.0; self.dims];
+        add_rows(table, prefix, &mut sum);
+        let prefix_sum = sum.clone();
+        add_rows(table, rest, &mut sum);
+        [prefix_sum, sum]
+    }
+
     /// The sum of a text's rows; all zero for a text without a known piece.
     pub(super) fn sum(&self, vocabulary: &WordPiece, pieces: &Pieces, rows: &mut Rows) -> Vec<f32> {
-        self.find_rows(vocabulary, &pieces.numbers, rows);
-        let table = &self.bytes[HEADER_BYTES + 4 * self.scales.len()..];
-        let mut sum = vec![0.0; self.dims];
-        let rows = || rows.numbers.iter().map(|row| (*row as usize, self.scales[*row as usize]));
-        dispatch!(Level::new(), _ => add_rows(table, rows(), &mut sum));
+        let [_, sum] = self.sums(vocabulary, &pieces.numbers, 0, rows);
         sum
     }
 
-    fn find_rows(&self, vocabulary: &WordPiece, pieces: &[u32], rows: &mut Rows) {
-        rows.numbers.clear();
+    fn push_rows(&self, vocabulary: &WordPiece, pieces: &[u32], rows: &mut Rows) {
         let mut word = 0;
         for next in 1..=pieces.len() {
-            let ends = pieces.get(next).is_none_or(|piece| !vocabulary.spelling(*piece).1);
+            let ends = pieces.get(next).is_none_or(|piece| !vocabulary.continues(*piece));
             if ends {
                 self.word_rows(vocabulary, &pieces[word..next], rows);
                 word = next;
@@ -118,10 +141,10 @@ impl Instant {
         if word.len() < 2 || self.ngram_rows == 0 {
             return;
         }
-        let Rows { numbers, spelled, letters } = rows;
+        let Rows { numbers, spelled, letters, .. } = rows;
         spelled.clear();
         spelled.push('<');
-        word.iter().for_each(|piece| spelled.push_str(vocabulary.spelling(*piece).0));
+        word.iter().for_each(|piece| spelled.push_str(vocabulary.spelling(*piece)));
         spelled.push('>');
         letters.clear();
         letters.extend(spelled.char_indices().map(|(at, _)| at));
@@ -142,15 +165,36 @@ impl Instant {
     }
 }
 
-/// Adds rows of a table, each times its scale, to `sum`. Plain code, which the compiler vectorises for
-/// each instruction set that [`dispatch`] compiles it for; the order of additions is the same in all
-/// of them, and so is the sum.
+/// Adds rows of a table, each times its scale, to `sum`.
+pub(super) fn add_rows(table: &[u8], rows: &[(usize, f32)], sum: &mut [f32]) {
+    dispatch!(Level::new(), _ => add_rows_inline(table, rows, sum));
+}
+
+/// Plain code, which the compiler vectorises for each instruction set that [`dispatch`] compiles it
+/// for; the order of additions is the same in all of them, and so is the sum. It adds up a few
+/// columns of all rows before the next ones, because their sums fit into registers.
 #[inline(always)]
-pub(super) fn add_rows(table: &[u8], rows: impl Iterator<Item = (usize, f32)>, sum: &mut [f32]) {
+fn add_rows_inline(table: &[u8], rows: &[(usize, f32)], sum: &mut [f32]) {
+    const COLUMNS: usize = 64;
     let dims = sum.len();
+    let (blocks, rest) = sum.as_chunks_mut::<COLUMNS>();
+    let first_of_rest = dims - rest.len();
+    for (block, sum) in blocks.iter_mut().enumerate() {
+        let mut sums = *sum;
+        for (row, scale) in rows {
+            let Some(numbers) = table[row * dims + block * COLUMNS..].first_chunk::<COLUMNS>()
+            else {
+                continue;
+            };
+            for column in 0..COLUMNS {
+                sums[column] += scale * f32::from(numbers[column].cast_signed());
+            }
+        }
+        *sum = sums;
+    }
     for (row, scale) in rows {
-        let numbers = &table[row * dims..(row + 1) * dims];
-        for (sum, number) in sum.iter_mut().zip(numbers) {
+        let numbers = &table[row * dims + first_of_rest..(row + 1) * dims];
+        for (sum, number) in rest.iter_mut().zip(numbers) {
             *sum += scale * f32::from(number.cast_signed());
         }
     }
@@ -170,6 +214,8 @@ pub(super) fn read_u32(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
 
     const VOCABULARY: &str = "[UNK]\n[CLS]\n[SEP]\nsofa\nbed\n##s\n";
@@ -213,6 +259,39 @@ mod tests {
         assert_eq!(rows.len(), 2 + 1 + 4 + 3 + 2);
         assert_eq!(rows[..2], [4, 5]);
         assert!(rows[2..].iter().all(|row| (PIECES..PIECES + NGRAM_ROWS).contains(row)));
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_added_in_their_order(
+            dims in 1_usize..200,
+            rows in vec((0_usize..5, -2.0_f32..2.0), 0..9),
+            seed in any::<usize>(),
+        ) {
+            let byte = |at: usize| (at.wrapping_mul(seed | 1) >> 7) as u8;
+            let table: Vec<u8> = (0..5 * dims).map(byte).collect();
+            let mut sum = vec![0.5; dims];
+            let mut expected = sum.clone();
+            add_rows(&table, &rows, &mut sum);
+            for (row, scale) in rows {
+                for (at, sum) in expected.iter_mut().enumerate() {
+                    *sum += scale * f32::from(table[row * dims + at].cast_signed());
+                }
+            }
+            prop_assert_eq!(sum, expected);
+        }
+    }
+
+    #[test]
+    fn the_sum_of_the_first_words_is_that_of_their_text() {
+        let table = Instant::new(file(4).into()).unwrap();
+        let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
+        let (mut pieces, mut rows) = (Pieces::default(), Rows::default());
+        vocabulary.tokenize("beds", 99, &mut pieces);
+        let prefix = pieces.numbers.len();
+        vocabulary.append(". sofa zzz", 99, &mut pieces);
+        let sums = table.sums(&vocabulary, &pieces.numbers, prefix, &mut rows);
+        assert_eq!(sums, ["beds", "beds. sofa zzz"].map(|text| sum(text).1));
     }
 
     #[test]

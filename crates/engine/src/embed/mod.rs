@@ -138,9 +138,12 @@ impl<'a> Text<'a> {
             Self::Product { title, description } => {
                 // No model reads more, and copying a long description would cost more than
                 // embedding its beginning.
-                let end = description.char_indices().nth(MAX_CHARS);
-                let description = &description[..end.map_or(description.len(), |(at, _)| at)];
-                format!("{title}. {description}").into()
+                let end = match description.len() > MAX_CHARS {
+                    true => description.char_indices().nth(MAX_CHARS).map(|(at, _)| at),
+                    false => None,
+                };
+                let description = &description[..end.unwrap_or(description.len())];
+                [title, ". ", description].concat().into()
             }
         }
     }

@@ -7,7 +7,6 @@
 
 use std::{borrow::Cow, iter, ops::RangeInclusive};
 
-use fearless_simd::{Level, dispatch};
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
@@ -25,6 +24,8 @@ const BYTES_BESIDE_ROW: usize = 2 + 1;
 const MAX_ROWS: usize = 2048;
 /// The first words of a text vote on its language, until they have this many rows.
 const VOTERS: usize = 512;
+/// ASCII words up to this length are read without allocating.
+const MAX_SHORT_WORD: usize = 62;
 
 /// The table.
 pub(super) struct Multilingual {
@@ -52,6 +53,16 @@ pub(super) enum BadTable {
     Size { expected: usize, found: usize },
     #[error("has a scale that is no number")]
     Scale,
+}
+
+/// What the first words of a text say about its language.
+#[derive(Default)]
+struct Poll {
+    /// Of the rows; positive for another language.
+    votes: i32,
+    rows: usize,
+    letters: usize,
+    latin_letters: usize,
 }
 
 /// The beginning of a text as rows.
@@ -111,12 +122,46 @@ impl Multilingual {
     /// How much a text looks like another language than English: not at all below 0, and infinitely
     /// if most of its letters are not Latin. A text without letters is English.
     pub(super) fn foreignness(&self, text: &str) -> f32 {
-        let read = self.read(text, VOTERS);
-        match 2 * read.latin_letters >= read.letters {
-            true if read.rows.is_empty() => f32::NEG_INFINITY,
-            true => self.vote(&read.rows),
+        let mut poll = Poll::default();
+        for_each_word(text, |word| {
+            self.poll_word(word, &mut poll);
+            poll.rows < VOTERS
+        });
+        match 2 * poll.latin_letters >= poll.letters {
+            true if poll.rows == 0 => f32::NEG_INFINITY,
+            true => self.vote_constant + self.vote_scale * poll.votes as f32,
             false => f32::INFINITY,
         }
+    }
+
+    /// Counts a word like [`Self::read_word`] and adds up the votes of its rows.
+    fn poll_word(&self, word: &str, poll: &mut Poll) {
+        let votes = &self.bytes[HEADER_BYTES + 2 * self.rows..][..self.rows];
+        let vote = |row: u32| i32::from(votes[row as usize].cast_signed());
+        let mut marked = [0; MAX_SHORT_WORD + 2];
+        if let Some(marked) = marked.get_mut(..word.len() + 2)
+            && word.is_ascii()
+        {
+            let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
+            poll.letters += letters;
+            poll.latin_letters += letters;
+            marked[0] = b'<';
+            marked[1..=word.len()].copy_from_slice(word.as_bytes());
+            marked[word.len() + 1] = b'>';
+            let mut add = |hashed: u64| {
+                poll.rows += 1;
+                poll.votes += vote(self.row_of(hashed));
+            };
+            add(fnv::hash(fnv::OFFSET, marked));
+            for_each_ngram_hash(marked, &self.ngram_sizes, add);
+            return;
+        }
+        let mut read = Reading::default();
+        self.read_word(word, &mut read);
+        poll.letters += read.letters;
+        poll.latin_letters += read.latin_letters;
+        poll.rows += read.rows.len();
+        poll.votes += read.rows.iter().map(|row| vote(*row)).sum::<i32>();
     }
 
     /// The sum of a text's rows; all zero for a text without letters.
@@ -124,9 +169,10 @@ impl Multilingual {
         let mut read = self.read(text, MAX_ROWS);
         read.rows.truncate(MAX_ROWS);
         let table = &self.bytes[HEADER_BYTES + BYTES_BESIDE_ROW * self.rows..];
-        let rows = || read.rows.iter().map(|row| (*row as usize, self.scale(*row as usize)));
+        let scaled = |row: &u32| (*row as usize, self.scale(*row as usize));
+        let rows: Vec<_> = read.rows.iter().map(scaled).collect();
         let mut sum = vec![0.0; self.dims];
-        dispatch!(Level::new(), _ => add_rows(table, rows(), &mut sum));
+        add_rows(table, &rows, &mut sum);
         sum
     }
 
@@ -143,13 +189,6 @@ impl Multilingual {
             let bit = (hashed as u32).wrapping_add(probe.wrapping_mul(step)) % self.filter_bits;
             filter[bit as usize / 8] >> (bit % 8) & 1 == 1
         })
-    }
-
-    /// Positive if the rows say that their text is not English.
-    fn vote(&self, rows: &[u32]) -> f32 {
-        let votes = &self.bytes[HEADER_BYTES + 2 * self.rows..];
-        let sum: i32 = rows.iter().map(|row| i32::from(votes[*row as usize].cast_signed())).sum();
-        self.vote_constant + self.vote_scale * sum as f32
     }
 
     /// The upper half of a 32-bit float.
@@ -194,27 +233,73 @@ impl Multilingual {
     }
 
     fn row(&self, ngram: &[u8]) -> u32 {
-        let hashed = fnv::hash(fnv::OFFSET, ngram);
-        ((hashed >> 32) as u32 ^ hashed as u32) % self.rows as u32
+        self.row_of(fnv::hash(fnv::OFFSET, ngram))
+    }
+
+    fn row_of(&self, hashed: u64) -> u32 {
+        let (hashed, rows) = ((hashed >> 32) as u32 ^ hashed as u32, self.rows as u32);
+        // Spares a division for each row of a table with a usual size.
+        if rows.is_power_of_two() { hashed & (rows - 1) } else { hashed % rows }
+    }
+}
+
+/// Hashes all n-grams of an ASCII text, each continued from the shorter one that begins it.
+#[inline]
+fn for_each_ngram_hash(text: &[u8], sizes: &RangeInclusive<usize>, mut found: impl FnMut(u64)) {
+    let (shortest, longest) = (*sizes.start(), *sizes.end());
+    for start in 0..(text.len() + 1).saturating_sub(shortest) {
+        let ngrams = &text[start..text.len().min(start + longest)];
+        let mut hashed = fnv::hash(fnv::OFFSET, &ngrams[..shortest]);
+        found(hashed);
+        for byte in &ngrams[shortest..] {
+            hashed = fnv::hash(hashed, &[*byte]);
+            found(hashed);
+        }
     }
 }
 
 /// Splits a text into normalised words, which have a letter, and end at every other character and
 /// where scripts with and without spaces meet. Stops where `read` returns `false`.
-pub(super) fn for_each_word(text: &str, read: impl FnMut(&str) -> bool) {
-    match text.is_ascii() {
-        true => split(text.chars().map(|letter| letter.to_ascii_lowercase()), read),
-        false => split(text.nfkc().flat_map(char::to_lowercase), read),
+pub(super) fn for_each_word(text: &str, mut read: impl FnMut(&str) -> bool) {
+    let mut word = String::new();
+    // No character is composed with a space, so that parts can be normalised on their own.
+    for part in text.split(' ') {
+        let goes_on = match part.is_ascii() {
+            true => split_ascii(part, &mut word, &mut read),
+            false => split(part.nfkc().flat_map(char::to_lowercase), &mut word, &mut read),
+        };
+        if !goes_on {
+            return;
+        }
     }
 }
 
-fn split(normalised: impl Iterator<Item = char>, mut read: impl FnMut(&str) -> bool) {
-    let mut word = String::new();
+/// Like [`split`], for ASCII, which is normalised but for its case.
+fn split_ascii(part: &str, word: &mut String, read: &mut impl FnMut(&str) -> bool) -> bool {
+    part.split(|letter: char| !letter.is_ascii_alphanumeric()).all(|written| {
+        if !written.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+            return true;
+        }
+        word.clear();
+        word.push_str(written);
+        word.make_ascii_lowercase();
+        let goes_on = read(word);
+        word.clear();
+        goes_on
+    })
+}
+
+/// Whether `read` never returned `false`.
+fn split(
+    normalised: impl Iterator<Item = char>,
+    word: &mut String,
+    read: &mut impl FnMut(&str) -> bool,
+) -> bool {
     for letter in normalised.chain(iter::once(' ')) {
         let is_inside = is_part_of_word(letter);
-        if !word.is_empty() && (!is_inside || is_dense(letter) != starts_dense(&word)) {
-            if word.chars().any(is_letter) && !read(&word) {
-                return;
+        if !word.is_empty() && (!is_inside || is_dense(letter) != starts_dense(word)) {
+            if word.chars().any(is_letter) && !read(word) {
+                return false;
             }
             word.clear();
         }
@@ -222,6 +307,7 @@ fn split(normalised: impl Iterator<Item = char>, mut read: impl FnMut(&str) -> b
             word.push(letter);
         }
     }
+    true
 }
 
 fn starts_dense(word: &str) -> bool {
@@ -280,116 +366,4 @@ fn is_dense(letter: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde::Deserialize;
-
-    use super::*;
-
-    const EMBEDDED: &[u8] = include_bytes!("../../../../models/multilingual.bin");
-
-    /// A text with what the training code says about it.
-    #[derive(Deserialize)]
-    struct Golden {
-        text: String,
-        rows: Vec<u32>,
-        vote: f32,
-        foreign: bool,
-        /// Of each word in order, those of dense scripts excepted.
-        known: Vec<bool>,
-        /// The first numbers of the vector.
-        vector: Vec<f32>,
-    }
-
-    #[test]
-    fn the_table_agrees_with_the_training_code() {
-        let table = Multilingual::new(EMBEDDED.into()).unwrap();
-        let golden = include_bytes!("../../../../models/multilingual-golden.json");
-        let golden: Vec<Golden> = serde_json::from_slice(golden).unwrap();
-        assert!(golden.iter().any(|case| case.foreign) && golden.iter().any(|case| !case.foreign));
-        for Golden { text, rows, vote, foreign, known, vector } in golden {
-            let read = table.read(&text, MAX_ROWS);
-            assert_eq!(read.rows, rows, "rows of {text:?}");
-            let found = table.vote(&table.read(&text, VOTERS).rows);
-            assert!((found - vote).abs() < 1e-3, "{found} instead of {vote} for {text:?}");
-            assert_eq!(table.foreignness(&text) > 0.0, foreign, "{text:?}");
-            let sum = table.sum(&text);
-            let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
-            for (found, expected) in sum.iter().zip(&vector) {
-                assert!((found / length - expected).abs() < 1e-5, "{found} for {text:?}");
-            }
-            let text: String = text.nfkc().flat_map(char::to_lowercase).collect();
-            let is_gap = |letter| !is_part_of_word(letter) || is_dense(letter);
-            let words = text.split(is_gap).filter(|word| word.chars().any(is_letter));
-            let found: Vec<bool> = words.map(|word| table.knows(word)).collect();
-            assert_eq!(found, known, "words of {text:?}");
-        }
-    }
-
-    #[test]
-    fn words_of_other_languages_are_known_and_nonsense_is_not() {
-        let table = Multilingual::new(EMBEDDED.into()).unwrap();
-        for word in ["regenschirm", "rote", "vêtement", "vetement", "łóżko", "ботинки", "椅子"]
-        {
-            assert!(table.knows(word), "{word}");
-        }
-        for word in ["asdfgh", "xyzzy", "blorptangle", "hjkl", "qwertz", "ыфвапр"] {
-            assert!(!table.knows(word), "{word}");
-        }
-    }
-
-    /// A table of ten rows with scales of 1, no votes and an empty filter.
-    fn file(dims: u32) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        let sizes = [dims, 10, 3, 5, 1, 3, 16, 2];
-        sizes.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        [-1.0_f32, 0.5].iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        (0..10).for_each(|_| bytes.extend([0x80, 0x3f]));
-        bytes.extend(vec![0; 10]);
-        (0..10 * dims).for_each(|at| bytes.push((at * 7 % 255) as u8));
-        bytes.extend([0; 2]);
-        bytes
-    }
-
-    #[test]
-    fn only_letters_and_other_scripts_count() {
-        let table = Multilingual::new(file(4).into()).unwrap();
-        assert_eq!(table.sum("12 - 34?"), [0.0; 4]);
-        assert_ne!(table.sum("12 a"), [0.0; 4]);
-        let is_foreign = |text| table.foreignness(text) > 0.0;
-        assert!(!is_foreign("") && !is_foreign("12") && !is_foreign("stół"));
-        assert!(is_foreign("стол 12") && is_foreign("table 折りたたみ椅子"));
-        assert!(!table.knows("stół"));
-        assert_eq!(table.read("Öl", 99).rows.len(), table.read("ol", 99).rows.len() + 1);
-    }
-
-    #[test]
-    fn long_texts_are_read_in_part() {
-        let table = Multilingual::new(file(4).into()).unwrap();
-        let long = "regenschirm ".repeat(5000);
-        assert!((MAX_ROWS..MAX_ROWS + 50).contains(&table.read(&long, MAX_ROWS).rows.len()));
-        let endless = "a".repeat(100_000);
-        assert_eq!(table.sum(&endless).len(), 4);
-    }
-
-    #[test]
-    fn broken_files_are_rejected() {
-        let refused = |bytes: Vec<u8>| Multilingual::new(bytes.into()).err();
-        assert_eq!(refused(file(4)), None);
-        assert_eq!(refused(b"SKMULT0".to_vec()), Some(BadTable::Magic));
-        assert_eq!(refused(file(0)), Some(BadTable::Header));
-        let header = |at: usize, number: u32| {
-            let mut bytes = file(4);
-            bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
-            refused(bytes)
-        };
-        // Rows, n-grams, bits of the filter, constant of the votes.
-        for (at, wrong) in [(12, 0), (16, 6), (32, 0), (32, 9), (40, f32::NAN.to_bits())] {
-            assert_eq!(header(at, wrong), Some(BadTable::Header), "{wrong} at {at}");
-        }
-        let found = file(4).len();
-        assert_eq!(header(12, 11), Some(BadTable::Size { expected: found + 7, found }));
-        let mut wrong = file(4);
-        wrong[HEADER_BYTES..HEADER_BYTES + 2].copy_from_slice(&[0xc0, 0x7f]);
-        assert_eq!(refused(wrong), Some(BadTable::Scale));
-    }
-}
+mod tests;

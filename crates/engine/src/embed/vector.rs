@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fearless_simd::{Simd, i8x64, i32x16, prelude::*, u8x64};
+use fearless_simd::{Level, Simd, dispatch, i8x64, i32x16, prelude::*, u8x64};
 
 /// A unit vector, or the zero vector of a text without known words, which is similar to nothing.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +50,17 @@ impl Vector {
         let largest = self.0.iter().fold(0_f32, |largest, x| largest.max(x.abs()));
         let scale = largest / f32::from(i8::MAX);
         let shrink = if scale > 0.0 { scale.recip() } else { 0.0 };
-        let numbers = self.0.iter().map(|x| (x * shrink).round() as i8).collect();
+        let mut numbers = vec![0; self.0.len()].into_boxed_slice();
+        dispatch!(Level::new(), _ => quantise(&self.0, shrink, &mut numbers));
         StoredVector { scale, numbers }
+    }
+}
+
+/// Rounds numbers times `shrink`. Inlined where the instruction set has an instruction for it.
+#[inline(always)]
+fn quantise(numbers: &[f32], shrink: f32, quantised: &mut [i8]) {
+    for (x, quantised) in numbers.iter().zip(quantised) {
+        *quantised = (x * shrink).round() as i8;
     }
 }
 

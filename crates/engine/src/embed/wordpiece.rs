@@ -39,10 +39,11 @@ pub(super) struct WordPiece {
 pub(super) struct Pieces {
     /// The pieces found.
     pub(super) numbers: Vec<u32>,
-    word: Vec<u8>,
+    /// The word, unless it has too many characters.
+    word: String,
+    chars: usize,
     /// Where each character of the word ends, and the hash of the piece that would end there.
     ends: Vec<(usize, u64)>,
-    chars: usize,
 }
 
 /// Why the vocabulary cannot be used.
@@ -101,30 +102,47 @@ impl WordPiece {
         (self.first, self.last)
     }
 
-    /// The spelling of a piece, and whether it continues a word.
-    pub(super) fn spelling(&self, number: u32) -> (&str, bool) {
+    /// The spelling of a piece, without the mark of one that continues a word.
+    pub(super) fn spelling(&self, number: u32) -> &str {
         let piece = self.piece(number);
-        piece.strip_prefix(CONTINUES).map_or((piece, false), |rest| (rest, true))
+        piece.strip_prefix(CONTINUES).unwrap_or(piece)
+    }
+
+    /// Whether a piece continues a word.
+    pub(super) fn continues(&self, number: u32) -> bool {
+        self.text.as_bytes()[self.starts[number as usize] as usize..]
+            .starts_with(CONTINUES.as_bytes())
     }
 
     /// Writes the first `limit` pieces of a text into `pieces.numbers`.
     pub(super) fn tokenize(&self, text: &str, limit: usize, pieces: &mut Pieces) {
         pieces.numbers.clear();
+        self.append(text, limit, pieces);
+    }
+
+    /// Appends the pieces of a text, until there are `limit`. It begins with a new word.
+    pub(super) fn append(&self, text: &str, limit: usize, pieces: &mut Pieces) {
         pieces.clear_word();
-        for letter in text.chars() {
-            if pieces.numbers.len() >= limit {
-                break;
+        let mut rest = text;
+        while pieces.numbers.len() < limit
+            && let Some(letter) = rest.chars().next()
+        {
+            let plain = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            if plain > 0 {
+                pieces.push_plain(&rest[..plain]);
+                rest = &rest[plain..];
+            } else {
+                self.push_char(letter, pieces);
+                rest = &rest[letter.len_utf8()..];
             }
-            self.push_char(letter, pieces);
         }
         self.end_word(pieces);
         pieces.numbers.truncate(limit);
     }
 
+    /// Appends a character that is no ASCII letter or digit.
     fn push_char(&self, letter: char, pieces: &mut Pieces) {
-        if letter.is_ascii_alphanumeric() {
-            pieces.push(letter.to_ascii_lowercase());
-        } else if matches!(letter, ' ' | '\t' | '\n' | '\r') {
+        if matches!(letter, ' ' | '\t' | '\n' | '\r') {
             self.end_word(pieces);
         } else if letter.is_ascii_punctuation() {
             self.push_separate(letter, pieces);
@@ -166,28 +184,38 @@ impl WordPiece {
         self.end_word(pieces);
     }
 
-    /// Splits the word into pieces, greedily the longest first, or makes all of it unknown.
+    /// Ends the word, if there is one: most words are a piece.
     fn end_word(&self, pieces: &mut Pieces) {
         if pieces.chars == 0 {
             return;
         }
-        let Pieces { numbers, word, ends, chars } = pieces;
+        let word = pieces.word.as_bytes();
+        if pieces.chars > MAX_WORD_CHARS {
+            pieces.numbers.push(self.unknown);
+        } else if let Some(number) = self.find(word, 0, fnv::hash(fnv::OFFSET, word)) {
+            pieces.numbers.push(number);
+        } else {
+            self.split_word(pieces);
+        }
+        pieces.clear_word();
+    }
+
+    /// Splits the word into pieces, greedily the longest first, or makes all of it unknown.
+    fn split_word(&self, pieces: &mut Pieces) {
+        let Pieces { numbers, word, ends, .. } = pieces;
+        ends.clear();
+        ends.extend(word.char_indices().map(|(at, letter)| (at + letter.len_utf8(), 0)));
+        let word = word.as_bytes();
         let before = numbers.len();
         let mut start = 0;
         let mut letter = 0;
-        if *chars > MAX_WORD_CHARS {
-            numbers.push(self.unknown);
-            start = word.len();
-        }
         while start < word.len() {
-            let from =
-                if start == 0 { fnv::OFFSET } else { fnv::hash(fnv::OFFSET, CONTINUES.as_bytes()) };
-            let marks = if start == 0 { 0 } else { CONTINUES.len() };
-            let mut state = from;
+            let marks = if start == 0 { "" } else { CONTINUES };
+            let mut state = fnv::hash(fnv::OFFSET, marks.as_bytes());
             let mut at = start;
             let mut reach = letter;
             for (end, hashed) in &mut ends[letter..] {
-                if *end - start + marks > self.longest_piece {
+                if *end - start + marks.len() > self.longest_piece {
                     break;
                 }
                 state = fnv::hash(state, &word[at..*end]);
@@ -197,7 +225,7 @@ impl WordPiece {
             }
             let found = (letter..reach).rev().find_map(|last| {
                 let (end, hashed) = ends[last];
-                Some((last + 1, end, self.find(&word[start..end], marks, hashed)?))
+                Some((last + 1, end, self.find(&word[start..end], marks.len(), hashed)?))
             });
             let Some((next, end, number)) = found else {
                 numbers.truncate(before);
@@ -207,7 +235,6 @@ impl WordPiece {
             numbers.push(number);
             (letter, start) = (next, end);
         }
-        pieces.clear_word();
     }
 
     /// The number of the piece with this spelling, after `marks` bytes of [`CONTINUES`].
@@ -260,14 +287,22 @@ impl Pieces {
         self.chars += 1;
         // For a word that is too long only its length matters.
         if self.chars <= MAX_WORD_CHARS {
-            self.word.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes());
-            self.ends.push((self.word.len(), 0));
+            self.word.push(letter);
+        }
+    }
+
+    /// Appends ASCII letters and digits.
+    fn push_plain(&mut self, letters: &str) {
+        self.chars += letters.len();
+        if self.chars <= MAX_WORD_CHARS {
+            let start = self.word.len();
+            self.word.push_str(letters);
+            self.word[start..].make_ascii_lowercase();
         }
     }
 
     fn clear_word(&mut self) {
         self.word.clear();
-        self.ends.clear();
         self.chars = 0;
     }
 }
@@ -346,6 +381,60 @@ mod tests {
             prop_assert!(cut.iter().all(|number| (*number as usize) < vocabulary.len()));
             vocabulary.tokenize(&text, usize::MAX, &mut pieces);
             prop_assert!(pieces.numbers.starts_with(&cut));
+        }
+
+        /// Greedily, by comparing with every piece.
+        #[test]
+        fn words_are_split_into_their_longest_pieces(
+            text in "(so|fa|sofa|s|bed|n|a|i|ve|u|x| |-|SO){0,120}",
+        ) {
+            let mut words: Vec<String> = vec![String::new()];
+            for letter in text.chars() {
+                match letter {
+                    ' ' | '-' => words.extend([letter.to_string(), String::new()]),
+                    _ if letter.is_ascii_alphanumeric() => {
+                        words.last_mut().unwrap().push(letter.to_ascii_lowercase());
+                    }
+                    _ => {}
+                }
+            }
+            let text: String = words.concat();
+            let mut expected: Vec<&str> = Vec::new();
+            for word in words.iter().filter(|word| !word.trim().is_empty()) {
+                let (before, mut rest) = (expected.len(), word.as_str());
+                if word.len() > MAX_WORD_CHARS {
+                    expected.push("[UNK]");
+                    continue;
+                }
+                while !rest.is_empty() {
+                    let mark = if rest.len() < word.len() { CONTINUES } else { "" };
+                    let fits = |piece: &&str| {
+                        piece.strip_prefix(mark).is_some_and(|piece| rest.starts_with(piece))
+                    };
+                    let longest = VOCABULARY.lines().filter(fits).max_by_key(|piece| piece.len());
+                    let Some(piece) = longest else {
+                        expected.truncate(before);
+                        expected.push("[UNK]");
+                        break;
+                    };
+                    expected.push(piece);
+                    rest = &rest[piece.len() - mark.len()..];
+                }
+            }
+            prop_assert_eq!(read(&text, usize::MAX), expected.join(" "));
+        }
+
+        #[test]
+        fn a_text_that_ends_a_word_can_be_appended(
+            title in "[a-z ]*|\\PC*", rest in "\\PC*", limit in 0_usize..9
+        ) {
+            let vocabulary = WordPiece::new(VOCABULARY.into()).unwrap();
+            let (mut pieces, mut whole) = (Pieces::default(), Pieces::default());
+            vocabulary.tokenize(&title, limit, &mut pieces);
+            let rest = format!(". {rest}");
+            vocabulary.append(&rest, limit, &mut pieces);
+            vocabulary.tokenize(&format!("{title}{rest}"), limit, &mut whole);
+            prop_assert_eq!(pieces.numbers, whole.numbers);
         }
     }
 }
