@@ -84,20 +84,46 @@ impl Vectors {
         made
     }
 
+    /// The vectors of products of other segments, in order of document number. Their sketches are
+    /// copied, because to make one is to rotate the vector.
+    pub(in crate::index) fn gathered<'a>(
+        products: impl ExactSizeIterator<Item = (&'a Self, usize)>,
+    ) -> Self {
+        let mut made = Self::new(products.len());
+        for (doc, (from, at)) in products.enumerate() {
+            let chunk = from.chunks.get(at / CHUNK).and_then(Option::as_deref);
+            if let Some(chunk) = chunk.filter(|chunk| chunk.has(at % CHUNK))
+                && let Some(to) = made.chunk_mut(doc, from.dims)
+            {
+                to.copy(doc % CHUNK, chunk, at % CHUNK, from.dims);
+            }
+        }
+        made
+    }
+
     /// Sets the vector of a product. A zero vector, or one of other dimensions, is ignored.
     pub(in crate::index) fn put(&mut self, doc: usize, numbers: &[i8]) {
         let reciprocal_length = reciprocal_length(numbers);
-        if reciprocal_length == 0.0 || (self.dims != 0 && self.dims != numbers.len()) {
-            return;
+        if reciprocal_length != 0.0
+            && let Some(chunk) = self.chunk_mut(doc, numbers.len())
+        {
+            chunk.put(doc % CHUNK, numbers, reciprocal_length);
         }
+    }
+
+    /// The chunk of a product that gets a vector; `None` if others have other dimensions.
+    fn chunk_mut(&mut self, doc: usize, dims: usize) -> Option<&mut Chunk> {
         if self.dims == 0 {
-            self.dims = numbers.len();
+            self.dims = dims;
             self.chunks = vec![None; self.len.div_ceil(CHUNK)];
+        }
+        if self.dims != dims {
+            return None;
         }
         let size = CHUNK.min(self.len - doc / CHUNK * CHUNK);
         let chunk =
-            self.chunks[doc / CHUNK].get_or_insert_with(|| Arc::new(Chunk::new(size, self.dims)));
-        Arc::make_mut(chunk).put(doc % CHUNK, numbers, reciprocal_length);
+            self.chunks[doc / CHUNK].get_or_insert_with(|| Arc::new(Chunk::new(size, dims)));
+        Some(Arc::make_mut(chunk))
     }
 
     /// The vector of a product.
@@ -230,6 +256,24 @@ impl Chunk {
             let of_block = &mut self.signs[block * sketch.signs.len()..];
             for (words, word) in of_block.iter_mut().zip(&sketch.signs) {
                 words[place] = *word;
+            }
+        }
+    }
+
+    /// Copies the vector of a product of another chunk, and its sketch.
+    fn copy(&mut self, to: usize, other: &Self, from: usize, dims: usize) {
+        let (numbers, reciprocal_length) = other.vector(from, dims);
+        self.numbers[to * dims..(to + 1) * dims].copy_from_slice(numbers);
+        self.reciprocal_lengths[to] = reciprocal_length;
+        let (block, place) = (to / BLOCK, to % BLOCK);
+        let (other_block, other_place) = (from / BLOCK, from % BLOCK);
+        self.known[block] |= 1 << place;
+        self.norm_ratios[block][place] = other.norm_ratios[other_block][other_place];
+        if !self.signs.is_empty() {
+            let words = dims.div_ceil(BLOCK);
+            let signs = &other.signs[other_block * words..(other_block + 1) * words];
+            for (to, from) in self.signs[block * words..].iter_mut().zip(signs) {
+                to[place] = from[other_place];
             }
         }
     }
@@ -370,6 +414,26 @@ mod tests {
             vectors.cosines(&prepared, cosines.iter_mut().enumerate());
             let known = |cosine: f32| (!cosine.is_nan()).then_some(cosine);
             prop_assert_eq!(cosines.into_iter().map(known).collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn gathered_vectors_are_those_made_anew(
+            (products, others) in prop::sample::select(vec![3_usize, 64, 100]).prop_flat_map(|dims| (
+                prop::collection::vec(prop::option::of(vector(dims)), 1..300),
+                prop::collection::vec(prop::option::of(vector(dims)), 1..300),
+            )),
+            order in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 0..300),
+        ) {
+            let sources = [&products, &others];
+            let made = sources.map(|of| Vectors::of(of.iter().map(Option::as_deref)));
+            let place = |(second, at): &(bool, prop::sample::Index)| {
+                (usize::from(*second), at.index(sources[usize::from(*second)].len()))
+            };
+            let order: Vec<_> = order.iter().map(place).collect();
+            let gathered = Vectors::gathered(order.iter().map(|(of, at)| (&made[*of], *at)));
+            let anew = order.iter().map(|(of, at)| sources[*of][*at].as_deref());
+            let anew = Vectors::of(anew);
+            prop_assert_eq!(format!("{gathered:?}"), format!("{anew:?}"));
         }
 
         #[test]

@@ -19,7 +19,7 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let merged = merge_postings(sources, &new_numbers);
     let MergedPostings { terms, ends, docs, freqs, new_terms } = merged;
     let products = || order.iter().map(|&(source, doc)| (&sources[source], doc));
-    let vectors = Vectors::of(products().map(|(live, doc)| live.vectors().get(doc)));
+    let vectors = Vectors::gathered(products().map(|(live, doc)| (live.vectors(), doc)));
     let mut bigrams = BigramsBuilder::default();
     for (live, numbers) in sources.iter().zip(&new_numbers) {
         let new_number = |doc: DocId| new_number(numbers, usize::from(doc));
