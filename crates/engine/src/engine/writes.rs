@@ -1,10 +1,14 @@
 //! Writes of products. Each returns once its change is durable and visible.
 
+use std::mem;
+
 use catalog::{
     access::WritePass,
     attributes::Attributes,
     product::{Draft, Product, ProductId},
 };
+
+use tokio::task::JoinError;
 
 use super::{Engine, EngineError};
 use crate::{
@@ -21,6 +25,8 @@ use crate::{
 
 /// Up to this many products are encoded on the calling thread.
 const DERIVE_INLINE: usize = 4;
+/// More are encoded in parts of this many at the same time: a full bulk request on two threads.
+const DERIVE_PART: usize = 50;
 
 impl Engine {
     /// Creates products; each is created or refused on its own.
@@ -80,12 +86,11 @@ impl Engine {
     /// writer does not have to. `statements` are texts and attributes.
     async fn derive<T: Send + 'static>(
         &self,
-        products: Vec<T>,
+        mut products: Vec<T>,
         statements: fn(&T) -> Option<(&str, &str, &Attributes)>,
     ) -> Result<Vec<(T, Derived)>, EngineError> {
         let embedder = self.embedder.clone();
-        let is_inline = products.len() <= DERIVE_INLINE;
-        let derive = move || {
+        let derive = move |products: Vec<T>| {
             let derive = |product: T| {
                 let derived = statements(&product).map(|(title, description, attributes)| {
                     let text = Text::Product { title, description };
@@ -97,16 +102,27 @@ impl Engine {
             };
             products.into_iter().map(derive).collect::<Vec<_>>()
         };
-        if is_inline {
-            return Ok(derive());
+        if products.len() <= DERIVE_INLINE {
+            return Ok(derive(products));
         }
-        match tokio::task::spawn_blocking(derive).await {
-            Ok(derived) => Ok(derived),
-            Err(failed) => match failed.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is shutting down.
-                Err(_) => Err(Overloaded.into()),
-            },
+        let mut tasks = Vec::new();
+        while !products.is_empty() {
+            let rest = products.split_off(products.len().min(DERIVE_PART));
+            let (part, derive) = (mem::replace(&mut products, rest), derive.clone());
+            tasks.push(tokio::task::spawn_blocking(move || derive(part)));
         }
+        let mut all = Vec::new();
+        for task in tasks {
+            all.extend(task.await.map_err(resume_panic)?);
+        }
+        Ok(all)
+    }
+}
+
+/// Continues the panic of a task. Otherwise the runtime is shutting down.
+fn resume_panic(failed: JoinError) -> EngineError {
+    match failed.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(_) => Overloaded.into(),
     }
 }

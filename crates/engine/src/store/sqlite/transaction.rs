@@ -1,5 +1,7 @@
 //! The rows of a write transaction in SQLite.
 
+use std::sync::LazyLock;
+
 use catalog::{
     change::Seq,
     http_url::ProductUrl,
@@ -16,6 +18,14 @@ use super::{
     },
     rows,
 };
+
+static INSERT_PRODUCT: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "INSERT INTO products ({columns}) VALUES
+             (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+        columns = rows::COLUMNS
+    )
+});
 
 /// A transaction that holds the write lock from the start.
 pub(super) struct SqliteRows<'store> {
@@ -95,28 +105,22 @@ impl RowWrites for SqliteRows<'_> {
     }
 
     fn insert_product(&mut self, product: &Product) -> Result<(), StoreError> {
-        self.sql
-            .prepare_cached(&format!(
-                "INSERT INTO products ({columns}) VALUES
-                     (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-                columns = rows::COLUMNS
-            ))?
-            .execute(params![
-                product.id.get(),
-                product.shop.get(),
-                product.title.as_str(),
-                product.description.as_str(),
-                product.price.text(),
-                product.hidden,
-                columns::media_column(&product.media),
-                product.created_at.as_microsecond(),
-                product.updated_at.as_microsecond(),
-                product.version.0,
-                product.key.as_ref().map(Key::as_str),
-                product.url.as_ref().map(ProductUrl::as_str),
-                columns::attributes_column(&product.attributes),
-                product.inferred.to_bytes(),
-            ])?;
+        self.sql.prepare_cached(&INSERT_PRODUCT)?.execute(params![
+            product.id.get(),
+            product.shop.get(),
+            product.title.as_str(),
+            product.description.as_str(),
+            product.price.text(),
+            product.hidden,
+            columns::media_column(&product.media),
+            product.created_at.as_microsecond(),
+            product.updated_at.as_microsecond(),
+            product.version.0,
+            product.key.as_ref().map(Key::as_str),
+            product.url.as_ref().map(ProductUrl::as_str),
+            columns::attributes_column(&product.attributes),
+            product.inferred.to_bytes(),
+        ])?;
         Ok(())
     }
 
