@@ -114,6 +114,7 @@ impl PostgresSource<'_, '_> {
             snapshot: self.snapshot,
             limits: &self.search.limits,
             corpus,
+            has_unseen: corpus.products < self.statistics.corpus(Visibility::All).products,
             doc_freqs: &doc_freqs,
             model,
             parsed,

@@ -49,6 +49,8 @@ pub(crate) struct CandidateSelection<'a, 'session> {
     pub(crate) limits: &'a CandidateLimits,
     /// The statistics of the visible products.
     pub(crate) corpus: CorpusStats,
+    /// Whether there are other products.
+    pub(crate) has_unseen: bool,
     /// Document frequencies of the query's words.
     pub(crate) doc_freqs: &'a HashMap<Box<str>, u64>,
     /// The model whose vectors are compared.
@@ -119,6 +121,7 @@ impl CandidateSelection<'_, '_> {
         let dense = plan.dense.as_ref().filter(|_| self.model.is_some());
         let found = self.snapshot.select_candidates(&CandidateQuery {
             filter: &filter,
+            all_pass: filter.admits_all() && !self.has_unseen,
             rank_all_up_to: may_be_few.then(|| bigint(limits.rank_all_up_to)),
             tsqueries: &queries.tsqueries,
             words: &query.words,

@@ -94,6 +94,8 @@ pub(super) struct CandidateQuery<'a> {
     pub(super) rank_all_up_to: Option<i64>,
     /// Tsqueries for the best products by lexical score.
     pub(super) tsqueries: &'a [Option<String>; 3],
+    /// Whether every product of the shop passes the filter.
+    pub(super) all_pass: bool,
     pub(super) words: &'a [WeightedWord],
     /// The constants of the scoring formula and the average field lengths.
     pub(super) formula: &'a [f32],
@@ -372,7 +374,7 @@ impl<'session> SearchSnapshot<'session> {
         let vector = query.vector.map(vector_text);
         let model = query.model.map(ModelId::as_str);
         let [first, second, third] = query.tsqueries;
-        let more: [Value<'_>; 12] = [
+        let more: [Value<'_>; 13] = [
             first,
             second,
             third,
@@ -391,6 +393,7 @@ impl<'session> SearchSnapshot<'session> {
         let values = query.filter.values(&self.shop);
         let sql = statements::SELECT_CANDIDATES.with_dims(dims);
         let found = self.session.borrow_mut().query(sql, &[&values[..], &more].concat())?;
+            &query.all_pass,
         let first = found.first().ok_or_else(|| StoreError::unexpected("no row of candidates"))?;
         let are_all = get(first, 11)?;
         // Without candidates, the row has nothing else.

@@ -310,7 +310,9 @@ statements! {
     /// The candidates of a search by terms, in one round trip. If at most $21 products pass the
     /// filter, all of them; otherwise the best $16 by lexical score among those that match the text
     /// queries $12 to $14 (null: none), and the nearest $16 to the vector $20 (null: none); in both
-    /// cases the products $22. The last column tells which, in one row at least. A text query is evaluated if those before it found fewer than $16.
+    /// cases the products $22. The last column tells which, in one row at least. A text query is
+    /// evaluated if those before it found fewer than $16. $24 tells that every product passes the
+    /// filter, so that the nearest need not be looked up to know.
     /// See [`Sql::with_dims`].
     SELECT_CANDIDATES = concat!(
         "WITH few AS MATERIALIZED (
@@ -326,12 +328,14 @@ statements! {
                  TABLE first UNION ALL TABLE second UNION ALL TABLE third
              ) m ORDER BY m.score DESC NULLS LAST, m.product_id LIMIT $16
          ), nearest AS (
-             SELECT v.product_id FROM vectors v CROSS JOIN LATERAL (
-                 SELECT FROM search_rows s WHERE s.product_id = v.product_id AND ", filter!(of one),
-        "        OFFSET 0
-             ) filtered
+             SELECT v.product_id FROM vectors v
              WHERE v.shop_id = $1 AND v.model = $23 AND $20::text IS NOT NULL AND ", are_many!(),
-        "    ORDER BY v.vector::halfvec(DIMS) <=> $20::text::halfvec(DIMS) LIMIT $16
+        "        AND CASE WHEN $24 THEN true ELSE EXISTS (
+                     SELECT FROM search_rows s WHERE s.product_id = v.product_id AND ",
+                         filter!(of one),
+        "            OFFSET 0
+                 ) END
+             ORDER BY v.vector::halfvec(DIMS) <=> $20::text::halfvec(DIMS) LIMIT $16
          )
          SELECT c.*, NOT ", are_many!(), "FROM (SELECT) one LEFT JOIN (", candidate_rows!(
             "ARRAY(SELECT product_id FROM few WHERE (SELECT count(*) FROM few) <= $21::bigint
