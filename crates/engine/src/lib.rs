@@ -19,6 +19,7 @@ mod housekeeping;
 pub mod http_client;
 pub mod index;
 pub mod inference;
+mod parallel;
 mod read_pool;
 mod replication;
 mod search;

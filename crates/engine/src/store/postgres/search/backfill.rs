@@ -5,6 +5,8 @@
 //! an earlier version of the inference or of the text analysis made are made again in the same way,
 //! while the shop is searched with them.
 
+use std::{sync::mpsc, thread};
+
 use catalog::product::{Product, ShopId};
 
 use super::{
@@ -13,7 +15,7 @@ use super::{
         rows::{self, get},
         session::{Session, Value},
     },
-    rows::{self as search_rows, SearchState},
+    rows::{self as search_rows, Document, SearchRow, SearchRows, SearchState},
     statements,
 };
 use crate::embed::ModelId;
@@ -24,14 +26,19 @@ const INDEX_LOCK: i32 = 730_833_990;
 /// pgvector cannot index vectors with more dimensions; searches compare all of them instead.
 const MAX_INDEXED_DIMS: usize = 4000;
 /// Vectors in a list of an index. A search compares those of a constant number of lists.
-const LIST_VECTORS: usize = 500;
-/// More lists would take gigabytes to build: k-means has a number for each list and each of 50
-/// samples per list.
-const MAX_LISTS: usize = 1024;
+const LIST_VECTORS: usize = 1000;
+/// More lists would take long to build: k-means compares each list with each of 50 samples per list
+/// again and again, and then every vector with each list.
+const MAX_LISTS: usize = 512;
 /// Memory for building indexes, unless the server's setting is higher: k-means with
-/// [`MAX_LISTS`] fails with less than 300 MB.
+/// [`MAX_LISTS`] of 256 dimensions fails with less than 65 MB.
 const BUILD_MEMORY: &str = "SELECT set_config('maintenance_work_mem', greatest(536870912,
     pg_size_bytes(current_setting('maintenance_work_mem'))) / 1024 || 'kB', false)";
+
+/// Search rows of a statement of a backfill…
+const STATEMENT_ROWS: usize = 1_000;
+/// … and how many such groups of rows may wait for the database.
+const ROWS_AHEAD: usize = 2;
 
 /// A shop that exceeds the limit or has search rows.
 #[derive(Clone, Copy, Debug)]
@@ -170,15 +177,40 @@ impl Backfill {
         products: usize,
         model: Option<(&ModelId, usize)>,
     ) -> Result<bool, StoreError> {
+        self.with_index_lock(shop.get(), |own| own.build_missing(shop.get(), products, model))
+    }
+
+    /// Builds the missing index of a shop's vectors alone, which needs no search rows; does nothing
+    /// if another node is building indexes.
+    pub(super) fn build_vector_index(
+        &mut self,
+        shop: ShopId,
+        products: usize,
+        model: (&ModelId, usize),
+    ) -> Result<(), StoreError> {
         let number = shop.get();
+        let build = |own: &mut Self| {
+            let existing = own.vector_indexes(number)?;
+            let wanted = vector_index(number, products, Some(model), &existing);
+            own.create_missing(wanted).map(drop)
+        };
+        self.with_index_lock(number, build).map(drop)
+    }
+
+    /// Runs `build` unless another node is building indexes of the shop.
+    fn with_index_lock(
+        &mut self,
+        shop: u64,
+        build: impl FnOnce(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<bool, StoreError> {
         // Two concurrent builds of one index would deadlock.
-        let lock = format!("SELECT pg_try_advisory_lock({INDEX_LOCK}, hashint8({number}))");
+        let lock = format!("SELECT pg_try_advisory_lock({INDEX_LOCK}, hashint8({shop}))");
         if self.session.simple(&lock)?.as_deref() != Some("t") {
             return Ok(false);
         }
-        let built = self.build_missing(number, products, model);
+        let built = build(self);
         if self.session.is_usable() {
-            let unlock = format!("SELECT pg_advisory_unlock({INDEX_LOCK}, hashint8({number}))");
+            let unlock = format!("SELECT pg_advisory_unlock({INDEX_LOCK}, hashint8({shop}))");
             self.session.simple(&unlock)?;
         }
         built.map(|()| true)
@@ -190,17 +222,22 @@ impl Backfill {
         products: usize,
         model: Option<(&ModelId, usize)>,
     ) -> Result<(), StoreError> {
+        let mut superseded = self.vector_indexes(shop)?;
         let mut wanted = index_definitions(shop);
-        // Vector indexes of other models and sizes, and graphs, which earlier versions built.
-        let mut superseded = self.indexes_like(&format!("search\\_near\\_of\\_{shop}\\_%"))?;
-        superseded.extend(self.indexes_like(&format!("search\\_lists\\_of\\_{shop}\\_%"))?);
-        if let Some((model, dims)) = model.filter(|(_, dims)| *dims <= MAX_INDEXED_DIMS) {
-            let index = VectorIndex { shop, model, dims };
-            let lists = index.lists_among(&superseded, products);
-            let name = index.name(lists);
-            superseded.retain(|other| *other != name);
-            wanted.push((name, index.definition(lists)));
+        wanted.extend(vector_index(shop, products, model, &superseded));
+        superseded.retain(|other| wanted.iter().all(|(name, _)| name != other));
+        let is_new = self.create_missing(wanted)?;
+        for other in superseded {
+            self.drop_index(&other)?;
         }
+        if is_new { self.analyze() } else { Ok(()) }
+    }
+
+    /// Creates those indexes that do not exist; whether there were any.
+    fn create_missing(
+        &mut self,
+        wanted: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<bool, StoreError> {
         let mut is_new = false;
         for (name, definition) in wanted {
             if self.is_valid_index(&name)? {
@@ -211,10 +248,15 @@ impl Backfill {
             self.session.control(&format!("CREATE INDEX CONCURRENTLY {name} ON {definition}"))?;
             is_new = true;
         }
-        for other in superseded {
-            self.drop_index(&other)?;
-        }
-        if is_new { self.analyze() } else { Ok(()) }
+        Ok(is_new)
+    }
+
+    /// The existing vector indexes of a shop: of any model and size, and graphs, which earlier
+    /// versions built.
+    fn vector_indexes(&mut self, shop: u64) -> Result<Vec<String>, StoreError> {
+        let mut names = self.indexes_like(&format!("search\\_near\\_of\\_{shop}\\_%"))?;
+        names.extend(self.indexes_like(&format!("search\\_lists\\_of\\_{shop}\\_%"))?);
+        Ok(names)
     }
 
     fn analyze(&mut self) -> Result<(), StoreError> {
@@ -284,10 +326,31 @@ fn make_rows(
     let read = |row| rows::read(row, 0).transpose();
     let next: Vec<Product> = found.iter().filter_map(read).collect::<Result<_, _>>()?;
     if !next.is_empty() {
-        let all: Vec<&Product> = next.iter().collect();
-        session.execute_all(&search_rows::statements_for(shop, &all, &[]))?;
+        put_rows(session, shop, &next)?;
     }
     Ok(next.last().map(|last| last.id.get().cast_signed()))
+}
+
+/// Stores the search rows of products, while those of the products after them are made on another
+/// thread.
+fn put_rows(session: &mut Session, shop: i64, products: &[Product]) -> Result<(), StoreError> {
+    let replaced = products.iter().map(|product| product.id.get().cast_signed()).collect();
+    session.execute_all(&search_rows::update_statistics(shop, replaced, &[]))?;
+    let mut documents: Vec<Document> = Vec::with_capacity(products.len());
+    thread::scope(|scope| {
+        let (made, rows) = mpsc::sync_channel(ROWS_AHEAD);
+        scope.spawn(move || {
+            let mut chunks = products.chunks(STATEMENT_ROWS);
+            // Ends early if a statement has failed.
+            chunks.all(|chunk| made.send(SearchRows::of(chunk.iter().map(SearchRow::of))).is_ok())
+        });
+        rows.into_iter().try_for_each(|rows| {
+            let (statement, contained) = rows.upsert(shop);
+            documents.extend(contained);
+            session.execute_all(&[statement])
+        })
+    })?;
+    session.execute_all(&search_rows::update_statistics(shop, Vec::new(), &documents))
 }
 
 /// Names and definitions of the partial indexes of a shop on words, labels and trigrams of words.
@@ -306,6 +369,19 @@ fn index_definitions(shop: u64) -> Vec<(String, String)> {
             format!("search_words USING gin (word gin_trgm_ops) WHERE shop_id = {shop}"),
         ),
     ]
+}
+
+/// Name and definition of the index on the vectors of a shop; `None` if they cannot be indexed.
+fn vector_index(
+    shop: u64,
+    products: usize,
+    model: Option<(&ModelId, usize)>,
+    existing: &[String],
+) -> Option<(String, String)> {
+    let (model, dims) = model.filter(|(_, dims)| *dims <= MAX_INDEXED_DIMS)?;
+    let index = VectorIndex { shop, model, dims };
+    let lists = index.lists_among(existing, products);
+    Some((index.name(lists), index.definition(lists)))
 }
 
 /// The partial index on the vectors of a shop: lists of vectors that are near to each other.
@@ -347,14 +423,14 @@ mod tests {
     fn an_index_is_built_again_when_its_lists_have_become_long() {
         let model = ModelId::new("a model");
         let index = VectorIndex { shop: 7, model: &model, dims: 256 };
-        assert_eq!(index.lists_among(&[], 100_000), 256);
+        assert_eq!(index.lists_among(&[], 100_000), 128);
         assert_eq!(index.lists_among(&[], 10), 1);
         assert_eq!(index.lists_among(&[], 100_000_000), MAX_LISTS);
-        let existing = [index.name(256)];
-        assert_eq!(index.lists_among(&existing, 250_000), 256);
-        assert_eq!(index.lists_among(&existing, 60_000), 256);
-        assert_eq!(index.lists_among(&existing, 300_000), 1024);
+        let existing = [index.name(128)];
+        assert_eq!(index.lists_among(&existing, 250_000), 128);
+        assert_eq!(index.lists_among(&existing, 60_000), 128);
+        assert_eq!(index.lists_among(&existing, 300_000), 512);
         let other = VectorIndex { shop: 8, ..index };
-        assert_eq!(other.lists_among(&existing, 250_000), 512);
+        assert_eq!(other.lists_among(&existing, 250_000), 256);
     }
 }

@@ -5,6 +5,7 @@ use std::{
     collections::HashSet,
     io,
     sync::Arc,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -27,7 +28,7 @@ use crate::{
 const INTERVAL: Duration = Duration::from_secs(5);
 /// Products whose rows are created in one transaction. Writes to the shop wait for it. Most words of
 /// a batch occur in many of its products, and the document frequency of each is updated once.
-const BATCH: usize = 8_000;
+const BATCH: usize = 16_000;
 
 /// The thread; dropping this stops it. It does not wait for an index that is being built: another
 /// node, or the next start, continues.
@@ -130,18 +131,44 @@ impl Worker {
         products: usize,
     ) -> Result<bool, StoreError> {
         let started = Instant::now();
-        while !backfill.fill(shop, BATCH)? {
-            if run.is_stopping() {
-                return Ok(false);
+        let is_filled = self.with_vector_index(shop, products, || {
+            while !backfill.fill(shop, BATCH)? {
+                if run.is_stopping() {
+                    return Ok(false);
+                }
             }
-        }
-        if !self.build_indexes(backfill, shop, products)? {
+            Ok(true)
+        })?;
+        if !is_filled || !self.build_indexes(backfill, shop, products)? {
             return Ok(false);
         }
         backfill.finish(shop)?;
         let elapsed_ms = started.elapsed().as_millis() as u64;
         tracing::info!(%shop, products, elapsed_ms, "shop is ready for search in the database");
         Ok(true)
+    }
+
+    /// Runs `fill`, while the index of vectors, which is of another table, is built on a connection
+    /// of its own.
+    fn with_vector_index<T>(
+        &self,
+        shop: ShopId,
+        products: usize,
+        fill: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let indexed = self.vectors.as_ref().filter(|_| products >= self.limits.index_from);
+        let Some((model, dims)) = indexed else { return fill() };
+        let postgres = &self.postgres;
+        thread::scope(|scope| {
+            let built = scope.spawn(move || {
+                postgres.backfill()?.build_vector_index(shop, products, (model, *dims))
+            });
+            let filled = fill();
+            match built.join() {
+                Ok(built) => built.and(filled),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
     }
 
     /// Builds missing indexes; shops below `index_from` need none.

@@ -21,7 +21,7 @@ use super::{
     super::{session::OwnedValue, statements::Sql},
     labels, statements,
 };
-use crate::inference::taxonomy;
+use crate::{inference::taxonomy, parallel::map_parts};
 
 /// The greatest position that a tsvector can store.
 const MAX_POSITION: usize = 16_383;
@@ -32,8 +32,8 @@ const LAST_POSITION: usize = MAX_POSITION - 3;
 const MAX_BYTES: usize = 1_000_000;
 /// An upper bound of the bytes of a word besides its text.
 const WORD_BYTES: usize = 6;
-/// Fewer products are analysed on one thread.
-const MIN_IN_PARALLEL: usize = 200;
+/// Products that are worth another thread to be analysed.
+const MIN_PER_THREAD: usize = 100;
 /// Gap between the positions of two texts, larger than any phrase distance.
 const TEXT_GAP: usize = 16;
 
@@ -84,36 +84,40 @@ pub(in super::super) fn statements_for(
     kept: &[&Product],
     deleted: &[i64],
 ) -> Vec<(Sql, Vec<OwnedValue>)> {
-    let rows = in_parallel(kept, |product| {
-        let document = Document::of(product);
-        let labels = labels::tsvector(&product.attributes, &product.inferred);
-        let values = counted_values(&product.attributes, &product.inferred);
-        (document.tsvector(), labels, values, document)
-    });
-    let (mut vectors, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    let mut documents = Vec::with_capacity(rows.len());
-    for (vector, label, value, document) in rows {
-        vectors.push(vector);
-        labels.push(label);
-        values.push(value);
-        documents.push(document);
+    let make = |products: &[&Product]| -> Vec<SearchRow> {
+        products.iter().map(|product| SearchRow::of(product)).collect()
+    };
+    let rows = SearchRows::of(map_parts(kept, 2, MIN_PER_THREAD, make).into_iter().flatten());
+    let touched: Vec<i64> = rows.ids.iter().chain(deleted).copied().collect();
+    // The statistics first: they subtract what the old rows contributed.
+    let mut all = update_statistics(shop, touched, &rows.documents);
+    if !kept.is_empty() {
+        all.push(rows.upsert(shop).0);
     }
-    let ids: Vec<i64> = kept.iter().map(|product| product.id.get().cast_signed()).collect();
-    let touched: Vec<i64> = ids.iter().chain(deleted).copied().collect();
-    let hidden: Vec<bool> = documents.iter().map(|document| document.hidden).collect();
-    let titles: Vec<i32> = documents.iter().map(|document| document.title_words).collect();
-    let descriptions: Vec<i32> =
-        documents.iter().map(|document| document.description_words).collect();
-    let (title_sum, hidden_title_sum) = sums(&titles, &hidden);
-    let (description_sum, hidden_description_sum) = sums(&descriptions, &hidden);
-    let (words, products, hidden_products) = doc_freqs(&documents);
-    let mut all: Vec<(Sql, Vec<OwnedValue>)> = vec![
-        // The statistics first: they subtract what the old rows contributed.
+    if !deleted.is_empty() {
+        let values: Vec<OwnedValue> = vec![Box::new(shop), Box::new(deleted.to_vec())];
+        all.push((statements::DELETE_SEARCH_ROWS, values));
+    }
+    all
+}
+
+/// The statements that subtract what the search rows of the `replaced` products contribute to the
+/// statistics of a shop, and add new documents.
+pub(super) fn update_statistics(
+    shop: i64,
+    replaced: Vec<i64>,
+    documents: &[Document],
+) -> Vec<(Sql, Vec<OwnedValue>)> {
+    let (words, products, hidden_products) = doc_freqs(documents);
+    let (titles, hidden_titles) = sums(documents, |document| document.title_words);
+    let (descriptions, hidden_descriptions) =
+        sums(documents, |document| document.description_words);
+    vec![
         (
             statements::UPDATE_DOC_FREQS,
             vec![
                 Box::new(shop),
-                Box::new(touched.clone()),
+                Box::new(replaced.clone()),
                 Box::new(words),
                 Box::new(products),
                 Box::new(hidden_products),
@@ -123,56 +127,91 @@ pub(in super::super) fn statements_for(
             statements::UPDATE_LENGTHS,
             vec![
                 Box::new(shop),
-                Box::new(touched),
-                Box::new(title_sum),
-                Box::new(description_sum),
-                Box::new(hidden_title_sum),
-                Box::new(hidden_description_sum),
+                Box::new(replaced),
+                Box::new(titles),
+                Box::new(descriptions),
+                Box::new(hidden_titles),
+                Box::new(hidden_descriptions),
             ],
         ),
-    ];
-    if !kept.is_empty() {
-        let column = |of: fn(&Product) -> String| -> Vec<String> {
-            kept.iter().map(|product| of(product)).collect()
-        };
-        let values: Vec<OwnedValue> = vec![
-            Box::new(shop),
-            Box::new(ids),
-            Box::new(hidden),
-            Box::new(column(|product| amount(&product.price))),
-            Box::new(column(|product| currency(&product.price))),
-            Box::new(titles),
-            Box::new(descriptions),
-            Box::new(vectors),
-            Box::new(labels),
-            Box::new(values),
-        ];
-        all.push((statements::UPSERT_SEARCH_ROWS, values));
-    }
-    if !deleted.is_empty() {
-        let values: Vec<OwnedValue> = vec![Box::new(shop), Box::new(deleted.to_vec())];
-        all.push((statements::DELETE_SEARCH_ROWS, values));
-    }
-    all
+    ]
 }
 
-/// Maps products, on two threads if they are many: a backfill waits for it.
-fn in_parallel<T: Send>(products: &[&Product], map: impl Fn(&Product) -> T + Sync) -> Vec<T> {
-    let on_one =
-        |products: &[&Product]| -> Vec<T> { products.iter().map(|one| map(one)).collect() };
-    if products.len() < MIN_IN_PARALLEL {
-        return on_one(products);
+/// The search row of a product.
+pub(super) struct SearchRow {
+    id: i64,
+    amount: String,
+    currency: String,
+    words: String,
+    labels: String,
+    values: String,
+    document: Document,
+}
+
+impl SearchRow {
+    pub(super) fn of(product: &Product) -> Self {
+        let document = Document::of(product);
+        Self {
+            id: product.id.get().cast_signed(),
+            amount: amount(&product.price),
+            currency: currency(&product.price),
+            words: document.tsvector(),
+            labels: labels::tsvector(&product.attributes, &product.inferred),
+            values: counted_values(&product.attributes, &product.inferred),
+            document,
+        }
     }
-    let (first, second) = products.split_at(products.len() / 2);
-    std::thread::scope(|scope| {
-        let second = scope.spawn(|| on_one(second));
-        let mut all = on_one(first);
-        match second.join() {
-            Ok(second) => all.extend(second),
-            Err(panic) => std::panic::resume_unwind(panic),
+}
+
+/// Search rows, column by column.
+#[derive(Default)]
+pub(super) struct SearchRows {
+    ids: Vec<i64>,
+    amounts: Vec<String>,
+    currencies: Vec<String>,
+    words: Vec<String>,
+    labels: Vec<String>,
+    values: Vec<String>,
+    documents: Vec<Document>,
+}
+
+impl SearchRows {
+    pub(super) fn of(rows: impl IntoIterator<Item = SearchRow>) -> Self {
+        let mut all = Self::default();
+        for row in rows {
+            all.ids.push(row.id);
+            all.amounts.push(row.amount);
+            all.currencies.push(row.currency);
+            all.words.push(row.words);
+            all.labels.push(row.labels);
+            all.values.push(row.values);
+            all.documents.push(row.document);
         }
         all
-    })
+    }
+
+    /// The statement that inserts or replaces them, and what they contribute to the statistics.
+    pub(super) fn upsert(self, shop: i64) -> ((Sql, Vec<OwnedValue>), Vec<Document>) {
+        let column = |of: fn(&Document) -> i32| self.documents.iter().map(of).collect::<Vec<_>>();
+        let hidden: Vec<bool> = self.documents.iter().map(|document| document.hidden).collect();
+        let (titles, descriptions) = (
+            column(|document| document.title_words),
+            column(|document| document.description_words),
+        );
+        let values: Vec<OwnedValue> = vec![
+            Box::new(shop),
+            Box::new(self.ids),
+            Box::new(hidden),
+            Box::new(self.amounts),
+            Box::new(self.currencies),
+            Box::new(titles),
+            Box::new(descriptions),
+            Box::new(self.words),
+            Box::new(self.labels),
+            Box::new(self.values),
+        ];
+        ((statements::UPSERT_SEARCH_ROWS, values), self.documents)
+    }
 }
 
 /// The words of documents, how many contain each, and how many of these are hidden.
@@ -194,12 +233,10 @@ fn doc_freqs(documents: &[Document]) -> (Vec<String>, Vec<i32>, Vec<i32>) {
     (words, products, hidden)
 }
 
-/// The sum of field lengths over all products, and over the hidden ones among them.
-fn sums(lengths: &[i32], hidden: &[bool]) -> (i64, i64) {
-    let each = || lengths.iter().map(|length| i64::from(*length)).zip(hidden);
-    let sum = each().map(|(length, _)| length).sum();
-    let hidden = each().filter(|(_, hidden)| **hidden).map(|(length, _)| length).sum();
-    (sum, hidden)
+/// The sum of field lengths over all documents, and over the hidden ones among them.
+fn sums(documents: &[Document], length: fn(&Document) -> i32) -> (i64, i64) {
+    let sum = |of: &mut dyn Iterator<Item = &Document>| of.map(|one| i64::from(length(one))).sum();
+    (sum(&mut documents.iter()), sum(&mut documents.iter().filter(|document| document.hidden)))
 }
 
 /// The amount that price conditions and orders compare.
@@ -265,7 +302,7 @@ impl Field {
 }
 
 /// The texts of a product, tokenised as the index does it.
-struct Document {
+pub(super) struct Document {
     /// Each word with its positions, ascending, and their fields.
     words: BTreeMap<Box<str>, Vec<(usize, Field)>>,
     /// The greatest position so far.
