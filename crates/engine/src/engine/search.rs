@@ -31,7 +31,8 @@ impl Engine {
         if let Some(large) = self.postgres_search(pass.shop()) {
             let request = request.clone();
             let found = self.run_search(move |_| {
-                let context = SearchContext::new(queries.as_deref(), searches.load());
+                let context = SearchContext::new(queries.as_deref(), searches.load())
+                    .with_idle_threads(searches.idle_cores());
                 PostgresSource::with(&large, &pass, |source| search(source, &context, &request))
             });
             if let Some(results) = found.await? {

@@ -16,7 +16,10 @@ use super::{
     scoring::{self, Matches},
     segment::{LiveSegment, build_segments},
 };
-use crate::embed::StoredVector;
+use crate::{embed::StoredVector, parallel::map_parts};
+
+/// Candidates that are worth another thread to be indexed.
+const MIN_PER_THREAD: usize = 50;
 
 /// Some products of a shop, with statistics of all its visible products.
 pub struct CandidateIndex {
@@ -26,18 +29,23 @@ pub struct CandidateIndex {
 }
 
 impl CandidateIndex {
-    /// Indexes products, in ascending order of id. `corpus` and `doc_freqs` are those of all products
-    /// of the shop visible; `doc_freqs` contains every term of the query that occurs in them.
+    /// Indexes products, in ascending order of id, on up to `threads` threads. `corpus` and
+    /// `doc_freqs` are those of all products of the shop visible; `doc_freqs` contains every term of
+    /// the query that occurs in them.
     pub fn new(
         entries: &[Entry<'_>],
+        threads: usize,
         corpus: CorpusStats,
         doc_freqs: HashMap<Box<str>, u64>,
     ) -> Self {
-        let entries = entries.iter();
-        let segments = build_segments(
-            entries.map(|entry| (entry, entry.vector.known().map(StoredVector::numbers))),
-        );
-        Self { segments, corpus, doc_freqs }
+        let build = |part: &[Entry<'_>]| {
+            let entries = part.iter();
+            build_segments(
+                entries.map(|entry| (entry, entry.vector.known().map(StoredVector::numbers))),
+            )
+        };
+        let segments = map_parts(entries, threads, MIN_PER_THREAD, build);
+        Self { segments: segments.into_iter().flatten().collect(), corpus, doc_freqs }
     }
 
     /// The candidates that satisfy a plan, in its order, each with the score that it has among all
@@ -106,7 +114,7 @@ mod tests {
         let Ok(whole) = snapshot.search(&plan, verify);
         let some: Vec<_> = all.iter().copied().filter(|entry| entry.id.get() % 2 == 0).collect();
         let corpus = *snapshot.corpus(Visibility::VisibleOnly);
-        let Ok(part) = CandidateIndex::new(&some, corpus, doc_freqs).search(&plan, verify);
+        let Ok(part) = CandidateIndex::new(&some, 1, corpus, doc_freqs).search(&plan, verify);
         let expected: Vec<_> =
             whole.hits.iter().filter(|hit| hit.product.get() % 2 == 0).copied().collect();
         assert_eq!(part.hits, expected);

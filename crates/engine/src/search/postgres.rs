@@ -126,13 +126,15 @@ impl PostgresSource<'_, '_> {
         timer.end_stage("candidates")?;
 
         let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
-        let matches =
-            CandidateIndex::new(&entries, corpus, doc_freqs).search(plan, |in_doubt| {
+        let matches = CandidateIndex::new(&entries, plan.threads, corpus, doc_freqs).search(
+            plan,
+            |in_doubt| {
                 let in_doubt: HashSet<_> = in_doubt.iter().collect();
                 let is_refused =
                     |row: &&CandidateRow| in_doubt.contains(&row.id) && !row.is_allowed_by(parsed);
                 Ok::<_, StoreError>(rows.iter().filter(is_refused).map(|row| row.id).collect())
-            })?;
+            },
+        )?;
         Ok(Scored { is_total_exact: is_complete && matches.unverified == 0, matches })
     }
 }
@@ -200,7 +202,7 @@ impl SearchSource for PostgresSource<'_, '_> {
         let rows = self.snapshot.candidates(&ids, model)?;
         let entries: Vec<Entry<'_>> = rows.iter().map(entry).collect();
         let corpus = self.statistics.corpus(visibility);
-        Ok(CandidateIndex::new(&entries, corpus, HashMap::new())
+        Ok(CandidateIndex::new(&entries, 1, corpus, HashMap::new())
             .similar(product, visibility, limit))
     }
 

@@ -131,6 +131,7 @@ impl CandidateSelection<'_, '_> {
             model: self.model,
             limit: bigint(most),
             others,
+            threads: plan.threads,
         })?;
         let has_all_matching =
             queries.is_complete && plan.dense.is_none() && found.rows.len() < most;

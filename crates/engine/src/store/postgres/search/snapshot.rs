@@ -30,7 +30,11 @@ use super::{
 use crate::{
     embed::{ModelId, StoredVector},
     inference::stored_or_inferred,
+    parallel::map_parts,
 };
+
+/// Rows that are worth another thread to be decoded.
+const MIN_PER_THREAD: usize = 100;
 
 /// Begins the transaction of a search.
 ///
@@ -90,12 +94,12 @@ pub(crate) struct WeightedWord {
 #[derive(Clone, Debug)]
 pub(super) struct CandidateQuery<'a> {
     pub(super) filter: &'a RowFilter,
+    /// Whether every product of the shop passes the filter.
+    pub(super) all_pass: bool,
     /// If at most this many products pass the filter, all of them; `None` if there are more.
     pub(super) rank_all_up_to: Option<i64>,
     /// Tsqueries for the best products by lexical score.
     pub(super) tsqueries: &'a [Option<String>; 3],
-    /// Whether every product of the shop passes the filter.
-    pub(super) all_pass: bool,
     pub(super) words: &'a [WeightedWord],
     /// The constants of the scoring formula and the average field lengths.
     pub(super) formula: &'a [f32],
@@ -109,6 +113,8 @@ pub(super) struct CandidateQuery<'a> {
     pub(super) limit: i64,
     /// Further candidates.
     pub(super) others: Vec<i64>,
+    /// Maximum number of threads that decode rows.
+    pub(super) threads: usize,
 }
 
 /// The candidates of a search by terms.
@@ -387,18 +393,18 @@ impl<'session> SearchSnapshot<'session> {
             &query.rank_all_up_to,
             &query.others,
             &model,
+            &query.all_pass,
         ];
         // Without a vector, none is compared, whatever the number of dimensions.
         let dims = query.vector.map_or(1, <[i8]>::len);
         let values = query.filter.values(&self.shop);
         let sql = statements::SELECT_CANDIDATES.with_dims(dims);
         let found = self.session.borrow_mut().query(sql, &[&values[..], &more].concat())?;
-            &query.all_pass,
         let first = found.first().ok_or_else(|| StoreError::unexpected("no row of candidates"))?;
         let are_all = get(first, 11)?;
         // Without candidates, the row has nothing else.
         let has_rows = get::<Option<i64>>(first, 0)?.is_some();
-        let rows = if has_rows { self.read_candidates(&found)? } else { Vec::new() };
+        let rows = if has_rows { self.read_candidates(&found, query.threads)? } else { Vec::new() };
         Ok(FoundCandidates { rows, are_all })
     }
 
@@ -438,12 +444,13 @@ impl<'session> SearchSnapshot<'session> {
         let ids: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         let values: [Value<'_>; 3] = [&self.shop, &model.map(ModelId::as_str), &ids];
         let found = self.session.borrow_mut().query(statements::CANDIDATES, &values)?;
-        self.read_candidates(&found)
+        self.read_candidates(&found, 1)
     }
 
     fn read_candidates(
         &self,
         found: &[tokio_postgres::Row],
+        threads: usize,
     ) -> Result<Vec<CandidateRow>, StoreError> {
         let shop = self.shop;
         let read = |row: &tokio_postgres::Row| {
@@ -464,7 +471,11 @@ impl<'session> SearchSnapshot<'session> {
                 attributes,
             }))
         };
-        found.iter().filter_map(|row| read(row).transpose()).collect()
+        let read_all = |part: &[tokio_postgres::Row]| -> Result<Vec<CandidateRow>, StoreError> {
+            part.iter().filter_map(|row| read(row).transpose()).collect()
+        };
+        let parts = map_parts(found, threads, MIN_PER_THREAD, read_all);
+        Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// The visible products with these ids, in this order; unknown ids are omitted.
