@@ -26,7 +26,7 @@ const INDEX_LOCK: i32 = 730_833_990;
 /// pgvector cannot index vectors with more dimensions; searches compare all of them instead.
 const MAX_INDEXED_DIMS: usize = 4000;
 /// Vectors in a list of an index. A search compares those of a constant number of lists.
-const LIST_VECTORS: usize = 1000;
+const LIST_VECTORS: usize = 500;
 /// More lists would take long to build: k-means compares each list with each of 50 samples per list
 /// again and again, and then every vector with each list.
 const MAX_LISTS: usize = 512;
@@ -423,14 +423,14 @@ mod tests {
     fn an_index_is_built_again_when_its_lists_have_become_long() {
         let model = ModelId::new("a model");
         let index = VectorIndex { shop: 7, model: &model, dims: 256 };
-        assert_eq!(index.lists_among(&[], 100_000), 128);
+        assert_eq!(index.lists_among(&[], 100_000), 256);
         assert_eq!(index.lists_among(&[], 10), 1);
         assert_eq!(index.lists_among(&[], 100_000_000), MAX_LISTS);
         let existing = [index.name(128)];
-        assert_eq!(index.lists_among(&existing, 250_000), 128);
-        assert_eq!(index.lists_among(&existing, 60_000), 128);
+        assert_eq!(index.lists_among(&existing, 120_000), 128);
+        assert_eq!(index.lists_among(&existing, 30_000), 128);
         assert_eq!(index.lists_among(&existing, 300_000), 512);
         let other = VectorIndex { shop: 8, ..index };
-        assert_eq!(other.lists_among(&existing, 250_000), 256);
+        assert_eq!(other.lists_among(&existing, 120_000), 256);
     }
 }
