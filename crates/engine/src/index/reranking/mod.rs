@@ -35,6 +35,7 @@ use super::{
 use crate::{
     embed::{StoredVector, Thing},
     inference::taxonomy,
+    parallel::map_parts,
 };
 
 /// A thread for fewer candidates takes longer to start than it saves.
@@ -128,17 +129,8 @@ impl EvidenceReader<'_> {
             }
             found
         };
-        let threads = threads.min(candidates.len() / MIN_PER_THREAD).max(1);
-        let (own, others) = candidates.split_at(candidates.len().div_ceil(threads));
-        let found = std::thread::scope(|scope| {
-            let parts = others.chunks(own.len().max(1));
-            let others: Vec<_> = parts.map(|part| scope.spawn(move || read_part(part))).collect();
-            let mut found = read_part(own);
-            for other in others {
-                found.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            found
-        });
+        let found = map_parts(candidates, threads, MIN_PER_THREAD, read_part);
+        let found: Vec<Found> = found.into_iter().flatten().collect();
         let similarities = found.iter().filter_map(|one| Some(one.kind?.similarity));
         let nearest = nearest(similarities.collect());
         let complete = |Found { evidence, kind, agreement }: Found| {
