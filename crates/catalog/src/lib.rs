@@ -12,6 +12,7 @@ pub mod currency;
 pub mod explanation;
 pub mod facets;
 pub mod filter;
+mod fnv;
 pub mod fusion;
 pub mod http_url;
 pub mod id;

@@ -10,6 +10,7 @@ use super::{
     segments::{ends_with_han, last_han_characters},
     singular,
 };
+use crate::fnv;
 
 /// Stands after Chinese characters that end a run.
 const END: &str = "";
@@ -40,20 +41,13 @@ struct FirstWord(u32);
 
 impl FirstWord {
     fn new(word: &str) -> Self {
-        const OFFSET: u32 = 0x811c_9dc5;
-        Self(hashed(hashed(OFFSET, word.as_bytes()), &[0]))
+        Self(fnv::hash(fnv::hash(fnv::OFFSET, word.as_bytes()), &[0]))
     }
 
     fn before(self, second: &str) -> Bigram {
-        let hash = hashed(self.0, second.as_bytes());
+        let hash = fnv::hash(self.0, second.as_bytes());
         Bigram((hash >> 16 ^ hash) as u16)
     }
-}
-
-/// FNV-1a after further bytes.
-fn hashed(state: u32, bytes: &[u8]) -> u32 {
-    const PRIME: u32 = 0x0100_0193;
-    bytes.iter().fold(state, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(PRIME))
 }
 
 /// Calls `f` with every bigram of a title; with some more than once.

@@ -1,6 +1,7 @@
 //! Fingerprints of texts: equal for texts of the same words in the same order.
 
 use super::for_each_word;
+use crate::fnv;
 
 /// A 32-bit FNV-1a hash of the words of a text, in order.
 pub fn fingerprint(text: &str) -> u32 {
@@ -14,17 +15,14 @@ pub struct Fingerprint(u32);
 
 impl Default for Fingerprint {
     fn default() -> Self {
-        Self(0x811c_9dc5)
+        Self(fnv::OFFSET)
     }
 }
 
 impl Fingerprint {
     /// Adds a word.
     pub fn push(&mut self, word: &str) {
-        const PRIME: u32 = 0x0100_0193;
-        for byte in word.as_bytes().iter().chain(&[0]) {
-            self.0 = (self.0 ^ u32::from(*byte)).wrapping_mul(PRIME);
-        }
+        self.0 = fnv::hash(fnv::hash(self.0, word.as_bytes()), &[0]);
     }
 
     /// The hash.

@@ -2,7 +2,7 @@
 //!
 //! The training has the same rules, `training/category/features.py`; a change here is one there.
 
-use crate::analysis::fold_into;
+use crate::{analysis::fold_into, fnv};
 
 /// Where a word stands: the last word before a comma or a preposition names the thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,8 @@ impl Words {
 
     /// The hash of two words and what is between them.
     fn joined(&self, first: &Word, between: &str, second: &Word) -> u32 {
-        hashed(hashed(first.hash, between), &self.text[second.start..second.end])
+        let second = &self.text[second.start..second.end];
+        fnv::hash(fnv::hash(first.hash, between.as_bytes()), second.as_bytes())
     }
 
     /// Splits a text into parts and its first words.
@@ -209,7 +210,7 @@ impl Reader<'_> {
             self.close();
             self.role = role;
         } else if word.chars().nth(1).is_some() && !is_stop_word(word) {
-            let hash = hashed(HASH_OFFSET, word);
+            let hash = fnv::hash(fnv::OFFSET, word.as_bytes());
             let end = text.len();
             self.words.words.push(Word { start, end, hash });
         }
@@ -255,15 +256,6 @@ fn push_singular(into: &mut String, word: &str) {
     } else {
         into.push_str(stem);
     }
-}
-
-/// FNV-1a before the first text.
-const HASH_OFFSET: u32 = 0x811c_9dc5;
-
-/// FNV-1a after a further text.
-fn hashed(state: u32, text: &str) -> u32 {
-    const PRIME: u32 = 0x0100_0193;
-    text.bytes().fold(state, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(PRIME))
 }
 
 fn cut(text: &str, bytes: usize) -> &str {
