@@ -33,7 +33,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest pause.
 const MAX_PAUSE: Duration = Duration::from_secs(600);
 
-/// A shop is compacted this long after its last write.
+/// A shop is compacted this long after the last product with new texts.
 const QUIET: Duration = Duration::from_secs(1);
 /// A shop waits at most this long for its compaction, even if it is written all the time.
 const MAX_WAIT: Duration = Duration::from_secs(60);
@@ -111,8 +111,8 @@ impl Waiting {
     /// Compacts the shop if it is time; otherwise it goes on waiting.
     fn compact_if_quiet(self) -> Option<Self> {
         let shared = self.shop.upgrade()?;
-        let last_write = shared.writer.lock().last_write;
-        let is_quiet = last_write.is_none_or(|last| last.elapsed() >= QUIET);
+        let last_added = shared.writer.lock().last_added;
+        let is_quiet = last_added.is_none_or(|last| last.elapsed() >= QUIET);
         if !is_quiet && self.since.elapsed() < MAX_WAIT {
             return Some(Self::new(self.shop, self.since));
         }
@@ -251,7 +251,10 @@ mod tests {
     use catalog::{change::Seq, price::Price, product::ProductId};
 
     use super::*;
-    use crate::index::{Entry, EntryVector, IndexChange, ShopIndex, segment::MergePolicy};
+    use crate::{
+        embed::Vector,
+        index::{Entry, EntryVector, IndexChange, ShopIndex, segment::MergePolicy},
+    };
 
     /// Merges everything in the background.
     const POLICY: MergePolicy = MergePolicy { fanout: 2, max_products: 1000, inline_postings: 0 };
@@ -322,6 +325,23 @@ mod tests {
         let segments = fixture.index.snapshot().segments().to_vec();
         let index = ShopIndex::with_policy(Seq(8), segments, policy);
         Fixture { index, products: 8 }.wait_until_merged();
+    }
+
+    #[test]
+    fn new_vectors_do_not_postpone_a_compaction() {
+        let policy = MergePolicy { fanout: 8, ..POLICY };
+        let index = ShopIndex::with_policy(Seq::default(), Vec::new(), policy);
+        let mut fixture = Fixture { index, products: 0 };
+        (0..5).for_each(|_| fixture.create());
+        let vector = Vector::normalized(vec![1.0, 2.0]).unwrap().stored();
+        // Less than the longest wait.
+        let until = Instant::now() + Duration::from_secs(20);
+        while fixture.index.snapshot().segment_count() > 1 {
+            assert!(Instant::now() < until, "the segments were not merged");
+            let embedded = IndexChange::Embed(ProductId::new(1).unwrap(), &vector);
+            fixture.index.apply(&[embedded], Seq(6));
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     #[test]

@@ -54,8 +54,8 @@ pub(super) struct Writer {
     pub(super) queued: bool,
     /// Whether the shop waits for its compaction.
     waiting: bool,
-    /// When changes were last applied.
-    last_write: Option<Instant>,
+    /// When a segment was last added. New vectors and prices change segments in place.
+    last_added: Option<Instant>,
     /// Background merges that have panicked since the last success.
     failed_merges: u32,
     /// Earliest time of the next background merge, after several that failed.
@@ -149,6 +149,9 @@ impl ShopIndex {
             .collect();
         put_vectors(&mut segments, &embedded);
         segments.retain(|live| live.live_count() > 0);
+        if !added.is_empty() {
+            writer.last_added = Some(Instant::now());
+        }
         segments.extend(added);
         self.shared.merge_inline(&writer, &mut segments);
         let more_to_merge = self.shared.next_background(&writer, &segments).is_some();
@@ -158,7 +161,6 @@ impl ShopIndex {
             writer.queued = true;
             merger::enqueue(Request::Merge(Arc::downgrade(&self.shared)));
         }
-        writer.last_write = Some(Instant::now());
         self.shared.compact_later(&mut writer, &snapshot);
     }
 }
