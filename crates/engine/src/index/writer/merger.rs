@@ -5,9 +5,9 @@
 //! merged segment is published, their deletions, column updates and vectors are carried over.
 //!
 //! Full tiers are merged at once, one merge of a shop per turn. A shop is compacted
-//! ([`MergePolicy::next_compaction`](crate::index::segment::MergePolicy)) when it has not been
-//! written for a moment, or when that has not happened for a minute: an import is not slowed down by
-//! it, and a shop with a steady trickle of writes is compacted too.
+//! ([`MergePolicy::next_compaction`](crate::index::segment::MergePolicy)) when no segment was added
+//! for a moment, or when that has not happened for a minute: an import is not slowed down by it, and
+//! a shop with a steady trickle of writes is compacted too.
 
 use std::{
     collections::VecDeque,
