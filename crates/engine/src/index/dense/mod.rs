@@ -8,6 +8,7 @@
 mod query_vector;
 mod rotation;
 mod sketch;
+mod sketch_table;
 #[cfg(test)]
 mod tests;
 mod vectors;

@@ -1,7 +1,7 @@
-//! The vectors of a segment's products, with their sketches, in copy-on-write chunks that
-//! snapshots share.
+//! The vectors of a segment's products, in copy-on-write chunks that snapshots share, and their
+//! sketches, in one copy-on-write table.
 //!
-//! A new vector copies its chunk: readers keep theirs, and no text is tokenised again.
+//! A new vector copies its chunk and the table: readers keep theirs, and no text is tokenised again.
 
 use std::{io, sync::Arc};
 
@@ -9,22 +9,17 @@ use fearless_simd::{Level, dispatch};
 
 use super::{
     query_vector::{QueryVector, reciprocal_length},
-    sketch::{MIN_SKETCH_DIMS, Sketch},
+    sketch_table::SketchTable,
 };
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
-    bits::{BLOCK, BitSet, ones},
+    bits::BLOCK,
 };
 
-/// Where at most this many products of a block are compared, they are compared one by one: that reads
-/// less memory than the whole block.
-const FEW: u32 = 8;
-/// Blocks of a chunk: large enough for a scan and small enough to copy.
-const CHUNK_BLOCKS: usize = 4;
 /// No model has more dimensions; bounds what a damaged file can ask for.
 const MAX_DIMS: u64 = 1 << 16;
-/// Products of a chunk.
-const CHUNK: usize = CHUNK_BLOCKS * BLOCK;
+/// Products of a chunk: few enough to copy.
+const CHUNK: usize = 256;
 
 /// The vectors of a segment's products; products without one are allowed.
 #[derive(Clone, Debug, Default)]
@@ -33,20 +28,15 @@ pub(in crate::index) struct Vectors {
     len: usize,
     /// Dimensions; 0 before the first vector.
     dims: usize,
+    sketches: Arc<SketchTable>,
     /// `None` for a chunk without vectors.
     chunks: Vec<Option<Arc<Chunk>>>,
 }
 
 #[derive(Clone, Debug)]
 struct Chunk {
-    /// For each block, the products with a vector.
-    known: [u64; CHUNK_BLOCKS],
-    /// For each block, for each word of the signs, that word of each product.
-    signs: Box<[[u64; BLOCK]]>,
-    /// For each block, the norm ratio of each sketch.
-    norm_ratios: Box<[[f32; BLOCK]]>,
     numbers: Box<[i8]>,
-    /// The reciprocal length of each vector.
+    /// The reciprocal length of each vector; 0 for a product without one.
     reciprocal_lengths: Box<[f32]>,
 }
 
@@ -68,7 +58,7 @@ impl BlockSimilarities {
 impl Vectors {
     /// `len` products without vectors.
     pub(in crate::index) fn new(len: usize) -> Self {
-        Self { len, dims: 0, chunks: Vec::new() }
+        Self { len, ..Self::default() }
     }
 
     /// The vectors of products in order of document number.
@@ -91,11 +81,11 @@ impl Vectors {
     ) -> Self {
         let mut made = Self::new(products.len());
         for (doc, (from, at)) in products.enumerate() {
-            let chunk = from.chunks.get(at / CHUNK).and_then(Option::as_deref);
-            if let Some(chunk) = chunk.filter(|chunk| chunk.has(at % CHUNK))
-                && let Some(to) = made.chunk_mut(doc, from.dims)
+            if let Some((numbers, reciprocal_length)) = from.vector(at)
+                && let Some((sketches, chunk)) = made.parts_mut(doc, from.dims)
             {
-                to.copy(doc % CHUNK, chunk, at % CHUNK, from.dims);
+                chunk.put(doc % CHUNK, numbers, reciprocal_length);
+                sketches.copy(doc, &from.sketches, at, from.dims);
             }
         }
         made
@@ -105,16 +95,19 @@ impl Vectors {
     pub(in crate::index) fn put(&mut self, doc: usize, numbers: &[i8]) {
         let reciprocal_length = reciprocal_length(numbers);
         if reciprocal_length != 0.0
-            && let Some(chunk) = self.chunk_mut(doc, numbers.len())
+            && let Some((sketches, chunk)) = self.parts_mut(doc, numbers.len())
         {
             chunk.put(doc % CHUNK, numbers, reciprocal_length);
+            sketches.put(doc, numbers);
         }
     }
 
-    /// The chunk of a product that gets a vector; `None` if others have other dimensions.
-    fn chunk_mut(&mut self, doc: usize, dims: usize) -> Option<&mut Chunk> {
+    /// The sketches, and the chunk of a product that gets a vector; `None` if others have other
+    /// dimensions.
+    fn parts_mut(&mut self, doc: usize, dims: usize) -> Option<(&mut SketchTable, &mut Chunk)> {
         if self.dims == 0 {
             self.dims = dims;
+            self.sketches = Arc::new(SketchTable::new(self.len, dims));
             self.chunks = vec![None; self.len.div_ceil(CHUNK)];
         }
         if self.dims != dims {
@@ -123,13 +116,21 @@ impl Vectors {
         let size = CHUNK.min(self.len - doc / CHUNK * CHUNK);
         let chunk =
             self.chunks[doc / CHUNK].get_or_insert_with(|| Arc::new(Chunk::new(size, dims)));
-        Some(Arc::make_mut(chunk))
+        Some((Arc::make_mut(&mut self.sketches), Arc::make_mut(chunk)))
     }
 
     /// The vector of a product.
     pub(in crate::index) fn get(&self, doc: usize) -> Option<&[i8]> {
-        let chunk = self.chunks.get(doc / CHUNK)?.as_ref()?;
-        chunk.has(doc % CHUNK).then(|| chunk.vector(doc % CHUNK, self.dims).0)
+        self.vector(doc).map(|(numbers, _)| numbers)
+    }
+
+    /// The vector of a product and its reciprocal length.
+    #[inline(always)]
+    fn vector(&self, doc: usize) -> Option<(&[i8], f32)> {
+        let chunk = self.chunks.get(doc / CHUNK)?.as_deref()?;
+        let at = doc % CHUNK;
+        let length = chunk.reciprocal_lengths[at];
+        (length != 0.0).then(|| (&chunk.numbers[at * self.dims..(at + 1) * self.dims], length))
     }
 
     /// A superset of the documents whose vectors changed since `before`, an earlier state.
@@ -157,41 +158,40 @@ impl Vectors {
         sketched: bool,
         similarities: &mut BlockSimilarities,
     ) {
-        let Some(chunk) = self.chunk(block, query) else {
-            similarities.known = 0;
+        let is_comparable = self.dims == query.numbers.len();
+        similarities.known = if is_comparable { self.sketches.known(block) } else { 0 };
+        if similarities.known == 0 {
             return;
-        };
-        let at = block % CHUNK_BLOCKS;
-        similarities.known = chunk.known[at];
-        let cosines = &mut similarities.cosines;
-        let Some(sketch) = query.sketch.as_ref().filter(|_| sketched) else {
-            dispatch!(Level::new(), simd => {
-                for place in ones(products & similarities.known) {
-                    let (numbers, length) = chunk.vector(at * BLOCK + place, self.dims);
-                    cosines[place] = query.cosine(simd, numbers, length);
-                }
-            });
-            return;
-        };
-        let signs = &chunk.signs[at * sketch.words()..(at + 1) * sketch.words()];
-        let norm_ratios = &chunk.norm_ratios[at];
-        dispatch!(Level::new(), simd => {
-            if products.count_ones() > FEW {
-                sketch.estimate(simd, signs, norm_ratios, cosines);
-            } else {
-                for place in ones(products) {
-                    cosines[place] = sketch.estimate_one(simd, signs, norm_ratios, place);
-                }
-            }
-        });
+        }
+        if let Some(sketch) = query.sketch.as_ref().filter(|_| sketched) {
+            return self.sketches.estimate(block, sketch, &mut similarities.cosines);
+        }
+        let products = products & similarities.known;
+        let each = similarities.cosines.iter_mut().enumerate();
+        let each = each.filter(|(place, _)| products >> place & 1 == 1);
+        self.cosines(query, each.map(|(place, cosine)| (block * BLOCK + place, cosine)));
+    }
+
+    /// Compares products one by one, as [`Self::compare`] does, and writes the similarity of each to
+    /// its place. A product without a vector of the query's dimensions is skipped.
+    pub(in crate::index) fn compare_each<'a>(
+        &self,
+        query: &QueryVector,
+        sketched: bool,
+        products: impl Iterator<Item = (usize, &'a mut f32)>,
+    ) {
+        match &query.sketch {
+            _ if self.dims != query.numbers.len() => {}
+            Some(sketch) if sketched => self.sketches.estimate_each(sketch, products),
+            _ => self.cosines(query, products),
+        }
     }
 
     /// How far the cosine of a product may be from its estimate; 0 where it has no sketch.
     pub(in crate::index) fn error_bound(&self, doc: usize, query: &QueryVector) -> f32 {
-        let chunk = self.chunk(doc / BLOCK, query).zip(query.sketch.as_ref());
-        chunk.map_or(0.0, |(chunk, sketch)| {
-            sketch.error_bound(chunk.norm_ratios.as_flattened()[doc % CHUNK])
-        })
+        let is_known = self.dims == query.numbers.len() && self.sketches.has(doc);
+        let sketch = query.sketch.as_ref().filter(|_| is_known);
+        sketch.map_or(0.0, |sketch| sketch.error_bound(self.sketches.norm_ratio(doc)))
     }
 
     /// Writes the exact cosine of each product to its place. A product without a vector of the
@@ -201,105 +201,57 @@ impl Vectors {
         query: &QueryVector,
         products: impl Iterator<Item = (usize, &'a mut f32)>,
     ) {
+        if self.dims != query.numbers.len() {
+            return;
+        }
         dispatch!(Level::new(), simd => {
             for (doc, cosine) in products {
-                if let Some(chunk) = self.chunk(doc / BLOCK, query)
-                    && chunk.has(doc % CHUNK)
-                {
-                    let (numbers, length) = chunk.vector(doc % CHUNK, self.dims);
+                if let Some((numbers, length)) = self.vector(doc) {
                     *cosine = query.cosine(simd, numbers, length);
                 }
             }
         });
     }
 
-    /// The chunk of a block, if its vectors have the dimensions of the query.
-    #[inline]
-    fn chunk(&self, block: usize, query: &QueryVector) -> Option<&Chunk> {
-        let chunk = self.chunks.get(block / CHUNK_BLOCKS)?.as_deref()?;
-        (self.dims == query.numbers.len()).then_some(chunk)
-    }
-
     pub(in crate::index) fn memory_bytes(&self) -> usize {
         let chunks = self.chunks.iter().flatten().map(|chunk| {
             size_of::<Chunk>()
-                + size_of_val(&*chunk.signs)
-                + size_of_val(&*chunk.norm_ratios)
                 + size_of_val(&*chunk.numbers)
                 + size_of_val(&*chunk.reciprocal_lengths)
         });
-        chunks.sum::<usize>() + size_of_val(&*self.chunks)
+        self.sketches.memory_bytes() + chunks.sum::<usize>() + size_of_val(&*self.chunks)
     }
 }
 
 impl Chunk {
     fn new(size: usize, dims: usize) -> Self {
-        let blocks = size.div_ceil(BLOCK);
-        let words = if dims < MIN_SKETCH_DIMS { 0 } else { blocks * dims.div_ceil(BLOCK) };
-        Self {
-            known: [0; CHUNK_BLOCKS],
-            signs: vec![[0; BLOCK]; words].into(),
-            norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
-            numbers: vec![0; size * dims].into(),
-            reciprocal_lengths: vec![0.0; size].into(),
-        }
+        Self { numbers: vec![0; size * dims].into(), reciprocal_lengths: vec![0.0; size].into() }
     }
 
     fn put(&mut self, at: usize, numbers: &[i8], reciprocal_length: f32) {
-        let (block, place) = (at / BLOCK, at % BLOCK);
-        self.known[block] |= 1 << place;
         self.numbers[at * numbers.len()..(at + 1) * numbers.len()].copy_from_slice(numbers);
         self.reciprocal_lengths[at] = reciprocal_length;
-        if !self.signs.is_empty() {
-            let sketch = dispatch!(Level::new(), _ => Sketch::of(numbers));
-            self.norm_ratios[block][place] = sketch.norm_ratio;
-            let of_block = &mut self.signs[block * sketch.signs.len()..];
-            for (words, word) in of_block.iter_mut().zip(&sketch.signs) {
-                words[place] = *word;
-            }
-        }
     }
 
-    /// Copies the vector of a product of another chunk, and its sketch.
-    fn copy(&mut self, to: usize, other: &Self, from: usize, dims: usize) {
-        let (numbers, reciprocal_length) = other.vector(from, dims);
-        self.numbers[to * dims..(to + 1) * dims].copy_from_slice(numbers);
-        self.reciprocal_lengths[to] = reciprocal_length;
-        let (block, place) = (to / BLOCK, to % BLOCK);
-        let (other_block, other_place) = (from / BLOCK, from % BLOCK);
-        self.known[block] |= 1 << place;
-        self.norm_ratios[block][place] = other.norm_ratios[other_block][other_place];
-        if !self.signs.is_empty() {
-            let words = dims.div_ceil(BLOCK);
-            let signs = &other.signs[other_block * words..(other_block + 1) * words];
-            for (to, from) in self.signs[block * words..].iter_mut().zip(signs) {
-                to[place] = from[other_place];
-            }
-        }
-    }
-
-    /// Whether a product has a vector.
-    #[inline]
-    fn has(&self, at: usize) -> bool {
-        self.known[at / BLOCK] >> (at % BLOCK) & 1 == 1
-    }
-
-    /// A product's vector and its reciprocal length.
-    #[inline(always)]
-    fn vector(&self, at: usize, dims: usize) -> (&[i8], f32) {
-        (&self.numbers[at * dims..(at + 1) * dims], self.reciprocal_lengths[at])
+    fn read(from: &mut ArrayReader<'_>, size: usize, dims: usize) -> Result<Self, Rejected> {
+        let numbers = from.array_of_len(size * dims)?;
+        let reciprocal_lengths: Box<[f32]> = from.array_of_len(size)?;
+        let are_finite = reciprocal_lengths.iter().all(|number| number.is_finite());
+        Rejected::unless(are_finite, "a vector has no length")?;
+        Ok(Self { numbers, reciprocal_lengths })
     }
 }
 
 impl Stored for Vectors {
     fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
         to.number(self.dims as u64)?;
+        if self.dims == 0 {
+            return Ok(());
+        }
+        self.sketches.write(to)?;
         for chunk in &self.chunks {
             to.number(u8::from(chunk.is_some()))?;
             let Some(chunk) = chunk else { continue };
-            to.slice(&chunk.known[..chunk.norm_ratios.len()])?;
-            to.slice(chunk.signs.as_flattened())?;
-            to.slice(chunk.norm_ratios.as_flattened())?;
             to.slice(&chunk.numbers)?;
             to.slice(&chunk.reciprocal_lengths)?;
         }
@@ -310,30 +262,20 @@ impl Stored for Vectors {
         let dims: u64 = from.number()?;
         Rejected::unless(dims <= MAX_DIMS, "a vector has too many dimensions")?;
         let dims = dims as usize;
-        let firsts = (0..if dims == 0 { 0 } else { len }).step_by(CHUNK);
-        let chunks = firsts.map(|first| match from.number()? {
+        if dims == 0 {
+            return Ok(Self::new(len));
+        }
+        let sketches = Arc::new(SketchTable::read(from, len, dims)?);
+        let chunks = (0..len).step_by(CHUNK).map(|first| match from.number()? {
             0_u8 => Ok(None),
             _ => Chunk::read(from, CHUNK.min(len - first), dims).map(|chunk| Some(Arc::new(chunk))),
         });
-        Ok(Self { len, dims, chunks: chunks.collect::<Result<_, Rejected>>()? })
-    }
-}
-
-impl Chunk {
-    fn read(from: &mut ArrayReader<'_>, size: usize, dims: usize) -> Result<Self, Rejected> {
-        let blocks = size.div_ceil(BLOCK);
-        let mut known = [0; CHUNK_BLOCKS];
-        known.iter_mut().zip(BitSet::read(from, size)?.blocks()).for_each(|(to, bits)| *to = bits);
-        let words = if dims < MIN_SKETCH_DIMS { 0 } else { blocks * dims.div_ceil(BLOCK) };
-        let signs = from.array_of_len(words * BLOCK)?;
-        let norm_ratios: Box<[f32]> = from.array_of_len(blocks * BLOCK)?;
-        let numbers = from.array_of_len(size * dims)?;
-        let reciprocal_lengths: Box<[f32]> = from.array_of_len(size)?;
-        let floats = norm_ratios.iter().chain(&reciprocal_lengths);
-        let are_finite = floats.into_iter().all(|number| number.is_finite());
-        Rejected::unless(are_finite, "a vector has no length")?;
-        let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
-        Ok(Self { known, signs, norm_ratios, numbers, reciprocal_lengths })
+        let vectors =
+            Self { len, dims, sketches, chunks: chunks.collect::<Result<_, Rejected>>()? };
+        let are_same =
+            (0..len).all(|doc| vectors.sketches.has(doc) == vectors.vector(doc).is_some());
+        Rejected::unless(are_same, "the sketches are those of other vectors")?;
+        Ok(vectors)
     }
 }
 
@@ -401,10 +343,10 @@ mod tests {
                 prop_assert_eq!(is_known.then_some(exact.cosines[place]), *expected);
                 let rough = vectors.similarities(block, &prepared, true);
                 prop_assert_eq!(exact.known, rough.known);
-                let mut alone = BlockSimilarities::UNKNOWN;
-                vectors.compare(block, &prepared, 1 << place, true, &mut alone);
-                prop_assert_eq!(alone.known, rough.known);
-                prop_assert!(!is_known || alone.cosines[place] == rough.cosines[place]);
+                let mut alone = f32::NAN;
+                vectors.compare_each(&prepared, true, std::iter::once((at, &mut alone)));
+                let expected_alone = if is_known { rough.cosines[place] } else { f32::NAN };
+                prop_assert_eq!(alone.to_bits(), expected_alone.to_bits());
                 let error = (rough.cosines[place] - expected.unwrap_or(0.0)).abs();
                 // Three standard deviations are exceeded by one in 370, six by practically none.
                 let bound = vectors.error_bound(at, &prepared);

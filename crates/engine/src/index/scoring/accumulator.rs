@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use fearless_simd::{Level, dispatch};
 use parking_lot::Mutex;
 
 use crate::index::{
@@ -65,6 +66,25 @@ impl ScoreAccumulator {
                 *matched = each.fold(0, |bits, (at, score)| bits | u64::from(*score > 0.0) << at);
             }
         }
+    }
+
+    /// The greatest score of each of some blocks.
+    pub(super) fn greatest(&self, blocks: &Range<usize>) -> Vec<f32> {
+        let scores = &self.scores.as_chunks::<BLOCK>().0[blocks.clone()];
+        let mut greatest = Vec::with_capacity(scores.len());
+        dispatch!(Level::new(), _ => {
+            for (scores, matched) in scores.iter().zip(&self.matched[blocks.clone()]) {
+                let mut most = 0;
+                if *matched != 0 {
+                    // Floats that are not negative compare like their bits, as integers.
+                    for score in scores {
+                        most = most.max(score.to_bits());
+                    }
+                }
+                greatest.push(f32::from_bits(most));
+            }
+        });
+        greatest
     }
 
     /// Which products of a block have a score, and the scores.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, f32x16, u32x16};
+use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, f32x16};
 
 use super::{
     accumulator::ScoreAccumulator, candidate::Candidate, pruning::ScoreThreshold,
@@ -22,7 +22,13 @@ use crate::index::{
 /// The threshold is raised after this many candidates, and after each segment.
 const RAISED_AFTER: usize = RERANKED;
 
-/// Products that are compared at once.
+/// Where at most this many products of a block may pass, they are compared one by one: that reads
+/// less memory than the whole block.
+const FEW: usize = 8;
+/// They are compared after this many, so that their memory accesses do not wait for each other.
+const COMPARED_AT_ONCE: usize = 64;
+
+/// Products whose bounds are computed at once.
 const LANES: usize = 16;
 const ALL_LANES: u64 = (1 << LANES) - 1;
 
@@ -154,6 +160,8 @@ struct SegmentScan<'a, 's> {
     segment: FilteredSegment<'a>,
     blocks: Range<usize>,
     scan: &'s CandidateScan<'s>,
+    /// The products whose title has the fingerprint of the query, ascending.
+    titled: &'a [DocId],
     fitting: Option<FitMatcher<'s>>,
 }
 
@@ -163,6 +171,8 @@ struct LexicalBlock<'a> {
     /// Products with a score.
     matched: u64,
     scores: &'a [f32; BLOCK],
+    /// The greatest score, or an upper bound of it.
+    greatest: f32,
     /// Those of them whose title equals the query.
     exact_titles: u64,
     /// The product whose key is the query, with a score or without.
@@ -182,11 +192,12 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
     fn new(scan: &'s CandidateScan<'s>, part: &Part<'a>) -> Self {
         let Part { number, segment, blocks } = part.clone();
         let fitting = scan.fitting.map(|query| FitMatcher::new(query, &segment.live.segment));
-        Self { number, segment, blocks, scan, fitting }
+        let titled = segment.live.segment.titles.docs(scan.title_fingerprint);
+        Self { number, segment, blocks, scan, titled, fitting }
     }
 
     fn block<'b>(&self, number: usize, matched: u64, scores: &'b [f32; BLOCK]) -> LexicalBlock<'b> {
-        let exact_titles = with_title(self.segment, number, matched, self.scan.title_fingerprint);
+        let exact_titles = matched & self.titled(number);
         let key = match self.scan.key {
             Some((segment, doc)) if (segment, doc / BLOCK) == (self.number, number) => {
                 1 << (doc % BLOCK)
@@ -194,7 +205,17 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             _ => 0,
         };
         let close = self.fitting.as_ref().map_or(0, |fitting| fitting.close(number));
-        LexicalBlock { number, matched, scores, exact_titles, key, close }
+        let greatest = f32::INFINITY;
+        LexicalBlock { number, matched, scores, greatest, exact_titles, key, close }
+    }
+
+    /// The products of a block whose title has the fingerprint of the query.
+    #[inline]
+    fn titled(&self, block: usize) -> u64 {
+        let block_of = |doc: &DocId| usize::from(*doc) / BLOCK;
+        let first = self.titled.partition_point(|doc| block_of(doc) < block);
+        let titled = self.titled[first..].iter().take_while(|doc| block_of(doc) == block);
+        titled.fold(0, |bits, doc| bits | 1 << (usize::from(*doc) % BLOCK))
     }
 
     /// Keeps all products with a term that pass the filter.
@@ -204,8 +225,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
                 let block = self.block(number, matched, scores);
                 let kept = matched | block.key;
                 let passing = self.scan.filter.passing(self.segment, number, kept);
-                let unknown = &BlockSimilarities::UNKNOWN;
-                candidates.extend(ones(passing).map(|at| self.candidate(&block, at, unknown)));
+                candidates.extend(ones(passing).map(|at| self.candidate(&block, at)));
             });
         }
     }
@@ -218,50 +238,79 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         candidates: &mut Vec<Candidate>,
     ) {
         let Some(dense) = self.scan.dense else { return };
-        if self.scan.is_final {
-            self.raise_by_lexical(accumulator, dense, threshold);
-        }
+        let greatest = accumulator.greatest(&self.blocks);
+        let raised_from = match self.scan.is_final {
+            true => self.raise_by_lexical(accumulator, &greatest, dense, threshold),
+            false => f32::INFINITY,
+        };
         let mut from = candidates.len();
         let mut similarities = BlockSimilarities::UNKNOWN;
+        let mut waiting = Vec::with_capacity(COMPARED_AT_ONCE + FEW);
         let last = self.blocks.end.saturating_sub(1);
-        for number in self.blocks.clone() {
+        for (number, greatest) in self.blocks.clone().zip(greatest) {
             accumulator.drain_block(number, |matched, scores| {
-                let block = self.block(number, matched, scores);
-                self.scan_block(&block, dense, threshold, &mut similarities, candidates);
+                let block = LexicalBlock { greatest, ..self.block(number, matched, scores) };
+                let possible = self.possible(&block, threshold);
+                if possible.count_ones() as usize <= FEW {
+                    waiting.extend(ones(possible).map(|at| self.candidate(&block, at)));
+                } else {
+                    self.keep_waiting(&mut waiting, dense, threshold, candidates);
+                    self.compare(number, dense, possible, &mut similarities);
+                    self.keep(&block, possible, threshold, &similarities, candidates);
+                }
             });
-            let is_time = number == last || candidates.len() >= from + RAISED_AFTER;
+            let is_time = number == last || candidates.len() + waiting.len() >= from + RAISED_AFTER;
+            if is_time || waiting.len() >= COMPARED_AT_ONCE {
+                self.keep_waiting(&mut waiting, dense, threshold, candidates);
+            }
             if self.scan.is_final && is_time {
-                self.raise_by(&candidates[from..], threshold);
+                // The others raised it before.
+                let others = candidates[from..].iter().filter(|one| one.lexical < raised_from);
+                self.raise_by(others, threshold);
                 from = candidates.len();
             }
         }
     }
 
-    /// Keeps the products of a block that may pass the threshold. `similarities` is scratch space.
-    #[inline]
-    fn scan_block(
+    /// Compares products with the query and keeps those that pass.
+    fn keep_waiting(
         &self,
-        block: &LexicalBlock<'_>,
+        waiting: &mut Vec<Candidate>,
         dense: &DenseQuery,
         threshold: &ScoreThreshold<'_>,
-        similarities: &mut BlockSimilarities,
         candidates: &mut Vec<Candidate>,
     ) {
-        // Attributes and exclusions first: few products may be left to score.
-        let open = self.scan.filter.open(self.segment, block.number);
-        if open == 0 {
+        let (vectors, sketched) = (self.segment.live.vectors(), self.scan.sketched);
+        let each = waiting.iter_mut().map(|one| (usize::from(one.doc), &mut one.similarity));
+        vectors.compare_each(&dense.vector, sketched, each);
+        for candidate in waiting.drain(..) {
+            self.offer(candidate, threshold, candidates);
+        }
+    }
+
+    /// Keeps a candidate if it passes the threshold and the filter.
+    #[inline]
+    fn offer(
+        &self,
+        mut candidate: Candidate,
+        threshold: &ScoreThreshold<'_>,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let (lexical, similarity) = (candidate.lexical, candidate.signals().dense_score());
+        let may_pass =
+            |fits| candidate.is_certain() || threshold.may_pass(lexical, similarity, fits);
+        let passes = may_pass(false);
+        let may_fit = candidate.fits && may_pass(true);
+        let (block, place) =
+            (usize::from(candidate.doc) / BLOCK, usize::from(candidate.doc) % BLOCK);
+        if !(passes || may_fit) || self.scan.filter.passing(self.segment, block, 1 << place) == 0 {
             return;
         }
-        // Those that may pass with a cosine of 1.
-        let possible = (self.possible(block, threshold) | block.certain()) & open;
-        if possible == 0 {
-            return;
+        let fits = |fitting: &FitMatcher<'_>| fitting.fits(candidate.doc);
+        candidate.fits = may_fit && self.fitting.as_ref().is_some_and(fits);
+        if passes || candidate.fits {
+            candidates.push(candidate);
         }
-        self.compare(block.number, dense, possible, similarities);
-        let passing = self.passing(block, threshold, similarities) & possible | block.certain();
-        let passing = self.scan.filter.passing(self.segment, block.number, passing);
-        let kept = ones(passing).filter_map(|at| self.keep(block, at, threshold, similarities));
-        candidates.extend(kept);
     }
 
     /// Compares some products of a block with the query.
@@ -277,39 +326,45 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         vectors.compare(block, &dense.vector, products, sketched, similarities);
     }
 
-    /// The candidate at a place of a block, if it passes the threshold.
+    /// Keeps those products of a block that pass the threshold and the filter, of some that may.
     #[inline]
     fn keep(
         &self,
         block: &LexicalBlock<'_>,
-        at: usize,
+        possible: u64,
         threshold: &ScoreThreshold<'_>,
         similarities: &BlockSimilarities,
-    ) -> Option<Candidate> {
-        let mut candidate = self.candidate(block, at, similarities);
-        let similarity = candidate.signals().dense_score();
-        let may_pass = |one: &Candidate, fits| {
-            one.is_certain() || threshold.may_pass(one.lexical, similarity, fits)
-        };
-        let is_close = block.close >> at & 1 == 1;
-        candidate.fits = is_close
-            && may_pass(&candidate, true)
-            && self.fitting.as_ref().is_some_and(|fitting| fitting.fits(candidate.doc));
-        (candidate.fits || may_pass(&candidate, false)).then_some(candidate)
+        candidates: &mut Vec<Candidate>,
+    ) {
+        let passing = self.passing(block, threshold, similarities) & possible | block.certain();
+        for at in ones(passing) {
+            let is_known = similarities.known >> at & 1 == 1;
+            let similarity = if is_known { similarities.cosines[at] } else { f32::NAN };
+            let candidate = Candidate { similarity, ..self.candidate(block, at) };
+            self.offer(candidate, threshold, candidates);
+        }
     }
 
-    /// The places of a block that may pass with a cosine of 1; all, or none, where the greatest
-    /// score of the block decides. May contain places behind the last product.
+    /// The products of a block that may pass with a cosine of 1. All that attributes and exclusions
+    /// admit, or none, where the greatest score of the block decides.
     #[inline]
     fn possible(&self, block: &LexicalBlock<'_>, threshold: &ScoreThreshold<'_>) -> u64 {
+        let open = self.scan.filter.open(self.segment, block.number);
+        match open {
+            0 => 0,
+            _ => (self.may_pass(block, threshold) | block.certain()) & open,
+        }
+    }
+
+    /// The places of a block that may pass with a cosine of 1; may contain places behind the last
+    /// product.
+    #[inline]
+    fn may_pass(&self, block: &LexicalBlock<'_>, threshold: &ScoreThreshold<'_>) -> u64 {
         // The bounds grow with the lexical match.
         if threshold.may_pass(0.0, 1.0, false) {
             return u64::MAX;
         }
-        let most = match block.matched {
-            0 => 0.0,
-            _ => greatest(block.scores) * self.scan.lexical.scale(),
-        };
+        let most = block.greatest * self.scan.lexical.scale();
         let may_pass = |fits| threshold.may_pass(most, 1.0, fits);
         match may_pass(false) || block.close != 0 && may_pass(true) {
             true => self.passing(block, threshold, &BlockSimilarities::GREATEST),
@@ -341,81 +396,96 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         })
     }
 
-    /// Raises the threshold by the products with the best lexical match.
+    /// Raises the threshold by the products with the best lexical match, and returns from which match
+    /// on. `greatest` has the greatest score of each block.
+    ///
+    /// So the threshold is high before most vectors are read, often too high for any product without a
+    /// match.
     fn raise_by_lexical(
         &self,
         accumulator: &ScoreAccumulator,
+        greatest: &[f32],
         dense: &DenseQuery,
         threshold: &mut ScoreThreshold<'_>,
-    ) {
-        let scale = self.scan.lexical.scale();
-        let mut similarities = BlockSimilarities::UNKNOWN;
-        for number in self.blocks.clone() {
-            let (matched, scores) = accumulator.block(number);
-            let raises = |lexical: f32| threshold.would_raise_coverage(lexical);
-            if matched == 0 || !raises(greatest(scores) * scale) {
+    ) -> f32 {
+        let least = nth_greatest(greatest, threshold.wanted());
+        let mut waiting = Vec::new();
+        for (number, greatest) in self.blocks.clone().zip(greatest) {
+            if *greatest < least {
                 continue;
             }
-            let matched = matched & self.scan.filter.open(self.segment, number);
-            let raising = ones(matched).filter(|at| raises(scores[*at] * scale));
-            let raising = raising.fold(0, |bits, at| bits | 1 << at);
-            let block = self.block(number, raising, scores);
-            let raising = raising & !block.exact_titles;
-            let raising = self.scan.filter.passing(self.segment, number, raising);
-            self.compare(number, dense, raising, &mut similarities);
-            for at in ones(raising) {
-                let best = self.candidate(&block, at, &similarities);
-                if threshold.would_raise_coverage(best.lexical) {
-                    threshold.raise(best.signals());
-                }
+            let (matched, scores) = accumulator.block(number);
+            let block = LexicalBlock { greatest: *greatest, ..self.block(number, matched, scores) };
+            let best = self.possible(&block, threshold) & at_least(scores, least);
+            waiting.extend(ones(best & !block.certain()).map(|at| self.candidate(&block, at)));
+        }
+        let mut best = Vec::with_capacity(waiting.len());
+        self.keep_waiting(&mut waiting, dense, threshold, &mut best);
+        for candidate in &best {
+            if threshold.would_raise_coverage(candidate.lexical) {
+                threshold.raise(candidate.signals());
             }
         }
+        self.raise_by(best.iter(), threshold);
+        least * self.scan.lexical.scale()
     }
 
     /// Raises the threshold by these candidates.
-    fn raise_by(&self, candidates: &[Candidate], threshold: &mut ScoreThreshold<'_>) {
+    fn raise_by<'c>(
+        &self,
+        candidates: impl Iterator<Item = &'c Candidate> + Clone,
+        threshold: &mut ScoreThreshold<'_>,
+    ) {
         let fusion = threshold.fusion();
-        let others = candidates.iter().filter(|candidate| !candidate.is_exact_title);
+        let others = candidates.clone().filter(|candidate| !candidate.is_exact_title);
         let scored = others.map(|candidate| (fusion.score(candidate.signals()), candidate));
         let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
         if let Some((_, best)) = best {
             threshold.raise(best.signals());
         }
-        threshold.shortlist(candidates.iter().map(|one| (one.signals(), one.fits)));
+        threshold.shortlist(candidates.map(|one| (one.signals(), one.fits)));
     }
 
-    /// The candidate at a place of a block, with its exact lexical match.
+    /// The candidate at a place of a block, with its exact lexical match and without a similarity. It
+    /// fits if it is close.
     #[inline]
-    fn candidate(
-        &self,
-        block: &LexicalBlock<'_>,
-        at: usize,
-        similarities: &BlockSimilarities,
-    ) -> Candidate {
-        let doc = block.number * BLOCK + at;
+    fn candidate(&self, block: &LexicalBlock<'_>, at: usize) -> Candidate {
         let lexical = match block.matched >> at & 1 == 1 {
             true => block.scores[at] * self.scan.lexical.scale(),
             false => 0.0,
         };
-        let is_known = similarities.known >> at & 1 == 1;
         Candidate {
             segment: self.number as u32,
-            doc: doc as DocId,
+            doc: (block.number * BLOCK + at) as DocId,
             is_exact_title: block.exact_titles >> at & 1 == 1,
             is_key: block.key >> at & 1 == 1,
-            fits: false,
+            fits: block.close >> at & 1 == 1,
             lexical,
-            similarity: if is_known { similarities.cosines[at] } else { f32::NAN },
+            similarity: f32::NAN,
         }
     }
 }
 
-/// The greatest of a block's scores.
+/// The `n`-th greatest of some scores; the least above 0 if there are fewer.
+fn nth_greatest(scores: &[f32], n: usize) -> f32 {
+    let mut scores: Vec<f32> = scores.iter().copied().filter(|score| *score > 0.0).collect();
+    if scores.len() > n {
+        scores.select_nth_unstable_by(n - 1, |one, other| other.total_cmp(one));
+        scores.truncate(n);
+    }
+    scores.into_iter().reduce(f32::min).unwrap_or(f32::INFINITY)
+}
+
+/// A bit for each score of a block that is not less than `least`.
 #[inline]
-fn greatest(scores: &[f32; BLOCK]) -> f32 {
-    dispatch!(Level::new(), _ => {
-        // Floats that are not negative compare like their bits, as integers.
-        f32::from_bits(scores.iter().fold(0, |greatest, score| greatest.max(score.to_bits())))
+fn at_least(scores: &[f32; BLOCK], least: f32) -> u64 {
+    dispatch!(Level::new(), simd => {
+        let mut bits = 0;
+        for from in (0..BLOCK).step_by(LANES) {
+            let scores = f32x16::from_slice(simd, &scores[from..from + LANES]);
+            bits |= scores.simd_ge(least).to_bitmask() << from;
+        }
+        bits
     })
 }
 
@@ -464,29 +534,4 @@ impl BlockBounds<'_> {
         }
         passing & products
     }
-}
-
-/// Those of the products `matched` of a block whose title has this fingerprint.
-#[inline]
-fn with_title(segment: FilteredSegment<'_>, block: usize, matched: u64, fingerprint: u32) -> u64 {
-    let titles = &segment.live.segment.title_fingerprints[block * BLOCK..];
-    match titles.first_chunk() {
-        _ if matched == 0 => 0,
-        Some(titles) => matched & dispatch!(Level::new(), simd => equal(simd, titles, fingerprint)),
-        None => {
-            let is_equal = |at: &usize| titles.get(*at) == Some(&fingerprint);
-            ones(matched).filter(is_equal).fold(0, |bits, at| bits | 1 << at)
-        }
-    }
-}
-
-/// A bit for each title with this fingerprint.
-#[inline(always)]
-fn equal<S: Simd>(simd: S, titles: &[u32; BLOCK], fingerprint: u32) -> u64 {
-    let mut bits = 0;
-    for from in (0..BLOCK).step_by(LANES) {
-        let titles = u32x16::from_slice(simd, &titles[from..from + LANES]);
-        bits |= titles.simd_eq(fingerprint).to_bitmask() << from;
-    }
-    bits
 }

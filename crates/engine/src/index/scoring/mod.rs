@@ -40,12 +40,12 @@
 //! 1. [`accumulator`]: adds up the exact scores of all postings of the query's terms and bigrams. The
 //!    lexical part is never pruned.
 //! 2. [`candidate_scan`] raises the [`pruning::ScoreThreshold`] by the products with the best
-//!    lexical match.
+//!    lexical match: as many as the second stage considers, or a few if it found as many before.
 //! 3. It considers only products that visibility, attributes and exclusions let through. It skips a
 //!    block without any, or if not even its greatest lexical score, with a similarity of 1, may pass
 //!    the threshold.
 //! 4. It drops a product if its lexical score may not pass with a similarity of 1, and then with its
-//!    own. Products close to the category of the query may fit it and have a lower threshold. Then come
+//!    own; where few of a block are left, these are compared together with those of other blocks. Products close to the category of the query may fit it and have a lower threshold. Then come
 //!    the price filters.
 //! 5. It keeps the rest as candidates. After a few hundred candidates and after each segment, they raise
 //!    the threshold for what follows.

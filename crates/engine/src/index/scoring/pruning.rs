@@ -7,6 +7,9 @@ use fearless_simd::{Simd, SimdBase, SimdMask, f32x16};
 use super::second_stage::RERANKED;
 use crate::index::plan::DenseQuery;
 
+/// How many products of a further segment raise a threshold before the others.
+const REPLACING: usize = RERANKED / 8;
+
 /// [`Extremes`] of sixteen numbers.
 struct Lanes;
 
@@ -120,6 +123,12 @@ impl<'a> ScoreThreshold<'a> {
     /// Whether a product with this lexical match raises the coverage, whatever its similarity.
     pub(super) fn would_raise_coverage(&self, lexical: f32) -> bool {
         lexical > self.best_lexical && self.absolute_cutoff.may_pass(lexical, 0.0)
+    }
+
+    /// How many products with a good lexical match it takes to raise the threshold well: a full
+    /// shortlist, or a few that replace others of it.
+    pub(super) fn wanted(&self) -> usize {
+        if self.all.full().is_empty() { RERANKED } else { REPLACING }
     }
 
     /// The formula with the coverage so far.

@@ -269,7 +269,7 @@ impl SegmentBuilder {
             keys: Keys::of(&keys, len),
             ids: self.ids.into_boxed_slice(),
             lengths: self.lengths.into_boxed_slice(),
-            title_fingerprints: self.title_fingerprints.into_boxed_slice(),
+            titles: self.title_fingerprints.into_iter().zip(0..).collect(),
             bigrams: self.bigrams.finish(),
             title_words: self.title_words.finish(&position),
             inferred: self.inferred.into_iter().collect(),

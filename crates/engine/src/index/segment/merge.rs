@@ -4,7 +4,7 @@ use catalog::ranking::TermFreqs;
 
 use super::{
     DocId, Segment, attributes::AttributeColumns, bigrams::BigramsBuilder, columns::Columns,
-    dictionary::DictionaryBuilder, keys::Keys, live_docs::LiveSegment,
+    dictionary::DictionaryBuilder, keys::Keys, live_docs::LiveSegment, title_index::TitleIndex,
     title_words::TitleWordsBuilder, word_places::WordPlaces,
 };
 use crate::index::{bits::BitSet, dense::Vectors};
@@ -41,9 +41,7 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let segment = Segment {
         ids: products().map(|(live, doc)| live.segment.ids[doc]).collect(),
         lengths: products().map(|(live, doc)| live.segment.lengths[doc]).collect(),
-        title_fingerprints: products()
-            .map(|(live, doc)| live.segment.title_fingerprints[doc])
-            .collect(),
+        titles: merge_titles(sources, &new_numbers),
         bigrams: bigrams.finish(),
         title_words: title_words.finish_numbered(),
         inferred: products().map(|(live, doc)| live.segment.inferred.get(doc)).collect(),
@@ -86,6 +84,16 @@ fn new_numbers(sources: &[LiveSegment], order: &[(usize, usize)]) -> Vec<Vec<u32
 /// The new number of a product; `None` if it is deleted.
 fn new_number(numbers: &[u32], doc: usize) -> Option<DocId> {
     (numbers[doc] != DELETED).then_some(numbers[doc] as DocId)
+}
+
+/// The titles of the live products.
+fn merge_titles(sources: &[LiveSegment], new_numbers: &[Vec<u32>]) -> TitleIndex {
+    let each = sources.iter().zip(new_numbers);
+    let titles = each.flat_map(|(live, numbers)| {
+        let new = |(title, doc)| Some((title, new_number(numbers, usize::from(doc))?));
+        live.segment.titles.iter().filter_map(new)
+    });
+    titles.collect()
 }
 
 /// The attributes of the live products.

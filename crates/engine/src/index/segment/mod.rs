@@ -20,6 +20,7 @@ mod live_docs;
 mod merge;
 mod merge_policy;
 mod negation_marks;
+mod title_index;
 mod title_words;
 mod word_places;
 
@@ -42,7 +43,7 @@ pub(super) use self::{
 };
 use self::{
     bigrams::Bigrams, dictionary::Dictionary, inferred::InferredColumn, keys::Keys,
-    title_words::TitleWords, word_places::WordPlaces,
+    title_index::TitleIndex, title_words::TitleWords, word_places::WordPlaces,
 };
 use super::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
@@ -57,7 +58,7 @@ pub(super) const MAX_PRODUCTS: usize = 1 << DocId::BITS;
 pub(super) struct Segment {
     pub(super) ids: Box<[ProductId]>,
     pub(super) lengths: Box<[FieldLengths]>,
-    pub(super) title_fingerprints: Box<[u32]>,
+    pub(super) titles: TitleIndex,
     pub(super) bigrams: Bigrams,
     pub(super) title_words: TitleWords,
     pub(super) inferred: InferredColumn,
@@ -126,7 +127,7 @@ impl Segment {
             + self.attribute_bytes()
             + size_of_val(&*self.ids)
             + size_of_val(&*self.lengths)
-            + size_of_val(&*self.title_fingerprints)
+            + self.titles.memory_bytes()
             + self.bigrams.memory_bytes()
             + self.title_words.memory_bytes()
             + self.inferred.memory_bytes()
@@ -144,7 +145,7 @@ impl Stored for Segment {
         to.array(self.lengths.iter().map(|lengths| {
             u16::from_le_bytes([lengths.title.to_byte(), lengths.description.to_byte()])
         }))?;
-        to.slice(&self.title_fingerprints)?;
+        self.titles.write(to)?;
         self.bigrams.write(to)?;
         self.title_words.write(to)?;
         self.inferred.write(to)?;
@@ -168,7 +169,7 @@ impl Stored for Segment {
         let segment = Self {
             ids,
             lengths,
-            title_fingerprints: from.array_of_len(len)?,
+            titles: TitleIndex::read(from, len)?,
             bigrams: Bigrams::read(from, len)?,
             title_words: TitleWords::read(from, len)?,
             inferred: InferredColumn::read(from, len)?,

@@ -1,0 +1,138 @@
+//! The sketches of a segment's products, in blocks of 64.
+
+use std::io;
+
+use fearless_simd::{Level, dispatch};
+
+use super::sketch::{MIN_SKETCH_DIMS, QuerySketch, Sketch};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::{BLOCK, BitSet},
+};
+
+/// The sketches of a segment's products, in one piece: a scan reads them in order, and the processor
+/// fetches what is adjacent ahead of time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SketchTable {
+    /// For each block, the products with a vector.
+    known: Box<[u64]>,
+    /// For each block, for each word of the signs, that word of each product. Empty for vectors with
+    /// too few dimensions.
+    signs: Box<[[u64; BLOCK]]>,
+    /// For each block, the norm ratio of each sketch.
+    norm_ratios: Box<[[f32; BLOCK]]>,
+}
+
+/// Words of the signs of a product.
+fn words(dims: usize) -> usize {
+    if dims < MIN_SKETCH_DIMS { 0 } else { dims.div_ceil(BLOCK) }
+}
+
+impl SketchTable {
+    /// Room for the sketches of `len` products.
+    pub(super) fn new(len: usize, dims: usize) -> Self {
+        let blocks = len.div_ceil(BLOCK);
+        Self {
+            known: vec![0; blocks].into(),
+            signs: vec![[0; BLOCK]; blocks * words(dims)].into(),
+            norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
+        }
+    }
+
+    /// Whether a product has a vector.
+    #[inline]
+    pub(super) fn has(&self, doc: usize) -> bool {
+        let known = self.known.get(doc / BLOCK);
+        known.is_some_and(|known| known >> (doc % BLOCK) & 1 == 1)
+    }
+
+    /// The products of a block with a vector.
+    #[inline]
+    pub(super) fn known(&self, block: usize) -> u64 {
+        self.known.get(block).copied().unwrap_or(0)
+    }
+
+    /// Makes the sketch of a vector.
+    pub(super) fn put(&mut self, doc: usize, numbers: &[i8]) {
+        let (block, place) = (doc / BLOCK, doc % BLOCK);
+        self.known[block] |= 1 << place;
+        if !self.signs.is_empty() {
+            let sketch = dispatch!(Level::new(), _ => Sketch::of(numbers));
+            self.norm_ratios[block][place] = sketch.norm_ratio;
+            let of_block = &mut self.signs[block * sketch.signs.len()..];
+            for (words, word) in of_block.iter_mut().zip(&sketch.signs) {
+                words[place] = *word;
+            }
+        }
+    }
+
+    /// Copies the sketch of a product of another table.
+    pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, dims: usize) {
+        let (block, place) = (to / BLOCK, to % BLOCK);
+        let (other_block, other_place) = (from / BLOCK, from % BLOCK);
+        self.known[block] |= 1 << place;
+        self.norm_ratios[block][place] = other.norm_ratios[other_block][other_place];
+        let words = words(dims);
+        let signs = &other.signs[other_block * words..(other_block + 1) * words];
+        for (to, from) in self.signs[block * words..].iter_mut().zip(signs) {
+            to[place] = from[other_place];
+        }
+    }
+
+    /// Estimates the cosines of a block's products; undefined for those without a vector.
+    #[inline]
+    pub(super) fn estimate(&self, block: usize, query: &QuerySketch, cosines: &mut [f32; BLOCK]) {
+        let signs = &self.signs[block * query.words()..(block + 1) * query.words()];
+        let norm_ratios = &self.norm_ratios[block];
+        dispatch!(Level::new(), simd => query.estimate(simd, signs, norm_ratios, cosines));
+    }
+
+    /// Estimates the cosine of each product and writes it to its place. Products without a vector are
+    /// skipped.
+    pub(super) fn estimate_each<'a>(
+        &self,
+        query: &QuerySketch,
+        products: impl Iterator<Item = (usize, &'a mut f32)>,
+    ) {
+        let words = query.words();
+        dispatch!(Level::new(), simd => {
+            for (doc, cosine) in products {
+                let (block, place) = (doc / BLOCK, doc % BLOCK);
+                let signs = &self.signs[block * words..(block + 1) * words];
+                let estimate = query.estimate_one(simd, signs, &self.norm_ratios[block], place);
+                // No branch: it would depend on what was just read.
+                *cosine = if self.has(doc) { estimate } else { *cosine };
+            }
+        });
+    }
+
+    /// The norm ratio of a product's sketch.
+    pub(super) fn norm_ratio(&self, doc: usize) -> f32 {
+        self.norm_ratios[doc / BLOCK][doc % BLOCK]
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.known) + size_of_val(&*self.signs) + size_of_val(&*self.norm_ratios)
+    }
+
+    pub(super) fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.slice(&self.known)?;
+        to.slice(self.signs.as_flattened())?;
+        to.slice(self.norm_ratios.as_flattened())
+    }
+
+    pub(super) fn read(
+        from: &mut ArrayReader<'_>,
+        len: usize,
+        dims: usize,
+    ) -> Result<Self, Rejected> {
+        let blocks = len.div_ceil(BLOCK);
+        let known = BitSet::read(from, len)?.blocks().collect();
+        let signs: Box<[u64]> = from.array_of_len(blocks * words(dims) * BLOCK)?;
+        let norm_ratios: Box<[f32]> = from.array_of_len(blocks * BLOCK)?;
+        let are_finite = norm_ratios.iter().all(|number| number.is_finite());
+        Rejected::unless(are_finite, "a sketch has no norm ratio")?;
+        let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
+        Ok(Self { known, signs, norm_ratios })
+    }
+}
