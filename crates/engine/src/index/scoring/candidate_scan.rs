@@ -22,6 +22,9 @@ use crate::index::{
 /// The threshold is raised after this many candidates, and after each segment.
 const RAISED_AFTER: usize = RERANKED;
 
+/// The most products, about, that raise it before any other is compared.
+const MAX_RAISING: usize = 4 * RERANKED;
+
 /// Where at most this many products of a block may pass, they are compared one by one: that reads
 /// less memory than the whole block.
 const FEW: usize = 8;
@@ -168,11 +171,11 @@ struct SegmentScan<'a, 's> {
 /// The lexical scores of a block, as the accumulator has them.
 struct LexicalBlock<'a> {
     number: usize,
+    scores: &'a [f32; BLOCK],
+    /// An upper bound of the scores.
+    greatest: f32,
     /// Products with a score.
     matched: u64,
-    scores: &'a [f32; BLOCK],
-    /// The greatest score, or an upper bound of it.
-    greatest: f32,
     /// Those of them whose title equals the query.
     exact_titles: u64,
     /// The product whose key is the query, with a score or without.
@@ -196,7 +199,12 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         Self { number, segment, blocks, scan, titled, fitting }
     }
 
-    fn block<'b>(&self, number: usize, matched: u64, scores: &'b [f32; BLOCK]) -> LexicalBlock<'b> {
+    fn block<'b>(
+        &self,
+        number: usize,
+        (matched, scores): (u64, &'b [f32; BLOCK]),
+        greatest: f32,
+    ) -> LexicalBlock<'b> {
         let exact_titles = matched & self.titled(number);
         let key = match self.scan.key {
             Some((segment, doc)) if (segment, doc / BLOCK) == (self.number, number) => {
@@ -205,8 +213,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             _ => 0,
         };
         let close = self.fitting.as_ref().map_or(0, |fitting| fitting.close(number));
-        let greatest = f32::INFINITY;
-        LexicalBlock { number, matched, scores, greatest, exact_titles, key, close }
+        LexicalBlock { number, scores, greatest, matched, exact_titles, key, close }
     }
 
     /// The products of a block whose title has the fingerprint of the query.
@@ -222,7 +229,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
     fn keep_matches(&self, accumulator: &mut ScoreAccumulator, candidates: &mut Vec<Candidate>) {
         for number in self.blocks.clone() {
             accumulator.drain_block(number, |matched, scores| {
-                let block = self.block(number, matched, scores);
+                let block = self.block(number, (matched, scores), f32::INFINITY);
                 let kept = matched | block.key;
                 let passing = self.scan.filter.passing(self.segment, number, kept);
                 candidates.extend(ones(passing).map(|at| self.candidate(&block, at)));
@@ -249,7 +256,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         let last = self.blocks.end.saturating_sub(1);
         for (number, greatest) in self.blocks.clone().zip(greatest) {
             accumulator.drain_block(number, |matched, scores| {
-                let block = LexicalBlock { greatest, ..self.block(number, matched, scores) };
+                let block = self.block(number, (matched, scores), greatest);
                 let possible = self.possible(&block, threshold);
                 if possible.count_ones() as usize <= FEW {
                     waiting.extend(ones(possible).map(|at| self.candidate(&block, at)));
@@ -414,9 +421,12 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             if *greatest < least {
                 continue;
             }
-            let (matched, scores) = accumulator.block(number);
-            let block = LexicalBlock { greatest: *greatest, ..self.block(number, matched, scores) };
-            let best = self.possible(&block, threshold) & at_least(scores, least);
+            // Any number of products may have the same score.
+            if waiting.len() >= MAX_RAISING {
+                break;
+            }
+            let block = self.block(number, accumulator.block(number), *greatest);
+            let best = self.possible(&block, threshold) & at_least(block.scores, least);
             waiting.extend(ones(best & !block.certain()).map(|at| self.candidate(&block, at)));
         }
         let mut best = Vec::with_capacity(waiting.len());
