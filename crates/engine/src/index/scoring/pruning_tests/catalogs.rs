@@ -66,11 +66,13 @@ impl Catalog {
         }
     }
 
-    /// Those of the products whose texts match an exclusion.
+    /// Those of the products whose texts match an exclusion. As in the store, a product that does not
+    /// exist is not among them: a forged index may ask for one.
     pub(super) fn rejected(&self, ids: &[ProductId], parsed: &ParsedQuery) -> Vec<ProductId> {
         let is_rejected = |id: &&ProductId| {
-            let product = &self.reference.0[&id.get()];
-            !parsed.allows(&product.title, &product.description, &product.attributes.text())
+            self.reference.0.get(&id.get()).is_some_and(|product| {
+                !parsed.allows(&product.title, &product.description, &product.attributes.text())
+            })
         };
         ids.iter().filter(is_rejected).copied().collect()
     }
