@@ -42,8 +42,7 @@ impl SketchTable {
     /// Whether a product has a vector.
     #[inline]
     pub(super) fn has(&self, doc: usize) -> bool {
-        let known = self.known.get(doc / BLOCK);
-        known.is_some_and(|known| known >> (doc % BLOCK) & 1 == 1)
+        self.known(doc / BLOCK) >> (doc % BLOCK) & 1 == 1
     }
 
     /// The products of a block with a vector.

@@ -8,6 +8,7 @@ use catalog::{
     explanation::Explanation,
     fusion::Cutoff,
     inference::attributes::{Says, agreement, infer_query},
+    price::Price,
     query_parser::{ParsedQuery, parse},
     ranking::Hit,
     reranking::{RERANK_PARAMS, RelativeCutoff, Reranker},
@@ -141,6 +142,29 @@ proptest! {
 fn products_beyond_the_candidates_follow() {
     let found = check_queries(5, 2_000, [700, 4_000], 12);
     assert!(found > 12 * RERANKED / 2, "{found}");
+}
+
+/// More products than raise the threshold first have the best lexical match.
+#[test]
+fn products_with_equal_titles_are_found_whatever_raises_the_threshold() {
+    let mut random = Random(3);
+    let mut catalog = Catalog::default();
+    let price = Price::parse("$20").unwrap();
+    for number in 1..=2_000 {
+        let cosine = 0.2 + 0.75 * random.unit();
+        let vector = random.near_topic(0, cosine, DIMS).stored();
+        catalog.add(number, false, ("lamp shade", ""), &price, Some(vector));
+    }
+    let numbers: Vec<u64> = (1..=2_000).collect();
+    let snapshots = [2_000, 300].map(|group| catalog.index(&numbers, group).snapshot());
+    let (_, vector) = random.query(DIMS);
+    let parsed = parse("lamp");
+    for _ in 0..4 {
+        let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+        let plan = with_second_stage(plan, &parsed);
+        let found = check(&catalog, [&snapshots[0], &snapshots[1]], &parsed, &plan);
+        assert!(found > RERANKED, "{found}");
+    }
 }
 
 /// Whether it is among the candidates or not, and however unlike the query.
