@@ -45,8 +45,8 @@ def read(data: Path, taxonomy: Taxonomy, seed: int) -> tuple[list[Example], list
     """All examples, and the held-out titles."""
     examples: list[Example] = []
     held: list[Example] = []
-    ids = {row["type"]: row["category"] for row in _rows(data / THINGS)}
-    for row in _rows(data / "shopper-phrases.tsv") + _rows(data / "plain-phrases.tsv"):
+    ids = {row["type"]: row["category"] for row in read_rows(data / THINGS)}
+    for row in read_rows(data / "shopper-phrases.tsv") + read_rows(data / "plain-phrases.tsv"):
         category, kind, text = taxonomy.index.get(ids.get(row["type"], row["type"])), row["kind"], row["text"]
         if category is None or kind == "P":
             continue
@@ -64,7 +64,7 @@ def read(data: Path, taxonomy: Taxonomy, seed: int) -> tuple[list[Example], list
     return examples + _media(examples, taxonomy, random.Random(seed)), held
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 

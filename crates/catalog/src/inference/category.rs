@@ -3,17 +3,20 @@
 //! [`words`] finds the words of a title and where they stand: the word before a comma or a
 //! preposition names the thing, "for a watch" does not. [`model`] looks up a vector and a weight for
 //! each of them, adds the vectors up, and descends the [`taxonomy`] from branch to branch as long
-//! as one of them is likely enough.
+//! as one of them is likely enough. [`vectors`] says where the text as a whole belongs: for the first
+//! decision, both have the same say.
 
 mod linear;
 mod model;
 mod query;
 mod taxonomy;
+mod vectors;
 mod words;
 
 pub use model::{BrokenCategoryModel, CategoryModel, Inferred, Placement};
 pub use query::QueryCategories;
 pub use taxonomy::{BrokenTaxonomy, CategoryIndex, Taxonomy};
+pub use vectors::CategoryVectors;
 
 #[cfg(test)]
 mod tests;

@@ -12,6 +12,8 @@ mod circuit_breaker;
 mod deep;
 mod fnv;
 mod instant;
+mod instant_encoder;
+mod model_files;
 mod multilingual;
 mod names;
 mod phrase_index;
@@ -28,7 +30,9 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use thiserror::Error;
 
-pub use builtin::{BrokenModel, BuiltIn, ModelFiles};
+pub use builtin::BuiltIn;
+pub(crate) use instant_encoder::InstantEncoder;
+pub use model_files::{BrokenModel, ModelFiles};
 pub use names::{Thing, ThingName};
 pub use phrase_index::PhraseMatch;
 pub use remote::{Environment, Remote, RemoteSettings};

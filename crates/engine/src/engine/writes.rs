@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 use super::{Engine, EngineError};
 use crate::{
     embed::Text,
-    inference::infer,
+    inference::infer_with,
     read_pool::Overloaded,
     store::{Derived, StoreError},
     writer::WriteError,
@@ -95,8 +95,8 @@ impl Engine {
                 let derived = statements(&product).map(|(title, description, attributes)| {
                     let text = Text::Product { title, description };
                     let embedding = embedder.as_ref().and_then(|embedder| embedder.instant(text));
-                    let inferred = Some(infer(title, description, attributes));
-                    Derived { embedding, inferred }
+                    let inferred = infer_with(title, description, attributes, embedding.as_ref());
+                    Derived { embedding, inferred: Some(inferred) }
                 });
                 (product, derived.unwrap_or_default())
             };

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     embed::{Embedder, Embedding, Text},
-    inference::infer,
+    inference::infer_with,
 };
 
 /// What is derived from a product's texts and attributes, as far as it was made before the
@@ -69,11 +69,13 @@ impl<'store> WriteTransaction<'store> {
         let id = self.rows.next_product_id(shop)?;
         let seq = self.rows.record(shop, id, ChangeRecord::Upserted)?;
         let (title, description) = (draft.title.as_str(), draft.description.as_str());
-        let inferred =
-            derived.inferred.unwrap_or_else(|| infer(title, description, &draft.attributes));
+        let embedding = derived.embedding.or_else(|| self.encode(title, description));
+        let inferred = derived.inferred.unwrap_or_else(|| {
+            infer_with(title, description, &draft.attributes, embedding.as_ref())
+        });
         let product = Product::create(id, shop, draft, inferred, at, seq);
         self.rows.insert_product(&product)?;
-        let vector = self.begin_vector(&product, derived.embedding)?;
+        let vector = self.begin_vector(&product, embedding)?;
         self.count(shop, 1, i64::from(!product.hidden));
         self.changes.push(AppliedChange::Upserted { product: product.clone(), vector });
         Ok(product)
@@ -129,12 +131,19 @@ impl<'store> WriteTransaction<'store> {
         let has_new_terms =
             has_new_attributes || patch.key.as_ref().is_some_and(|key| *key != before.key);
         let mut after = before.apply(patch, at, seq);
+        let (title, description) = (after.title.as_str(), after.description.as_str());
+        let embedding = match has_new_text {
+            true => derived.embedding.or_else(|| self.encode(title, description)),
+            false => None,
+        };
         if has_new_text || has_new_attributes {
-            after.inferred = derived.inferred.unwrap_or_else(|| inferred_of(&after));
+            after.inferred = derived.inferred.unwrap_or_else(|| {
+                infer_with(title, description, &after.attributes, embedding.as_ref())
+            });
         }
         self.rows.update_product(&after)?;
         let vector = match (has_new_text, has_new_terms) {
-            (true, _) => self.begin_vector(&after, derived.embedding)?,
+            (true, _) => self.begin_vector(&after, embedding)?,
             (false, true) => VectorChange::Kept,
             (false, false) => VectorChange::Unchanged,
         };
@@ -212,16 +221,18 @@ impl<'store> WriteTransaction<'store> {
         Ok(Committed { changes, positions })
     }
 
+    /// The instant vector of a new text; `None` without an instant encoder.
+    fn encode(&self, title: &str, description: &str) -> Option<Embedding> {
+        self.embedder?.instant(Text::Product { title, description })
+    }
+
     /// Stores the instant vector of a new text, or a row without a vector for the embedding queue.
     fn begin_vector(
         &mut self,
         product: &Product,
         embedding: Option<Embedding>,
     ) -> Result<VectorChange, StoreError> {
-        let (title, description) = (product.title.as_str(), product.description.as_str());
-        let encode = || self.embedder?.instant(Text::Product { title, description });
         let row = embedding
-            .or_else(encode)
             .map(|embedding| VectorRow::new(product.shop, product.id, product.version, embedding));
         self.rows.begin_vector(product.shop, product.id, product.version, row.as_ref())?;
         Ok(row.map_or(VectorChange::Pending, |row| VectorChange::Set(row.vector)))
@@ -232,9 +243,4 @@ impl<'store> WriteTransaction<'store> {
         change.0 += products;
         change.1 += visible;
     }
-}
-
-/// What the texts and attributes of a product state.
-fn inferred_of(product: &Product) -> Inferred {
-    infer(product.title.as_str(), product.description.as_str(), &product.attributes)
 }

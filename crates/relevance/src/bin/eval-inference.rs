@@ -2,7 +2,7 @@
 
 use catalog::{attributes::Attributes, inference::attributes};
 use clap::Parser;
-use engine::inference::{category_model, taxonomy};
+use engine::inference::{infer, taxonomy};
 use relevance::inference::{InferenceOptions, InferredAttribute, Placement, Texts};
 
 /// Measures the inference of attributes and categories on labelled products
@@ -25,6 +25,6 @@ fn infer_attributes(texts: &Texts) -> Vec<InferredAttribute> {
 
 /// A category that is not likely enough is not inferred at all.
 fn infer_category(texts: &Texts) -> Option<Placement> {
-    let placed = category_model().infer(&texts.title, &texts.description, None).certain?;
+    let placed = infer(&texts.title, &texts.description, Attributes::none()).category?;
     Some(Placement { category: taxonomy().id(placed.category).to_owned(), is_confident: true })
 }

@@ -214,6 +214,26 @@ fn the_attributes_of_a_query_are_understood_and_switched_off() {
 }
 
 #[test]
+fn products_of_a_category_below_are_preferred_whatever_they_are_called() {
+    let (_shop, editor) = editor();
+    let titles = [
+        "Beanie hat, acrylic, black",
+        "Bucket hat, cotton",
+        "Hat box, round, with lid",
+        "Wool blanket, grey",
+        "Beret, felted wool, bottle green",
+    ];
+    for title in titles {
+        editor.create(json!({"title": title, "price": "$5"}));
+    }
+    let answer = search(&editor, json!({"query": "woollen hat", "explain": true})).body;
+    let first = &answer["products"][0];
+    assert_eq!(first["title"], titles[4], "{answer}");
+    let preference = &first["explanation"]["rerank"]["contributions"]["preference"];
+    assert!(preference.as_f64().is_some_and(|preference| preference > 0.0), "{first}");
+}
+
+#[test]
 fn what_must_be_is_a_condition() {
     let (_shop, editor) = editor();
     let black = editor.create(json!({"title": "Black dress", "price": "$5"}));

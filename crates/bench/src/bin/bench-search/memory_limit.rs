@@ -16,8 +16,8 @@ use serde_json::Value;
 const NORM_RATIO_BYTES: usize = 4;
 /// Bytes of a posting: the document number in its segment and the packed term frequencies.
 const POSTING_BYTES: f64 = 3.0;
-/// Bytes of the signs of the phrase index.
-const PHRASE_SIGN_BYTES: f64 = 1.7e6;
+/// Bytes of the signs of the phrase index: 64 bits for each of its phrases.
+const PHRASE_SIGN_BYTES: f64 = 54_507.0 * 8.0;
 const GIB: f64 = (1_u64 << 30) as f64;
 
 /// The estimate for one catalog and its queries.

@@ -13,6 +13,7 @@ use super::{
     linear::{self, Rows},
     query::{QueryCategories, Share},
     taxonomy::{CategoryIndex, Taxonomy},
+    vectors::CategoryVectors,
     words::{Feature, PLACES, Words},
 };
 
@@ -24,10 +25,17 @@ const MAX_DIMS: usize = 1024;
 const SCALE: f32 = 4.0;
 /// The weight of nothing in the mean of the words: few telling words make a short vector.
 const PRIOR: f32 = 0.5;
-/// An answer at level two must be this likely, and one at level one. Chosen on labelled products so
-/// that fewer than three in a hundred answers are wrong.
-const LEVEL_TWO: f32 = 0.85;
+/// An answer at level two must be this likely by words and vector, by words alone, and by the vector
+/// alone. Chosen on labelled products so that fewer than three in a hundred answers are wrong.
+const LEAST_BY_BOTH: f32 = 0.59;
+const LEAST_BY_WORDS: f32 = 0.85;
+const LEAST_BY_VECTOR: f32 = 0.7;
+/// An answer at level one must be this likely.
 const LEVEL_ONE: f32 = 0.85;
+/// What the vector alone tells, at least.
+const LEAST_TOLD: f32 = 0.3;
+/// How likely a category of level two must be by words, so that they decide what is below it.
+const LEAST_BELOW: f32 = 0.1;
 /// Below level two the answer is the deepest category that has this share of its parent.
 const BRANCH: f32 = 0.4;
 /// Less likely categories are no part of what a query may mean.
@@ -73,6 +81,7 @@ pub enum BrokenCategoryModel {
 /// The model, with the taxonomy that it was trained for.
 pub struct CategoryModel {
     taxonomy: Arc<Taxonomy>,
+    vectors: Option<CategoryVectors>,
     bytes: Cow<'static, [u8]>,
     dims: usize,
     hashes: Vec<u32>,
@@ -104,6 +113,9 @@ struct Buffers {
     /// The numbers of the vector in the order of the first decision.
     ordered: Vec<f32>,
     first: Vec<f32>,
+    /// The same by words alone, if any is known, and by the vector alone.
+    by_words: Vec<f32>,
+    by_vector: Vec<f32>,
     branch: Vec<(CategoryIndex, f32)>,
 }
 
@@ -120,7 +132,7 @@ impl CategoryModel {
         if bytes.len() < HEADER_BYTES || !bytes.starts_with(MAGIC) {
             return Err(BrokenCategoryModel::Magic);
         }
-        let mut file = File { bytes: &bytes, at: MAGIC.len() };
+        let mut file = File::new(&bytes, MAGIC.len());
         let [dims, words, categories, firsts] = std::array::from_fn(|_| file.u32() as usize);
         if categories != taxonomy.len() {
             return Err(BrokenCategoryModel::Taxonomy);
@@ -151,6 +163,7 @@ impl CategoryModel {
         let buckets = buckets(&hashes);
         let model = Self {
             taxonomy,
+            vectors: None,
             dims,
             hashes,
             buckets,
@@ -177,14 +190,31 @@ impl CategoryModel {
         if finite && ascending { Ok(()) } else { Err(BrokenCategoryModel::Numbers) }
     }
 
+    /// This model with vectors to compare those of texts with.
+    pub fn with_vectors(self, vectors: CategoryVectors) -> Self {
+        Self { vectors: Some(vectors), ..self }
+    }
+
+    /// Typical vectors of categories, if it has any.
+    pub fn vectors(&self) -> Option<&CategoryVectors> {
+        self.vectors.as_ref()
+    }
+
     /// The taxonomy.
     pub fn taxonomy(&self) -> &Taxonomy {
         &self.taxonomy
     }
 
-    /// Where a product belongs. `product_type` is what the merchant calls
-    /// it: a few words, or a path of categories, of Shopify's or another taxonomy.
-    pub fn infer(&self, title: &str, description: &str, product_type: Option<&str>) -> Placement {
+    /// Where a product belongs. `product_type` is what the merchant calls it: a few words, or a path of
+    /// categories, of Shopify's or another taxonomy. `dots` are the dot products of the instant vector of
+    /// its texts with each of the [vectors](Self::vectors).
+    pub fn infer(
+        &self,
+        title: &str,
+        description: &str,
+        product_type: Option<&str>,
+        dots: Option<&[f32]>,
+    ) -> Placement {
         let stated = product_type.and_then(|stated| self.taxonomy.parse(stated));
         if let Some(category) = stated.filter(|category| self.taxonomy.depth(*category) > 1) {
             let certain = Some(Inferred { category, confidence: 100 });
@@ -200,7 +230,7 @@ impl CategoryModel {
             let stated = title..buffers.features.len();
             buffers.words.description(description, &mut buffers.features);
             self.sum(buffers, stated);
-            self.descend(buffers).unwrap_or_default()
+            self.descend(buffers, dots).unwrap_or_default()
         })
     }
 
@@ -283,15 +313,14 @@ impl CategoryModel {
         self.hashes[start..end].binary_search(&hash).ok().map(|at| start + at)
     }
 
-    fn descend(&self, buffers: &mut Buffers) -> Option<Placement> {
-        if buffers.vector.iter().all(|x| *x == 0.0) {
-            return None;
-        }
-        self.first_decision(buffers);
-        let shares = self.first.iter().copied().zip(buffers.first.iter().copied());
-        let (mut category, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        let root = if share < LEVEL_TWO { self.level_one(&buffers.first) } else { None };
-        loop {
+    fn descend(&self, buffers: &mut Buffers, dots: Option<&[f32]>) -> Option<Placement> {
+        let least = self.decide(buffers, dots)?;
+        let best = buffers.first.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        let (best, share) = best.map(|(at, share)| (at, *share))?;
+        let root = if share < least { self.level_one(&buffers.first) } else { None };
+        let mut category = self.first[best];
+        // Below level two the words decide alone, if they find it likely at all.
+        while buffers.by_words.get(best).is_some_and(|share| *share >= LEAST_BELOW) {
             self.branch(category, &buffers.vector, &mut buffers.branch);
             let likeliest = buffers.branch.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             match likeliest {
@@ -299,11 +328,46 @@ impl CategoryModel {
                 _ => break,
             }
         }
-        let certain = match share < LEVEL_TWO {
+        let certain = match share < least {
             true => root,
             false => Some(Inferred { category, confidence: hundredths(share) }),
         };
-        Some(Placement { likely: Some(category), certain })
+        let is_told = !buffers.by_words.is_empty() || share >= LEAST_TOLD;
+        Some(Placement { likely: is_told.then_some(category), certain })
+    }
+
+    /// The probabilities of the categories of level two by all that is known of a text, and how likely
+    /// one has to be; `None` if nothing is.
+    fn decide(&self, buffers: &mut Buffers, dots: Option<&[f32]>) -> Option<f32> {
+        let by_vector = &mut buffers.by_vector;
+        let has_vector = self
+            .vectors
+            .as_ref()
+            .zip(dots)
+            .is_some_and(|(vectors, dots)| vectors.compare(dots, &self.first, by_vector));
+        let has_words = buffers.vector.iter().any(|x| *x != 0.0);
+        if has_words {
+            self.first_decision(buffers);
+        } else {
+            buffers.first.clear();
+        }
+        let Buffers { first, by_words, by_vector, .. } = buffers;
+        by_words.clone_from(first);
+        match (has_words, has_vector) {
+            (false, false) => None,
+            (true, false) => Some(LEAST_BY_WORDS),
+            (false, true) => {
+                first.clone_from(by_vector);
+                Some(LEAST_BY_VECTOR)
+            }
+            (true, true) => {
+                let both = first.iter_mut().zip(by_vector);
+                both.for_each(|(words, vector)| *words = (*words * *vector).sqrt());
+                let total: f32 = first.iter().sum();
+                first.iter_mut().for_each(|share| *share /= total);
+                Some(LEAST_BY_BOTH)
+            }
+        }
     }
 
     /// The root that together with everything below it is likely enough, given the shares of the
@@ -397,22 +461,26 @@ fn buckets(hashes: &[u32]) -> Vec<u32> {
 }
 
 /// Reads numbers of a file whose length was checked; zero beyond its end.
-struct File<'a> {
+pub(super) struct File<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl File<'_> {
+impl<'a> File<'a> {
+    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self { bytes, at }
+    }
+
     fn take<const N: usize>(&mut self) -> [u8; N] {
         let start = self.skip(N);
         self.bytes.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
     }
 
-    fn u16(&mut self) -> u16 {
+    pub(super) fn u16(&mut self) -> u16 {
         u16::from_le_bytes(self.take())
     }
 
-    fn u32(&mut self) -> u32 {
+    pub(super) fn u32(&mut self) -> u32 {
         u32::from_le_bytes(self.take())
     }
 
@@ -426,7 +494,7 @@ impl File<'_> {
     }
 
     /// Where the next bytes begin.
-    fn skip(&mut self, bytes: usize) -> usize {
+    pub(super) fn skip(&mut self, bytes: usize) -> usize {
         let start = self.at;
         self.at += bytes;
         start

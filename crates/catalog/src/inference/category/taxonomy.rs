@@ -177,7 +177,12 @@ impl Taxonomy {
 
     /// The ancestor (or the category itself) of level two; a root is its own.
     pub fn level_two(&self, category: CategoryIndex) -> CategoryIndex {
-        self.ancestors(category).find(|above| self.depth(*above) <= 2).unwrap_or(category)
+        self.ancestor_at(category, 2)
+    }
+
+    /// The ancestor (or the category itself) of a level; a category above that level is its own.
+    pub fn ancestor_at(&self, category: CategoryIndex, level: u8) -> CategoryIndex {
+        self.ancestors(category).find(|above| self.depth(*above) <= level).unwrap_or(category)
     }
 
     /// The level: 1 for a root.

@@ -125,7 +125,7 @@ fn units_prepositions_and_plurals_are_told_apart() {
 #[test]
 fn products_get_the_likeliest_category() {
     let model = model();
-    let id = |title, stated| id_of(&model, model.infer(title, "", stated).certain);
+    let id = |title, stated| id_of(&model, model.infer(title, "", stated, None).certain);
     assert_eq!(id("Dog Bowl", None), Some("a-1-1"));
     assert_eq!(id("Cat Bowl", None), Some("a-1-2"));
     assert_eq!(id("Tote", None), Some("b-1"));
@@ -135,6 +135,59 @@ fn products_get_the_likeliest_category() {
     assert_eq!(id("Tote", Some("a-1-2")), Some("a-1-2"));
     assert_eq!(id("Tote", Some("Animals > Pets")), Some("a-1"));
     assert_eq!(id("Unknown", Some("cats")), Some("a-1-2"));
+}
+
+/// The first dimension is for pets, the second for bags; gift cards are neither.
+fn vectors_file() -> Vec<u8> {
+    let mut bytes = b"SKCATV01".to_vec();
+    [2_u32, 4].iter().for_each(|n| bytes.extend(n.to_le_bytes()));
+    [1_u16, 1, 5, 6].iter().for_each(|at| bytes.extend(at.to_le_bytes()));
+    bytes.extend(
+        [[127_i8, 0], [90, -90], [0, 127], [-127, 0]]
+            .as_flattened()
+            .iter()
+            .map(|x| x.cast_unsigned()),
+    );
+    bytes
+}
+
+#[test]
+fn vectors_decide_where_words_do_not() {
+    let vectors = CategoryVectors::new(vectors_file().into(), &taxonomy()).unwrap();
+    let model = model().with_vectors(vectors);
+    let infer = |title, vector: &[f32]| {
+        let rows = model.vectors().unwrap().numbers().chunks_exact(2);
+        let float = |y: &u8| f32::from(y.cast_signed());
+        let dot = |row: &[u8]| row.iter().zip(vector).map(|(y, x)| float(y) * x).sum();
+        let dots: Vec<f32> = rows.map(dot).collect();
+        model.infer(title, "", None, Some(dots.as_slice()))
+    };
+    let id = |title, vector: &[f32]| id_of(&model, infer(title, vector).certain);
+    assert_eq!(id("Cat Bowl", &[1.0, 0.0]), Some("a-1-2"));
+    assert_eq!(id("Bowl", &[0.0, 1.0]), Some("b-1"), "the vector is surer");
+    assert_eq!(id("Schmusekatze", &[0.8, -0.6]), Some("a-1"), "no word tells what is below");
+    assert_eq!(id("Schmusekatze", &[0.714, 0.7]), None, "in between");
+    for too_few in [[1.0].as_slice(), &[]] {
+        let infer = |title, dots| model.infer(title, "", None, dots);
+        assert_eq!(infer("Schmusekatze", Some(too_few)), Placement::default());
+        assert_eq!(infer("Tote", Some(too_few)), infer("Tote", None));
+    }
+}
+
+#[test]
+fn broken_vectors_are_rejected() {
+    let refused = |bytes: Vec<u8>| CategoryVectors::new(bytes.into(), &taxonomy()).err();
+    assert_eq!(refused(vec![]), Some(BrokenCategoryModel::Magic));
+    let with = |at: usize, byte: u8| {
+        let mut bytes = vectors_file();
+        bytes[at] = byte;
+        bytes
+    };
+    assert_eq!(refused(with(8, 0)), Some(BrokenCategoryModel::Header));
+    assert_eq!(refused(with(12, 2)), Some(BrokenCategoryModel::Header));
+    assert_eq!(refused(with(22, 7)), Some(BrokenCategoryModel::Taxonomy));
+    assert_eq!(refused(with(16, 6)), Some(BrokenCategoryModel::Numbers));
+    assert!(refused(vectors_file()).is_none());
 }
 
 #[test]

@@ -90,6 +90,12 @@ fn english_model() -> BuiltIn {
 }
 
 #[test]
+fn the_embedded_model_shares_its_instant_encoder() {
+    assert!(BuiltIn::new(ModelFiles::embedded(), 1).unwrap().has_embedded_encoder());
+    assert!(!english_model().has_embedded_encoder());
+}
+
+#[test]
 fn the_table_for_other_languages_does_not_change_english_vectors() {
     let (with, without) = (BuiltIn::new(ModelFiles::embedded(), 1).unwrap(), english_model());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -9,8 +9,10 @@ use super::*;
 static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
     let taxonomy = include_bytes!("../../../../../../models/taxonomy.tsv").as_slice();
     let model = include_bytes!("../../../../../../models/category.bin").as_slice();
+    let vectors = include_bytes!("../../../../../../models/category-vectors.bin").as_slice();
     let taxonomy = Arc::new(Taxonomy::new(taxonomy.into()).unwrap());
-    CategoryModel::new(model.into(), taxonomy).unwrap()
+    let vectors = CategoryVectors::new(vectors.into(), &taxonomy).unwrap();
+    CategoryModel::new(model.into(), taxonomy).unwrap().with_vectors(vectors)
 });
 
 /// Awkward titles; `python -m category.agreement` prints what the training code says.
@@ -29,7 +31,7 @@ const TITLES: &[&str] = &[
 ];
 
 fn answers() -> String {
-    let answer = |title: &str| match MODEL.infer(title, "", None).certain {
+    let answer = |title: &str| match MODEL.infer(title, "", None, None).certain {
         Some(Inferred { category, confidence }) => {
             format!("{title}: {} {confidence}\n", MODEL.taxonomy().id(category))
         }
@@ -98,12 +100,16 @@ fn time_per_product() {
                        true to size, with two pockets and a zip. Made of recycled fibres. "
         .repeat(3);
     let rounds = 2000;
-    let start = std::time::Instant::now();
-    for _ in 0..rounds {
-        for title in TITLES {
-            std::hint::black_box(MODEL.infer(title, &description, Some("clothing set")));
+    let dots = vec![64.0; 367];
+    for (with, dots) in [("words alone", None), ("words and vector", Some(dots.as_slice()))] {
+        let start = std::time::Instant::now();
+        for _ in 0..rounds {
+            for title in TITLES {
+                let stated = Some("clothing set");
+                std::hint::black_box(MODEL.infer(title, &description, stated, dots));
+            }
         }
+        let products = rounds * TITLES.len() as u32;
+        println!("{with}: {:?} per product", start.elapsed() / products);
     }
-    let products = rounds * TITLES.len() as u32;
-    println!("{:?} per product", start.elapsed() / products);
 }

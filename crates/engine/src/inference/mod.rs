@@ -7,23 +7,31 @@ use catalog::{
     inference::{
         Inferred,
         attributes::infer_product,
-        category::{CategoryModel, Taxonomy},
+        category::{CategoryModel, CategoryVectors, Taxonomy},
     },
 };
+
+use fearless_simd::{Level, dispatch};
+
+use crate::embed::{Embedding, Encoder, InstantEncoder, Text, Vector, dot};
 
 /// The merchant's attributes that may name the category, the most specific first.
 const CATEGORY_NAMES: [&str; 5] =
     ["google_product_category", "product_type", "product_category", "category_name", "categories"];
 
 static TAXONOMY: LazyLock<Arc<Taxonomy>> = LazyLock::new(|| {
-    let taxonomy = Taxonomy::new(include_bytes!("../../../models/taxonomy.tsv").into());
+    let taxonomy = Taxonomy::new(include_bytes!("../../../../models/taxonomy.tsv").into());
     Arc::new(taxonomy.unwrap_or_else(|error| unreachable!("the taxonomy {error}")))
 });
 
 static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../models/category.bin");
-    CategoryModel::new(bytes.into(), Arc::clone(&TAXONOMY))
-        .unwrap_or_else(|error| unreachable!("the category model {error}"))
+    let bytes = include_bytes!("../../../../models/category.bin");
+    let model = CategoryModel::new(bytes.into(), Arc::clone(&TAXONOMY))
+        .unwrap_or_else(|error| unreachable!("the category model {error}"));
+    let bytes = include_bytes!("../../../../models/category-vectors.bin");
+    let vectors = CategoryVectors::new(bytes.into(), &TAXONOMY)
+        .unwrap_or_else(|error| unreachable!("the vectors of categories: {error}"));
+    model.with_vectors(vectors)
 });
 
 /// The taxonomy that the numbers of categories refer to.
@@ -38,12 +46,44 @@ pub fn category_model() -> &'static CategoryModel {
 
 /// What the texts and attributes of a product state.
 pub fn infer(title: &str, description: &str, attributes: &Attributes) -> Inferred {
-    let placement = category_model().infer(title, description, product_type(attributes));
+    infer_with(title, description, attributes, None)
+}
+
+/// The same for a product that may have been encoded before.
+pub(crate) fn infer_with(
+    title: &str,
+    description: &str,
+    attributes: &Attributes,
+    embedding: Option<&Embedding>,
+) -> Inferred {
+    let encoder = InstantEncoder::embedded();
+    let is_known =
+        |one: &&Embedding| one.encoder == Encoder::Instant && one.model == *encoder.model();
+    let vector = match embedding.filter(is_known) {
+        Some(embedding) => Some(embedding.vector.clone()),
+        None => encoder.vector(Text::Product { title, description }),
+    };
+    let product_type = product_type(attributes);
+    let dots = vector.and_then(|vector| dots(&vector));
+    let placement = category_model().infer(title, description, product_type, dots.as_deref());
     Inferred {
         attributes: infer_product(title, description, attributes),
         category: placement.certain,
         likely_category: placement.likely,
     }
+}
+
+/// The dot products of a vector with the typical vectors of categories; `None` if it is 0.
+fn dots(vector: &Vector) -> Option<Vec<f32>> {
+    let vectors = category_model().vectors().filter(|one| one.dims() == vector.dims())?;
+    let stored = vector.stored();
+    let mut dots = Vec::with_capacity(vectors.numbers().len() / vectors.dims());
+    dispatch!(Level::new(), simd => {
+        for row in vectors.numbers().chunks_exact(vectors.dims()) {
+            dots.push(dot(simd, stored.numbers(), row) as f32 * stored.scale());
+        }
+    });
+    (!vector.is_zero()).then_some(dots)
 }
 
 /// What the merchant calls the product's category.
@@ -75,6 +115,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::embed::ModelId;
 
     fn path(inferred: &Inferred) -> String {
         inferred
@@ -88,7 +129,33 @@ mod tests {
         assert!(path(&dress).starts_with("Apparel & Accessories > Clothing"), "{}", path(&dress));
         let colors: Vec<_> = dress.attributes.values.values(Attribute::Color).collect();
         assert_eq!(colors, ["green"]);
-        assert_eq!(infer("xqzv", "", Attributes::none()), Inferred::default());
+        assert_eq!(infer("xqzv", "", Attributes::none()).category, None);
+    }
+
+    #[test]
+    fn products_in_other_languages_get_a_category() {
+        let washer = infer("Waschmaschine, Frontlader, 8 kg", "", Attributes::none());
+        let category = washer.likely_category.map(|category| taxonomy().path(category).join(" > "));
+        let category = category.unwrap_or_default();
+        assert!(category.starts_with("Home & Garden > Household Appliances"), "{category}");
+    }
+
+    #[test]
+    fn a_product_that_was_encoded_is_not_encoded_again() {
+        let (title, description) = ("Green linen dress", "Light and airy.");
+        let encoder = InstantEncoder::embedded();
+        let own = encoder.vector(Text::Product { title, description }).unwrap();
+        let other = encoder.vector(Text::Query("garden hose")).unwrap();
+        let infer_with = |vector: &Vector, encoder, model: &ModelId| {
+            let embedding = Embedding { model: model.clone(), encoder, vector: vector.clone() };
+            infer_with(title, description, Attributes::none(), Some(&embedding))
+        };
+        let dress = infer(title, description, Attributes::none());
+        let (instant, model) = (Encoder::Instant, encoder.model());
+        assert_eq!(infer_with(&own, instant, model), dress);
+        assert_ne!(infer_with(&other, instant, model), dress, "the vector counts");
+        assert_eq!(infer_with(&other, Encoder::Deep, model), dress);
+        assert_eq!(infer_with(&other, instant, &ModelId::new("another")), dress);
     }
 
     #[test]
