@@ -78,16 +78,20 @@ pub struct KindEvidence {
     pub named: f32,
     /// Whether the title says the query's own words for it, likewise.
     pub own_words: f32,
+    /// Whether the title says a name of a category below that of the kind, likewise.
+    pub subcategory: f32,
     /// The least agreement with an attribute that is asked for.
     pub agreement: f32,
 }
 
 impl KindEvidence {
-    /// Whether the product is of the kind and agrees with every attribute.
-    pub fn is_preferred(&self, params: &PreferenceParams) -> bool {
-        let Self { nearness, named, own_words, agreement } = *self;
+    /// Whether the product is of the kind and agrees with every attribute. `category` is how likely the
+    /// query means its category.
+    pub fn is_preferred(&self, params: &PreferenceParams, category: f32) -> bool {
+        let Self { nearness, named, own_words, subcategory, agreement } = *self;
         let is_of_kind = nearness >= 0.9 && (named >= 0.1 || own_words >= 0.5)
-            || nearness >= 0.6 && (named >= 0.4 || own_words >= 0.9);
+            || nearness >= 0.6 && (named >= 0.4 || own_words >= 0.9)
+            || nearness >= 0.5 && (subcategory >= 0.5 || category >= 0.7);
         agreement >= params.min_agreement && is_of_kind
     }
 }
@@ -207,7 +211,9 @@ impl<'a> Reranker<'a> {
     }
 
     fn is_preferred(&self, evidence: &Evidence) -> bool {
-        evidence.kind.is_some_and(|kind| kind.is_preferred(&self.params.preference))
+        evidence
+            .kind
+            .is_some_and(|kind| kind.is_preferred(&self.params.preference, evidence.category))
     }
 
     /// The parts of a product's score.

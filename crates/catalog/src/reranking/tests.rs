@@ -29,6 +29,10 @@ const PRODUCT: Evidence = Evidence {
     kind: None,
 };
 
+/// Of the right kind, by its name, and with every attribute.
+const KIND: KindEvidence =
+    KindEvidence { nearness: 1.0, named: 0.5, own_words: 0.0, subcategory: 0.0, agreement: 1.0 };
+
 fn score(evidence: Evidence) -> f32 {
     Reranker::new(&RERANK_PARAMS, &QUERY).score(&evidence)
 }
@@ -36,7 +40,7 @@ fn score(evidence: Evidence) -> f32 {
 #[test]
 fn every_kind_of_evidence_counts() {
     let color = AttributeEvidence { color: 1.0, ..PRODUCT.attributes };
-    let kind = KindEvidence { nearness: 1.0, named: 1.0, own_words: 1.0, agreement: 1.0 };
+    let kind = KindEvidence { named: 1.0, own_words: 1.0, ..KIND };
     let better = [
         Evidence { lexical: 0.6, ..PRODUCT },
         Evidence { similarity: 0.6, ..PRODUCT },
@@ -65,11 +69,15 @@ fn contradiction_counts_whatever_the_product_is_and_agreement_only_for_the_thing
 #[test]
 fn only_the_right_kind_with_every_attribute_is_preferred() {
     let params = &RERANK_PARAMS.preference;
-    let fit = KindEvidence { nearness: 1.0, named: 0.5, own_words: 0.0, agreement: 1.0 };
-    assert!(fit.is_preferred(params));
-    assert!(!KindEvidence { agreement: 0.0, ..fit }.is_preferred(params));
-    assert!(!KindEvidence { nearness: 0.5, ..fit }.is_preferred(params));
-    assert!(!KindEvidence { named: 0.0, ..fit }.is_preferred(params));
+    assert!(KIND.is_preferred(params, 0.0));
+    assert!(!KindEvidence { agreement: 0.0, ..KIND }.is_preferred(params, 0.0));
+    assert!(!KindEvidence { nearness: 0.5, ..KIND }.is_preferred(params, 0.0));
+    let unnamed = KindEvidence { named: 0.0, nearness: 0.6, ..KIND };
+    assert!(!unnamed.is_preferred(params, 0.0));
+    assert!(unnamed.is_preferred(params, 0.9));
+    assert!(KindEvidence { subcategory: 1.0, ..unnamed }.is_preferred(params, 0.0));
+    let far = KindEvidence { nearness: 0.2, subcategory: 1.0, ..unnamed };
+    assert!(!far.is_preferred(params, 0.9));
 }
 
 #[test]
@@ -77,7 +85,7 @@ fn what_is_far_below_the_best_is_irrelevant_unless_it_is_preferred() {
     let poor =
         Evidence { lexical: 0.0, similarity: 0.1, soft_coverage: 0.0, names: 0.0, ..PRODUCT };
     let poor = Evidence { phrase_similarity: 0.1, category: 0.0, ..poor };
-    let kind = KindEvidence { nearness: 1.0, named: 1.0, own_words: 1.0, agreement: 1.0 };
+    let kind = KindEvidence { named: 1.0, own_words: 1.0, ..KIND };
     let preferred = Evidence { kind: Some(kind), ..poor };
     let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
     let relevant =
@@ -108,8 +116,7 @@ fn what_a_merchant_states_comes_first_and_makes_nothing_else_irrelevant() {
 #[test]
 fn the_contributions_add_up_to_the_score() {
     let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
-    let kind = KindEvidence { nearness: 1.0, named: 0.5, own_words: 0.0, agreement: 1.0 };
-    let evidence = Evidence { kind: Some(kind), ..PRODUCT };
+    let evidence = Evidence { kind: Some(KIND), ..PRODUCT };
     let parts = reranker.contributions(&evidence);
     assert!((parts.sum() - reranker.score(&evidence)).abs() < 1e-4);
     assert!(parts.preference > 0.0 && parts.sum() > parts.without_preference());

@@ -1,5 +1,7 @@
 //! The inference of a product's category and attributes, with the model of this program.
 
+mod category_names;
+
 use std::sync::{Arc, LazyLock};
 
 use catalog::{
@@ -14,6 +16,8 @@ use catalog::{
 use fearless_simd::{Level, dispatch};
 
 use crate::embed::{Embedding, Encoder, InstantEncoder, Text, Vector, dot};
+
+pub(crate) use self::category_names::names_below;
 
 /// The merchant's attributes that may name the category, the most specific first.
 const CATEGORY_NAMES: [&str; 5] =

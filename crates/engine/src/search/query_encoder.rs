@@ -11,7 +11,7 @@ use catalog::{
     fusion::{FusionParams, QueryProfile},
     inference::{
         attributes::{Attribute, QueryAttribute, is_lexicon_word},
-        category::QueryCategories,
+        category::{CategoryIndex, QueryCategories},
     },
     query_parser::{Language, ParsedQuery, TermLookup},
 };
@@ -24,11 +24,15 @@ use crate::{
         Vector,
     },
     index::{DenseQuery, KindQuery, QueryVector, RerankQuery, WordVectors, head_term},
-    inference::category_model,
+    inference::{category_model, names_below, taxonomy},
 };
 
 /// The most words of what a query asks for without its attributes.
 const MAX_KIND_WORDS: usize = 2;
+/// The least probability that a query means a category whose names count.
+const MIN_CATEGORY_SHARE: f32 = 0.2;
+/// The names of all categories below one of this level count: deeper levels tell too little.
+const NAMED_LEVEL: u8 = 4;
 /// Cached deep encodings in each of two generations.
 const GENERATION_SIZE: usize = 1024;
 
@@ -161,17 +165,18 @@ impl<'a> SearchContext<'a> {
             }
         });
         let attributes = parsed.attributes.clone();
+        let categories = match encoded.language.text {
+            TextLanguage::English => categories(parsed),
+            TextLanguage::Other => QueryCategories::default(),
+        };
         Some(RerankQuery {
             vector: QueryVector::of(&encoded.plain),
             things: encoded.things.clone(),
             term_vectors: term_vectors.collect(),
             head: head_term(&parsed.sentence, terms),
-            categories: match encoded.language.text {
-                TextLanguage::English => categories(parsed),
-                TextLanguage::Other => QueryCategories::default(),
-            },
-            kind: encoder.kind(&parsed.sentence, &attributes, params),
+            kind: encoder.kind(&parsed.sentence, &attributes, &categories, params),
             attributes,
+            categories,
             word_vectors: Some(words),
         })
     }
@@ -224,6 +229,7 @@ impl QueryEncoder {
         &self,
         sentence: &str,
         attributes: &[QueryAttribute],
+        categories: &QueryCategories,
         params: &FusionParams,
     ) -> Option<KindQuery> {
         let is_modifier = |one: &QueryAttribute| {
@@ -255,7 +261,8 @@ impl QueryEncoder {
             }
         };
         let own = Thing { share: 1.0, names: Arc::new([ThingName { words, weight: 1.0 }]) };
-        Some(KindQuery { vector: QueryVector::of(&vector)?, things, own })
+        let categories = named_categories(categories);
+        Some(KindQuery { vector: QueryVector::of(&vector)?, things, own, categories })
     }
 
     fn encoding(&self, text: Text<'_>, load: usize) -> Option<Encoding> {
@@ -335,6 +342,18 @@ pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
     let kind = without(&parsed.sentence, parsed.attributes.iter().filter(|one| !changes_kind(one)));
     let is_named = !content_words(&kind).is_empty();
     category_model().infer_query(if is_named { &kind } else { &parsed.residual })
+}
+
+/// The categories that a query may mean, as things with the names of all below them.
+fn named_categories(categories: &QueryCategories) -> Vec<Thing> {
+    let is_likely = |(_, share): &&(CategoryIndex, f32)| *share >= MIN_CATEGORY_SHARE;
+    let likely = categories.likely().iter().filter(is_likely);
+    let mut likely: Vec<CategoryIndex> =
+        likely.map(|(category, _)| taxonomy().ancestor_at(*category, NAMED_LEVEL)).collect();
+    likely.sort_unstable();
+    likely.dedup();
+    let thing = |category| Thing { share: 1.0, names: names_below(category) };
+    likely.into_iter().map(thing).collect()
 }
 
 /// A cat bed is another kind of thing than a bed, not a bed with an attribute.

@@ -17,7 +17,8 @@ const SCATTERED: f32 = 0.4;
 
 /// A set of words of a [`NameQuery`], one bit each.
 type WordSet = u128;
-/// More words of names are not looked for. The things of the built-in model have 16 at most.
+/// Names with further words are not looked for. The things of the built-in model have 16 words at
+/// most, a category with all below it may have more.
 const MAX_WORDS: usize = WordSet::BITS as usize;
 
 /// The names of the things that a query asks for.
@@ -41,23 +42,23 @@ impl<'a> NameQuery<'a> {
     pub(super) fn new(things: &'a [Thing]) -> Self {
         let mut words: Vec<&str> = Vec::new();
         let mut index_of = |word: &'a str| {
-            words.iter().position(|known| *known == word).unwrap_or_else(|| {
-                words.push(word);
-                words.len() - 1
+            let known = words.iter().position(|known| *known == word);
+            known.or_else(|| {
+                let is_room = words.len() < MAX_WORDS;
+                is_room.then(|| words.push(word)).map(|()| words.len() - 1)
             })
         };
         let things = things.iter().map(|thing| {
-            let names = thing.names.iter().map(|name| {
-                let words: Box<[usize]> = name.words.iter().map(|word| index_of(word)).collect();
-                let bit = |at: &usize| if *at < MAX_WORDS { 1 << at } else { 0 };
-                let set = words.iter().map(bit).fold(0, |set, bit| set | bit);
-                let last = words.last().map_or(0, bit);
-                Name { words, set, last, weight: name.weight }
+            let names = thing.names.iter().filter_map(|name| {
+                let words = name.words.iter().map(|word| index_of(word));
+                let words: Box<[usize]> = words.collect::<Option<_>>()?;
+                let set = words.iter().fold(0, |set, at| set | 1 << at);
+                let last = words.last().map_or(0, |at| 1 << at);
+                Some(Name { words, set, last, weight: name.weight })
             });
             (thing.share, names.collect())
         });
         let things = things.collect();
-        words.truncate(MAX_WORDS);
         Self { words, things }
     }
 }
@@ -137,5 +138,28 @@ impl Name {
             true => LAST_WORD * self.weight * share,
             false => OTHER_WORDS * share,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embed::ThingName;
+
+    #[test]
+    fn a_name_whose_words_find_no_room_is_left_out_as_a_whole() {
+        let name = |words: &[&str]| ThingName {
+            words: words.iter().map(|word| Box::from(*word)).collect(),
+            weight: 1.0,
+        };
+        let words: Vec<String> = (0..MAX_WORDS).map(|number| format!("word{number}")).collect();
+        let mut names: Vec<ThingName> = words.iter().map(|word| name(&[word])).collect();
+        names.push(name(&["word0", "further"]));
+        names.push(name(&["word1", "word2"]));
+        let things = [Thing { share: 1.0, names: names.into() }];
+        let query = NameQuery::new(&things);
+        assert_eq!(query.words.len(), MAX_WORDS);
+        assert_eq!(query.things[0].1.len(), MAX_WORDS + 1);
+        assert_eq!(query.things[0].1[MAX_WORDS].set, 0b110);
     }
 }

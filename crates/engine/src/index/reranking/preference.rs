@@ -2,7 +2,9 @@
 //! in navy to other armchairs and to other navy things.
 //!
 //! The query without its attributes is its *kind*. A product is of that kind if its vector is about
-//! as near as the nearest, or if its title names the kind, best in head position.
+//! as near as the nearest, if its title names the kind, best in head position, or, however it is named,
+//! if it is near enough and its category is that of the kind: the title says the name of a category
+//! below (*beret* for "hat"), or the category was inferred.
 
 use catalog::reranking::KindEvidence;
 
@@ -27,6 +29,8 @@ pub struct KindQuery {
     pub things: Vec<Thing>,
     /// Its own words, as a name of one thing.
     pub own: Thing,
+    /// The categories that it may mean, with the names of all below them.
+    pub categories: Vec<Thing>,
 }
 
 /// How well a product fits a kind.
@@ -38,18 +42,22 @@ pub(super) struct KindFit {
     named: f32,
     /// Whether the title says the query's own words for it.
     own: f32,
+    /// Whether the title says a name of a category below that of the kind.
+    subcategory: f32,
 }
 
 /// The names of a kind, prepared for all segments.
 pub(super) struct KindNames<'a> {
     named: NameQuery<'a>,
     own: NameQuery<'a>,
+    subcategories: NameQuery<'a>,
 }
 
 impl<'a> KindNames<'a> {
     pub(super) fn new(kind: &'a KindQuery) -> Self {
         let own = NameQuery::new(std::slice::from_ref(&kind.own));
-        Self { named: NameQuery::new(&kind.things), own }
+        let subcategories = NameQuery::new(&kind.categories);
+        Self { named: NameQuery::new(&kind.things), own, subcategories }
     }
 }
 
@@ -57,17 +65,23 @@ impl<'a> KindNames<'a> {
 pub(super) struct KindMatcher<'a> {
     named: NameMatcher<'a>,
     own: NameMatcher<'a>,
+    subcategories: NameMatcher<'a>,
 }
 
 impl<'a> KindMatcher<'a> {
     pub(super) fn new(names: &'a KindNames<'a>, segment: &Segment) -> Self {
         let of = |query| NameMatcher::new(query, segment);
-        Self { named: of(&names.named), own: of(&names.own) }
+        let [named, own, subcategories] = [&names.named, &names.own, &names.subcategories].map(of);
+        Self { named, own, subcategories }
     }
 
     /// The fit of a product with this title and this cosine with the kind's vector.
     pub(super) fn of(&self, title: &[TitleWord], similarity: f32) -> KindFit {
-        KindFit { similarity, named: self.named.at_head(title), own: self.own.at_head(title) }
+        let Self { named, own, subcategories } = self;
+        let [named, own, subcategory] =
+            [named, own, subcategories].map(|names| names.at_head(title));
+        // A title may name several of the categories.
+        KindFit { similarity, named, own, subcategory: subcategory.min(1.0) }
     }
 }
 
@@ -82,6 +96,7 @@ impl KindFit {
     /// The fit relative to the nearest products.
     pub(super) fn evidence(&self, nearest: f32, agreement: f32) -> KindEvidence {
         let nearness = if nearest > 0.0 { (self.similarity / nearest).max(0.0) } else { 0.0 };
-        KindEvidence { nearness, named: self.named, own_words: self.own, agreement }
+        let Self { named, own: own_words, subcategory, .. } = *self;
+        KindEvidence { nearness, named, own_words, subcategory, agreement }
     }
 }
