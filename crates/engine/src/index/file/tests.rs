@@ -1,5 +1,6 @@
 use catalog::{
     attributes::{AttributeName, AttributeValue, Attributes, Number},
+    facets::AttributeCounts,
     inference::Inferred,
     price::Price,
     product::ProductId,
@@ -147,6 +148,23 @@ fn every_truncation_and_every_flipped_bit_is_rejected() {
         damaged[at] ^= 1 << (at % 8);
         assert!(read_bytes(&damaged).is_err(), "byte {at}");
     }
+}
+
+#[test]
+fn a_forged_file_gives_no_product_values_of_two_types() {
+    let bytes = written(&index());
+    let docs = [0, 1, 2, 3, 4];
+    let mut accepted = 0;
+    for (at, byte) in (0..bytes.len()).flat_map(|at| (0..8).map(move |byte| (at, byte))) {
+        let Ok(read) = read_bytes(&forge(&bytes, at, byte)) else { continue };
+        let snapshot = read.snapshot();
+        let attributes = &snapshot.segments()[0].segment.attributes;
+        let Some(column) = attributes.get("finish") else { continue };
+        let stated = column.count(&docs, &mut AttributeCounts::default());
+        assert_eq!(stated, column.members().count(), "byte {at} is {byte}");
+        accepted += 1;
+    }
+    assert!(accepted > 0);
 }
 
 #[test]

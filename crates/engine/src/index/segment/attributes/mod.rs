@@ -114,25 +114,22 @@ impl AttributeColumn {
 
     /// Whether a product has a value.
     pub(in crate::index) fn contains(&self, doc: usize) -> bool {
-        self.texts.as_ref().is_some_and(|texts| texts.docs().contains(doc))
-            || self.numbers.as_ref().is_some_and(|numbers| numbers.docs().contains(doc))
-            || self
-                .booleans
-                .as_ref()
-                .is_some_and(|both| both.yes.contains(doc) || both.no.contains(doc))
+        self.sets().any(|docs| docs.contains(doc))
     }
 
     /// The products with a value.
     pub(in crate::index) fn members(&self) -> BitSet {
+        let mut members = BitSet::new(self.len);
+        self.sets().for_each(|docs| members.union(&docs.to_bits(self.len)));
+        members
+    }
+
+    /// The products with a value of each type; no product is in two of them.
+    fn sets(&self) -> impl Iterator<Item = &DocSet> {
         let texts = self.texts.iter().map(|texts| texts.docs());
         let numbers = self.numbers.iter().map(|numbers| numbers.docs());
         let booleans = self.booleans.iter().flat_map(|both| [&both.yes, &both.no]);
-        let mut members = BitSet::new(self.len);
-        texts
-            .chain(numbers)
-            .chain(booleans)
-            .for_each(|docs| members.union(&docs.to_bits(self.len)));
-        members
+        texts.chain(numbers).chain(booleans)
     }
 
     /// Counts the values of products, and returns how many of them have one.
@@ -272,12 +269,16 @@ impl Stored for AttributeColumn {
     }
 
     fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
-        Ok(Self {
+        let column = Self {
             len,
             texts: read_optional(from, len)?,
             numbers: read_optional(from, len)?,
             booleans: read_optional(from, len)?,
-        })
+        };
+        let values = column.sets().map(DocSet::len).sum::<usize>();
+        let is_valid = values == column.members().count();
+        Rejected::unless(is_valid, "a product has values of two types in one attribute")?;
+        Ok(column)
     }
 }
 
