@@ -49,9 +49,14 @@ test-build: ## Compile all tests
 test-tools: ## Install what the tests need: PostgreSQL, packages of Debian, PyPI and npm
 	scripts/test-tools.sh
 
+# Property and model tests draw the same cases in every run, so that a failure has its cause in a change.
 unit: ## Unit, property, contract, durability and model tests
 	scripts/postgres.sh
-	cargo test --workspace --locked
+	PROPTEST_RNG_SEED=1 TEST_SEED=1 cargo test --workspace --locked
+
+test-properties: ## Unit and property tests with other random cases each time; ROUNDS=10 (not part of `make test`)
+	scripts/postgres.sh
+	for round in $$(seq $(or $(ROUNDS),10)); do cargo test --workspace --locked --lib --test model || exit 1; done
 
 contract-postgres: ## The contract on PostgreSQL, and its searches inside PostgreSQL
 	scripts/postgres.sh
