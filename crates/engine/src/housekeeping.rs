@@ -1,4 +1,5 @@
-//! Removes expired responses to idempotency keys and old change records, in the background.
+//! Removes expired responses to idempotency keys and old change records, and infers again what an
+//! earlier version has stored of products, in the background.
 //!
 //! Each batch is a small transaction of its own, apart from those that write products, so writes
 //! never wait for it. A batch that fails is retried; one that timed out is retried at half the
@@ -22,6 +23,8 @@ use crate::{
 const INTERVAL: Duration = Duration::from_mins(10);
 /// Rows that are removed in one transaction.
 const BATCH: usize = 500;
+/// Products that are inferred again in one transaction.
+const INFERRED_BATCH: usize = 200;
 /// The shortest pause between two batches. After a batch that took longer, the pause is as long.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
 
@@ -63,7 +66,9 @@ impl Sweep {
         let now = *self.started_at.get_or_insert_with(|| (self.clock)());
         let expired_before = now.checked_sub(self.retention.responses).unwrap_or(Timestamp::MIN);
         let started = Instant::now();
-        match self.cleanup.remove_some(expired_before, self.retention.changes, self.batch) {
+        let removed = self.cleanup.remove_some(expired_before, self.retention.changes, self.batch);
+        let done = removed.and_then(|all| Ok(all && self.cleanup.infer_some(INFERRED_BATCH)?));
+        match done {
             Ok(true) => {
                 self.started_at = None;
                 Next::Sleep(INTERVAL)
@@ -84,7 +89,7 @@ impl Sweep {
         if failures == 0 || self.logged != Some(error.kind()) {
             self.logged = Some(error.kind());
             let error = ErrorChain(error);
-            tracing::warn!(%error, batch = self.batch, "removing expired rows failed; will retry");
+            tracing::warn!(%error, batch = self.batch, "housekeeping failed; will retry");
         }
     }
 }
@@ -99,6 +104,8 @@ mod tests {
     /// Fails for batches of more than 100 rows.
     struct Slow {
         rows: usize,
+        /// Batches of products that are to be inferred again.
+        outdated: usize,
         batches: Arc<Mutex<Vec<usize>>>,
     }
 
@@ -111,18 +118,24 @@ mod tests {
             self.rows = self.rows.saturating_sub(batch);
             Ok(self.rows == 0)
         }
+
+        fn infer_some(&mut self, _: usize) -> Result<bool, StoreError> {
+            assert_eq!(self.rows, 0);
+            self.outdated -= 1;
+            Ok(self.outdated == 0)
+        }
     }
 
     #[test]
-    fn batches_that_time_out_are_halved() {
+    fn batches_that_time_out_are_halved_and_inference_comes_last() {
         let batches = Arc::<Mutex<Vec<usize>>>::default();
-        let slow = Slow { rows: 150, batches: Arc::clone(&batches) };
+        let slow = Slow { rows: 150, outdated: 3, batches: Arc::clone(&batches) };
         let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
         let retention = Retention { responses: SignedDuration::MAX, changes: 1 };
         let thread = start(Box::new(slow), clock, retention).unwrap();
-        let done = || batches.lock().iter().filter(|batch| **batch <= 100).count() == 3;
+        let done = || batches.lock().iter().filter(|batch| **batch <= 100).count() == 5;
         testkit::until("the last batch", done);
         drop(thread);
-        assert_eq!(*batches.lock(), [500, 250, 125, 62, 62, 62]);
+        assert_eq!(*batches.lock(), [500, 250, 125, 62, 62, 62, 62, 62]);
     }
 }

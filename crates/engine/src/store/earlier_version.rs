@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{
-    CatalogReads, CatalogStore, Postgres, ScannedProduct, SqliteReaders, SqliteStore,
+    CatalogReads, CatalogStore, Cleanup, Postgres, ScannedProduct, SqliteReaders, SqliteStore,
     StoreErrorKind, conformance::settings,
 };
 use crate::inference::infer;
@@ -60,8 +60,23 @@ impl Earlier for EarlierFolder {
     fn remove_inference(&self) {
         self.execute(
             "ALTER TABLE products DROP COLUMN inferred; ALTER TABLE shops DROP COLUMN index_file;
+             ALTER TABLE counters DROP COLUMN inference;
+             ALTER TABLE counters DROP COLUMN inferred_to;
              PRAGMA user_version = 3",
         );
+    }
+}
+
+impl EarlierFolder {
+    fn cleanup(&self) -> Box<dyn Cleanup> {
+        SqliteStore::cleanup(self.0.path().to_owned())
+    }
+
+    /// Products with values of another version of the inference.
+    fn outdated_count(&self) -> usize {
+        let connection = Connection::open(self.0.path().join("shopkeeper.db")).unwrap();
+        let count = "SELECT count(*) FROM products WHERE substr(inferred, 1, 1) <> ?1";
+        connection.query_row(count, [[Inferred::VERSION]], |row| row.get(0)).unwrap()
     }
 }
 
@@ -259,6 +274,31 @@ fn missing_values_of_a_folder_are_inferred() {
 #[test]
 fn missing_values_of_a_database_are_inferred() {
     missing_values_are_inferred::<EarlierDatabase>(r"'\x00010203'");
+}
+
+#[test]
+fn products_of_a_folder_are_inferred_again_once() {
+    let earlier = EarlierFolder::new();
+    let (_store, readers) = earlier.open();
+    let outdate = || earlier.execute("UPDATE products SET inferred = X'00010203'");
+    outdate();
+    assert_eq!(earlier.outdated_count(), 4);
+    let mut cleanup = earlier.cleanup();
+    assert!(!cleanup.infer_some(3).unwrap());
+    assert_eq!(earlier.outdated_count(), 1);
+    // The process ends between two batches.
+    let mut cleanup = earlier.cleanup();
+    assert!(cleanup.infer_some(3).unwrap());
+    assert_eq!(earlier.outdated_count(), 0);
+    let products = readers.page(&viewer(), 10, 0).unwrap().products;
+    assert!(products.iter().all(|product| product.inferred == stated(product)));
+    // Rows are not read again until the next version of the inference.
+    outdate();
+    assert!(cleanup.infer_some(3).unwrap());
+    assert_eq!(earlier.outdated_count(), 4);
+    earlier.execute("UPDATE counters SET inference = 2");
+    assert!(!cleanup.infer_some(3).unwrap() && cleanup.infer_some(3).unwrap());
+    assert_eq!(earlier.outdated_count(), 0);
 }
 
 #[test]

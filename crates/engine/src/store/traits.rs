@@ -27,7 +27,8 @@ pub trait CatalogStore: Send {
     fn maintain(&mut self) {}
 }
 
-/// Removes rows that have expired. Never part of a transaction that writes products.
+/// Removes rows that have expired, and brings rows of earlier versions up to date. Never part of a
+/// transaction that writes products.
 pub trait Cleanup: Send {
     /// Removes at most about `batch` rows in a transaction of its own: responses to idempotency
     /// keys that are older than `expired_before`, and change records beyond the newest
@@ -38,6 +39,13 @@ pub trait Cleanup: Send {
         keep_changes: u64,
         batch: usize,
     ) -> Result<bool, StoreError>;
+
+    /// Replaces what another version of the inference has stored, for at most `batch` products in a
+    /// transaction of its own; what is read stays the same. `true` if there are none left, or if
+    /// rows are read too rarely for it to pay.
+    fn infer_some(&mut self, _batch: usize) -> Result<bool, StoreError> {
+        Ok(true)
+    }
 }
 
 /// What a store is and how much it holds. Every other trait of readers builds on it.

@@ -1,19 +1,22 @@
-//! Removes expired responses and old change records in batches, on a connection of its own. Each
-//! batch holds the write lock for a few milliseconds.
+//! Removes expired responses and old change records in batches, and infers again what an earlier
+//! version has stored, on a connection of its own. Each batch holds the write lock for a few
+//! milliseconds.
 
 use std::path::PathBuf;
 
+use catalog::inference::Inferred;
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
 use super::{
-    super::{Cleanup, StoreError},
-    BUSY_TIMEOUT, CHECKPOINT_PAGES, FILE_NAME, PAGE_CACHE_KIB, SqliteStore,
+    super::{Cleanup, StoreError, decoding},
+    BUSY_TIMEOUT, CHECKPOINT_PAGES, FILE_NAME, PAGE_CACHE_KIB, SqliteStore, rows,
 };
+use crate::inference::infer;
 
 struct SqliteCleanup {
     folder: PathBuf,
-    /// Open while there are rows to remove.
+    /// Open while there is something to do.
     connection: Option<Connection>,
 }
 
@@ -25,6 +28,10 @@ impl SqliteStore {
 }
 
 impl SqliteCleanup {
+    fn take_connection(&mut self) -> Result<Connection, StoreError> {
+        self.connection.take().map_or_else(|| self.open(), Ok)
+    }
+
     fn open(&self) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(self.folder.join(FILE_NAME), flags)?;
@@ -44,10 +51,7 @@ impl Cleanup for SqliteCleanup {
         keep_changes: u64,
         batch: usize,
     ) -> Result<bool, StoreError> {
-        let mut connection = match self.connection.take() {
-            Some(connection) => connection,
-            None => self.open()?,
-        };
+        let mut connection = self.take_connection()?;
         let before = expired_before.as_microsecond();
         let keep = keep_changes.cast_signed();
         // Checked without the write lock, because usually there is nothing to remove.
@@ -87,4 +91,62 @@ impl Cleanup for SqliteCleanup {
         self.connection = Some(connection);
         Ok(false)
     }
+
+    fn infer_some(&mut self, batch: usize) -> Result<bool, StoreError> {
+        let mut connection = self.take_connection()?;
+        let (version, inferred_to): (u8, Option<i64>) =
+            connection.query_row("SELECT inference, inferred_to FROM counters", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        let after = match inferred_to {
+            _ if version != Inferred::VERSION => 0,
+            Some(after) => after,
+            None => return Ok(true),
+        };
+        // Inferred without the write lock.
+        let (outdated, inferred_to) = read_outdated(&connection, after, batch)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        {
+            let mut update = transaction.prepare_cached(
+                "UPDATE products SET inferred = ?3 WHERE id = ?1 AND version = ?2",
+            )?;
+            for (id, version, inferred) in outdated {
+                update.execute(params![id, version, inferred.to_bytes()])?;
+            }
+        }
+        transaction.execute(
+            "UPDATE counters SET inference = ?1, inferred_to = ?2",
+            params![Inferred::VERSION, inferred_to],
+        )?;
+        transaction.commit()?;
+        self.connection = inferred_to.is_some().then_some(connection);
+        Ok(inferred_to.is_none())
+    }
+}
+
+/// Reads at most `batch` products after this id. Returns id, version and new values of those whose
+/// values are of another version of the inference, and the last id; `None` if there are no more.
+fn read_outdated(
+    connection: &Connection,
+    after: i64,
+    batch: usize,
+) -> Result<(Vec<(i64, i64, Inferred)>, Option<i64>), StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, version, shop_id, title, description, attributes, inferred FROM products
+         WHERE id > ?1 ORDER BY id LIMIT ?2",
+    )?;
+    let mut found = statement.query(params![after, batch as i64])?;
+    let (mut outdated, mut read, mut last) = (Vec::new(), 0, after);
+    while let Some(row) = found.next()? {
+        (read, last) = (read + 1, row.get(0)?);
+        let stored = rows::read_optional_bytes(row, 6)?;
+        if stored.and_then(Inferred::from_bytes).is_some() {
+            continue;
+        }
+        let attributes = rows::read_optional_text(row, 5)?;
+        let attributes = decoding::attributes(row.get(2)?, last, attributes.as_deref());
+        let (title, description) = (rows::read_text(row, 3)?, rows::read_text(row, 4)?);
+        outdated.push((last, row.get(1)?, infer(&title, &description, &attributes)));
+    }
+    Ok((outdated, (read == batch).then_some(last)))
 }

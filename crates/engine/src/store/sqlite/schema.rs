@@ -112,6 +112,13 @@ const STEPS: &[&str] = &[
     -- The id of the file that this database has seen being written; null without one.
     ALTER TABLE shops ADD COLUMN index_file INTEGER;
     ",
+    // 5 → 6: how far products have been inferred again.
+    "
+    -- Rows with an id up to `inferred_to` have values of this version of the inference; null when all
+    -- have. Those of another version are inferred when they are read.
+    ALTER TABLE counters ADD COLUMN inference   INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE counters ADD COLUMN inferred_to INTEGER;
+    ",
 ];
 
 /// The schema version of this program.
