@@ -14,6 +14,8 @@ from .taxonomy import Taxonomy
 WEIGHTS = {"T": 1.0, "C": 1.0, "S": 0.8, "N": 0.25}
 """Of the kinds of our phrases: titles, names, synonyms, needs."""
 TITLES = "category-titles.tsv"
+NAMES = "category-names.tsv"
+"""What merchants call the things of a category, other than the taxonomy and our phrases do."""
 THINGS = "category-of-things.tsv"
 """The categories of the everyday things among our phrases, which have no id of the taxonomy."""
 MEDIA = [
@@ -60,7 +62,9 @@ def read(data: Path, taxonomy: Taxonomy, seed: int) -> tuple[list[Example], list
         examples += [name, *_turned(name)]
         if len(path) > 1:
             examples.append(Example(category, f"{path[-2]}, {path[-1]}", 0.3, "P"))
-    examples += _titles(data / TITLES, taxonomy)
+    for name in read_of_categories(data / NAMES, taxonomy, 1.0, "S"):
+        examples += [name, *_turned(name)]
+    examples += read_of_categories(data / TITLES, taxonomy, 2.0, "X")
     return examples + _media(examples, taxonomy, random.Random(seed)), held
 
 
@@ -77,14 +81,14 @@ def _turned(example: Example) -> list[Example]:
     return [Example(example.category, f"{words[-1]} for {' '.join(words[:-1])}", 0.3, "F")]
 
 
-def _titles(path: Path, taxonomy: Taxonomy) -> list[Example]:
-    """Our own titles; a category there may be any one above the right one."""
+def read_of_categories(path: Path, taxonomy: Taxonomy, weight: float, kind: str) -> list[Example]:
+    """Our own titles and names; a category there may be any one above the right one."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             continue
         id_, texts = line.split("\t")
-        found += [Example(taxonomy.index[id_], text, 2.0, "X") for text in texts.split("|")]
+        found += [Example(taxonomy.index[id_], text, weight, kind) for text in texts.split("|")]
     return found
 
 

@@ -82,17 +82,33 @@ pub struct KindEvidence {
     pub subcategory: f32,
     /// The least agreement with an attribute that is asked for.
     pub agreement: f32,
+    /// How likely the product's category is what the kind names, from 0 to 1; `None` if the kind is no
+    /// known name.
+    pub category: Option<f32>,
 }
 
 impl KindEvidence {
     /// Whether the product is of the kind and agrees with every attribute. `category` is how likely the
     /// query means its category.
     pub fn is_preferred(&self, params: &PreferenceParams, category: f32) -> bool {
-        let Self { nearness, named, own_words, subcategory, agreement } = *self;
+        let Self { nearness, named, own_words, subcategory, agreement, .. } = *self;
+        let is_in_category = match self.category {
+            // Where the category is known, others are of the kind only if they are as near.
+            Some(_) => {
+                self.is_in_category() && nearness >= 0.2 || category >= 0.5 && nearness >= 0.8
+            }
+            None => category >= 0.5 && nearness >= 0.3,
+        };
         let is_of_kind = nearness >= 0.9 && (named >= 0.1 || own_words >= 0.5)
             || nearness >= 0.6 && (named >= 0.4 || own_words >= 0.9)
-            || nearness >= 0.5 && (subcategory >= 0.5 || category >= 0.7);
+            || nearness >= 0.3 && subcategory >= 0.5
+            || is_in_category;
         agreement >= params.min_agreement && is_of_kind
+    }
+
+    /// Whether the product's category is what the kind names.
+    fn is_in_category(&self) -> bool {
+        self.category.is_some_and(|category| category >= 0.4)
     }
 }
 
@@ -240,7 +256,9 @@ impl<'a> Reranker<'a> {
         let params = &self.params.preference;
         let of_kind = match evidence.kind {
             Some(kind) if self.is_preferred(evidence) => {
-                params.base + params.kind * (kind.nearness + kind.named + 0.5 * kind.own_words)
+                let fit = kind.nearness + kind.named + 0.5 * kind.own_words;
+                let category = if kind.is_in_category() { params.category } else { 0.0 };
+                params.base + category + params.kind * fit
             }
             _ => 0.0,
         };

@@ -109,6 +109,12 @@ impl ScoreBounds {
         self
     }
 
+    /// These bounds for products that need not reach the cut-off to be considered by the second stage.
+    pub fn without_cutoff(mut self) -> Self {
+        self.ends.iter_mut().for_each(|bound| bound.cutoff = Thresholds::NONE);
+        self
+    }
+
     /// Whether a product with this lexical match and a similarity of at most `similarity` may
     /// pass the cut-offs. Not for a product whose title is the query: that one always passes.
     pub fn may_pass(&self, lexical: f32, similarity: f32) -> bool {

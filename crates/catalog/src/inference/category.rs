@@ -4,16 +4,19 @@
 //! preposition names the thing, "for a watch" does not. [`model`] looks up a vector and a weight for
 //! each of them, adds the vectors up, and descends the [`taxonomy`] from branch to branch as long
 //! as one of them is likely enough. [`vectors`] says where the text as a whole belongs: for the first
-//! decision, both have the same say.
+//! decision, both have the same say. [`names`] knows what things are called: a name in head position
+//! decides, unless that is unlikely.
 
 mod linear;
 mod model;
+mod names;
 mod query;
 mod taxonomy;
 mod vectors;
 mod words;
 
 pub use model::{BrokenCategoryModel, CategoryModel, Inferred, Placement};
+pub use names::CategoryNames;
 pub use query::QueryCategories;
 pub use taxonomy::{BrokenTaxonomy, CategoryIndex, Taxonomy};
 pub use vectors::CategoryVectors;

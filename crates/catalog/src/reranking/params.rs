@@ -56,6 +56,8 @@ pub struct PreferenceParams {
     pub base: f32,
     /// What the fit of their kind adds.
     pub kind: f32,
+    /// What those get whose category is what the kind names.
+    pub category: f32,
     /// The least agreement with each attribute.
     pub min_agreement: f32,
     /// Terms that the merchant's attributes or the key state: a product of a brand comes before one
@@ -112,7 +114,13 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
         unasked_audience: 0.09,
         contradiction: 4.0,
     },
-    preference: PreferenceParams { base: 0.06, kind: 0.2, min_agreement: 0.4, stated: 0.4 },
+    preference: PreferenceParams {
+        base: 0.2,
+        kind: 0.2,
+        category: 0.3,
+        min_agreement: 0.4,
+        stated: 0.4,
+    },
     category: 0.1,
     cutoff: RelativeCutoff { literal: 0.5, semantic: 0.71, foreign: 0.66 },
 };

@@ -30,8 +30,14 @@ const PRODUCT: Evidence = Evidence {
 };
 
 /// Of the right kind, by its name, and with every attribute.
-const KIND: KindEvidence =
-    KindEvidence { nearness: 1.0, named: 0.5, own_words: 0.0, subcategory: 0.0, agreement: 1.0 };
+const KIND: KindEvidence = KindEvidence {
+    nearness: 1.0,
+    named: 0.5,
+    own_words: 0.0,
+    subcategory: 0.0,
+    agreement: 1.0,
+    category: None,
+};
 
 fn score(evidence: Evidence) -> f32 {
     Reranker::new(&RERANK_PARAMS, &QUERY).score(&evidence)
@@ -78,6 +84,21 @@ fn only_the_right_kind_with_every_attribute_is_preferred() {
     assert!(KindEvidence { subcategory: 1.0, ..unnamed }.is_preferred(params, 0.0));
     let far = KindEvidence { nearness: 0.2, subcategory: 1.0, ..unnamed };
     assert!(!far.is_preferred(params, 0.9));
+    // Where the category is known, it decides.
+    let in_category = |category| KindEvidence { category: Some(category), ..unnamed };
+    assert!(KindEvidence { nearness: 0.2, ..in_category(1.0) }.is_preferred(params, 0.0));
+    assert!(!in_category(0.0).is_preferred(params, 0.9));
+    assert!(KindEvidence { nearness: 0.8, ..in_category(0.0) }.is_preferred(params, 0.9));
+}
+
+#[test]
+fn the_category_that_is_asked_for_comes_before_others_that_are_preferred() {
+    let product = |category| {
+        let kind = KindEvidence { category, ..KIND };
+        score(Evidence { kind: Some(kind), ..PRODUCT })
+    };
+    assert!(product(Some(1.0)) > product(Some(0.0)));
+    assert_eq!(product(Some(0.0)), product(None));
 }
 
 #[test]

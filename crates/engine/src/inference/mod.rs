@@ -9,7 +9,7 @@ use catalog::{
     inference::{
         Inferred,
         attributes::infer_product,
-        category::{CategoryModel, CategoryVectors, Taxonomy},
+        category::{CategoryModel, CategoryNames, CategoryVectors, Taxonomy},
     },
 };
 
@@ -35,7 +35,10 @@ static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
     let bytes = include_bytes!("../../../../models/category-vectors.bin");
     let vectors = CategoryVectors::new(bytes.into(), &TAXONOMY)
         .unwrap_or_else(|error| unreachable!("the vectors of categories: {error}"));
-    model.with_vectors(vectors)
+    let bytes = include_bytes!("../../../../models/category-names.bin");
+    let names = CategoryNames::new(bytes, &TAXONOMY)
+        .unwrap_or_else(|error| unreachable!("the names of categories: {error}"));
+    model.with_vectors(vectors).with_names(names)
 });
 
 /// The taxonomy that the numbers of categories refer to.

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     index::{Matches, Plan, QueryKind},
+    inference::taxonomy,
     store::StoreError,
 };
 
@@ -115,14 +116,13 @@ fn filter<'a>(request: &'a SearchRequest, parsed: &ParsedQuery) -> Cow<'a, Produ
     filter
 }
 
-/// The category that a query names, if one is more likely than all others together.
+/// The category that a query means, if that is clear.
 fn category(plan: &Plan<'_>, parsed: &ParsedQuery) -> Option<CategoryIndex> {
     let found = match &plan.rerank {
         Some(rerank) => Cow::Borrowed(&rerank.categories),
         None => Cow::Owned(categories(parsed)),
     };
-    let likely = found.likely().first();
-    likely.filter(|(_, probability)| *probability >= 0.5).map(|(category, _)| *category)
+    found.category(taxonomy())
 }
 
 /// The query as a key.

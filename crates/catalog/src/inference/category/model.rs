@@ -11,6 +11,7 @@ use std::{borrow::Cow, cell::RefCell, ops::Range, sync::Arc};
 
 use super::{
     linear::{self, Rows},
+    names::CategoryNames,
     query::{QueryCategories, Share},
     taxonomy::{CategoryIndex, Taxonomy},
     vectors::CategoryVectors,
@@ -36,6 +37,11 @@ const LEVEL_ONE: f32 = 0.85;
 const LEAST_TOLD: f32 = 0.3;
 /// How likely a category of level two must be by words, so that they decide what is below it.
 const LEAST_BELOW: f32 = 0.1;
+/// A name decides if the category of level two that it leads to is this likely, and if its own category
+/// has this share of that. Its answer must be this likely at level two.
+const LEAST_NAMED: f32 = 0.2;
+const LEAST_NAMED_PART: f32 = 0.1;
+const LEAST_BY_NAME: f32 = 0.4;
 /// Below level two the answer is the deepest category that has this share of its parent.
 const BRANCH: f32 = 0.4;
 /// Less likely categories are no part of what a query may mean.
@@ -82,6 +88,7 @@ pub enum BrokenCategoryModel {
 pub struct CategoryModel {
     taxonomy: Arc<Taxonomy>,
     vectors: Option<CategoryVectors>,
+    names: Option<CategoryNames>,
     bytes: Cow<'static, [u8]>,
     dims: usize,
     hashes: Vec<u32>,
@@ -92,7 +99,7 @@ pub struct CategoryModel {
     word_rows: usize,
     place_factors: [f32; PLACES],
     merchant_factor: f32,
-    /// The categories of the first decision: those of level two, and roots without children.
+    /// The categories of the first decision, ascending: those of level two, and roots without children.
     first: Vec<CategoryIndex>,
     /// Which root each of them is or is below.
     first_roots: Vec<usize>,
@@ -107,6 +114,8 @@ pub struct CategoryModel {
 struct Buffers {
     words: Words,
     features: Vec<Feature>,
+    /// What may name the thing, hashed, the best first.
+    names: Vec<u32>,
     /// The known features, as rows with their factors.
     rows: Vec<(usize, f32)>,
     vector: Vec<f32>,
@@ -117,6 +126,16 @@ struct Buffers {
     by_words: Vec<f32>,
     by_vector: Vec<f32>,
     branch: Vec<(CategoryIndex, f32)>,
+}
+
+impl Buffers {
+    /// Begins with the words of a title or of a query.
+    fn read_title(&mut self, text: &str) {
+        self.features.clear();
+        self.words.title(text, &mut self.features);
+        self.names.clear();
+        self.words.names(&mut self.names);
+    }
 }
 
 thread_local! {
@@ -164,6 +183,7 @@ impl CategoryModel {
         let model = Self {
             taxonomy,
             vectors: None,
+            names: None,
             dims,
             hashes,
             buckets,
@@ -186,13 +206,18 @@ impl CategoryModel {
         let pairs = self.words.iter().chain(&self.outputs);
         let factors = self.place_factors.iter().chain([&self.merchant_factor]);
         let finite = pairs.flat_map(|(a, b)| [a, b]).chain(factors).all(|x| x.is_finite());
-        let ascending = self.hashes.windows(2).all(|pair| pair[0] < pair[1]);
+        let ascending = self.hashes.is_sorted_by(|one, next| one < next) && self.first.is_sorted();
         if finite && ascending { Ok(()) } else { Err(BrokenCategoryModel::Numbers) }
     }
 
     /// This model with vectors to compare those of texts with.
     pub fn with_vectors(self, vectors: CategoryVectors) -> Self {
         Self { vectors: Some(vectors), ..self }
+    }
+
+    /// This model with the names of things.
+    pub fn with_names(self, names: CategoryNames) -> Self {
+        Self { names: Some(names), ..self }
     }
 
     /// Typical vectors of categories, if it has any.
@@ -221,8 +246,7 @@ impl CategoryModel {
             return Placement { likely: Some(category), certain };
         }
         BUFFERS.with_borrow_mut(|buffers| {
-            buffers.features.clear();
-            buffers.words.title(title, &mut buffers.features);
+            buffers.read_title(title);
             let title = buffers.features.len();
             if let Some(product_type) = product_type {
                 buffers.words.title(last_names(product_type), &mut buffers.features);
@@ -237,8 +261,7 @@ impl CategoryModel {
     /// What a query may mean.
     pub fn infer_query(&self, words: &str) -> QueryCategories {
         BUFFERS.with_borrow_mut(|buffers| {
-            buffers.features.clear();
-            buffers.words.title(words, &mut buffers.features);
+            buffers.read_title(words);
             self.sum(buffers, 0..0);
             if buffers.vector.iter().all(|x| *x == 0.0) {
                 return QueryCategories::default();
@@ -246,8 +269,27 @@ impl CategoryModel {
             self.first_decision(buffers);
             let first: Vec<(CategoryIndex, f32)> =
                 self.first.iter().copied().zip(buffers.first.iter().copied()).collect();
-            QueryCategories::new(self.likely(&first, buffers), self.shares(&first, buffers))
+            let (likely, shares) = (self.likely(&first, buffers), self.shares(&first, buffers));
+            QueryCategories::new(likely, shares, self.named_by_query(buffers))
         })
+    }
+
+    /// The categories of what a query names, with their probabilities.
+    fn named_by_query(&self, buffers: &Buffers) -> Vec<(CategoryIndex, f32)> {
+        let Some(names) = &self.names else { return Vec::new() };
+        let mut found = buffers.names.iter().map(|hash| names.find(*hash));
+        let found = found.find(|found| !found.is_empty()).unwrap_or_default();
+        let share = |category: &CategoryIndex| {
+            let at = self.first_above(*category);
+            (*category, at.map_or(0.0, |at| buffers.first[at]))
+        };
+        let mut named: Vec<_> = found.iter().map(share).collect();
+        let total: f32 = named.iter().map(|(_, share)| share).sum();
+        if total < QUERY_SHARE {
+            return Vec::new();
+        }
+        named.iter_mut().for_each(|(_, share)| *share /= total);
+        named
     }
 
     /// Likely categories, the most likely first, none of them below another.
@@ -313,12 +355,63 @@ impl CategoryModel {
         self.hashes[start..end].binary_search(&hash).ok().map(|at| start + at)
     }
 
+    /// The place in the first decision that leads to a category.
+    fn first_above(&self, category: CategoryIndex) -> Option<usize> {
+        self.first.binary_search(&self.taxonomy.level_two(category)).ok()
+    }
+
+    /// What the title names: the place in the first decision that leads there, and the category. `None` if
+    /// it says no name, or none that is likely.
+    fn named(&self, buffers: &mut Buffers) -> Option<(usize, CategoryIndex)> {
+        let names = self.names.as_ref()?;
+        let Buffers { names: said, first, vector, branch, .. } = buffers;
+        said.iter().find_map(|hash| {
+            let mut best: Option<(usize, CategoryIndex, f32)> = None;
+            for category in names.find(*hash) {
+                let Some(at) = self.first_above(*category) else { continue };
+                if first[at] < LEAST_NAMED {
+                    continue;
+                }
+                let part = self.part(*category, vector, branch);
+                let is_better =
+                    best.is_none_or(|(at_best, _, best)| first[at] * part > first[at_best] * best);
+                if part >= LEAST_NAMED_PART && is_better {
+                    best = Some((at, *category, part));
+                }
+            }
+            best.map(|(at, category, _)| (at, category))
+        })
+    }
+
+    /// How likely a category is if its ancestor of level two is right.
+    fn part(
+        &self,
+        category: CategoryIndex,
+        vector: &[f32],
+        branch: &mut Vec<(CategoryIndex, f32)>,
+    ) -> f32 {
+        let mut part = 1.0;
+        for below in self.taxonomy.ancestors(category).filter(|one| self.taxonomy.depth(*one) > 2) {
+            let Some(parent) = self.taxonomy.parent(below) else { break };
+            self.branch(parent, vector, branch);
+            let own = branch.iter().find(|(child, _)| *child == below);
+            part *= own.map_or(1.0, |(_, part)| *part);
+        }
+        part
+    }
+
     fn descend(&self, buffers: &mut Buffers, dots: Option<&[f32]>) -> Option<Placement> {
         let least = self.decide(buffers, dots)?;
-        let best = buffers.first.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        let (best, share) = best.map(|(at, share)| (at, *share))?;
+        let (best, mut category, least) = match self.named(buffers) {
+            Some((at, category)) => (at, category, LEAST_BY_NAME),
+            None => {
+                let best = buffers.first.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+                let at = best.map(|(at, _)| at)?;
+                (at, self.first[at], least)
+            }
+        };
+        let share = buffers.first[best];
         let root = if share < least { self.level_one(&buffers.first) } else { None };
-        let mut category = self.first[best];
         // Below level two the words decide alone, if they find it likely at all.
         while buffers.by_words.get(best).is_some_and(|share| *share >= LEAST_BELOW) {
             self.branch(category, &buffers.vector, &mut buffers.branch);

@@ -10,6 +10,8 @@ pub struct QueryCategories {
     likely: Vec<(CategoryIndex, f32)>,
     /// Of the levels two and three, ascending by category.
     shares: Vec<Share>,
+    /// The categories of what the query names, with their probabilities: one for most names.
+    named: Vec<(CategoryIndex, f32)>,
 }
 
 /// How likely a query means a category.
@@ -30,9 +32,37 @@ impl Share {
 }
 
 impl QueryCategories {
-    pub(super) fn new(likely: Vec<(CategoryIndex, f32)>, mut shares: Vec<Share>) -> Self {
+    pub(super) fn new(
+        likely: Vec<(CategoryIndex, f32)>,
+        mut shares: Vec<Share>,
+        named: Vec<(CategoryIndex, f32)>,
+    ) -> Self {
         shares.sort_by_key(|share| share.category);
-        Self { likely, shares }
+        Self { likely, shares, named }
+    }
+
+    /// The category that the query means: the deepest that is at least as likely as all others together.
+    pub fn category(&self, taxonomy: &Taxonomy) -> Option<CategoryIndex> {
+        let with_all_below = |category: CategoryIndex| {
+            let below = taxonomy.below(category);
+            let below = self.named.iter().filter(|(one, _)| below.contains(&one.0));
+            (category, below.map(|(_, share)| share).sum::<f32>())
+        };
+        let named = self.named.iter().map(|(category, _)| with_all_below(*category));
+        let likely = self.likely.iter().take(1).copied();
+        let unnamed = likely.filter(|_| self.named.is_empty());
+        let found = named.chain(unnamed).filter(|(_, share)| *share >= 0.5);
+        found.map(|(category, _)| category).max_by_key(|category| taxonomy.depth(*category))
+    }
+
+    /// How likely a product of this category is what the query names; `None` if the query says no name
+    /// that is known.
+    pub fn names(&self, taxonomy: &Taxonomy, product: Option<CategoryIndex>) -> Option<f32> {
+        let contains = |one: CategoryIndex| {
+            product.is_some_and(|product| taxonomy.below(one).contains(&product.0))
+        };
+        let named = self.named.iter().filter(|(one, _)| contains(*one));
+        (!self.named.is_empty()).then(|| named.map(|(_, share)| share).sum())
     }
 
     /// Likely categories with their probabilities, the most likely first, none of them below
@@ -55,7 +85,8 @@ impl QueryCategories {
         }
     }
 
-    /// The numbers of all categories with at least this agreement, which is more than 0, ascending.
+    /// The numbers of all categories with at least this agreement, which is more than 0, and of those that the
+    /// query names with at least this probability, ascending.
     pub fn close(&self, taxonomy: &Taxonomy, at_least: f32) -> Vec<Range<u16>> {
         let mut close = Vec::new();
         for Share { category, share, is_decided } in self.shares.iter().copied() {
@@ -72,10 +103,13 @@ impl QueryCategories {
                 close.extend(below.map(|three| taxonomy.below(three)));
             }
         }
+        let named = self.named.iter().map(|(category, _)| *category);
+        let is_close = |one: &CategoryIndex| self.names(taxonomy, Some(*one)) >= Some(at_least);
+        close.extend(named.filter(is_close).map(|category| taxonomy.below(category)));
         close.sort_unstable_by_key(|range: &Range<u16>| range.start);
         close.dedup_by(|next, before| {
-            let is_adjacent = before.end == next.start;
-            before.end = if is_adjacent { next.end } else { before.end };
+            let is_adjacent = before.end >= next.start;
+            before.end = if is_adjacent { before.end.max(next.end) } else { before.end };
             is_adjacent
         });
         close

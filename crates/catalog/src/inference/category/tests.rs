@@ -190,6 +190,76 @@ fn broken_vectors_are_rejected() {
     assert!(refused(vectors_file()).is_none());
 }
 
+/// The names of some categories, by their indexes in the taxonomy.
+fn names_file(names: &[(&str, u16)]) -> Vec<u8> {
+    let mut names: Vec<_> = names.iter().map(|(name, category)| (hash(name), *category)).collect();
+    names.sort_unstable();
+    let mut bytes = b"SKCATN01".to_vec();
+    bytes.extend((names.len() as u32).to_le_bytes());
+    names.iter().for_each(|(hash, _)| bytes.extend(hash.to_le_bytes()));
+    names.iter().for_each(|(_, category)| bytes.extend(category.to_le_bytes()));
+    bytes
+}
+
+fn model_with_names(names: &[(&str, u16)]) -> CategoryModel {
+    let names = CategoryNames::new(&names_file(names), &taxonomy()).unwrap();
+    model().with_names(names)
+}
+
+#[test]
+fn a_name_at_the_head_of_a_title_decides_unless_it_is_unlikely() {
+    let (dogs, cats, totes) = (2, 3, 5);
+    let model = model_with_names(&[("bowl", dogs), ("cat bowl", cats), ("big cat bowl", dogs)]);
+    let likely = |title| {
+        let likely = model.infer(title, "", None, None).likely;
+        likely.map(|category| model.taxonomy().id(category))
+    };
+    assert_eq!(likely("Bowl"), Some("a-1-1"));
+    assert_eq!(likely("Cat Bowl"), Some("a-1-2"), "the longest name counts");
+    assert_eq!(likely("Big Cat Bowl"), Some("a-1-2"), "the words tell otherwise");
+    let unlikely = model_with_names(&[("cat", totes)]);
+    let placed = unlikely.infer("Cat", "", None, None);
+    assert_eq!(id_of(&unlikely, placed.certain), Some("a-1-2"));
+}
+
+#[test]
+fn the_words_choose_among_the_categories_of_a_name() {
+    let (dogs, cats) = (2, 3);
+    let model = model_with_names(&[("bowl", dogs), ("bowl", cats)]);
+    let id = |title| id_of(&model, model.infer(title, "", None, None).certain);
+    assert_eq!((id("Dog Bowl"), id("Cat Bowl")), (Some("a-1-1"), Some("a-1-2")));
+}
+
+#[test]
+fn a_query_means_what_it_names() {
+    let (pets, dogs, cats) = (1, 2, 3);
+    let model = model_with_names(&[("bowl", pets), ("bowl", dogs), ("bowl", cats), ("dog", dogs)]);
+    let found = model.infer_query("bowl");
+    let taxonomy = model.taxonomy();
+    let thirds = |id| found.names(taxonomy, taxonomy.with_id(id)).map(|share| share * 3.0);
+    assert_eq!(found.category(taxonomy).map(|one| taxonomy.id(one)), Some("a-1"));
+    assert_eq!((thirds("a-1"), thirds("a-1-1"), thirds("b-1")), (Some(1.0), Some(2.0), Some(0.0)));
+    assert_eq!(found.names(taxonomy, None), Some(0.0));
+    let dog = model.infer_query("dog").category(taxonomy);
+    assert_eq!(dog.map(|one| taxonomy.id(one)), Some("a-1-1"));
+    let unnamed = model.infer_query("cat");
+    assert_eq!(unnamed.names(taxonomy, taxonomy.with_id("a-1-2")), None);
+    assert_eq!(unnamed.category(taxonomy).map(|one| taxonomy.id(one)), Some("a-1-2"));
+}
+
+#[test]
+fn broken_names_are_rejected() {
+    let refused = |bytes: &[u8]| CategoryNames::new(bytes, &taxonomy()).err();
+    let whole = names_file(&[("bowl", 1), ("cat", 2)]);
+    assert_eq!(refused(&whole), None);
+    assert_eq!(refused(b"SKCATN0"), Some(BrokenCategoryModel::Magic));
+    assert_eq!(refused(&whole[..whole.len() - 1]), Some(BrokenCategoryModel::Header));
+    assert_eq!(refused(&names_file(&[("bowl", 7)])), Some(BrokenCategoryModel::Taxonomy));
+    let mut unsorted = whole;
+    unsorted[12..20].rotate_left(4);
+    assert_eq!(refused(&unsorted), Some(BrokenCategoryModel::Numbers));
+}
+
 #[test]
 fn queries_get_a_distribution() {
     let model = model();

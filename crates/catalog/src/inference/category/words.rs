@@ -28,6 +28,8 @@ const MOST_DESCRIPTION_WORDS: usize = 40;
 const MOST_DESCRIPTION_BYTES: usize = 600;
 /// Longer titles are cut.
 const MOST_TITLE_BYTES: usize = 600;
+/// The most words of a name.
+const MOST_NAME_WORDS: usize = 3;
 const UNITS: &[&str] = &[
     "in", "inch", "ft", "foot", "feet", "cm", "mm", "m", "oz", "lb", "kg", "g", "mg", "ml", "l",
     "w", "v", "gal", "qt", "pk", "pc", "piece", "count", "ct", "x", "sq", "yd", "amp", "watt",
@@ -119,6 +121,21 @@ impl Words {
         }
     }
 
+    /// Appends the hashes of what may name the thing in the title that was read last: the last words of its
+    /// first part, the most words first, then those of the other parts.
+    pub(super) fn names(&self, names: &mut Vec<u32>) {
+        for part in self.parts.iter().filter(|part| part.role == Role::Thing) {
+            let words = &self.words[part.words.clone()];
+            for count in (1..=words.len().min(MOST_NAME_WORDS)).rev() {
+                let words = &words[words.len() - count..];
+                let first = words.first().map_or(fnv::OFFSET, |word| word.hash);
+                names.push(
+                    words[1..].iter().fold(first, |hash, word| self.followed(hash, " ", word)),
+                );
+            }
+        }
+    }
+
     /// Appends the words and pairs of a description's beginning.
     pub(super) fn description(&mut self, text: &str, features: &mut Vec<Feature>) {
         self.read(cut(text, MOST_DESCRIPTION_BYTES), MOST_DESCRIPTION_WORDS);
@@ -131,8 +148,13 @@ impl Words {
 
     /// The hash of two words and what is between them.
     fn joined(&self, first: &Word, between: &str, second: &Word) -> u32 {
-        let second = &self.text[second.start..second.end];
-        fnv::hash(fnv::hash(first.hash, between.as_bytes()), second.as_bytes())
+        self.followed(first.hash, between, second)
+    }
+
+    /// The hash of what has a hash, what is between, and a word.
+    fn followed(&self, first: u32, between: &str, word: &Word) -> u32 {
+        let word = &self.text[word.start..word.end];
+        fnv::hash(fnv::hash(first, between.as_bytes()), word.as_bytes())
     }
 
     /// Splits a text into parts and its first words.

@@ -106,6 +106,8 @@ struct Found {
     kind: Option<KindFit>,
     /// The least agreement with an attribute asked for.
     agreement: f32,
+    /// How likely its category is what the query names; `None` if that is no known name.
+    named_category: Option<f32>,
 }
 
 /// Gathers the evidence of a search.
@@ -133,8 +135,8 @@ impl EvidenceReader<'_> {
         let found: Vec<Found> = found.into_iter().flatten().collect();
         let similarities = found.iter().filter_map(|one| Some(one.kind?.similarity));
         let nearest = nearest(similarities.collect());
-        let complete = |Found { evidence, kind, agreement }: Found| {
-            let kind = kind.map(|kind| kind.evidence(nearest, agreement));
+        let complete = |Found { evidence, kind, agreement, named_category }: Found| {
+            let kind = kind.map(|kind| kind.evidence(nearest, agreement, named_category));
             Evidence { kind, ..evidence }
         };
         found.into_iter().map(complete).collect()
@@ -170,6 +172,7 @@ impl EvidenceReader<'_> {
             // A product without a vector is ranked by its words.
             let phrase_similarity = one.similarity.unwrap_or(one.lexical);
             let agreement = attributes.of(one.doc, title);
+            let (category, named_category) = self.categories(live, one.doc);
             let evidence = Evidence {
                 lexical: one.lexical,
                 similarity: if own[at].is_nan() { phrase_similarity } else { own[at] },
@@ -179,18 +182,21 @@ impl EvidenceReader<'_> {
                 names: names.matched(title),
                 head: coverage.head,
                 attributes: agreement.evidence,
-                category: self.category(live, one.doc),
+                category,
                 kind: None,
             };
             let kind = kinds.as_ref().map(|kinds| kinds.of(title, of_kind[at]));
-            found.push(Found { evidence, kind, agreement: agreement.least });
+            found.push(Found { evidence, kind, agreement: agreement.least, named_category });
         }
     }
 
-    /// How likely the query means the category of a product; 0 if either is unknown.
-    fn category(&self, live: &LiveSegment, doc: DocId) -> f32 {
+    /// How likely the query means the category of a product, 0 if either is unknown, and how likely it names
+    /// that category, if it says a known name.
+    fn categories(&self, live: &LiveSegment, doc: DocId) -> (f32, Option<f32>) {
+        let (asked, taxonomy) = (&self.query.categories, taxonomy());
         let likely = live.segment.inferred.get(usize::from(doc)).likely_category;
-        likely.map_or(0.0, |category| self.query.categories.agreement(taxonomy(), category))
+        let agreement = likely.map_or(0.0, |category| asked.agreement(taxonomy, category));
+        (agreement, asked.names(taxonomy, likely))
     }
 
     /// What the candidates tell about the query as a whole.

@@ -94,9 +94,14 @@ pub(super) fn nearest(mut similarities: Vec<f32>) -> f32 {
 
 impl KindFit {
     /// The fit relative to the nearest products.
-    pub(super) fn evidence(&self, nearest: f32, agreement: f32) -> KindEvidence {
+    pub(super) fn evidence(
+        &self,
+        nearest: f32,
+        agreement: f32,
+        category: Option<f32>,
+    ) -> KindEvidence {
         let nearness = if nearest > 0.0 { (self.similarity / nearest).max(0.0) } else { 0.0 };
         let Self { named, own: own_words, subcategory, .. } = *self;
-        KindEvidence { nearness, named, own_words, subcategory, agreement }
+        KindEvidence { nearness, named, own_words, subcategory, agreement, category }
     }
 }

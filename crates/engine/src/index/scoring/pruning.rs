@@ -41,7 +41,7 @@ pub(super) struct ScoreThreshold<'a> {
     best: Option<Signals>,
     /// Of all products.
     all: Shortlist,
-    /// Of those that fit the query, which the second stage considers first.
+    /// Of those that fit the query, which the second stage considers whatever their score.
     fitting: Shortlist,
 }
 
@@ -66,12 +66,10 @@ impl<'a> ScoreThreshold<'a> {
     ) -> Self {
         let absolute_cutoff = ScoreBounds::absolute(params, dense.profile);
         let (best_lexical, best) = (0.0, None);
-        let all = Shortlist {
-            best: Vec::new(),
-            cutoff: absolute_cutoff,
-            least_dense_score: absolute_cutoff.least_dense_score(),
-        };
-        let fitting = all.clone();
+        let [all, fitting] = [absolute_cutoff, absolute_cutoff.without_cutoff()].map(|cutoff| {
+            let least_dense_score = cutoff.least_dense_score();
+            Shortlist { best: Vec::new(), cutoff, least_dense_score }
+        });
         Self { params, usual, dense, absolute_cutoff, best_lexical, best, all, fitting }
     }
 
@@ -177,7 +175,8 @@ impl<'a> ScoreThreshold<'a> {
     fn update(&mut self) {
         let (profile, best) = (self.dense.profile, self.best);
         let cutoff = ScoreBounds::relative_to(self.params, profile, self.coverage(), best);
-        for shortlist in [&mut self.all, &mut self.fitting] {
+        let each = [(&mut self.all, cutoff), (&mut self.fitting, cutoff.without_cutoff())];
+        for (shortlist, cutoff) in each {
             shortlist.cutoff = match self.usual {
                 Some(usual) => cutoff.with_second_stage(usual, profile, best, shortlist.full()),
                 None => cutoff,

@@ -112,13 +112,17 @@ impl<'a> RelevanceSearch<'a, '_> {
         let others = candidates.iter().zip(&scores).filter(|(one, _)| !one.is_exact_title);
         let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
         let cutoff = fusion.cutoff().at(best);
+        let has_second_stage = self.plan.rerank.is_some() && self.plan.dense.is_some();
         let scored = candidates.iter().zip(scores);
-        let results = scored.filter(|(one, score)| *score >= cutoff || one.is_key);
+        let is_considered = |one: &Candidate| has_second_stage && one.fits;
+        let results =
+            scored.filter(|(one, score)| *score >= cutoff || one.is_key || is_considered(one));
         let results = results.map(|(one, score)| Ranked { candidate: *one, score });
         let second_stage = match (&self.plan.rerank, &self.plan.dense) {
             (Some(query), Some(dense)) => {
-                let cutoff = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);
-                let alone = FirstStageCutoff { any: cutoff.absolute, rest: cutoff.at(best), best };
+                let usual = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);
+                let (any, rest) = (usual.absolute, usual.at(best));
+                let alone = FirstStageCutoff { any, candidates: cutoff, rest, best };
                 SecondStage::run(self, (query, dense), results.collect(), alone)
             }
             _ => SecondStage::without(results.collect()),

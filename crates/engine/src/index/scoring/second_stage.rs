@@ -1,10 +1,11 @@
 //! The second stage: rescores the best candidates of the first with all evidence.
 //!
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
-//! that pass it, those before all others that agree with every attribute of the query and are close
-//! to its category ([`crate::index::reranking::FitMatcher`]), whatever their score. They are relevant if their
-//! score without preference reaches a fraction of the best such score, and come before all others,
-//! ordered by the score of the second stage.
+//! that pass it, and before all others those that agree with every attribute of the query and are close
+//! to its category ([`crate::index::reranking::FitMatcher`]). If fewer pass it, the best others of that kind
+//! are candidates too, whatever their score. Candidates are relevant if their score without preference
+//! reaches a fraction of the best such score, or if they are preferred, and come before all others, ordered
+//! by the score of the second stage.
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
@@ -68,6 +69,8 @@ pub(super) struct SecondStage<'a> {
 pub(super) struct FirstStageCutoff {
     /// The least score of the best product.
     pub(super) any: f32,
+    /// The least score of a candidate that does not fit the query.
+    pub(super) candidates: f32,
     /// The least score of a product that the second stage does not consider.
     pub(super) rest: f32,
     /// The best score.
@@ -87,7 +90,7 @@ impl<'a> SecondStage<'a> {
             results.retain(|one| one.candidate.is_certain());
         }
         let reader = search.evidence_reader(query);
-        let order = Order { search };
+        let order = Order { search, cutoff: first_stage.candidates };
         let chosen = order.best(&results);
         if search.effort.sketched {
             order.compare_exactly(&mut results, &chosen, dense);
@@ -138,15 +141,20 @@ impl<'a> SecondStage<'a> {
 /// The order in which results become candidates.
 struct Order<'s, 'a, 'n> {
     search: &'s RelevanceSearch<'a, 'n>,
+    /// That of the first stage.
+    cutoff: f32,
 }
 
 impl Order<'_, '_, '_> {
-    /// What fits first, then the best score, then the smaller id.
+    /// What passes the cut-off, and of that what fits first; then the best score, then the smaller id.
     fn compare(&self, results: &[Ranked], one: usize, other: usize) -> Ordering {
-        let fits = |at: usize| results[at].candidate.fits;
+        let rank = |at: usize| {
+            let passes = results[at].score >= self.cutoff;
+            (passes, passes && results[at].candidate.fits)
+        };
         let id = |at: usize| results[at].candidate.product(self.search.segments);
-        fits(other)
-            .cmp(&fits(one))
+        rank(other)
+            .cmp(&rank(one))
             .then_with(|| results[other].score.total_cmp(&results[one].score))
             .then_with(|| id(one).cmp(&id(other)))
     }

@@ -104,33 +104,46 @@ impl Cleanup for SqliteCleanup {
             None => return Ok(true),
         };
         // Inferred without the write lock.
-        let (outdated, inferred_to) = read_outdated(&connection, after, batch)?;
+        let Outdated { rows, last } = read_outdated(&connection, after, batch)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         {
             let mut update = transaction.prepare_cached(
                 "UPDATE products SET inferred = ?3 WHERE id = ?1 AND version = ?2",
             )?;
-            for (id, version, inferred) in outdated {
+            for OutdatedRow { id, version, inferred } in rows {
                 update.execute(params![id, version, inferred.to_bytes()])?;
             }
         }
         transaction.execute(
             "UPDATE counters SET inference = ?1, inferred_to = ?2",
-            params![Inferred::VERSION, inferred_to],
+            params![Inferred::VERSION, last],
         )?;
         transaction.commit()?;
-        self.connection = inferred_to.is_some().then_some(connection);
-        Ok(inferred_to.is_none())
+        self.connection = last.is_some().then_some(connection);
+        Ok(last.is_none())
     }
 }
 
-/// Reads at most `batch` products after this id. Returns id, version and new values of those whose
-/// values are of another version of the inference, and the last id; `None` if there are no more.
+/// Rows whose values are of another version of the inference.
+struct Outdated {
+    rows: Vec<OutdatedRow>,
+    /// The last id that was read; `None` if there are no more rows.
+    last: Option<i64>,
+}
+
+struct OutdatedRow {
+    id: i64,
+    version: i64,
+    /// What this version infers.
+    inferred: Inferred,
+}
+
+/// Reads at most `batch` products after this id.
 fn read_outdated(
     connection: &Connection,
     after: i64,
     batch: usize,
-) -> Result<(Vec<(i64, i64, Inferred)>, Option<i64>), StoreError> {
+) -> Result<Outdated, StoreError> {
     let mut statement = connection.prepare_cached(
         "SELECT id, version, shop_id, title, description, attributes, inferred FROM products
          WHERE id > ?1 ORDER BY id LIMIT ?2",
@@ -146,7 +159,8 @@ fn read_outdated(
         let attributes = rows::read_optional_text(row, 5)?;
         let attributes = decoding::attributes(row.get(2)?, last, attributes.as_deref());
         let (title, description) = (rows::read_text(row, 3)?, rows::read_text(row, 4)?);
-        outdated.push((last, row.get(1)?, infer(&title, &description, &attributes)));
+        let inferred = infer(&title, &description, &attributes);
+        outdated.push(OutdatedRow { id: last, version: row.get(1)?, inferred });
     }
-    Ok((outdated, (read == batch).then_some(last)))
+    Ok(Outdated { rows: outdated, last: (read == batch).then_some(last) })
 }
