@@ -85,9 +85,34 @@ impl QueryCategories {
         }
     }
 
-    /// The numbers of all categories with at least this agreement, which is more than 0, and of those that the
-    /// query names with at least this probability, ascending.
+    /// Whether the query says a name that is known.
+    pub fn is_named(&self) -> bool {
+        !self.named.is_empty()
+    }
+
+    /// The numbers of all categories that the query names with at least this probability, which is more than
+    /// 0, or, if it says no name that is known, of those with at least this agreement, ascending.
     pub fn close(&self, taxonomy: &Taxonomy, at_least: f32) -> Vec<Range<u16>> {
+        let mut close = match self.is_named() {
+            true => self.named_ranges(taxonomy, at_least),
+            false => self.agreeing_ranges(taxonomy, at_least),
+        };
+        close.sort_unstable_by_key(|range: &Range<u16>| range.start);
+        close.dedup_by(|next, before| {
+            let is_adjacent = before.end >= next.start;
+            before.end = if is_adjacent { before.end.max(next.end) } else { before.end };
+            is_adjacent
+        });
+        close
+    }
+
+    fn named_ranges(&self, taxonomy: &Taxonomy, at_least: f32) -> Vec<Range<u16>> {
+        let named = self.named.iter().map(|(category, _)| *category);
+        let is_close = |one: &CategoryIndex| self.names(taxonomy, Some(*one)) >= Some(at_least);
+        named.filter(is_close).map(|category| taxonomy.below(category)).collect()
+    }
+
+    fn agreeing_ranges(&self, taxonomy: &Taxonomy, at_least: f32) -> Vec<Range<u16>> {
         let mut close = Vec::new();
         for Share { category, share, is_decided } in self.shares.iter().copied() {
             let depth = taxonomy.depth(category);
@@ -103,15 +128,6 @@ impl QueryCategories {
                 close.extend(below.map(|three| taxonomy.below(three)));
             }
         }
-        let named = self.named.iter().map(|(category, _)| *category);
-        let is_close = |one: &CategoryIndex| self.names(taxonomy, Some(*one)) >= Some(at_least);
-        close.extend(named.filter(is_close).map(|category| taxonomy.below(category)));
-        close.sort_unstable_by_key(|range: &Range<u16>| range.start);
-        close.dedup_by(|next, before| {
-            let is_adjacent = before.end >= next.start;
-            before.end = if is_adjacent { before.end.max(next.end) } else { before.end };
-            is_adjacent
-        });
         close
     }
 

@@ -23,6 +23,8 @@ const MIN_CATEGORY: f32 = 0.25;
 pub(in crate::index) struct FitQuery<'a> {
     attributes: &'a QueryAttributes,
     categories: Vec<Range<u16>>,
+    /// Whether the query names the category, so that what fits is considered whatever its score.
+    pub(in crate::index) is_named: bool,
 }
 
 impl<'a> FitQuery<'a> {
@@ -33,7 +35,8 @@ impl<'a> FitQuery<'a> {
             return None;
         }
         let categories = query.categories.close(taxonomy(), MIN_CATEGORY);
-        (!categories.is_empty()).then_some(Self { attributes, categories })
+        let is_named = query.categories.is_named();
+        (!categories.is_empty()).then_some(Self { attributes, categories, is_named })
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct ScoreThreshold<'a> {
     /// consider any product, or if there is none.
     usual: Option<&'a FusionParams>,
     dense: &'a DenseQuery,
+    /// Whether products that fit the query need not reach any cut-off.
+    considers_fitting: bool,
     /// The bounds of the absolute cut-off, for any coverage and best score.
     absolute_cutoff: ScoreBounds,
     /// A lower bound of the coverage.
@@ -58,19 +60,35 @@ struct Shortlist {
 
 impl<'a> ScoreThreshold<'a> {
     /// The threshold before any product was found. If there is a second stage that considers the
-    /// best products alone, the others have to reach the cut-offs of `usual`.
+    /// best products alone, the others have to reach the cut-offs of `usual`. `considers_fitting`: those
+    /// that fit the query need not reach any.
     pub(super) fn new(
         params: &'a FusionParams,
         usual: Option<&'a FusionParams>,
         dense: &'a DenseQuery,
+        considers_fitting: bool,
     ) -> Self {
         let absolute_cutoff = ScoreBounds::absolute(params, dense.profile);
         let (best_lexical, best) = (0.0, None);
-        let [all, fitting] = [absolute_cutoff, absolute_cutoff.without_cutoff()].map(|cutoff| {
-            let least_dense_score = cutoff.least_dense_score();
-            Shortlist { best: Vec::new(), cutoff, least_dense_score }
-        });
-        Self { params, usual, dense, absolute_cutoff, best_lexical, best, all, fitting }
+        let all = Shortlist {
+            best: Vec::new(),
+            cutoff: absolute_cutoff,
+            least_dense_score: absolute_cutoff.least_dense_score(),
+        };
+        let fitting = all.clone();
+        let mut threshold = Self {
+            params,
+            usual,
+            dense,
+            considers_fitting,
+            absolute_cutoff,
+            best_lexical,
+            best,
+            all,
+            fitting,
+        };
+        threshold.update();
+        threshold
     }
 
     /// The bounds of the absolute cut-off, for any coverage and best score.
@@ -175,7 +193,8 @@ impl<'a> ScoreThreshold<'a> {
     fn update(&mut self) {
         let (profile, best) = (self.dense.profile, self.best);
         let cutoff = ScoreBounds::relative_to(self.params, profile, self.coverage(), best);
-        let each = [(&mut self.all, cutoff), (&mut self.fitting, cutoff.without_cutoff())];
+        let of_fitting = if self.considers_fitting { cutoff.without_cutoff() } else { cutoff };
+        let each = [(&mut self.all, cutoff), (&mut self.fitting, of_fitting)];
         for (shortlist, cutoff) in each {
             shortlist.cutoff = match self.usual {
                 Some(usual) => cutoff.with_second_stage(usual, profile, best, shortlist.full()),

@@ -63,8 +63,10 @@ impl<'a> RelevanceSearch<'a, '_> {
         let params = if has_second_stage { &usual.for_candidates() } else { usual };
         let shortlisted = (has_second_stage && self.effort.shortlisted).then_some(usual);
         let fitting = plan.rerank.as_ref().and_then(FitQuery::of);
+        let is_named = fitting.as_ref().is_some_and(|fitting| fitting.is_named);
         let dense = plan.dense.as_ref();
-        let mut threshold = dense.map(|dense| ScoreThreshold::new(params, shortlisted, dense));
+        let mut threshold =
+            dense.map(|dense| ScoreThreshold::new(params, shortlisted, dense, is_named));
         let scan = CandidateScan {
             lexical: self.lexical,
             dense,
@@ -112,9 +114,10 @@ impl<'a> RelevanceSearch<'a, '_> {
         let others = candidates.iter().zip(&scores).filter(|(one, _)| !one.is_exact_title);
         let best = others.map(|(_, score)| *score).fold(0.0, f32::max);
         let cutoff = fusion.cutoff().at(best);
-        let has_second_stage = self.plan.rerank.is_some() && self.plan.dense.is_some();
+        let rerank = self.plan.rerank.as_ref().filter(|_| self.plan.dense.is_some());
+        let is_named = rerank.is_some_and(|query| query.categories.is_named());
         let scored = candidates.iter().zip(scores);
-        let is_considered = |one: &Candidate| has_second_stage && one.fits;
+        let is_considered = |one: &Candidate| is_named && one.fits;
         let results =
             scored.filter(|(one, score)| *score >= cutoff || one.is_key || is_considered(one));
         let results = results.map(|(one, score)| Ranked { candidate: *one, score });
