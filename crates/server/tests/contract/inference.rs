@@ -234,6 +234,19 @@ fn products_of_a_category_below_are_preferred_whatever_they_are_called() {
 }
 
 #[test]
+fn a_thing_is_known_by_its_name() {
+    let (_shop, editor) = editor();
+    let body = json!({"title": "Guernsey, worsted, navy, gents", "price": "$90"});
+    let created = editor.post(PRODUCTS, body).expect(201).body;
+    assert_eq!(created["category"]["path"][3], "Sweaters", "{created}");
+    for (query, name) in [("grey blanket", "Blankets"), ("navy jumper", "Sweaters")] {
+        let understood = search(&editor, json!({"query": query})).body["understood"].clone();
+        let path = understood["category"]["path"].as_array().unwrap();
+        assert_eq!(path.last().unwrap(), name, "{understood}");
+    }
+}
+
+#[test]
 fn what_must_be_is_a_condition() {
     let (_shop, editor) = editor();
     let black = editor.create(json!({"title": "Black dress", "price": "$5"}));

@@ -42,6 +42,8 @@ const LEAST_BELOW: f32 = 0.1;
 const LEAST_NAMED: f32 = 0.2;
 const LEAST_NAMED_PART: f32 = 0.1;
 const LEAST_BY_NAME: f32 = 0.4;
+/// A name tells what a query means if one of its categories is this likely.
+const LEAST_NAMED_BY_QUERY: f32 = 0.25;
 /// Below level two the answer is the deepest category that has this share of its parent.
 const BRANCH: f32 = 0.4;
 /// Less likely categories are no part of what a query may mean.
@@ -289,7 +291,10 @@ impl CategoryModel {
             return Vec::new();
         }
         named.iter_mut().for_each(|(_, share)| *share /= total);
-        named
+        match named.iter().any(|(_, share)| *share >= LEAST_NAMED_BY_QUERY) {
+            true => named,
+            false => Vec::new(),
+        }
     }
 
     /// Likely categories, the most likely first, none of them below another.

@@ -74,7 +74,8 @@
 //! candidate of the second stage unless it fits the attributes and the category of the query; one
 //! that fits is none if it is worse than as many others that fit. So there are two shortlists, of all
 //! products and of those that fit. A product that does not pass its own is relevant only if it reaches
-//! the usual cut-offs. [`catalog::fusion::ScoreBounds`] shows why two linear comparisons with the worst
+//! the usual cut-offs. Where the query names its category, products that fit may be candidates below all
+//! cut-offs; of these, only the shortlist drops any. [`catalog::fusion::ScoreBounds`] shows why two linear comparisons with the worst
 //! of the shortlist suffice. That a product of the shortlist may itself fall below the lower cut-offs
 //! in the end does no harm: then so does all that is worse.
 //!

@@ -2,8 +2,8 @@
 //!
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
 //! that pass it, and before all others those that agree with every attribute of the query and are close
-//! to its category ([`crate::index::reranking::FitMatcher`]). If fewer pass it, the best others of that kind
-//! are candidates too, whatever their score. Candidates are relevant if their score without preference
+//! to its category ([`crate::index::reranking::FitMatcher`]). If fewer pass it, and the query names
+//! its category, the best others of that kind are candidates too, whatever their score. Candidates are relevant if their score without preference
 //! reaches a fraction of the best such score, or if they are preferred, and come before all others, ordered
 //! by the score of the second stage.
 //!

@@ -16,7 +16,7 @@ use crate::inference::infer;
 
 struct SqliteCleanup {
     folder: PathBuf,
-    /// Open while there is something to do.
+    /// Open until there is nothing to infer, which is asked last.
     connection: Option<Connection>,
 }
 
@@ -62,6 +62,7 @@ impl Cleanup for SqliteCleanup {
             |row| row.get(0),
         )?;
         if !is_needed {
+            self.connection = Some(connection);
             return Ok(true);
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
