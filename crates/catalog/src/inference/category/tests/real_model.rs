@@ -7,24 +7,23 @@ use expect_test::expect;
 use super::*;
 
 /// The classifier of words alone.
-static WORDS: LazyLock<CategoryModel> = LazyLock::new(|| {
+static WORDS: LazyLock<CategoryModel> = LazyLock::new(words);
+
+static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
+    let vectors = include_bytes!("../../../../../../models/category-vectors.bin").as_slice();
+    let names = include_bytes!("../../../../../../models/category-names.bin").as_slice();
+    let words = words();
+    let vectors = CategoryVectors::new(vectors.into(), words.taxonomy()).unwrap();
+    let names = CategoryNames::new(names, words.taxonomy()).unwrap();
+    words.with_vectors(vectors).with_names(names)
+});
+
+fn words() -> CategoryModel {
     let taxonomy = include_bytes!("../../../../../../models/taxonomy.tsv").as_slice();
     let model = include_bytes!("../../../../../../models/category.bin").as_slice();
     let taxonomy = Arc::new(Taxonomy::new(taxonomy.into()).unwrap());
     CategoryModel::new(model.into(), taxonomy).unwrap()
-});
-
-static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
-    let taxonomy = include_bytes!("../../../../../../models/taxonomy.tsv").as_slice();
-    let model = include_bytes!("../../../../../../models/category.bin").as_slice();
-    let vectors = include_bytes!("../../../../../../models/category-vectors.bin").as_slice();
-    let taxonomy = Arc::new(Taxonomy::new(taxonomy.into()).unwrap());
-    let vectors = CategoryVectors::new(vectors.into(), &taxonomy).unwrap();
-    let names = include_bytes!("../../../../../../models/category-names.bin").as_slice();
-    let names = CategoryNames::new(names, &taxonomy).unwrap();
-    let model = CategoryModel::new(model.into(), taxonomy).unwrap();
-    model.with_vectors(vectors).with_names(names)
-});
+}
 
 /// Awkward titles; `python -m category.agreement` prints what the training code says.
 const TITLES: &[&str] = &[

@@ -33,8 +33,14 @@ const DIMS: usize = 128;
 const EFFORT: Effort = Effort { sketched: true, shortlisted: false, threads: 1 };
 const SHORTLISTED: Effort = Effort { shortlisted: true, ..EFFORT };
 const ALL: usize = 10_000;
+const NO_CUTOFF: RelativeCutoff = RelativeCutoff { literal: 0.0, semantic: 0.0, foreign: 0.0 };
+/// A query that names no category, to several of which some products are close.
+const SIMILAR: &str = "shirt";
+/// A query that names the category of some products.
+const NAMED: &str = "shoes";
 
-fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
+/// `kind` is what the query asks for, so that products with its attributes may fit.
+fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery, kind: &str) -> Plan<'a> {
     let QueryKind::Terms(terms) = &plan.kind else { panic!("not a query by terms") };
     let rerank = RerankQuery {
         vector: plan.dense.as_ref().map(|dense| dense.vector.clone()),
@@ -42,8 +48,7 @@ fn with_second_stage<'a>(plan: Plan<'a>, parsed: &ParsedQuery) -> Plan<'a> {
         term_vectors: vec![None; terms.terms().len()],
         head: head_term(&parsed.sentence, terms),
         attributes: infer_query(&parsed.sentence),
-        // Some products are close to it, so that those with the attributes fit.
-        categories: category_model().infer_query("shirt"),
+        categories: category_model().infer_query(kind),
         kind: None,
         word_vectors: None,
     };
@@ -117,9 +122,10 @@ fn check_queries(seed: u64, count: u64, groups: [usize; 2], queries: u64) -> usi
         let (_, vector) = random.query(DIMS);
         let words = 1 + random.below(3);
         let attribute = ["", "wool "][random.below(2) as usize];
+        let kind = [SIMILAR, NAMED][random.below(2) as usize];
         let parsed = parse(&format!("{attribute}{}", random.words(words).join(" ")));
         let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
-        found += check(&catalog, snapshots, &parsed, &with_second_stage(plan, &parsed));
+        found += check(&catalog, snapshots, &parsed, &with_second_stage(plan, &parsed, kind));
     }
     found
 }
@@ -161,7 +167,7 @@ fn products_with_equal_titles_are_found_whatever_raises_the_threshold() {
     let parsed = parse("lamp");
     for _ in 0..4 {
         let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
-        let plan = with_second_stage(plan, &parsed);
+        let plan = with_second_stage(plan, &parsed, SIMILAR);
         let found = check(&catalog, [&snapshots[0], &snapshots[1]], &parsed, &plan);
         assert!(found > RERANKED, "{found}");
     }
@@ -180,7 +186,7 @@ fn the_product_with_the_key_comes_first() {
     let (_, vector) = random.query(DIMS);
     let parsed = parse(&random.words(2).join(" "));
     let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
-    let plan = Plan { limit: 1, ..with_second_stage(plan, &parsed) };
+    let plan = Plan { limit: 1, ..with_second_stage(plan, &parsed, SIMILAR) };
     for (number, key) in keys.iter().take(200) {
         let plan = Plan { key: Some(key), ..plan.clone() };
         let found = search(&catalog, &snapshot, &plan, &parsed, EFFORT);
@@ -199,13 +205,13 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     let (_, vector) = random.query(DIMS);
     let parsed = parse("wool lamp");
     let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
-    let mut plan = with_second_stage(plan, &parsed);
+    let mut plan = with_second_stage(plan, &parsed, SIMILAR);
     // Nothing is cut off.
     let nothing = Cutoff { absolute: 0.0, relative: 0.0 };
     let fusion = &mut plan.tuning.fusion;
     (fusion.lexical_cutoff, fusion.dense_cutoff) = (nothing, nothing);
     (fusion.candidate_lexical_cutoff, fusion.candidate_dense_cutoff) = (nothing, nothing);
-    plan.tuning.rerank.cutoff = RelativeCutoff { literal: 0.0, semantic: 0.0, foreign: 0.0 };
+    plan.tuning.rerank.cutoff = NO_CUTOFF;
     let rerank = plan.rerank.as_ref().expect("there is a second stage");
     let (attributes, categories) = (rerank.attributes.clone(), rerank.categories.clone());
     assert_eq!(attributes.len(), 1);
@@ -225,4 +231,38 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     assert!(fitting.iter().all(is_rescored));
     let unfit = found.hits.iter().filter(|hit| !is_rescored(hit));
     assert!(unfit.count() > 0, "not every result is a candidate");
+}
+
+/// Below the cut-off of the first stage, only if the query names the category and others
+/// leave room.
+#[test]
+fn what_fits_a_named_category_is_a_candidate_whatever_its_score() {
+    let mut random = Random(13);
+    let mut catalog = Catalog::default();
+    let price = Price::parse("$20").unwrap();
+    for number in 1..=100 {
+        // One in twenty is unlike the query.
+        let fits = number % 20 == 0;
+        let (title, cosine) = if fits { ("wool zephyr", -0.5) } else { ("lamp", 0.9) };
+        let vector = random.near_topic(0, cosine, DIMS).stored();
+        catalog.add(number, false, (title, ""), &price, Some(vector));
+        if fits {
+            let inferred = &mut catalog.reference.0.get_mut(&number).unwrap().inferred;
+            inferred.likely_category = taxonomy().with_id("aa-8");
+        }
+    }
+    let numbers: Vec<u64> = (1..=100).collect();
+    let snapshots = [100, 40].map(|group| catalog.index(&numbers, group).snapshot());
+    let parsed = parse("wool lamp");
+    let vector = random.near_topic(0, 0.95, DIMS);
+    let mut plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+    // The second stage shows all that it considers.
+    plan.tuning.rerank.cutoff = NO_CUTOFF;
+    let fitting = |kind| {
+        let plan = with_second_stage(plan.clone(), &parsed, kind);
+        check(&catalog, [&snapshots[0], &snapshots[1]], &parsed, &plan);
+        let found = search(&catalog, &snapshots[0], &plan, &parsed, SHORTLISTED);
+        found.hits.iter().filter(|hit| hit.product.get() % 20 == 0).count()
+    };
+    assert_eq!((fitting(NAMED), fitting(SIMILAR)), (5, 0));
 }
