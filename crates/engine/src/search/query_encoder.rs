@@ -223,8 +223,7 @@ impl QueryEncoder {
         Some(EncodedQuery { vector, plain, things, encoder: embedding.encoder, language, profile })
     }
 
-    /// What a query asks for without its attributes. `None` if it asks for none, or for more than a
-    /// thing of one or two words.
+    /// What a query asks for without its attributes.
     fn kind(
         &self,
         sentence: &str,
@@ -232,25 +231,7 @@ impl QueryEncoder {
         categories: &QueryCategories,
         params: &FusionParams,
     ) -> Option<KindQuery> {
-        let is_modifier = |one: &QueryAttribute| {
-            one.is_modifier || !matches!(one.attribute, Attribute::Color | Attribute::Material)
-        };
-        if attributes.is_empty() || !attributes.iter().all(is_modifier) {
-            return None;
-        }
-        let kind = without(sentence, attributes.iter().filter(|one| !changes_kind(one)));
-        let has_digit = kind.bytes().any(|byte| byte.is_ascii_digit());
-        let most = MAX_KIND_WORDS + attributes.iter().filter(|one| changes_kind(one)).count();
-        let mut words = content_words(&kind);
-        // "a lamp made of glass"
-        words.retain(|word| **word != *"made");
-        if words.is_empty() {
-            // "foam mattress" as a whole says the attribute.
-            words.extend(content_words(sentence).pop());
-        }
-        if has_digit || !(1..=most).contains(&words.len()) {
-            return None;
-        }
+        let words = kind_words(sentence, attributes)?;
         // The instant encoder whatever the load, so that the result does not depend on it.
         let vector = self.embedder.instant(Text::Query(&words.join(" ")))?.vector;
         let (vector, things) = match self.embedder.phrase_match(&vector) {
@@ -331,6 +312,34 @@ impl QueryEncoder {
             recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
         }
     }
+}
+
+/// The words of what a query asks for without its attributes. `None` if it asks for none, or for more
+/// than a thing of one or two words.
+fn kind_words(sentence: &str, attributes: &[QueryAttribute]) -> Option<Vec<Box<str>>> {
+    let is_modifier = |one: &QueryAttribute| {
+        one.is_modifier || !matches!(one.attribute, Attribute::Color | Attribute::Material)
+    };
+    if attributes.is_empty() || !attributes.iter().all(is_modifier) {
+        return None;
+    }
+    let kind = without(sentence, attributes.iter().filter(|one| !changes_kind(one)));
+    let has_digit = kind.bytes().any(|byte| byte.is_ascii_digit());
+    let most = MAX_KIND_WORDS + attributes.iter().filter(|one| changes_kind(one)).count();
+    // "a lamp made of glass"
+    let is_content =
+        |word: &&str| !word.eq_ignore_ascii_case("made") && !content_words(word).is_empty();
+    let pieces: Vec<&str> = kind.split_whitespace().filter(is_content).collect();
+    // A compound counts as one word: "t-shirt".
+    let mut words = content_words(&pieces.join(" ").replace('-', " "));
+    if words.is_empty() {
+        // "foam mattress" as a whole says the attribute.
+        words.extend(content_words(sentence).pop());
+    }
+    if has_digit || words.is_empty() || pieces.len() > most {
+        return None;
+    }
+    Some(words)
 }
 
 /// The categories that a query may mean: "navy armchair" is an armchair. None if its attributes are
@@ -416,7 +425,7 @@ impl RecentEncodings {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{fusion::FUSION_PARAMS, query_parser::parse};
+    use catalog::{fusion::FUSION_PARAMS, inference::attributes::infer_query, query_parser::parse};
 
     use super::*;
     use crate::embed::tests::{
@@ -452,6 +461,23 @@ mod tests {
         assert_eq!((sentence.function_word_ratio, sentence.recognised_ratio), (0.6, 0.5));
         assert!(sofa.phrase_similarity.is_some());
         assert_eq!(profile("12345").recognised_ratio, 0.0);
+    }
+
+    #[test]
+    fn the_kind_is_what_attributes_leave_of_a_thing_with_attributes() {
+        let kind = |query: &str| {
+            let words = kind_words(query, &infer_query(query))?;
+            Some(words.join(" "))
+        };
+        assert_eq!(kind("navy sofa bed").as_deref(), Some("sofa bed"));
+        assert_eq!(kind("a lamp made of glass").as_deref(), Some("lamp"));
+        assert_eq!(kind("vase of glass").as_deref(), Some("vase"));
+        assert_eq!(kind("foam mattress").as_deref(), Some("mattress"));
+        assert_eq!(kind("red t-shirt").as_deref(), Some("t shirt"), "a compound is one word");
+        assert_eq!(kind("red long-sleeve t-shirt").as_deref(), Some("long sleeve t shirt"));
+        assert_eq!(kind("sofa"), None, "no attribute");
+        assert_eq!(kind("red sofa bed cover"), None, "more than two words");
+        assert_eq!(kind("red sofa 200 cm"), None);
     }
 
     #[test]

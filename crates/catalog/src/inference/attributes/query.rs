@@ -7,6 +7,15 @@ use super::reading::{Gap, Match, Reading, Zone};
 use super::title::is_bed_size;
 use super::values::{Attribute, InferredAttributes, PETS};
 
+/// Words for an amount of a material.
+#[rustfmt::skip]
+const AMOUNTS: &[&str] = &[
+    "bag", "bags", "ball", "balls", "bar", "bars", "block", "blocks", "bolt", "box", "boxes", "bundle",
+    "bunch", "length", "metre", "metres", "meter", "meters", "pack", "packs", "pad", "piece", "pieces",
+    "ream", "reel", "roll", "rolls", "sack", "sheet", "sheets", "skein", "skeins", "slab", "spool",
+    "strip", "strips", "yard", "yards",
+];
+
 /// An attribute that a query asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryAttribute {
@@ -155,7 +164,11 @@ impl Query<'_> {
         let next = reading.after_attributes(found.end, end);
         let is_last = (next..end).all(|at| self.is_empty_word(at));
         if is_last {
-            return self.is_asked_after(found, attribute).then_some(false);
+            let is_made_of = attribute == Attribute::Material && self.is_made_of(found);
+            return match is_made_of {
+                true => Some(true),
+                false => self.is_asked_after(found, attribute).then_some(false),
+            };
         }
         let is_asked = match (attribute, found.meaning.certainty) {
             (Attribute::Audience, Certainty::Sure) => return Some(true),
@@ -180,6 +193,13 @@ impl Query<'_> {
             _ => reading.is_before_a_thing(found),
         };
         (is_asked && !self.is_eaten(next, end)).then_some(true)
+    }
+
+    /// "vase of glass", but not "ball of wool", which asks for wool.
+    fn is_made_of(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        let first = reading.first_of_list(found.start);
+        first > 1 && reading.word(first - 1) == "of" && !AMOUNTS.contains(&reading.word(first - 2))
     }
 
     /// "sofa grey", "running shoes, women": a thing precedes, and the word means nothing else.

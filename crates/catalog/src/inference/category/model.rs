@@ -42,8 +42,6 @@ const LEAST_BELOW: f32 = 0.1;
 const LEAST_NAMED: f32 = 0.2;
 const LEAST_NAMED_PART: f32 = 0.1;
 const LEAST_BY_NAME: f32 = 0.4;
-/// A name tells what a query means if one of its categories is this likely.
-const LEAST_NAMED_BY_QUERY: f32 = 0.25;
 /// Below level two the answer is the deepest category that has this share of its parent.
 const BRANCH: f32 = 0.4;
 /// Less likely categories are no part of what a query may mean.
@@ -276,7 +274,7 @@ impl CategoryModel {
         })
     }
 
-    /// The categories of what a query names, with their probabilities.
+    /// The categories of what a query names, with their probabilities relative to the likeliest.
     fn named_by_query(&self, buffers: &Buffers) -> Vec<(CategoryIndex, f32)> {
         let Some(names) = &self.names else { return Vec::new() };
         let mut found = buffers.names.iter().map(|hash| names.find(*hash));
@@ -290,11 +288,9 @@ impl CategoryModel {
         if total < QUERY_SHARE {
             return Vec::new();
         }
-        named.iter_mut().for_each(|(_, share)| *share /= total);
-        match named.iter().any(|(_, share)| *share >= LEAST_NAMED_BY_QUERY) {
-            true => named,
-            false => Vec::new(),
-        }
+        let greatest = named.iter().map(|(_, share)| *share).fold(0.0, f32::max);
+        named.iter_mut().for_each(|(_, share)| *share /= greatest);
+        named
     }
 
     /// Likely categories, the most likely first, none of them below another.

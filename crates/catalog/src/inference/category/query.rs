@@ -10,7 +10,8 @@ pub struct QueryCategories {
     likely: Vec<(CategoryIndex, f32)>,
     /// Of the levels two and three, ascending by category.
     shares: Vec<Share>,
-    /// The categories of what the query names, with their probabilities: one for most names.
+    /// The categories of what the query names, one for most names, with their probabilities relative to the
+    /// likeliest.
     named: Vec<(CategoryIndex, f32)>,
 }
 
@@ -41,28 +42,35 @@ impl QueryCategories {
         Self { likely, shares, named }
     }
 
-    /// The category that the query means: the deepest that is at least as likely as all others together.
+    /// The category that the query means: the likeliest of those that it names, or what is above all of
+    /// them; if it names none, the likeliest, if it is as likely as all others together.
     pub fn category(&self, taxonomy: &Taxonomy) -> Option<CategoryIndex> {
-        let with_all_below = |category: CategoryIndex| {
-            let below = taxonomy.below(category);
-            let below = self.named.iter().filter(|(one, _)| below.contains(&one.0));
-            (category, below.map(|(_, share)| share).sum::<f32>())
+        if self.named.is_empty() {
+            let likely = self.likely.first().filter(|(_, share)| *share >= 0.5);
+            return likely.map(|(category, _)| *category);
+        }
+        let likeliest = self.named.iter().filter(|(_, share)| *share >= 1.0);
+        let likeliest: Vec<CategoryIndex> = likeliest.map(|(category, _)| *category).collect();
+        let first = *likeliest.iter().min_by_key(|category| taxonomy.depth(**category))?;
+        let name = |category| taxonomy.path(category).pop();
+        // A category for children or for pets has the name of the one for all.
+        if likeliest.iter().all(|category| name(*category) == name(first)) {
+            return Some(first);
+        }
+        let is_above_all = |above: &CategoryIndex| {
+            likeliest.iter().all(|category| taxonomy.below(*above).contains(&category.0))
         };
-        let named = self.named.iter().map(|(category, _)| with_all_below(*category));
-        let likely = self.likely.iter().take(1).copied();
-        let unnamed = likely.filter(|_| self.named.is_empty());
-        let found = named.chain(unnamed).filter(|(_, share)| *share >= 0.5);
-        found.map(|(category, _)| category).max_by_key(|category| taxonomy.depth(*category))
+        taxonomy.ancestors(first).filter(is_above_all).max_by_key(|above| taxonomy.depth(*above))
     }
 
-    /// How likely a product of this category is what the query names; `None` if the query says no name
-    /// that is known.
+    /// How likely a product of this category is what the query names, relative to the likeliest category;
+    /// `None` if the query says no name that is known.
     pub fn names(&self, taxonomy: &Taxonomy, product: Option<CategoryIndex>) -> Option<f32> {
         let contains = |one: CategoryIndex| {
             product.is_some_and(|product| taxonomy.below(one).contains(&product.0))
         };
         let named = self.named.iter().filter(|(one, _)| contains(*one));
-        (!self.named.is_empty()).then(|| named.map(|(_, share)| share).sum())
+        (!self.named.is_empty()).then(|| named.map(|(_, share)| *share).fold(0.0, f32::max))
     }
 
     /// Likely categories with their probabilities, the most likely first, none of them below

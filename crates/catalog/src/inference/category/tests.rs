@@ -236,9 +236,9 @@ fn a_query_means_what_it_names() {
     let model = model_with_names(&[("bowl", pets), ("bowl", dogs), ("bowl", cats), ("dog", dogs)]);
     let found = model.infer_query("bowl");
     let taxonomy = model.taxonomy();
-    let thirds = |id| found.names(taxonomy, taxonomy.with_id(id)).map(|share| share * 3.0);
+    let names = |id| found.names(taxonomy, taxonomy.with_id(id));
     assert_eq!(found.category(taxonomy).map(|one| taxonomy.id(one)), Some("a-1"));
-    assert_eq!((thirds("a-1"), thirds("a-1-1"), thirds("b-1")), (Some(1.0), Some(2.0), Some(0.0)));
+    assert_eq!((names("a-1"), names("a-1-1"), names("b-1")), (Some(1.0), Some(1.0), Some(0.0)));
     assert_eq!(found.names(taxonomy, None), Some(0.0));
     let dog = model.infer_query("dog").category(taxonomy);
     assert_eq!(dog.map(|one| taxonomy.id(one)), Some("a-1-1"));

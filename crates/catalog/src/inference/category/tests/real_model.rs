@@ -86,11 +86,29 @@ fn queries_name_things() {
         ("blanket", "Home & Garden > Linens & Bedding > Bedding > Blankets"),
         ("jumper", "Apparel & Accessories > Clothing > Clothing Tops > Sweaters"),
         ("couch", "Furniture > Sofas"),
+        // Categories for children and for mothers have the same name.
+        ("sweater for men", "Apparel & Accessories > Clothing > Clothing Tops > Sweaters"),
+        // Several categories.
+        ("t-shirt", "Apparel & Accessories > Clothing"),
+        ("pants", "Apparel & Accessories > Clothing"),
     ] {
         let category = MODEL.infer_query(query).category(MODEL.taxonomy());
         let found = category.map(|category| MODEL.taxonomy().path(category).join(" > "));
         assert_eq!(found.as_deref(), Some(path), "{query}");
     }
+}
+
+#[test]
+fn a_query_names_all_categories_of_a_name() {
+    let tops = "Apparel & Accessories > Clothing > Clothing Tops > T-Shirts";
+    let children = "Apparel & Accessories > Clothing > Baby & Children's Clothing > Baby & Children's Tops > T-Shirts";
+    let categories = MODEL.infer_query("t-shirt");
+    for path in [tops, children] {
+        let named = categories.names(MODEL.taxonomy(), MODEL.taxonomy().parse(path));
+        assert_eq!(named, Some(1.0), "{path}");
+    }
+    let sofas = MODEL.taxonomy().parse("Furniture > Sofas");
+    assert_eq!(categories.names(MODEL.taxonomy(), sofas), Some(0.0));
 }
 
 #[test]
