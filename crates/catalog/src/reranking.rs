@@ -13,6 +13,10 @@ pub use self::params::{
     AttributeWeights, PreferenceParams, RERANK_PARAMS, RelativeCutoff, RerankParams, SemanticWeight,
 };
 
+/// From this many products of the right kind with every attribute on, others that contradict an
+/// attribute are not shown.
+const ENOUGH: usize = 3;
+
 /// What is known about a query and its candidates as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueryEvidence {
@@ -131,6 +135,12 @@ pub struct AttributeEvidence {
 }
 
 impl AttributeEvidence {
+    /// Whether the title or the merchant states another value than the query asks for.
+    fn has_contradiction(&self) -> bool {
+        let Self { color, material, pattern, audience, size, unasked_audience: _ } = *self;
+        [color, material, pattern, audience, size].contains(&-1.0)
+    }
+
     /// The agreement with one attribute.
     pub fn get_mut(&mut self, attribute: Attribute) -> &mut f32 {
         match attribute {
@@ -212,18 +222,20 @@ impl<'a> Reranker<'a> {
 
     /// Which candidates are relevant. One that is `certain`, since its title or its key is the query,
     /// always is, and says nothing about how good the others could be. One of the right kind that
-    /// agrees with every attribute is, too.
+    /// agrees with every attribute is, too, and if there are enough of them, none that contradicts one.
     pub fn are_relevant(&self, evidence: &[Evidence], certain: &[bool]) -> Vec<bool> {
         let score = |evidence: &Evidence| self.contributions(evidence).without_preference();
         let scores: Vec<f32> = evidence.iter().map(score).collect();
         let others = scores.iter().zip(certain).filter(|(_, certain)| !**certain);
         let best = others.map(|(score, _)| *score).fold(0.0, f32::max);
         let cutoff = self.relative_cutoff() * best;
-        let each = evidence.iter().zip(scores).zip(certain);
-        let is_relevant = |((evidence, score), certain): ((&Evidence, f32), &bool)| {
-            score >= cutoff || *certain || self.is_preferred(evidence)
+        let preferred: Vec<bool> = evidence.iter().map(|one| self.is_preferred(one)).collect();
+        let has_enough = preferred.iter().filter(|one| **one).count() >= ENOUGH;
+        let is_relevant = |at: usize| {
+            let contradicts = || has_enough && evidence[at].attributes.has_contradiction();
+            certain[at] || preferred[at] || scores[at] >= cutoff && !contradicts()
         };
-        each.map(is_relevant).collect()
+        (0..evidence.len()).map(is_relevant).collect()
     }
 
     fn is_preferred(&self, evidence: &Evidence) -> bool {

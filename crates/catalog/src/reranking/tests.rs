@@ -115,6 +115,24 @@ fn what_is_far_below_the_best_is_irrelevant_unless_it_is_preferred() {
 }
 
 #[test]
+fn contradictions_are_shown_unless_enough_others_agree() {
+    let attributes = AttributeEvidence { color: -1.0, ..PRODUCT.attributes };
+    let contradicting = Evidence { attributes, soft_coverage: 1.0, lexical: 1.0, ..PRODUCT };
+    let preferred = Evidence { kind: Some(KIND), ..PRODUCT };
+    let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
+    let relevant = |agreeing: usize, is_certain: bool| {
+        let mut all = vec![preferred; agreeing];
+        all.push(contradicting);
+        let mut certain = vec![false; agreeing];
+        certain.push(is_certain);
+        reranker.are_relevant(&all, &certain).pop()
+    };
+    assert_eq!(relevant(ENOUGH - 1, false), Some(true));
+    assert_eq!(relevant(ENOUGH, false), Some(false));
+    assert_eq!(relevant(ENOUGH, true), Some(true));
+}
+
+#[test]
 fn meaning_counts_more_in_sentences_and_less_where_titles_say_every_word() {
     let weight = |query: QueryEvidence| query.semantic_weight(&RERANK_PARAMS.semantic_weight);
     assert!(weight(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > weight(QUERY));
