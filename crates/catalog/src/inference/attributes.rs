@@ -21,7 +21,7 @@ mod tests;
 mod title;
 mod values;
 
-pub use agreement::{Says, agreement, twins, words_for};
+pub use agreement::{agreement, twins};
 pub use product::{ProductAttributes, infer_product};
 pub use query::{QueryAttribute, QueryAttributes, infer_query};
 pub use values::{Attribute, ENCODED_BYTES, InferredAttributes};

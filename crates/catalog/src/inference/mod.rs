@@ -30,7 +30,7 @@ const NONE_LIKELY: u16 = u16::MAX;
 impl Inferred {
     /// The version of the inference: rules, canonical values, model and taxonomy. It increases with
     /// every change after which products get other values, or values another encoding.
-    pub const VERSION: u8 = 4;
+    pub const VERSION: u8 = 5;
     /// The length of [`Self::to_bytes`].
     pub const BYTES: usize = 1 + ProductAttributes::BYTES + 2 + 1 + 2;
 
@@ -98,11 +98,11 @@ mod tests {
         let without = Inferred { category: None, ..green_dress() };
         for inferred in [green_dress(), without, Inferred::default()] {
             let bytes = inferred.to_bytes();
-            assert_eq!(bytes.len(), 18);
+            assert_eq!(bytes.len(), 19);
             assert_eq!(Inferred::from_bytes(&bytes), Some(inferred));
             let mut other = bytes;
             other[0] += 1;
-            for bad in [&other[..], &bytes[..17], &[bytes.as_slice(), &[0]].concat(), &[]] {
+            for bad in [&other[..], &bytes[..18], &[bytes.as_slice(), &[0]].concat(), &[]] {
                 assert_eq!(Inferred::from_bytes(bad), None);
             }
         }

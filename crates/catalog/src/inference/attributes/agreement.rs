@@ -2,56 +2,44 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::lexicon;
 use super::product::ProductAttributes;
 use super::query::QueryAttribute;
 use super::values::{Attribute, BABY, KIDS, PETS};
 
 const BY_TITLE: f32 = 1.0;
 const BY_DESCRIPTION: f32 = 0.7;
-/// The title says the word, but may not say it of the product.
+/// A text says the word, but may not say it of the product.
 const MENTIONED: f32 = 0.5;
 const CONTRADICTS_IN_TITLE: f32 = -1.0;
-const CONTRADICTS_IN_DESCRIPTION: f32 = -0.3;
+/// The description states another value, or texts just mention one.
+const MAY_CONTRADICT: f32 = -0.3;
 /// A product for pets, named in its description only, where people were asked for.
 const FOR_PETS_BY_DESCRIPTION: f32 = -0.5;
 /// The share of an agreement that is left if a query says "navy" and the product just "blue".
 const OTHER_SHADE: f32 = 0.4;
 
-/// Which words of an attribute that a query asks for the texts of a product say.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Says {
-    /// The special word, or a [twin](twins) of it; ignored if the query has none.
-    pub special: bool,
-    /// One of the [words](words_for) for the values in the title.
-    pub in_title: bool,
-}
-
-/// Single words, as they are indexed, that may name what a query asks for.
-pub fn words_for(query: &QueryAttribute) -> impl Iterator<Item = &'static str> {
-    lexicon::words_for(query.attribute, accepted(query.attribute, query.values))
-}
-
-/// From -1 to 1: positive if the product agrees, 0 if it states nothing, negative if it states
-/// another value.
-pub fn agreement(query: &QueryAttribute, product: &ProductAttributes, says: Says) -> f32 {
+/// From -1 to 1: positive if the product agrees, 0 if it states and mentions nothing, negative if it
+/// states or mentions another value. `says_special`: its texts say the special word of the query, or a
+/// [twin](twins) of it.
+pub fn agreement(query: &QueryAttribute, product: &ProductAttributes, says_special: bool) -> f32 {
     let attribute = query.attribute;
-    let stated = product.values.get(attribute);
-    let is_prominent = stated != 0 && product.is_prominent(attribute);
-    let agrees = match stated & accepted(attribute, query.values) != 0 {
-        true if is_prominent => Some(BY_TITLE),
-        true => Some(BY_DESCRIPTION),
-        false => (says.in_title && !is_prominent).then_some(MENTIONED),
-    };
-    if let Some(agrees) = agrees {
-        let is_other_shade = query.special.is_some() && !says.special;
+    let accepted = accepted(attribute, query.values);
+    let (stated, mentioned) = (product.values.get(attribute), product.mentioned.get(attribute));
+    let is_prominent = product.is_prominent(attribute);
+    if (stated | mentioned) & accepted != 0 {
+        let agrees = match stated != 0 {
+            true if is_prominent => BY_TITLE,
+            true => BY_DESCRIPTION,
+            false => MENTIONED,
+        };
+        let is_other_shade = query.special.is_some() && !says_special;
         return if is_other_shade { agrees * OTHER_SHADE } else { agrees };
     }
-    match (is_prominent, attribute) {
-        _ if stated == 0 => 0.0,
-        (true, _) => CONTRADICTS_IN_TITLE,
-        (false, Attribute::Audience) if stated & PETS != 0 => FOR_PETS_BY_DESCRIPTION,
-        (false, _) => CONTRADICTS_IN_DESCRIPTION,
+    match attribute {
+        _ if stated | mentioned == 0 => 0.0,
+        _ if is_prominent => CONTRADICTS_IN_TITLE,
+        Attribute::Audience if stated & PETS != 0 => FOR_PETS_BY_DESCRIPTION,
+        _ => MAY_CONTRADICT,
     }
 }
 

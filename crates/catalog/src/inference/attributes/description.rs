@@ -3,8 +3,8 @@
 
 use super::lexicon::{Certainty, class};
 use super::reading::{Match, Reading, Zone};
-use super::title::Scene;
-use super::values::{Attribute, InferredAttributes};
+use super::title::{Said, Scene};
+use super::values::Attribute;
 
 /// Materials are read up to here, in characters.
 const MAX_CHARS: usize = 1_000;
@@ -13,18 +13,18 @@ const MAX_BYTES_OF_OTHERS: usize = 400;
 /// The words of an opening: "This classic black leather tote".
 const MAX_OPENING_WORDS: usize = 8;
 
-/// What a description states; `kinds` are those of the title.
-pub(super) fn infer_description(description: &str, kinds: u64) -> InferredAttributes {
+/// What a description says; `kinds` are those of the title.
+pub(super) fn infer_description(description: &str, kinds: u64) -> Said {
     let end = description.char_indices().nth(MAX_CHARS).map_or(description.len(), |(at, _)| at);
     let text = &description[..end];
     if text.is_empty() || kinds & class::MEDIA != 0 {
-        return InferredAttributes::NONE;
+        return Said::default();
     }
     let reading = Reading::of(text);
     let end = end_of_evidence(&reading);
     let opening_end = opening_end(&reading);
     let scene = Scene { kinds, reading };
-    let mut all = InferredAttributes::NONE;
+    let mut all = Said::default();
     for found in scene.reading.matches().take_while(|found| found.end <= end) {
         let is_acrylic = scene.reading.word(found.start) == "acrylic";
         let is_stated = match found.end <= opening_end && is_trusted(&found) && !is_acrylic {
@@ -32,10 +32,12 @@ pub(super) fn infer_description(description: &str, kinds: u64) -> InferredAttrib
             false => scene.says_outright(&found),
         };
         if is_stated {
-            all = all.union(found.meaning.values);
+            all.stated = all.stated.union(found.meaning.values);
+        } else if scene.mentions(&found) {
+            all.mentioned = all.mentioned.union(found.meaning.values);
         }
     }
-    all.set(Attribute::Size, 0);
+    all.stated.set(Attribute::Size, 0);
     all
 }
 
@@ -177,7 +179,7 @@ impl Scene<'_> {
 
 impl Scene<'_> {
     /// "Not suitable for children", "not for children".
-    fn is_warning(&self, found: &Match) -> bool {
+    pub(super) fn is_warning(&self, found: &Match) -> bool {
         /// "Not recommended for use by".
         const REACH: usize = 5;
         let words = &self.reading.words[found.start.saturating_sub(REACH)..found.start];

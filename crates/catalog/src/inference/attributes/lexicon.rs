@@ -7,10 +7,7 @@ use super::{
     reading::Reading,
     values::{Attribute, InferredAttributes},
 };
-use crate::{
-    analysis::{content_words, singular},
-    word_hash::WordHash,
-};
+use crate::{analysis::singular, word_hash::WordHash};
 
 /// Phrases: `values`, `certainty`, `kind` (general or special), words separated by `|`.
 const PHRASES: [&str; 6] = [
@@ -248,34 +245,6 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     }
     let one = singular(word);
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
-}
-
-/// Words for each value of each attribute.
-type ValueWords = HashMap<(Attribute, u64), Vec<Box<str>>>;
-
-/// Single words for each value, as they are indexed.
-static WORDS_FOR: LazyLock<ValueWords> = LazyLock::new(|| {
-    let mut all = ValueWords::new();
-    for (word, info) in WORDS.iter() {
-        let alone = info.entries.iter().filter(|entry| entry.rest.is_empty());
-        for meaning in alone.flat_map(|entry| &entry.meanings) {
-            let Some(attribute) = meaning.attribute() else { continue };
-            if matches!(meaning.certainty, Certainty::Placed | Certainty::Label) {
-                continue;
-            }
-            let values = meaning.values.get(attribute);
-            for bit in (0..u64::BITS).map(|at| 1 << at).filter(|bit| values & bit != 0) {
-                all.entry((attribute, bit)).or_default().extend(content_words(word));
-            }
-        }
-    }
-    all
-});
-
-/// Single words that may name one of these values, as they are indexed.
-pub(super) fn words_for(attribute: Attribute, values: u64) -> impl Iterator<Item = &'static str> {
-    let bits = (0..u64::BITS).map(|at| 1 << at).filter(move |bit| values & bit != 0);
-    bits.filter_map(move |bit| WORDS_FOR.get(&(attribute, bit))).flatten().map(|word| &**word)
 }
 
 /// The values of an attribute that a text of nothing else names.

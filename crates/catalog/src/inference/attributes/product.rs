@@ -9,6 +9,9 @@ use crate::attributes::Attributes;
 pub struct ProductAttributes {
     /// What is stated.
     pub values: InferredAttributes,
+    /// What the texts mention, perhaps of something else: evidence of the ranking, shown nowhere. Only
+    /// attributes that are not stated.
+    pub mentioned: InferredAttributes,
     /// A bit for each attribute, in the order of [`Attribute::ALL`]: its values are stated by the
     /// title or the merchant, not by the description.
     prominent: u8,
@@ -16,11 +19,11 @@ pub struct ProductAttributes {
 
 impl ProductAttributes {
     /// The length of [`Self::to_bytes`].
-    pub const BYTES: usize = ENCODED_BYTES + 1;
+    pub const BYTES: usize = ENCODED_BYTES + 2;
 
     /// Whether the title or the merchant states the attribute, not the description alone.
     pub fn is_prominent(&self, attribute: Attribute) -> bool {
-        self.prominent & (1 << attribute as u8) != 0
+        self.prominent & attribute.flag() != 0
     }
 
     /// The bit of [`Self::is_prominent`] for each attribute.
@@ -28,11 +31,15 @@ impl ProductAttributes {
         self.prominent
     }
 
-    /// A fixed layout: the values, then the evidence.
+    /// A fixed layout: the values, stated or mentioned, then a bit for each attribute that is prominent
+    /// and for each that is just mentioned.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
-        bytes[..ENCODED_BYTES].copy_from_slice(&self.values.to_bytes());
+        let values = self.values.union(self.mentioned);
+        bytes[..ENCODED_BYTES].copy_from_slice(&values.to_bytes());
+        let mentioned = Attribute::ALL.into_iter().filter(|one| self.mentioned.get(*one) != 0);
         bytes[ENCODED_BYTES] = self.prominent;
+        bytes[ENCODED_BYTES + 1] = mentioned.fold(0, |bits, one| bits | one.flag());
         bytes
     }
 
@@ -42,19 +49,32 @@ impl ProductAttributes {
         values.copy_from_slice(&bytes[..ENCODED_BYTES]);
         let known = (1 << Attribute::ALL.len()) - 1;
         let prominent = bytes[ENCODED_BYTES] & known;
-        Self { values: InferredAttributes::from_bytes(values), prominent }
+        let mut all = Self { prominent, ..Self::default() };
+        all.values = InferredAttributes::from_bytes(values);
+        if bytes[ENCODED_BYTES + 1] != 0 {
+            for attribute in Attribute::ALL {
+                if bytes[ENCODED_BYTES + 1] & attribute.flag() != 0 {
+                    all.mentioned.set(attribute, all.values.get(attribute));
+                    all.values.set(attribute, 0);
+                }
+            }
+        }
+        all
     }
 
-    /// The bits of one attribute in the layout of [`Self::to_bytes`], without the others.
+    /// The stated values of one attribute in the layout of [`Self::to_bytes`], without the others.
     #[inline]
     pub fn bits_in(bytes: &[u8; Self::BYTES], attribute: Attribute) -> u64 {
-        InferredAttributes::bits_in(bytes, attribute)
+        match bytes[ENCODED_BYTES + 1] & attribute.flag() {
+            0 => InferredAttributes::bits_in(bytes, attribute),
+            _ => 0,
+        }
     }
 
     fn set(&mut self, attribute: Attribute, bits: u64, is_prominent: bool) {
         self.values.set(attribute, bits);
         if is_prominent && bits != 0 {
-            self.prominent |= 1 << attribute as u8;
+            self.prominent |= attribute.flag();
         }
     }
 }
@@ -70,10 +90,15 @@ pub fn infer_product(title: &str, description: &str, merchant: &Attributes) -> P
             true => None,
             false => merchant::stated(attribute, merchant),
         };
-        match (by_merchant, in_title.get(attribute)) {
+        let in_texts = [in_title, in_description].map(|said| said.stated.get(attribute));
+        match (by_merchant, in_texts) {
             (Some(bits), _) => all.set(attribute, bits, true),
-            (None, 0) => all.set(attribute, in_description.get(attribute), false),
-            (None, bits) => all.set(attribute, bits, true),
+            (None, [0, 0]) => {
+                let mentioned = in_title.mentioned.union(in_description.mentioned);
+                all.mentioned.set(attribute, mentioned.get(attribute));
+            }
+            (None, [0, bits]) => all.set(attribute, bits, false),
+            (None, [bits, _]) => all.set(attribute, bits, true),
         }
     }
     all

@@ -6,14 +6,25 @@ use super::values::{
     Attribute, BED_SIZES, CERAMIC, FABRICS, InferredAttributes, MEDIUM, STONE, WOOD,
 };
 
-/// What a title states, and the kinds of things its product is.
-pub(super) fn infer_title(title: &str) -> (InferredAttributes, u64) {
+/// What a text says about its product.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// What it states.
+    pub(super) stated: InferredAttributes,
+    /// What it mentions, perhaps of something else: "Ash frame", "Snuff is a warm brown".
+    pub(super) mentioned: InferredAttributes,
+}
+
+/// What a title says, and the kinds of things its product is.
+pub(super) fn infer_title(title: &str) -> (Said, u64) {
     let reading = Reading::of(title);
     let scene = Scene { kinds: reading.kinds(), reading };
-    let mut all = InferredAttributes::NONE;
+    let mut all = Said::default();
     for found in scene.reading.matches() {
         if scene.states(&found) {
-            all = all.union(found.meaning.values);
+            all.stated = all.stated.union(found.meaning.values);
+        } else if scene.mentions(&found) {
+            all.mentioned = all.mentioned.union(found.meaning.values);
         }
     }
     (all, scene.kinds)
@@ -38,6 +49,16 @@ impl Scene<'_> {
             Some(Attribute::Size) => self.is_sized(found),
             None => false,
         }
+    }
+
+    /// Whether the phrase may be about the product.
+    pub(super) fn mentions(&self, found: &Match) -> bool {
+        let reading = &self.reading;
+        found.meaning.certainty != Certainty::Label
+            && !reading.is_negated(found)
+            && !reading.is_imitated(found)
+            && !reading.is_cared_for(found)
+            && !(found.meaning.is(Attribute::Audience) && self.is_warning(found))
     }
 
     /// Whether the phrase is about the product as a whole.

@@ -118,6 +118,11 @@ const fn equal(one: &[u8], other: &[u8]) -> bool {
 }
 
 impl Attribute {
+    /// Its bit in a set of attributes.
+    pub(super) fn flag(self) -> u8 {
+        1 << self as u8
+    }
+
     /// All, in canonical order.
     pub const ALL: [Self; 5] =
         [Self::Color, Self::Material, Self::Pattern, Self::Audience, Self::Size];
@@ -272,12 +277,12 @@ impl InferredAttributes {
         bytes
     }
 
-    /// The bits of one attribute at the start of bytes in the layout of [`Self::to_bytes`]: for
+    /// The bits of one attribute at the start of at most 16 bytes in the layout of [`Self::to_bytes`]: for
     /// passes over many products.
     #[inline]
-    pub(super) fn bits_in(bytes: &[u8; ENCODED_BYTES + 1], attribute: Attribute) -> u64 {
+    pub(super) fn bits_in<const LEN: usize>(bytes: &[u8; LEN], attribute: Attribute) -> u64 {
         let mut wide = [0; 16];
-        wide[..=ENCODED_BYTES].copy_from_slice(bytes);
+        wide[..LEN].copy_from_slice(bytes);
         let (start, _) = attribute.field();
         (u128::from_le_bytes(wide) >> start) as u64 & ((1 << attribute.values().len()) - 1)
     }

@@ -2,13 +2,12 @@
 
 use catalog::{
     inference::attributes::{
-        Attribute, ProductAttributes, QueryAttribute, QueryAttributes, Says, agreement, twins,
-        words_for,
+        Attribute, ProductAttributes, QueryAttribute, QueryAttributes, agreement, twins,
     },
     reranking::AttributeEvidence,
 };
 
-use crate::index::segment::{DocId, Postings, Segment, TitleWord};
+use crate::index::segment::{DocId, Postings, Segment};
 
 /// A product for pets or children where the query names no audience.
 const FOR_PETS: f32 = -1.0;
@@ -27,8 +26,6 @@ struct Asked<'a> {
     attribute: &'a QueryAttribute,
     /// The postings of the special word and its twins.
     special: Vec<Postings<'a>>,
-    /// The numbers of words that may name the values, ascending.
-    words: Vec<usize>,
 }
 
 /// What was found about one product.
@@ -47,10 +44,7 @@ impl<'a> AttributeMatcher<'a> {
                 let words = if twins(word).is_empty() { vec![word] } else { twins(word).to_vec() };
                 words.iter().filter_map(|word| segment.postings_of(word)).collect()
             });
-            let words = words_for(attribute).filter_map(|word| segment.terms.find(word));
-            let mut words: Vec<usize> = words.collect();
-            words.sort_unstable();
-            let asked = Asked { attribute, special, words };
+            let asked = Asked { attribute, special };
             match groups.last_mut() {
                 Some(group) if group[0].attribute.words == attribute.words => group.push(asked),
                 _ => groups.push(vec![asked]),
@@ -61,14 +55,14 @@ impl<'a> AttributeMatcher<'a> {
     }
 
     /// How far a product agrees.
-    pub(super) fn of(&self, doc: DocId, title: &[TitleWord]) -> Agreement {
+    pub(super) fn of(&self, doc: DocId) -> Agreement {
         let product = self.segment.inferred.attributes(usize::from(doc));
         let mut evidence = AttributeEvidence::default();
         let mut least: Option<f32> = None;
         for group in &self.groups {
             let each = group
                 .iter()
-                .map(|asked| (asked.attribute.attribute, asked.agreement(&product, doc, title)));
+                .map(|asked| (asked.attribute.attribute, asked.agreement(&product, doc)));
             let best = each.max_by(|(_, one), (_, other)| one.total_cmp(other));
             if let Some((attribute, agreement)) = best {
                 let sum = evidence.get_mut(attribute);
@@ -84,12 +78,9 @@ impl<'a> AttributeMatcher<'a> {
 }
 
 impl Asked<'_> {
-    fn agreement(&self, product: &ProductAttributes, doc: DocId, title: &[TitleWord]) -> f32 {
+    fn agreement(&self, product: &ProductAttributes, doc: DocId) -> f32 {
         let says = |postings: &Postings<'_>| postings.docs.binary_search(&doc).is_ok();
-        let names = |word: &TitleWord| self.words.binary_search(&word.term()).is_ok();
-        let says =
-            Says { special: self.special.iter().any(says), in_title: title.iter().any(names) };
-        agreement(self.attribute, product, says)
+        agreement(self.attribute, product, self.special.iter().any(says))
     }
 }
 

@@ -42,7 +42,6 @@ impl<'a> FitQuery<'a> {
 
 /// Tells which products of one segment fit a query.
 pub(in crate::index) struct FitMatcher<'a> {
-    segment: &'a Segment,
     attributes: AttributeMatcher<'a>,
     close: BitSet,
 }
@@ -50,7 +49,7 @@ pub(in crate::index) struct FitMatcher<'a> {
 impl<'a> FitMatcher<'a> {
     pub(in crate::index) fn new(query: &'a FitQuery<'a>, segment: &'a Segment) -> Self {
         let attributes = AttributeMatcher::new(query.attributes, segment);
-        Self { segment, attributes, close: segment.inferred.likely_within(&query.categories) }
+        Self { attributes, close: segment.inferred.likely_within(&query.categories) }
     }
 
     /// The products of a block that are close to the category.
@@ -61,7 +60,6 @@ impl<'a> FitMatcher<'a> {
 
     /// Whether a product that is close to the category fits.
     pub(in crate::index) fn fits(&self, doc: DocId) -> bool {
-        let title = self.segment.title_words.of(usize::from(doc));
-        self.attributes.of(doc, title).least >= MIN_AGREEMENT
+        self.attributes.of(doc).least >= MIN_AGREEMENT
     }
 }

@@ -171,7 +171,7 @@ impl EvidenceReader<'_> {
             let coverage = coverages[at];
             // A product without a vector is ranked by its words.
             let phrase_similarity = one.similarity.unwrap_or(one.lexical);
-            let agreement = attributes.of(one.doc, title);
+            let agreement = attributes.of(one.doc);
             let (category, named_category) = self.categories(live, one.doc);
             let evidence = Evidence {
                 lexical: one.lexical,

@@ -5,9 +5,10 @@ use std::cmp::Ordering;
 
 use catalog::{
     access::Visibility,
+    attributes::Attributes,
     explanation::Explanation,
     fusion::Cutoff,
-    inference::attributes::{Says, agreement, infer_query},
+    inference::attributes::{agreement, infer_product, infer_query},
     price::Price,
     query_parser::{ParsedQuery, parse},
     ranking::Hit,
@@ -35,7 +36,7 @@ const SHORTLISTED: Effort = Effort { shortlisted: true, ..EFFORT };
 const ALL: usize = 10_000;
 const NO_CUTOFF: RelativeCutoff = RelativeCutoff { literal: 0.0, semantic: 0.0, foreign: 0.0 };
 /// A query that names no category, to several of which some products are close.
-const SIMILAR: &str = "shirt";
+const SIMILAR: &str = "clothes for work";
 /// A query that names the category of some products.
 const NAMED: &str = "shoes";
 
@@ -220,7 +221,7 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     assert_eq!(search(&catalog, &snapshot, &plan, &parsed, SHORTLISTED), found);
     let fits = |hit: &&Hit| {
         let product = &catalog.reference.0[&hit.product.get()].inferred;
-        let agrees = |one| agreement(one, &product.attributes, Says::default()) >= 0.4;
+        let agrees = |one| agreement(one, &product.attributes, false) >= 0.4;
         let likely = |category| categories.agreement(taxonomy(), category) >= 0.25;
         attributes.iter().all(agrees) && product.likely_category.is_some_and(likely)
     };
@@ -248,6 +249,7 @@ fn what_fits_a_named_category_is_a_candidate_whatever_its_score() {
         catalog.add(number, false, (title, ""), &price, Some(vector));
         if fits {
             let inferred = &mut catalog.reference.0.get_mut(&number).unwrap().inferred;
+            inferred.attributes = infer_product(title, "", Attributes::none());
             inferred.likely_category = taxonomy().with_id("aa-8");
         }
     }
