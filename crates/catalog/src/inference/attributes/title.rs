@@ -54,11 +54,12 @@ impl Scene<'_> {
     /// Whether the phrase may be about the product.
     pub(super) fn mentions(&self, found: &Match) -> bool {
         let reading = &self.reading;
-        found.meaning.certainty != Certainty::Label
-            && !reading.is_negated(found)
-            && !reading.is_imitated(found)
-            && !reading.is_cared_for(found)
-            && !(found.meaning.is(Attribute::Audience) && self.is_warning(found))
+        let is_said_otherwise = found.meaning.certainty == Certainty::Label
+            || reading.is_negated(found)
+            || reading.is_imitated(found)
+            || reading.is_cared_for(found)
+            || found.meaning.is(Attribute::Audience) && self.is_warning(found);
+        !is_said_otherwise
     }
 
     /// Whether the phrase is about the product as a whole.
