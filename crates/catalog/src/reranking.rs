@@ -86,8 +86,8 @@ pub struct KindEvidence {
     pub subcategory: f32,
     /// The least agreement with an attribute that is asked for.
     pub agreement: f32,
-    /// How likely the product's category is what the kind names, from 0 to 1; `None` if the kind is no
-    /// known name.
+    /// How likely the product's category is what the kind names, relative to the likeliest one, from 0
+    /// to 1; `None` if the kind is no known name.
     pub category: Option<f32>,
 }
 

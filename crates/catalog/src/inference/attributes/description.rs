@@ -6,9 +6,9 @@ use super::reading::{Match, Reading, Zone};
 use super::title::{Said, Scene};
 use super::values::Attribute;
 
-/// Materials are read up to here, in characters.
+/// Materials, and what is just mentioned, are read up to here, in characters.
 const MAX_CHARS: usize = 1_000;
-/// Everything else is read up to here, in bytes.
+/// Everything else that is stated is read up to here, in bytes.
 const MAX_BYTES_OF_OTHERS: usize = 400;
 /// The words of an opening: "This classic black leather tote".
 const MAX_OPENING_WORDS: usize = 8;

@@ -6,14 +6,13 @@ use super::lexicon::{Certainty, class};
 use super::reading::{Gap, Match, Reading, Zone};
 use super::title::is_bed_size;
 use super::values::{Attribute, InferredAttributes, PETS};
+use crate::analysis::singular;
 
 /// Words for an amount of a material.
 #[rustfmt::skip]
 const AMOUNTS: &[&str] = &[
-    "bag", "bags", "ball", "balls", "bar", "bars", "block", "blocks", "bolt", "box", "boxes", "bundle",
-    "bunch", "length", "metre", "metres", "meter", "meters", "pack", "packs", "pad", "piece", "pieces",
-    "ream", "reel", "roll", "rolls", "sack", "sheet", "sheets", "skein", "skeins", "slab", "spool",
-    "strip", "strips", "yard", "yards",
+    "bag", "ball", "bar", "block", "bolt", "box", "bundle", "bunch", "length", "meter", "metre", "pack",
+    "pad", "piece", "ream", "reel", "roll", "sack", "sheet", "skein", "slab", "spool", "strip", "yard",
 ];
 
 /// An attribute that a query asks for.
@@ -199,7 +198,9 @@ impl Query<'_> {
     fn is_made_of(&self, found: &Match) -> bool {
         let reading = &self.reading;
         let first = reading.first_of_list(found.start);
-        first > 1 && reading.word(first - 1) == "of" && !AMOUNTS.contains(&reading.word(first - 2))
+        first > 1
+            && reading.word(first - 1) == "of"
+            && !AMOUNTS.contains(&&*singular(reading.word(first - 2)))
     }
 
     /// "sofa grey", "running shoes, women": a thing precedes, and the word means nothing else.

@@ -237,6 +237,7 @@ fn a_query_asks_for_what_modifies_its_thing() {
         ("a table of oak", "material=wood(oak)"),
         ("glass of milk", ""),
         ("ball of wool", ""),
+        ("two sheets of paper", ""),
         ("mint dress", "color=green(mint)"),
         ("queen size bed frame", "size=queen"),
         ("sheets for a queen bed", "size=queen"),

@@ -201,7 +201,7 @@ mod tests {
     fn values_are_read_as_they_were_added() {
         let inferred = |title: &str, category: Option<u16>| Inferred {
             // What is just mentioned is no value.
-            attributes: infer_product(title, "Goes with oak, navy or dots.", Attributes::none()),
+            attributes: infer_product(title, "Snuff is a warm brown.", Attributes::none()),
             category: category.map(|category| category::Inferred {
                 category: CategoryIndex(category),
                 confidence: 87,
@@ -213,6 +213,7 @@ mod tests {
             inferred("Striped rug", None),
             inferred("Large red leather bag", Some(9)),
         ];
+        assert!(products.iter().any(|product| !product.attributes.mentioned.is_empty()));
         let column: InferredColumn = products.into_iter().collect();
         assert!((0..3).all(|doc| column.get(doc) == products[doc]));
         assert_eq!(column.memory_bytes(), 3 * 18);
