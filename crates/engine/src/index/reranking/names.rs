@@ -68,6 +68,26 @@ pub(super) struct NameMatcher<'a> {
     query: &'a NameQuery<'a>,
     /// The words that the segment has: their numbers there, ascending, and their indexes.
     known: Vec<(usize, usize)>,
+    filter: WordFilter,
+}
+
+/// Tells most words of titles that are in no name, by the last bits of their numbers.
+struct WordFilter([u64; Self::BITS / 64]);
+
+impl WordFilter {
+    /// Enough to let 3 % of the other words through where there are [`MAX_WORDS`].
+    const BITS: usize = 4096;
+
+    fn of(words: impl Iterator<Item = usize>) -> Self {
+        let mut bits = [0; Self::BITS / 64];
+        words.for_each(|word| bits[word % Self::BITS / 64] |= 1 << (word % 64));
+        Self(bits)
+    }
+
+    #[inline]
+    fn may_contain(&self, word: usize) -> bool {
+        self.0[word % Self::BITS / 64] >> (word % 64) & 1 == 1
+    }
 }
 
 impl<'a> NameMatcher<'a> {
@@ -76,7 +96,8 @@ impl<'a> NameMatcher<'a> {
         let known = known.filter_map(|(at, word)| Some((segment.terms.find(word)?, at)));
         let mut known: Vec<_> = known.collect();
         known.sort_unstable();
-        Self { query, known }
+        let filter = WordFilter::of(known.iter().map(|(number, _)| *number));
+        Self { query, known, filter }
     }
 
     /// How well a title says what the query asks for, from 0 to 1.
@@ -104,7 +125,11 @@ impl<'a> NameMatcher<'a> {
         self.query.things.iter().map(|(share, names)| share * best(names)).sum()
     }
 
+    #[inline]
     fn index_of(&self, word: &TitleWord) -> Option<usize> {
+        if !self.filter.may_contain(word.term()) {
+            return None;
+        }
         let at = self.known.binary_search_by_key(&word.term(), |(term, _)| *term).ok()?;
         Some(self.known[at].1)
     }
@@ -161,5 +186,14 @@ mod tests {
         assert_eq!(query.words.len(), MAX_WORDS);
         assert_eq!(query.things[0].1.len(), MAX_WORDS + 1);
         assert_eq!(query.things[0].1[MAX_WORDS].set, 0b110);
+    }
+
+    #[test]
+    fn a_filter_lets_all_its_words_through_and_few_others() {
+        let words: Vec<usize> = (0..MAX_WORDS).map(|at| at * 7_919 % 100_003).collect();
+        let filter = WordFilter::of(words.iter().copied());
+        assert!(words.iter().all(|word| filter.may_contain(*word)));
+        let others = (0..100_000).filter(|word| filter.may_contain(*word)).count();
+        assert!(others < 4_000, "{others}");
     }
 }

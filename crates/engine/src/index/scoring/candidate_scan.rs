@@ -9,14 +9,17 @@ use super::{
     accumulator::ScoreAccumulator, candidate::Candidate, pruning::ScoreThreshold,
     second_stage::RERANKED,
 };
-use crate::index::{
-    bits::{BLOCK, ones},
-    dense::BlockSimilarities,
-    filter::{Filter, FilteredSegment},
-    lexical::LexicalQuery,
-    plan::DenseQuery,
-    reranking::{FitMatcher, FitQuery},
-    segment::DocId,
+use crate::{
+    index::{
+        bits::{BLOCK, ones},
+        dense::BlockSimilarities,
+        filter::{Filter, FilteredSegment},
+        lexical::LexicalQuery,
+        plan::DenseQuery,
+        reranking::{FitMatcher, FitQuery},
+        segment::DocId,
+    },
+    parallel,
 };
 
 /// The threshold is raised after this many candidates, and after each segment.
@@ -103,16 +106,11 @@ impl CandidateScan<'_> {
         }
         let (own, others) = divided(parts, threads);
         let mut threshold_of_others = threshold.clone();
-        let candidates = std::thread::scope(|scope| {
-            let others =
-                scope.spawn(|| self.run_on(threads - 1, &others, &mut threshold_of_others));
-            let mut candidates = self.run_here(&own, Some(&mut *threshold));
-            match others.join() {
-                Ok(others) => candidates.extend(others),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-            candidates
-        });
+        let (mut candidates, from_others) = parallel::join(
+            || self.run_here(&own, Some(&mut *threshold)),
+            || self.run_on(threads - 1, &others, &mut threshold_of_others),
+        );
+        candidates.extend(from_others);
         threshold.merge(&threshold_of_others);
         candidates
     }
