@@ -17,6 +17,9 @@ pub use self::params::{
 /// attribute are not shown.
 const ENOUGH: usize = 3;
 
+/// A product that is less near to the kind than this, relative to the nearest, is another thing.
+const MAY_BE_OF_KIND: f32 = 0.5;
+
 /// What is known about a query and its candidates as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueryEvidence {
@@ -32,6 +35,8 @@ pub struct QueryEvidence {
     pub title_coverage: f32,
     /// Whether it is in another language than English.
     pub is_foreign: bool,
+    /// Whether no candidate agrees with the attributes asked for ([`none_agrees`]).
+    pub none_agrees: bool,
 }
 
 impl QueryEvidence {
@@ -73,6 +78,30 @@ pub struct Evidence {
     pub kind: Option<KindEvidence>,
 }
 
+impl Evidence {
+    /// Whether the product is of the right kind and agrees with every attribute.
+    fn is_preferred(&self, params: &PreferenceParams) -> bool {
+        self.is_of_kind() && self.agrees(params)
+    }
+
+    fn agrees(&self, params: &PreferenceParams) -> bool {
+        self.kind.is_some_and(|kind| kind.agreement >= params.min_agreement)
+    }
+
+    fn is_of_kind(&self) -> bool {
+        self.kind.is_some_and(|kind| kind.is_of_kind(self.category))
+    }
+}
+
+/// Whether a query asks for a thing with attributes, and no candidate that may be such a thing agrees with
+/// all of them. Then things of that kind come first, whatever their attributes: where no armchair is purple,
+/// a brown one is nearer to what a shopper asks for than a purple kneeling pad.
+pub fn none_agrees(candidates: &[Evidence], params: &PreferenceParams) -> bool {
+    let is_near = |kind: KindEvidence| kind.nearness >= MAY_BE_OF_KIND;
+    let may_be_it = |one: &Evidence| one.agrees(params) && one.kind.is_some_and(is_near);
+    candidates.iter().any(|one| one.kind.is_some()) && !candidates.iter().any(may_be_it)
+}
+
 /// How well a product fits what a query asks for without its attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KindEvidence {
@@ -92,10 +121,10 @@ pub struct KindEvidence {
 }
 
 impl KindEvidence {
-    /// Whether the product is of the kind and agrees with every attribute. `category` is how likely the
-    /// query means its category.
-    pub fn is_preferred(&self, params: &PreferenceParams, category: f32) -> bool {
-        let Self { nearness, named, own_words, subcategory, agreement, .. } = *self;
+    /// Whether the product is of the kind, whatever its attributes. `category` is how likely the query
+    /// means its category.
+    fn is_of_kind(&self, category: f32) -> bool {
+        let Self { nearness, named, own_words, subcategory, .. } = *self;
         let is_in_category = match self.category {
             // Where the category is known, others are of the kind only if they are as near.
             Some(_) => {
@@ -103,11 +132,10 @@ impl KindEvidence {
             }
             None => category >= 0.5 && nearness >= 0.3,
         };
-        let is_of_kind = nearness >= 0.9 && (named >= 0.1 || own_words >= 0.5)
+        nearness >= 0.9 && (named >= 0.1 || own_words >= 0.5)
             || nearness >= 0.6 && (named >= 0.4 || own_words >= 0.9)
             || nearness >= 0.3 && subcategory >= 0.5
-            || is_in_category;
-        agreement >= params.min_agreement && is_of_kind
+            || is_in_category
     }
 
     /// Whether the product's category is what the kind names.
@@ -160,6 +188,7 @@ pub struct Reranker<'a> {
     semantic_weight: f32,
     scale: f32,
     is_foreign: bool,
+    none_agrees: bool,
 }
 
 /// What each part of the evidence adds to a score.
@@ -205,7 +234,8 @@ impl<'a> Reranker<'a> {
             + params.names
             + semantic_weight * (1.0 + params.semantic_soft_coverage + params.semantic_names)
             + (1.0 + semantic_weight) * params.attributes.color;
-        Self { params, semantic_weight, scale: most.recip(), is_foreign: query.is_foreign }
+        let QueryEvidence { is_foreign, none_agrees, .. } = *query;
+        Self { params, semantic_weight, scale: most.recip(), is_foreign, none_agrees }
     }
 
     /// How much the meaning of the query counts beside its words.
@@ -223,6 +253,7 @@ impl<'a> Reranker<'a> {
     /// Which candidates are relevant. One that is `certain`, since its title or its key is the query,
     /// always is, and says nothing about how good the others could be. One of the right kind that
     /// agrees with every attribute is, too, and if there are enough of them, none that contradicts one.
+    /// Where none agrees, all of the right kind are.
     pub fn are_relevant(&self, evidence: &[Evidence], certain: &[bool]) -> Vec<bool> {
         let score = |evidence: &Evidence| self.contributions(evidence).without_preference();
         let scores: Vec<f32> = evidence.iter().map(score).collect();
@@ -230,7 +261,8 @@ impl<'a> Reranker<'a> {
         let best = others.map(|(score, _)| *score).fold(0.0, f32::max);
         let cutoff = self.relative_cutoff() * best;
         let preferred: Vec<bool> = evidence.iter().map(|one| self.is_preferred(one)).collect();
-        let has_enough = preferred.iter().filter(|one| **one).count() >= ENOUGH;
+        let preferred_count = preferred.iter().filter(|one| **one).count();
+        let has_enough = preferred_count >= ENOUGH && !self.none_agrees;
         let is_relevant = |at: usize| {
             let contradicts = || has_enough && evidence[at].attributes.has_contradiction();
             certain[at] || preferred[at] || scores[at] >= cutoff && !contradicts()
@@ -238,10 +270,12 @@ impl<'a> Reranker<'a> {
         (0..evidence.len()).map(is_relevant).collect()
     }
 
+    /// Whether a product is of the right kind and, unless none does, agrees with every attribute.
     fn is_preferred(&self, evidence: &Evidence) -> bool {
-        evidence
-            .kind
-            .is_some_and(|kind| kind.is_preferred(&self.params.preference, evidence.category))
+        match self.none_agrees {
+            false => evidence.is_preferred(&self.params.preference),
+            true => evidence.is_of_kind(),
+        }
     }
 
     /// The parts of a product's score.

@@ -7,6 +7,7 @@ const QUERY: QueryEvidence = QueryEvidence {
     agreement: 0.8,
     title_coverage: 0.7,
     is_foreign: false,
+    none_agrees: false,
 };
 
 const PRODUCT: Evidence = Evidence {
@@ -74,21 +75,54 @@ fn contradiction_counts_whatever_the_product_is_and_agreement_only_for_the_thing
 
 #[test]
 fn only_the_right_kind_with_every_attribute_is_preferred() {
-    let params = &RERANK_PARAMS.preference;
-    assert!(KIND.is_preferred(params, 0.0));
-    assert!(!KindEvidence { agreement: 0.0, ..KIND }.is_preferred(params, 0.0));
-    assert!(!KindEvidence { nearness: 0.5, ..KIND }.is_preferred(params, 0.0));
+    let is_preferred = |kind: KindEvidence, category: f32| {
+        Evidence { kind: Some(kind), category, ..PRODUCT }.is_preferred(&RERANK_PARAMS.preference)
+    };
+    assert!(is_preferred(KIND, 0.0));
+    assert!(!is_preferred(KindEvidence { agreement: 0.0, ..KIND }, 0.0));
+    assert!(!is_preferred(KindEvidence { nearness: 0.5, ..KIND }, 0.0));
     let unnamed = KindEvidence { named: 0.0, nearness: 0.6, ..KIND };
-    assert!(!unnamed.is_preferred(params, 0.0));
-    assert!(unnamed.is_preferred(params, 0.9));
-    assert!(KindEvidence { subcategory: 1.0, ..unnamed }.is_preferred(params, 0.0));
+    assert!(!is_preferred(unnamed, 0.0));
+    assert!(is_preferred(unnamed, 0.9));
+    assert!(is_preferred(KindEvidence { subcategory: 1.0, ..unnamed }, 0.0));
     let far = KindEvidence { nearness: 0.2, subcategory: 1.0, ..unnamed };
-    assert!(!far.is_preferred(params, 0.9));
+    assert!(!is_preferred(far, 0.9));
     // Where the category is known, it decides.
     let in_category = |category| KindEvidence { category: Some(category), ..unnamed };
-    assert!(KindEvidence { nearness: 0.2, ..in_category(1.0) }.is_preferred(params, 0.0));
-    assert!(!in_category(0.0).is_preferred(params, 0.9));
-    assert!(KindEvidence { nearness: 0.8, ..in_category(0.0) }.is_preferred(params, 0.9));
+    assert!(is_preferred(KindEvidence { nearness: 0.2, ..in_category(1.0) }, 0.0));
+    assert!(!is_preferred(in_category(0.0), 0.9));
+    assert!(is_preferred(KindEvidence { nearness: 0.8, ..in_category(0.0) }, 0.9));
+}
+
+#[test]
+fn where_none_agrees_the_right_kind_comes_first_and_is_shown() {
+    let of_kind = KindEvidence { agreement: -1.0, ..KIND };
+    let attributes = AttributeEvidence { color: -1.0, ..PRODUCT.attributes };
+    let armchair = Evidence { kind: Some(of_kind), attributes, ..PRODUCT };
+    let purple = KindEvidence { nearness: 0.2, named: 0.0, ..KIND };
+    let attributes = AttributeEvidence { color: 1.0, ..PRODUCT.attributes };
+    let kneeling_pad = Evidence { kind: Some(purple), attributes, names: 0.0, ..PRODUCT };
+    let kneeling_pad = Evidence { head: 0.3, similarity: 0.2, ..kneeling_pad };
+    let kneeling_pad = Evidence { phrase_similarity: 0.2, category: 0.0, ..kneeling_pad };
+    let chair = KindEvidence { nearness: MAY_BE_OF_KIND, ..purple };
+    let purple_chair = Evidence { kind: Some(chair), ..kneeling_pad };
+    let none_agrees = |all: &[Evidence]| none_agrees(all, &RERANK_PARAMS.preference);
+    assert!(none_agrees(&[armchair, kneeling_pad]));
+    assert!(!none_agrees(&[armchair, kneeling_pad, purple_chair]));
+    assert!(!none_agrees(&[PRODUCT]), "no attribute is asked for");
+
+    let query = |none_agrees| QueryEvidence { none_agrees, ..QUERY };
+    let [usual, alone] = [false, true].map(|none| Reranker::new(&RERANK_PARAMS, &query(none)));
+    assert!(usual.score(&armchair) < usual.score(&kneeling_pad));
+    assert!(alone.score(&armchair) > alone.score(&kneeling_pad));
+    let poor =
+        Evidence { lexical: 0.0, soft_coverage: 0.0, names: 0.0, similarity: 0.0, ..armchair };
+    let is_shown = |reranker: &Reranker<'_>, all: &[Evidence]| {
+        reranker.are_relevant(all, &vec![false; all.len()]).pop()
+    };
+    assert_eq!(is_shown(&usual, &[kneeling_pad, poor]), Some(false));
+    assert_eq!(is_shown(&alone, &[kneeling_pad, poor]), Some(true));
+    assert_eq!(is_shown(&alone, &[armchair; ENOUGH]), Some(true), "none is dropped for the others");
 }
 
 #[test]

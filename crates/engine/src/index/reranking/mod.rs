@@ -233,6 +233,8 @@ impl EvidenceReader<'_> {
             agreement: if by_meaning > 0.0 { (by_words / by_meaning).max(0.0) } else { 1.0 },
             title_coverage,
             is_foreign: profile.is_foreign,
+            // Known when the evidence has been read.
+            none_agrees: false,
         }
     }
 }

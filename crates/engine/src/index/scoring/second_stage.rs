@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 
 use catalog::{
     explanation::RerankPart,
-    reranking::{Evidence, QueryEvidence, Reranker},
+    reranking::{Evidence, QueryEvidence, Reranker, none_agrees},
 };
 
 use super::{candidate::Candidate, relevance::RelevanceSearch};
@@ -98,9 +98,11 @@ impl<'a> SecondStage<'a> {
         let considered: Vec<Considered> =
             chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
         let plan: &'a Plan<'a> = search.plan;
-        let of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
-        let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
         let evidence = reader.read(&considered, search.effort.threads);
+        let mut of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
+        let params = &plan.tuning.rerank;
+        of_query.none_agrees = none_agrees(&evidence, &params.preference);
+        let reranker = Reranker::new(params, &of_query);
         let certain: Vec<bool> =
             chosen.iter().map(|at| results[*at].candidate.is_certain()).collect();
         let relevant = reranker.are_relevant(&evidence, &certain);
