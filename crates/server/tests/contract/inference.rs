@@ -234,6 +234,26 @@ fn products_of_a_category_below_are_preferred_whatever_they_are_called() {
 }
 
 #[test]
+fn where_nothing_agrees_the_kind_comes_first() {
+    let (_shop, editor) = editor();
+    let armchairs = ["Recliner Armchair, Brown Fabric", "Wingback Armchair, Mustard Velvet"];
+    let purple = ["Kneeling Pad, Foam, Purple", "Fingerless Wrist Warmers, Heather Purple"];
+    for title in purple.iter().chain(&armchairs) {
+        editor.create(json!({"title": title, "price": "$5"}));
+    }
+    let first = |count: usize| {
+        let answer = search(&editor, json!({"query": "purple armchair"})).body;
+        let titles = answer["products"].as_array().unwrap().iter().map(|one| &one["title"]);
+        let mut titles: Vec<Value> = titles.take(count).cloned().collect();
+        titles.sort_by_key(Value::to_string);
+        titles
+    };
+    assert_eq!(first(2), armchairs);
+    editor.create(json!({"title": "Club Armchair, Purple", "price": "$5"}));
+    assert_eq!(first(1), ["Club Armchair, Purple"]);
+}
+
+#[test]
 fn a_thing_is_known_by_its_name() {
     let (_shop, editor) = editor();
     let body = json!({"title": "Guernsey, worsted, navy, gents", "price": "$90"});
