@@ -350,7 +350,14 @@ pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
     }
     let kind = without(&parsed.sentence, parsed.attributes.iter().filter(|one| !changes_kind(one)));
     let is_named = !content_words(&kind).is_empty();
-    category_model().infer_query(if is_named { &kind } else { &parsed.residual })
+    let mut found = category_model().infer_query(if is_named { &kind } else { &parsed.residual });
+    // A sweater for a dog is no clothing.
+    if parsed.attributes.iter().any(QueryAttribute::is_for_pets)
+        && let Some(pets) = taxonomy().with_id(PET_SUPPLIES)
+    {
+        found.restrict_to(taxonomy(), pets);
+    }
+    found
 }
 
 /// The categories that a query may mean, as things with the names of all below them.
@@ -364,6 +371,9 @@ fn named_categories(categories: &QueryCategories) -> Vec<Thing> {
     let thing = |category| Thing { share: 1.0, names: names_below(category) };
     likely.into_iter().map(thing).collect()
 }
+
+/// The category of everything for pets.
+const PET_SUPPLIES: &str = "ap";
 
 /// A cat bed is another kind of thing than a bed, not a bed with an attribute.
 fn changes_kind(attribute: &QueryAttribute) -> bool {

@@ -259,7 +259,11 @@ fn a_thing_is_known_by_its_name() {
     let body = json!({"title": "Guernsey, worsted, navy, gents", "price": "$90"});
     let created = editor.post(PRODUCTS, body).expect(201).body;
     assert_eq!(created["category"]["path"][3], "Sweaters", "{created}");
-    for (query, name) in [("grey blanket", "Blankets"), ("navy jumper", "Sweaters")] {
+    for (query, name) in [
+        ("grey blanket", "Blankets"),
+        ("navy jumper", "Sweaters"),
+        ("sweater for a dog", "Pet Sweaters"),
+    ] {
         let understood = search(&editor, json!({"query": query})).body["understood"].clone();
         let path = understood["category"]["path"].as_array().unwrap();
         assert_eq!(path.last().unwrap(), name, "{understood}");

@@ -34,6 +34,11 @@ pub struct QueryAttribute {
 }
 
 impl QueryAttribute {
+    /// Whether it asks for something for pets.
+    pub fn is_for_pets(&self) -> bool {
+        self.attribute == Attribute::Audience && self.values & !PETS == 0
+    }
+
     /// The canonical values, in canonical order.
     pub fn value_names(&self) -> impl Iterator<Item = &'static str> + use<> {
         InferredAttributes::of(self.attribute, self.values).values(self.attribute)

@@ -274,7 +274,7 @@ impl CategoryModel {
         })
     }
 
-    /// The categories of what a query names, with their probabilities relative to the likeliest.
+    /// The categories of what a query names, with their probabilities.
     fn named_by_query(&self, buffers: &Buffers) -> Vec<(CategoryIndex, f32)> {
         let Some(names) = &self.names else { return Vec::new() };
         let mut found = buffers.names.iter().map(|hash| names.find(*hash));
@@ -283,14 +283,9 @@ impl CategoryModel {
             let at = self.first_above(*category);
             (*category, at.map_or(0.0, |at| buffers.first[at]))
         };
-        let mut named: Vec<_> = found.iter().map(share).collect();
+        let named: Vec<_> = found.iter().map(share).collect();
         let total: f32 = named.iter().map(|(_, share)| share).sum();
-        if total < QUERY_SHARE {
-            return Vec::new();
-        }
-        let greatest = named.iter().map(|(_, share)| *share).fold(0.0, f32::max);
-        named.iter_mut().for_each(|(_, share)| *share /= greatest);
-        named
+        if total >= QUERY_SHARE { named } else { Vec::new() }
     }
 
     /// Likely categories, the most likely first, none of them below another.

@@ -39,7 +39,16 @@ impl QueryCategories {
         named: Vec<(CategoryIndex, f32)>,
     ) -> Self {
         shares.sort_by_key(|share| share.category);
-        Self { likely, shares, named }
+        Self { likely, shares, named: relative_to_likeliest(named) }
+    }
+
+    /// Keeps a category and those below it: what the query asks for is one of them.
+    pub fn restrict_to(&mut self, taxonomy: &Taxonomy, above: CategoryIndex) {
+        let below = taxonomy.below(above);
+        self.likely.retain(|(category, _)| below.contains(&category.0));
+        self.shares.retain(|share| below.contains(&share.category.0));
+        self.named.retain(|(category, _)| below.contains(&category.0));
+        self.named = relative_to_likeliest(std::mem::take(&mut self.named));
     }
 
     /// The category that the query means: the likeliest of those that it names, or what is above all of
@@ -143,4 +152,11 @@ impl QueryCategories {
         let at = self.shares.binary_search_by_key(&category, |share| share.category).ok()?;
         Some(self.shares[at])
     }
+}
+
+/// Probabilities relative to the greatest.
+fn relative_to_likeliest(mut named: Vec<(CategoryIndex, f32)>) -> Vec<(CategoryIndex, f32)> {
+    let greatest = named.iter().map(|(_, share)| *share).fold(f32::MIN_POSITIVE, f32::max);
+    named.iter_mut().for_each(|(_, share)| *share /= greatest);
+    named
 }

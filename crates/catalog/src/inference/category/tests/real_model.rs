@@ -112,6 +112,21 @@ fn a_query_names_all_categories_of_a_name() {
 }
 
 #[test]
+fn a_query_is_restricted_to_what_is_below_a_category() {
+    let taxonomy = MODEL.taxonomy();
+    let restricted = |query: &str, id: &str| {
+        let mut categories = MODEL.infer_query(query);
+        categories.restrict_to(taxonomy, taxonomy.with_id(id).unwrap());
+        categories.category(taxonomy).map(|category| taxonomy.id(category))
+    };
+    assert_eq!(restricted("sofa", "fr"), Some("fr-22"));
+    assert_eq!(restricted("sofa", "ap"), None);
+    // The likeliest of what is left.
+    let (bowl, pet_bowl) = (restricted("bowl", "hg"), restricted("bowl", "ap"));
+    assert!(bowl.unwrap().starts_with("hg-") && pet_bowl.unwrap().starts_with("ap-"));
+}
+
+#[test]
 fn a_title_may_call_a_thing_by_a_name_of_its_own() {
     for (title, path) in [
         (
