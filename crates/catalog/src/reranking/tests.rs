@@ -122,7 +122,12 @@ fn where_none_agrees_the_right_kind_comes_first_and_is_shown() {
     };
     assert_eq!(is_shown(&usual, &[kneeling_pad, poor]), Some(false));
     assert_eq!(is_shown(&alone, &[kneeling_pad, poor]), Some(true));
-    assert_eq!(is_shown(&alone, &[armchair; ENOUGH]), Some(true), "none is dropped for the others");
+    let stool = KindEvidence { agreement: -1.0, ..chair };
+    let stool = Evidence { kind: Some(stool), category: 0.0, ..armchair };
+    assert!(!stool.is_of_kind());
+    let mut all = vec![armchair; ENOUGH];
+    all.push(stool);
+    assert_eq!(is_shown(&alone, &all), Some(true), "armchairs do not agree either");
 }
 
 #[test]

@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use catalog::{
     analysis::{QueryTerms, for_each_title_word},
-    fusion::{FusionParams, QueryProfile},
+    fusion::QueryProfile,
     inference::{attributes::QueryAttributes, category::QueryCategories},
-    reranking::{Evidence, QueryEvidence},
+    reranking::{Evidence, QueryEvidence, none_agrees},
+    tuning::Tuning,
 };
 
 pub(super) use self::fitting::{FitMatcher, FitQuery};
@@ -199,12 +200,13 @@ impl EvidenceReader<'_> {
         (agreement, asked.names(taxonomy, likely))
     }
 
-    /// What the candidates tell about the query as a whole.
+    /// What the candidates, with the evidence about them, tell about the query as a whole.
     pub(super) fn query_evidence(
         &self,
         candidates: &[Considered],
+        evidence: &[Evidence],
         profile: QueryProfile,
-        fusion: &FusionParams,
+        tuning: &Tuning,
     ) -> QueryEvidence {
         const FEW: usize = 5;
         let similarity = |one: &Considered| one.similarity.unwrap_or(one.lexical);
@@ -229,12 +231,11 @@ impl EvidenceReader<'_> {
         });
         QueryEvidence {
             function_word_ratio: profile.function_word_ratio,
-            phrase_similarity: fusion.lexical_weight.phrase_similarity_of(profile),
+            phrase_similarity: tuning.fusion.lexical_weight.phrase_similarity_of(profile),
             agreement: if by_meaning > 0.0 { (by_words / by_meaning).max(0.0) } else { 1.0 },
             title_coverage,
             is_foreign: profile.is_foreign,
-            // Known when the evidence has been read.
-            none_agrees: false,
+            none_agrees: none_agrees(evidence, &tuning.rerank.preference),
         }
     }
 }

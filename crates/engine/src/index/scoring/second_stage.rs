@@ -3,9 +3,9 @@
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
 //! that pass it, and before all others those that agree with every attribute of the query and are close
 //! to its category ([`crate::index::reranking::FitMatcher`]). If fewer pass it, and the query names
-//! its category, the best others of that kind are candidates too, whatever their score. Candidates are relevant if their score without preference
-//! reaches a fraction of the best such score, or if they are preferred, and come before all others, ordered
-//! by the score of the second stage.
+//! its category, the best others of that kind are candidates too, whatever their score. Candidates are
+//! relevant if their score without preference reaches a fraction of the best such score, or if they are
+//! preferred, and come before all others, ordered by the score of the second stage.
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
@@ -20,7 +20,7 @@ use std::cmp::Ordering;
 
 use catalog::{
     explanation::RerankPart,
-    reranking::{Evidence, QueryEvidence, Reranker, none_agrees},
+    reranking::{Evidence, QueryEvidence, Reranker},
 };
 
 use super::{candidate::Candidate, relevance::RelevanceSearch};
@@ -99,10 +99,8 @@ impl<'a> SecondStage<'a> {
             chosen.iter().map(|at| Considered::of(&results[*at].candidate)).collect();
         let plan: &'a Plan<'a> = search.plan;
         let evidence = reader.read(&considered, search.effort.threads);
-        let mut of_query = reader.query_evidence(&considered, dense.profile, &plan.tuning.fusion);
-        let params = &plan.tuning.rerank;
-        of_query.none_agrees = none_agrees(&evidence, &params.preference);
-        let reranker = Reranker::new(params, &of_query);
+        let of_query = reader.query_evidence(&considered, &evidence, dense.profile, &plan.tuning);
+        let reranker = Reranker::new(&plan.tuning.rerank, &of_query);
         let certain: Vec<bool> =
             chosen.iter().map(|at| results[*at].candidate.is_certain()).collect();
         let relevant = reranker.are_relevant(&evidence, &certain);
