@@ -280,6 +280,7 @@ mod tests {
             attributes: infer_product(title, "", Attributes::none()),
             category: None,
             likely_category: None,
+            named_category: None,
         };
         let matches = |title: &str, merchant: &Attributes, condition: Condition| {
             ProductFilter { all: vec![condition], none: vec![] }.matches(

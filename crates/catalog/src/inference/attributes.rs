@@ -30,3 +30,12 @@ pub use values::{Attribute, ENCODED_BYTES, InferredAttributes};
 pub fn is_lexicon_word(word: &str) -> bool {
     lexicon::info(word).is_some()
 }
+
+/// Whether a lower-case word alone names a value of an attribute.
+pub fn is_attribute_word(word: &str) -> bool {
+    lexicon::info(word).is_some_and(|(info, is_inflected)| {
+        info.longest(is_inflected, |_| "").is_some_and(|(meanings, _)| {
+            meanings.iter().any(|meaning| meaning.attribute().is_some())
+        })
+    })
+}

@@ -20,22 +20,24 @@ pub struct Inferred {
     pub category: Option<category::Inferred>,
     /// Where it belongs most likely, however likely that is: evidence of the ranking, shown nowhere.
     pub likely_category: Option<CategoryIndex>,
+    /// What its title calls it, however unlikely that is: likewise.
+    pub named_category: Option<CategoryIndex>,
 }
 
 /// In place of a confidence, where there is no category.
 const NO_CATEGORY: u8 = u8::MAX;
-/// In place of the number of a likely category.
-const NONE_LIKELY: u16 = u16::MAX;
+/// In place of the number of a likely or named category.
+const NONE: u16 = u16::MAX;
 
 impl Inferred {
     /// The version of the inference: rules, canonical values, model and taxonomy. It increases with
     /// every change after which products get other values, or values another encoding.
-    pub const VERSION: u8 = 5;
+    pub const VERSION: u8 = 6;
     /// The length of [`Self::to_bytes`].
-    pub const BYTES: usize = 1 + ProductAttributes::BYTES + 2 + 1 + 2;
+    pub const BYTES: usize = 1 + ProductAttributes::BYTES + 2 + 1 + 2 + 2;
 
     /// The stored form: the version, the attributes, the category's number and its confidence,
-    /// and the number of the likely category.
+    /// and the numbers of the likely and of the named category.
     pub fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
         let (attributes, category) = bytes[1..].split_at_mut(ProductAttributes::BYTES);
@@ -45,8 +47,9 @@ impl Inferred {
             category[..2].copy_from_slice(&inferred.category.0.to_le_bytes());
             category[2] = inferred.confidence;
         }
-        let likely = self.likely_category.map_or(NONE_LIKELY, |category| category.0);
-        category[3..].copy_from_slice(&likely.to_le_bytes());
+        let number = |category: Option<CategoryIndex>| category.map_or(NONE, |category| category.0);
+        category[3..5].copy_from_slice(&number(self.likely_category).to_le_bytes());
+        category[5..].copy_from_slice(&number(self.named_category).to_le_bytes());
         bytes[0] = Self::VERSION;
         bytes
     }
@@ -55,14 +58,18 @@ impl Inferred {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let [Self::VERSION, rest @ ..] = bytes else { return None };
         let (attributes, category) = rest.split_first_chunk()?;
-        let &[low, high, confidence, ref likely @ ..] = category else { return None };
-        let category = CategoryIndex(u16::from_le_bytes([low, high]));
+        let &[c0, c1, confidence, l0, l1, n0, n1] = category else { return None };
+        let category = CategoryIndex(u16::from_le_bytes([c0, c1]));
         let is_known = confidence != NO_CATEGORY;
-        let likely = u16::from_le_bytes(likely.try_into().ok()?);
+        let known = |bytes| {
+            let number = u16::from_le_bytes(bytes);
+            (number != NONE).then_some(CategoryIndex(number))
+        };
         Some(Self {
             attributes: ProductAttributes::from_bytes(*attributes),
             category: is_known.then_some(category::Inferred { category, confidence }),
-            likely_category: (likely != NONE_LIKELY).then_some(CategoryIndex(likely)),
+            likely_category: known([l0, l1]),
+            named_category: known([n0, n1]),
         })
     }
 
@@ -90,7 +97,8 @@ mod tests {
         let attributes = attributes::infer_product("Green linen dress", "", Attributes::none());
         let category = CategoryIndex(0x1234);
         let certain = category::Inferred { category, confidence: 93 };
-        Inferred { attributes, category: Some(certain), likely_category: Some(category) }
+        let (likely_category, named_category) = (Some(category), Some(CategoryIndex(0x2345)));
+        Inferred { attributes, category: Some(certain), likely_category, named_category }
     }
 
     #[test]
@@ -98,11 +106,11 @@ mod tests {
         let without = Inferred { category: None, ..green_dress() };
         for inferred in [green_dress(), without, Inferred::default()] {
             let bytes = inferred.to_bytes();
-            assert_eq!(bytes.len(), 19);
+            assert_eq!(bytes.len(), 21);
             assert_eq!(Inferred::from_bytes(&bytes), Some(inferred));
             let mut other = bytes;
             other[0] += 1;
-            for bad in [&other[..], &bytes[..18], &[bytes.as_slice(), &[0]].concat(), &[]] {
+            for bad in [&other[..], &bytes[..20], &[bytes.as_slice(), &[0]].concat(), &[]] {
                 assert_eq!(Inferred::from_bytes(bad), None);
             }
         }

@@ -77,6 +77,7 @@ pub(crate) fn infer_with(
         attributes: infer_product(title, description, attributes),
         category: placement.certain,
         likely_category: placement.likely,
+        named_category: placement.named,
     }
 }
 
@@ -107,8 +108,9 @@ pub(crate) fn stored_or_inferred(
     attributes: &Attributes,
 ) -> Inferred {
     let is_known = |inferred: &Inferred| {
-        let mut numbers = inferred.category_index().into_iter().chain(inferred.likely_category);
-        numbers.all(|at| usize::from(at.0) < taxonomy().len())
+        let Inferred { likely_category, named_category, .. } = *inferred;
+        let numbers = [inferred.category_index(), likely_category, named_category];
+        numbers.into_iter().flatten().all(|at| usize::from(at.0) < taxonomy().len())
     };
     let stored = stored.and_then(Inferred::from_bytes).filter(is_known);
     stored.unwrap_or_else(|| infer(title, description, attributes))

@@ -363,7 +363,7 @@ pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
 /// The categories that a query may mean, as things with the names of all below them.
 fn named_categories(categories: &QueryCategories) -> Vec<Thing> {
     let is_likely = |(_, share): &&(CategoryIndex, f32)| *share >= MIN_CATEGORY_SHARE;
-    let likely = categories.likely().iter().filter(is_likely);
+    let likely = categories.named().iter().chain(categories.likely()).filter(is_likely);
     let mut likely: Vec<CategoryIndex> =
         likely.map(|(category, _)| taxonomy().ancestor_at(*category, NAMED_LEVEL)).collect();
     likely.sort_unstable();
@@ -488,6 +488,14 @@ mod tests {
         assert_eq!(kind("sofa"), None, "no attribute");
         assert_eq!(kind("red sofa bed cover"), None, "more than two words");
         assert_eq!(kind("red sofa 200 cm"), None);
+    }
+
+    #[test]
+    fn a_kind_has_the_names_of_the_categories_that_it_names() {
+        let parsed = parse("rucksack for a child");
+        let things = named_categories(&categories(&parsed));
+        let mut names = things.iter().flat_map(|thing| thing.names.iter());
+        assert!(names.any(|name| *name.words == ["backpack".into()]), "{things:?}");
     }
 
     #[test]

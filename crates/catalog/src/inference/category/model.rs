@@ -65,6 +65,8 @@ pub struct Placement {
     pub likely: Option<CategoryIndex>,
     /// What is likely enough to be shown and filtered by.
     pub certain: Option<Inferred>,
+    /// What the title calls the product, however unlikely that is; `None` if it says no known name.
+    pub named: Option<CategoryIndex>,
 }
 
 /// Why a file is not a category model.
@@ -243,7 +245,7 @@ impl CategoryModel {
         let stated = product_type.and_then(|stated| self.taxonomy.parse(stated));
         if let Some(category) = stated.filter(|category| self.taxonomy.depth(*category) > 1) {
             let certain = Some(Inferred { category, confidence: 100 });
-            return Placement { likely: Some(category), certain };
+            return Placement { likely: Some(category), certain, named: None };
         }
         BUFFERS.with_borrow_mut(|buffers| {
             buffers.read_title(title);
@@ -379,6 +381,19 @@ impl CategoryModel {
         })
     }
 
+    /// What the title names, however unlikely: of the categories of its first name, the likeliest.
+    fn said(&self, buffers: &mut Buffers) -> Option<CategoryIndex> {
+        let names = self.names.as_ref()?;
+        let Buffers { names: said, first, vector, branch, .. } = buffers;
+        let found = said.iter().map(|hash| names.find(*hash)).find(|found| !found.is_empty())?;
+        let mut share = |category: CategoryIndex| {
+            let at = self.first_above(category);
+            at.map_or(0.0, |at| first[at] * self.part(category, vector, branch))
+        };
+        let shares: Vec<_> = found.iter().map(|category| (*category, share(*category))).collect();
+        shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(category, _)| category)
+    }
+
     /// How likely a category is if its ancestor of level two is right.
     fn part(
         &self,
@@ -422,7 +437,8 @@ impl CategoryModel {
             false => Some(Inferred { category, confidence: hundredths(share) }),
         };
         let is_told = !buffers.by_words.is_empty() || share >= LEAST_TOLD;
-        Some(Placement { likely: is_told.then_some(category), certain })
+        let named = self.said(buffers);
+        Some(Placement { likely: is_told.then_some(category), certain, named })
     }
 
     /// The probabilities of the categories of level two by all that is known of a text, and how likely

@@ -82,6 +82,11 @@ impl QueryCategories {
         (!self.named.is_empty()).then(|| named.map(|(_, share)| *share).fold(0.0, f32::max))
     }
 
+    /// The categories of what the query names, with their probabilities relative to the likeliest.
+    pub fn named(&self) -> &[(CategoryIndex, f32)] {
+        &self.named
+    }
+
     /// Likely categories with their probabilities, the most likely first, none of them below
     /// another.
     pub fn likely(&self) -> &[(CategoryIndex, f32)] {

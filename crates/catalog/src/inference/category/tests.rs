@@ -223,6 +223,26 @@ fn a_name_at_the_head_of_a_title_decides_unless_it_is_unlikely() {
 }
 
 #[test]
+fn a_title_names_what_stands_before_a_number_or_an_attribute() {
+    let (dogs, totes) = (2, 5);
+    let model = model_with_names(&[("bowl", dogs)]);
+    let named = |title| {
+        let placed = model.infer(title, "", None, None);
+        placed.named.map(|category| model.taxonomy().id(category))
+    };
+    for title in ["Bowl", "Bowl Green Tote", "Bowl 3 Tote", "Bowl 3l Tote", "Tote, Bowl"] {
+        assert_eq!(named(title), Some("a-1-1"), "{title}");
+    }
+    for title in ["Bowl Tote", "Tote for Bowl Green", "Green Tote"] {
+        assert_eq!(named(title), None, "{title}");
+    }
+    let unlikely = model_with_names(&[("cat", totes)]);
+    let placed = unlikely.infer("Cat", "", None, None);
+    assert_eq!(placed.named.map(|one| unlikely.taxonomy().id(one)), Some("b-1"));
+    assert_eq!(id_of(&unlikely, placed.certain), Some("a-1-2"), "nothing else tells so");
+}
+
+#[test]
 fn the_words_choose_among_the_categories_of_a_name() {
     let (dogs, cats) = (2, 3);
     let model = model_with_names(&[("bowl", dogs), ("bowl", cats)]);

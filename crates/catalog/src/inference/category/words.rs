@@ -2,7 +2,7 @@
 //!
 //! The training has the same rules, `training/category/features.py`; a change here is one there.
 
-use crate::{analysis::fold_into, fnv};
+use crate::{analysis::fold_into, fnv, inference::attributes::is_attribute_word};
 
 /// Where a word stands: the last word before a comma or a preposition names the thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,8 @@ struct Word {
     start: usize,
     end: usize,
     hash: u32,
+    /// Whether a number follows, which ends a phrase.
+    is_before_number: bool,
 }
 
 /// The folded text, its words and its parts: buffers that are reused.
@@ -122,18 +124,36 @@ impl Words {
     }
 
     /// Appends the hashes of what may name the thing in the title that was read last: the last words of its
-    /// first part, the most words first, then those of the other parts.
+    /// first part, the most words first, then those of the other parts, then those of the phrases in them.
     pub(super) fn names(&self, names: &mut Vec<u32>) {
-        for part in self.parts.iter().filter(|part| part.role == Role::Thing) {
+        let things = || self.parts.iter().filter(|part| part.role == Role::Thing);
+        for part in things() {
+            self.names_at_end(&self.words[part.words.clone()], names);
+        }
+        for part in things() {
             let words = &self.words[part.words.clone()];
-            for count in (1..=words.len().min(MOST_NAME_WORDS)).rev() {
-                let words = &words[words.len() - count..];
-                let first = words.first().map_or(fnv::OFFSET, |word| word.hash);
-                names.push(
-                    words[1..].iter().fold(first, |hash, word| self.followed(hash, " ", word)),
-                );
+            for end in 1..words.len() {
+                if self.ends_phrase(&words[end - 1], &words[end]) {
+                    self.names_at_end(&words[..end], names);
+                }
             }
         }
+    }
+
+    /// Appends the hashes of the last words, the most words first.
+    fn names_at_end(&self, words: &[Word], names: &mut Vec<u32>) {
+        for count in (1..=words.len().min(MOST_NAME_WORDS)).rev() {
+            let words = &words[words.len() - count..];
+            let first = words.first().map_or(fnv::OFFSET, |word| word.hash);
+            names.push(words[1..].iter().fold(first, |hash, word| self.followed(hash, " ", word)));
+        }
+    }
+
+    /// Whether a noun phrase ends between two words of a part: before a number or an attribute, which
+    /// stands before the thing if it is part of its name.
+    fn ends_phrase(&self, word: &Word, next: &Word) -> bool {
+        let is_attribute = |word: &Word| is_attribute_word(&self.text[word.start..word.end]);
+        word.is_before_number || is_attribute(next) && !is_attribute(word)
     }
 
     /// Appends the words and pairs of a description's beginning.
@@ -218,6 +238,11 @@ impl Reader<'_> {
             return;
         }
         let is_number = !piece.chars().any(char::is_alphabetic);
+        if piece.starts_with(|c: char| c.is_ascii_digit())
+            && let Some(last) = self.words.words[self.start..].last_mut()
+        {
+            last.is_before_number = true;
+        }
         let is_unit = self.after_number && UNITS.contains(&piece);
         // A unit may follow another: "36 in. W" is not "with".
         self.after_number = is_number || is_unit;
@@ -234,7 +259,7 @@ impl Reader<'_> {
         } else if word.chars().nth(1).is_some() && !is_stop_word(word) {
             let hash = fnv::hash(fnv::OFFSET, word.as_bytes());
             let end = text.len();
-            self.words.words.push(Word { start, end, hash });
+            self.words.words.push(Word { start, end, hash, is_before_number: false });
         }
     }
 

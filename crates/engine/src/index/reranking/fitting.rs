@@ -49,7 +49,7 @@ pub(in crate::index) struct FitMatcher<'a> {
 impl<'a> FitMatcher<'a> {
     pub(in crate::index) fn new(query: &'a FitQuery<'a>, segment: &'a Segment) -> Self {
         let attributes = AttributeMatcher::new(query.attributes, segment);
-        Self { attributes, close: segment.inferred.likely_within(&query.categories) }
+        Self { attributes, close: segment.inferred.close_to(&query.categories) }
     }
 
     /// The products of a block that are close to the category.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use catalog::{
     analysis::{QueryTerms, for_each_title_word},
     fusion::QueryProfile,
-    inference::{attributes::QueryAttributes, category::QueryCategories},
+    inference::{Inferred, attributes::QueryAttributes, category::QueryCategories},
     reranking::{Evidence, QueryEvidence, none_agrees},
     tuning::Tuning,
 };
@@ -195,9 +195,12 @@ impl EvidenceReader<'_> {
     /// that category, if it says a known name.
     fn categories(&self, live: &LiveSegment, doc: DocId) -> (f32, Option<f32>) {
         let (asked, taxonomy) = (&self.query.categories, taxonomy());
-        let likely = live.segment.inferred.get(usize::from(doc)).likely_category;
+        let Inferred { likely_category: likely, named_category, .. } =
+            live.segment.inferred.get(usize::from(doc));
         let agreement = likely.map_or(0.0, |category| asked.agreement(taxonomy, category));
-        (agreement, asked.names(taxonomy, likely))
+        let names = |category| asked.names(taxonomy, category);
+        let named = names(likely).zip(names(named_category));
+        (agreement, named.map(|(likely, named)| likely.max(named)))
     }
 
     /// What the candidates, with the evidence about them, tell about the query as a whole.

@@ -2,14 +2,14 @@
 //!
 //! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
 //! that pass it, and before all others those that agree with every attribute of the query and are close
-//! to its category ([`crate::index::reranking::FitMatcher`]). If fewer pass it, and the query names
-//! its category, the best others of that kind are candidates too, whatever their score. Candidates are
-//! relevant if their score without preference reaches a fraction of the best such score, or if they are
+//! to its category ([`crate::index::reranking::FitMatcher`]). If the query names its category, the best
+//! others of that kind are candidates too, whatever their score: as many as there is room for, and at least
+//! [`RESERVED`] unless all candidates are of that kind. Candidates are relevant if their score without preference reaches a fraction of the best such score, or if they are
 //! preferred, and come before all others, ordered by the score of the second stage.
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
-//! [`EDGE`] candidates chosen last, at least half. If no product reaches
+//! [`EDGE`] last candidates that pass the cut-off, at least half. If no product reaches
 //! the usual absolute cut-off of the first stage, nothing is relevant, except what the query
 //! identifies by its key or its whole title, which always is.
 //!
@@ -32,6 +32,8 @@ use crate::index::{
 
 /// Number of candidates of the second stage.
 pub(super) const RERANKED: usize = 200;
+/// Number of candidates that fit and do not pass the cut-off, where what passes it would take all places.
+pub(super) const RESERVED: usize = 20;
 /// Number of candidates that decide about the rest.
 const EDGE: usize = 20;
 
@@ -163,9 +165,20 @@ impl Order<'_, '_, '_> {
     fn best(&self, results: &[Ranked]) -> Vec<usize> {
         let mut places: Vec<usize> = (0..results.len()).collect();
         if places.len() > RERANKED {
-            places
-                .select_nth_unstable_by(RERANKED, |one, other| self.compare(results, *one, *other));
-            places.truncate(RERANKED);
+            let in_order = |one: &usize, other: &usize| self.compare(results, *one, *other);
+            let fits = |at: &usize| results[*at].candidate.fits;
+            places.select_nth_unstable_by(RERANKED, in_order);
+            let mut fitting = places.split_off(RERANKED);
+            fitting.retain(fits);
+            fitting.sort_unstable_by(in_order);
+            let others = places.iter().filter(|at| !fits(at)).count();
+            fitting.truncate(RESERVED.min(others));
+            let kept = RERANKED - fitting.len();
+            if kept < RERANKED {
+                places.select_nth_unstable_by(kept, in_order);
+                places.truncate(kept);
+            }
+            places.extend(fitting);
             places.sort_unstable();
         }
         places
@@ -185,7 +198,8 @@ impl Order<'_, '_, '_> {
         if chosen.len() == results.len() {
             return false;
         }
-        let mut edge: Vec<_> = chosen.iter().zip(relevant).collect();
+        let passes = |at: &usize| results[*at].score >= self.cutoff;
+        let mut edge: Vec<_> = chosen.iter().zip(relevant).filter(|(at, _)| passes(at)).collect();
         edge.sort_by(|(one, _), (other, _)| self.compare(results, **other, **one));
         edge.truncate(EDGE);
         2 * edge.iter().filter(|(_, is_relevant)| **is_relevant).count() >= edge.len()

@@ -1,4 +1,4 @@
-//! What the texts of each product state: inferred attributes and category, in eighteen bytes.
+//! What the texts of each product state: inferred attributes and category, in twenty bytes.
 
 use std::{io, ops::Range};
 
@@ -32,6 +32,7 @@ pub(in crate::index) struct InferredColumn {
     categories: Box<[u16]>,
     confidences: Box<[u8]>,
     likely_categories: Box<[u16]>,
+    named_categories: Box<[u16]>,
 }
 
 impl InferredColumn {
@@ -39,17 +40,16 @@ impl InferredColumn {
     pub(in crate::index) fn get(&self, doc: usize) -> Inferred {
         let confidence = self.confidences[doc];
         let category = self.category_index(doc);
-        let likely = self.likely_categories[doc];
         Inferred {
             attributes: self.attributes(doc),
             category: category.map(|category| category::Inferred { category, confidence }),
-            likely_category: (likely != NO_CATEGORY).then_some(CategoryIndex(likely)),
+            likely_category: known(self.likely_categories[doc]),
+            named_category: known(self.named_categories[doc]),
         }
     }
 
     fn category_index(&self, doc: usize) -> Option<CategoryIndex> {
-        let number = self.categories[doc];
-        (number != NO_CATEGORY).then_some(CategoryIndex(number))
+        known(self.categories[doc])
     }
 
     /// The products with one of the values, whatever their merchant states.
@@ -63,9 +63,11 @@ impl InferredColumn {
         within(&self.categories, ranges)
     }
 
-    /// The products whose likeliest category lies within one of the ranges.
-    pub(in crate::index) fn likely_within(&self, ranges: &[Range<u16>]) -> BitSet {
-        within(&self.likely_categories, ranges)
+    /// The products whose likeliest or named category lies within one of the ranges.
+    pub(in crate::index) fn close_to(&self, ranges: &[Range<u16>]) -> BitSet {
+        let [likely, named] = [&self.likely_categories, &self.named_categories]
+            .map(|categories| within(categories, ranges));
+        BitSet::from_blocks(likely.blocks().zip(named.blocks()).map(|(one, other)| one | other))
     }
 
     /// What the texts of a product state.
@@ -110,7 +112,13 @@ impl InferredColumn {
             + size_of_val(&*self.categories)
             + size_of_val(&*self.confidences)
             + size_of_val(&*self.likely_categories)
+            + size_of_val(&*self.named_categories)
     }
+}
+
+/// The category with a number.
+fn known(number: u16) -> Option<CategoryIndex> {
+    (number != NO_CATEGORY).then_some(CategoryIndex(number))
 }
 
 /// Where a number lies within one of the ranges.
@@ -149,18 +157,22 @@ impl FromIterator<Inferred> for InferredColumn {
     fn from_iter<T: IntoIterator<Item = Inferred>>(products: T) -> Self {
         let (mut attributes, mut confidences) = (Vec::new(), Vec::new());
         let (mut categories, mut likely_categories) = (Vec::new(), Vec::new());
+        let mut named_categories = Vec::new();
+        let number = |category: Option<CategoryIndex>| category.map_or(NO_CATEGORY, |one| one.0);
         for product in products {
             attributes.push(product.attributes.to_bytes());
             let category = product.category;
-            categories.push(category.map_or(NO_CATEGORY, |found| found.category.0));
+            categories.push(number(product.category_index()));
             confidences.push(category.map_or(0, |found| found.confidence));
-            likely_categories.push(product.likely_category.map_or(NO_CATEGORY, |found| found.0));
+            likely_categories.push(number(product.likely_category));
+            named_categories.push(number(product.named_category));
         }
         Self {
             attributes: attributes.into(),
             categories: categories.into(),
             confidences: confidences.into(),
             likely_categories: likely_categories.into(),
+            named_categories: named_categories.into(),
         }
     }
 }
@@ -170,7 +182,8 @@ impl Stored for InferredColumn {
         to.slice(self.attributes.as_flattened())?;
         to.slice(&self.categories)?;
         to.slice(&self.confidences)?;
-        to.slice(&self.likely_categories)
+        to.slice(&self.likely_categories)?;
+        to.slice(&self.named_categories)
     }
 
     fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
@@ -180,10 +193,12 @@ impl Stored for InferredColumn {
             categories: from.array_of_len(len)?,
             confidences: from.array_of_len(len)?,
             likely_categories: from.array_of_len(len)?,
+            named_categories: from.array_of_len(len)?,
         };
         let known = taxonomy().len();
         let is_known = |number: &u16| *number == NO_CATEGORY || usize::from(*number) < known;
         let categories = column.categories.iter().chain(&column.likely_categories);
+        let categories = categories.chain(&column.named_categories);
         Rejected::unless(categories.into_iter().all(is_known), "a category is unknown")?;
         Ok(column)
     }
@@ -207,6 +222,7 @@ mod tests {
                 confidence: 87,
             }),
             likely_category: category.map(CategoryIndex),
+            named_category: category.map(|category| CategoryIndex(category + 1)),
         };
         let products = [
             inferred("Green linen dress for women", Some(3)),
@@ -216,7 +232,7 @@ mod tests {
         assert!(products.iter().any(|product| !product.attributes.mentioned.is_empty()));
         let column: InferredColumn = products.into_iter().collect();
         assert!((0..3).all(|doc| column.get(doc) == products[doc]));
-        assert_eq!(column.memory_bytes(), 3 * 18);
+        assert_eq!(column.memory_bytes(), 3 * 20);
         for attribute in Attribute::ALL {
             for (doc, product) in products.iter().enumerate() {
                 let values = product.attributes.values.get(attribute);
@@ -233,7 +249,7 @@ mod tests {
         let found = super::within(&numbers, &ranges);
         assert_eq!(found.blocks().count(), numbers.len().div_ceil(BLOCK));
         assert!(expected.enumerate().all(|(at, expected)| found.get(at) == expected));
-        assert_eq!(column.likely_within(&[0..4, 8..9]).iter().collect::<Vec<_>>(), [0]);
+        assert_eq!(column.close_to(&[0..4, 8..9]).iter().collect::<Vec<_>>(), [0]);
     }
 
     #[test]

@@ -182,6 +182,7 @@ impl Random {
             attributes: ProductAttributes::from_bytes(bytes),
             category: category.map(|category| category::Inferred { category, confidence: 90 }),
             likely_category: category,
+            named_category: None,
         }
     }
 

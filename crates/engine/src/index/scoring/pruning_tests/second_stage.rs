@@ -25,7 +25,10 @@ use super::{
 use crate::{
     index::{
         Plan, QueryKind, RerankQuery, Snapshot, head_term,
-        scoring::{Effort, second_stage::RERANKED},
+        scoring::{
+            Effort,
+            second_stage::{RERANKED, RESERVED},
+        },
     },
     inference::{category_model, taxonomy},
 };
@@ -234,37 +237,47 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     assert!(unfit.count() > 0, "not every result is a candidate");
 }
 
-/// Below the cut-off of the first stage, only if the query names the category and others
-/// leave room.
+/// Below the cut-off of the first stage, only if the query names the category. Where others would take
+/// all places, some are reserved.
 #[test]
 fn what_fits_a_named_category_is_a_candidate_whatever_its_score() {
-    let mut random = Random(13);
-    let mut catalog = Catalog::default();
-    let price = Price::parse("$20").unwrap();
-    for number in 1..=100 {
-        // One in twenty is unlike the query.
-        let fits = number % 20 == 0;
-        let (title, cosine) = if fits { ("wool zephyr", -0.5) } else { ("lamp", 0.9) };
-        let vector = random.near_topic(0, cosine, DIMS).stored();
-        catalog.add(number, false, (title, ""), &price, Some(vector));
-        if fits {
-            let inferred = &mut catalog.reference.0.get_mut(&number).unwrap().inferred;
-            inferred.attributes = infer_product(title, "", Attributes::none());
-            inferred.likely_category = taxonomy().with_id("aa-8");
+    for (products, expected) in [(100, 5), (20 * (RERANKED as u64), RESERVED)] {
+        let mut random = Random(13);
+        let mut catalog = Catalog::default();
+        let price = Price::parse("$20").unwrap();
+        for number in 1..=products {
+            // One in twenty is unlike the query.
+            let fits = number % 20 == 0;
+            let (title, cosine) = if fits { ("wool zephyr", -0.5) } else { ("lamp", 0.9) };
+            let vector = random.near_topic(0, cosine, DIMS).stored();
+            catalog.add(number, false, (title, ""), &price, Some(vector));
+            if fits {
+                let inferred = &mut catalog.reference.0.get_mut(&number).unwrap().inferred;
+                inferred.attributes = infer_product(title, "", Attributes::none());
+                // Either is enough.
+                let category = taxonomy().with_id("aa-8");
+                match number % 40 == 0 {
+                    true => inferred.likely_category = category,
+                    false => inferred.named_category = category,
+                }
+            }
         }
+        let numbers: Vec<u64> = (1..=products).collect();
+        let groups = [products as usize, products as usize * 2 / 5];
+        let snapshots = groups.map(|group| catalog.index(&numbers, group).snapshot());
+        let parsed = parse("wool lamp");
+        let vector = random.near_topic(0, 0.95, DIMS);
+        let mut plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+        // The second stage shows all that it considers.
+        plan.tuning.rerank.cutoff = NO_CUTOFF;
+        let fitting = |kind| {
+            let plan = with_second_stage(plan.clone(), &parsed, kind);
+            check(&catalog, [&snapshots[0], &snapshots[1]], &parsed, &plan);
+            let found = search(&catalog, &snapshots[0], &plan, &parsed, SHORTLISTED);
+            let rescored = |hit: &&Hit| found.explanations[&hit.product].rerank.is_some();
+            let rescored = found.hits.iter().filter(rescored);
+            rescored.filter(|hit| hit.product.get() % 20 == 0).count()
+        };
+        assert_eq!((fitting(NAMED), fitting(SIMILAR)), (expected, 0));
     }
-    let numbers: Vec<u64> = (1..=100).collect();
-    let snapshots = [100, 40].map(|group| catalog.index(&numbers, group).snapshot());
-    let parsed = parse("wool lamp");
-    let vector = random.near_topic(0, 0.95, DIMS);
-    let mut plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
-    // The second stage shows all that it considers.
-    plan.tuning.rerank.cutoff = NO_CUTOFF;
-    let fitting = |kind| {
-        let plan = with_second_stage(plan.clone(), &parsed, kind);
-        check(&catalog, [&snapshots[0], &snapshots[1]], &parsed, &plan);
-        let found = search(&catalog, &snapshots[0], &plan, &parsed, SHORTLISTED);
-        found.hits.iter().filter(|hit| hit.product.get() % 20 == 0).count()
-    };
-    assert_eq!((fitting(NAMED), fitting(SIMILAR)), (5, 0));
 }
