@@ -75,6 +75,7 @@ measure demo "$demo" demo/requests.tsv "$@"
 measure "demo, composed" "$demo" judgments/demo-composed.tsv --relevant-from 2 "$@"
 measure "market, composed" judgments/market.jsonl judgments/market-composed.tsv --relevant-from 2 "$@"
 measure "market, held out" judgments/market.jsonl judgments/market-held-out.tsv --relevant-from 2 "$@"
+measure "market, held out 2" judgments/market.jsonl judgments/market-held-out-2.tsv --relevant-from 2 "$@"
 if [[ -n ${EVAL_LANGUAGES:-} ]]; then
     for language in en:English de:German fr:French es:Spanish it:Italian pt:Portuguese nl:Dutch \
         pl:Polish ru:Russian ja:Japanese zh:Chinese; do

@@ -8,6 +8,7 @@ use std::sync::{
 use catalog::{
     access::Visibility,
     change::Seq,
+    inference::category::CategoryIndex,
     product::ProductId,
     query_parser::TermLookup,
     ranking::{CorpusStats, Hit},
@@ -95,10 +96,17 @@ impl Snapshot {
     }
 
     /// The vector of a product.
-    pub(super) fn vector(&self, id: ProductId) -> Option<&[i8]> {
+    pub(crate) fn vector(&self, id: ProductId) -> Option<&[i8]> {
         let mut found = self.segments.iter().filter_map(|live| Some((live, live.find(id)?)));
         let (live, doc) = found.next()?;
         live.vectors().get(doc)
+    }
+
+    /// The likeliest category of a product.
+    pub(crate) fn likely_category(&self, id: ProductId) -> Option<CategoryIndex> {
+        let mut found = self.segments.iter().filter_map(|live| Some((live, live.find(id)?)));
+        let (live, doc) = found.next()?;
+        live.segment.inferred.get(doc).likely_category
     }
 
     /// Whether a visible product has this key.

@@ -1,5 +1,6 @@
 //! The inference of a product's category and attributes, with the model of this program.
 
+mod category_embeddings;
 mod category_names;
 
 use std::sync::{Arc, LazyLock};
@@ -17,7 +18,7 @@ use fearless_simd::{Level, dispatch};
 
 use crate::embed::{Embedding, Encoder, InstantEncoder, Text, Vector, dot};
 
-pub(crate) use self::category_names::names_below;
+pub(crate) use self::{category_embeddings::CategoryEmbeddings, category_names::names_below};
 
 /// The merchant's attributes that may name the category, the most specific first.
 const CATEGORY_NAMES: [&str; 5] =

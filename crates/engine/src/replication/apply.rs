@@ -1,6 +1,7 @@
 //! Applies committed changes to the index of their shop.
 
 use std::{
+    collections::HashMap,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
@@ -14,8 +15,10 @@ use super::{
     change_batch::ChangeBatch, eviction::EvictionReason, registry::ShopRegistry, table::ShopState,
 };
 use crate::{
+    embed::StoredVector,
     index::{Entry, EntryVector, IndexChange, ShopIndex},
-    store::{self, AppliedChange, Position},
+    inference::CategoryEmbeddings,
+    store::{AppliedChange, Position, VectorChange},
 };
 
 /// Where the changes of a shop have to go.
@@ -149,13 +152,46 @@ impl ShopRegistry {
         if let Some(replica) = &self.replica {
             replica.apply(shop, changes);
         }
-        let changes: Vec<_> = changes.iter().map(index_change).collect();
+        let vectors = self.index_vectors(index, changes);
+        let changes = changes.iter().zip(&vectors);
+        let changes: Vec<_> =
+            changes.map(|(one, added)| index_change(one, added.as_ref())).collect();
         index.apply(&changes, seq);
+    }
+
+    /// The vectors of changes with what the categories of the products add to them; `None` for a change
+    /// without a vector, or where nothing is added.
+    fn index_vectors(
+        &self,
+        index: &ShopIndex,
+        changes: &[AppliedChange],
+    ) -> Vec<Option<StoredVector>> {
+        let Some(embeddings) = CategoryEmbeddings::of(self.model.as_ref()) else {
+            return vec![None; changes.len()];
+        };
+        let snapshot = index.snapshot();
+        let mut categories = HashMap::new();
+        let add = |change: &AppliedChange| match change {
+            AppliedChange::Upserted { product, vector } => {
+                let category = product.inferred.likely_category;
+                categories.insert(product.id, category);
+                match vector {
+                    VectorChange::Set(vector) => embeddings.add(vector, category),
+                    VectorChange::Unchanged | VectorChange::Kept | VectorChange::Pending => None,
+                }
+            }
+            AppliedChange::Embedded { id, vector, .. } => {
+                let category = categories.get(id).copied();
+                embeddings.add(vector, category.unwrap_or_else(|| snapshot.likely_category(*id)))
+            }
+            AppliedChange::Deleted { .. } => None,
+        };
+        changes.iter().map(add).collect()
     }
 
     /// Applies the changes of a transaction and waits until searches show them.
     #[cfg(test)]
-    pub(crate) fn apply_and_wait(&self, committed: store::Committed) {
+    pub(crate) fn apply_and_wait(&self, committed: crate::store::Committed) {
         let (guard, visible) = std::sync::mpsc::channel::<()>();
         let guard: super::VisibilityGuard = Arc::new(parking_lot::Mutex::new(guard));
         for (_, mut batch) in ChangeBatch::by_shop(committed) {
@@ -167,15 +203,35 @@ impl ShopRegistry {
     }
 }
 
-fn index_change(change: &AppliedChange) -> IndexChange<'_> {
+/// A change with its vector, or with the one in place of it.
+fn index_change<'a>(
+    change: &'a AppliedChange,
+    replaced: Option<&'a StoredVector>,
+) -> IndexChange<'a> {
     match change {
-        AppliedChange::Upserted { product, vector } => IndexChange::Upsert(entry(product, vector)),
-        AppliedChange::Embedded { id, vector, .. } => IndexChange::Embed(*id, vector),
+        AppliedChange::Upserted { product, vector } => {
+            IndexChange::Upsert(entry(product, entry_vector(vector, replaced)))
+        }
+        AppliedChange::Embedded { id, vector, .. } => {
+            IndexChange::Embed(*id, replaced.unwrap_or(vector))
+        }
         AppliedChange::Deleted { id, .. } => IndexChange::Delete(*id),
     }
 }
 
-fn entry<'a>(product: &'a Product, vector: &'a store::VectorChange) -> Entry<'a> {
+fn entry_vector<'a>(
+    vector: &'a VectorChange,
+    replaced: Option<&'a StoredVector>,
+) -> EntryVector<'a> {
+    match vector {
+        VectorChange::Unchanged => EntryVector::Unchanged,
+        VectorChange::Kept => EntryVector::Kept,
+        VectorChange::Pending => EntryVector::Missing,
+        VectorChange::Set(vector) => EntryVector::Known(replaced.unwrap_or(vector)),
+    }
+}
+
+fn entry<'a>(product: &'a Product, vector: EntryVector<'a>) -> Entry<'a> {
     Entry {
         id: product.id,
         version: product.version,
@@ -186,11 +242,6 @@ fn entry<'a>(product: &'a Product, vector: &'a store::VectorChange) -> Entry<'a>
         key: product.key.as_ref().map(catalog::key::Key::as_str),
         attributes: &product.attributes,
         inferred: product.inferred,
-        vector: match vector {
-            store::VectorChange::Unchanged => EntryVector::Unchanged,
-            store::VectorChange::Kept => EntryVector::Kept,
-            store::VectorChange::Pending => EntryVector::Missing,
-            store::VectorChange::Set(vector) => EntryVector::Known(vector),
-        },
+        vector,
     }
 }

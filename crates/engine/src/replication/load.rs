@@ -13,7 +13,9 @@ use super::{
     table::{LoadReason, ShopState, ShopTable},
 };
 use crate::{
+    embed::StoredVector,
     index::{Entry, EntryVector, IndexBuilder, ShopIndex},
+    inference::CategoryEmbeddings,
     store::{FeedResult, Position, ScannedProduct, StoreError, TxStamp},
 };
 
@@ -96,12 +98,17 @@ impl<'a> ShopLoad<'a> {
     pub(super) fn scan(&mut self) -> Result<ShopIndex, StoreError> {
         let (shop, started) = (self.shop, Instant::now());
         let mut builder = IndexBuilder::new();
+        let embeddings = CategoryEmbeddings::of(self.registry.model.as_ref());
         let mut copy = self.registry.replica.as_ref().map(|replica| replica.start_copy(shop));
         let mut add = |row: ScannedProduct<'_>| {
             if let Some(copy) = &mut copy {
                 copy.add_scanned(&row);
             }
-            builder.add(entry(&row));
+            let vector = row.vector.as_ref();
+            let added = vector.zip(embeddings).and_then(|(vector, embeddings)| {
+                embeddings.add(vector, row.inferred.likely_category)
+            });
+            builder.add(entry(&row, added.as_ref().or(vector)));
         };
         let model = self.registry.model.as_ref();
         let read_at = self.registry.readers.scan(shop, model, &mut add)?;
@@ -213,9 +220,9 @@ impl Drop for ShopLoad<'_> {
     }
 }
 
-fn entry<'a>(row: &'a ScannedProduct<'a>) -> Entry<'a> {
-    let ScannedProduct { id, version, hidden, price, title, description, ref vector, .. } = *row;
-    let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+fn entry<'a>(row: &'a ScannedProduct<'a>, vector: Option<&'a StoredVector>) -> Entry<'a> {
+    let ScannedProduct { id, version, hidden, price, title, description, .. } = *row;
+    let vector = vector.map_or(EntryVector::Missing, EntryVector::Known);
     Entry {
         id,
         version,

@@ -12,7 +12,9 @@ use std::{
 use catalog::{
     access::Visibility,
     analysis::QueryTerms,
+    attributes::{AttributeName, AttributeValue, Attributes},
     change::Seq,
+    key::Key,
     price::Price,
     product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
 };
@@ -26,24 +28,35 @@ use super::{
     table::{LoadReason, ShopState},
     *,
 };
-use crate::store::{
-    CatalogStore, Committed, SqliteReaders, SqliteStore, StoreError, WriteTransaction,
+use crate::{
+    embed::{BuiltIn, Embedder, Embedding, Encoder, ModelFiles, Text},
+    store::{
+        CatalogStore, Committed, SqliteReaders, SqliteStore, StoreError, VectorRow,
+        WriteTransaction,
+    },
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
 struct Bench {
     _folder: TempDir,
+    embedder: Option<BuiltIn>,
     store: Mutex<SqliteStore>,
     registry: ShopRegistry,
 }
 
 impl Bench {
     fn new(memory_limit: usize) -> Self {
+        Self::with_model(memory_limit, None)
+    }
+
+    fn with_model(memory_limit: usize, embedder: Option<BuiltIn>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Mutex::new(SqliteStore::open(folder.path()).unwrap());
         let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
-        Self { _folder: folder, store, registry: ShopRegistry::new(readers, None, memory_limit) }
+        let model = embedder.as_ref().map(|embedder| embedder.model().clone());
+        let registry = ShopRegistry::new(readers, model, memory_limit);
+        Self { _folder: folder, embedder, store, registry }
     }
 
     /// Commits a transaction without applying it to the indexes.
@@ -52,7 +65,8 @@ impl Bench {
         work: impl FnOnce(&mut WriteTransaction<'_>) -> Result<T, StoreError>,
     ) -> (T, Committed) {
         let mut store = self.store.lock();
-        let mut transaction = store.begin().unwrap();
+        let embedder = self.embedder.as_ref().map(|embedder| embedder as &dyn Embedder);
+        let mut transaction = store.begin().unwrap().embedding_with(embedder);
         let outcome = work(&mut transaction).unwrap();
         (outcome, transaction.commit().unwrap())
     }
@@ -96,6 +110,51 @@ fn draft(title: &str) -> Draft {
 
 fn shop(number: u64) -> ShopId {
     ShopId::new(number).unwrap()
+}
+
+/// An index adds the category of a product to its vector, in whichever order it gets to know both.
+#[test]
+fn vectors_are_those_of_an_index_that_is_loaded() {
+    let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
+    let text = Text::Query("a corner sofa");
+    let deep = Embedding { encoder: Encoder::Deep, ..model.instant(text).unwrap() };
+    let bench = Bench::with_model(usize::MAX, Some(model));
+    let index = bench.registry.index(shop(1)).unwrap();
+    let made = bench.create(shop(1), "U-shape family sectional (navy)");
+    let vector = || {
+        let (readers, model) = (Arc::clone(&bench.registry.readers), &bench.registry.model);
+        let other = ShopRegistry::new(readers, model.clone(), usize::MAX);
+        let loaded = other.index(shop(1)).unwrap().snapshot();
+        let (loaded, own) = (loaded.vector(made.id), index.snapshot());
+        assert_eq!(own.vector(made.id), loaded);
+        loaded.unwrap().to_vec()
+    };
+    let update = |patch: Patch| {
+        bench.write(|transaction| {
+            let before = transaction.product(shop(1), made.id)?.unwrap();
+            transaction.update(before, patch, NOW)
+        })
+    };
+    let product_type = |category: &str| {
+        let name = AttributeName::parse("product_type").unwrap();
+        let stated = Attributes::new(vec![(name, AttributeValue::Text(category.into()))]);
+        Patch { attributes: Some(stated), ..Patch::default() }
+    };
+    let first = vector();
+    update(product_type("Furniture > Tables"));
+    let of_a_table = vector();
+    assert_ne!(first, of_a_table);
+    let key = Some(Some(Key::parse("sectional").unwrap()));
+    update(Patch { key, ..Patch::default() });
+    assert_eq!(vector(), of_a_table);
+    let row = VectorRow::new(shop(1), made.id, made.version, deep);
+    assert!(bench.write(|transaction| transaction.put_vector(&row)));
+    let deep_table = vector();
+    assert_ne!(deep_table, of_a_table);
+    update(product_type("Furniture > Sofas"));
+    assert_ne!(vector(), deep_table);
+    update(product_type("Furniture > Tables"));
+    assert_eq!(vector(), deep_table, "the store has the vector of the text alone");
 }
 
 #[test]
@@ -385,7 +444,7 @@ fn a_prefetched_shop_must_fit_and_is_evicted_first() {
 /// Large batches of a shop are applied by other threads than small ones, but in order.
 #[test]
 fn changes_are_applied_in_order_and_visible_when_their_guard_is_dropped() {
-    let Bench { _folder, store, registry } = Bench::new(usize::MAX);
+    let Bench { _folder, store, registry, .. } = Bench::new(usize::MAX);
     let registry = Arc::new(registry);
     let readers = Arc::clone(&registry.readers);
     let mut applier = Applier::start(Arc::clone(&registry), None).unwrap();

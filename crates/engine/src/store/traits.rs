@@ -16,7 +16,7 @@ use super::{
     ScannedProduct, ShopCounts, StoreError, StoredResponse, TokenRow, Unembedded, VectorRow,
     WriteTransaction,
 };
-use crate::embed::{Encoder, ModelId};
+use crate::embed::{Encoder, ModelId, StoredVector};
 
 /// The writing side of a store.
 pub trait CatalogStore: Send {
@@ -244,6 +244,15 @@ pub trait RowWrites {
         version: Seq,
         first: Option<&VectorRow>,
     ) -> Result<(), StoreError>;
+
+    /// The vector of a product, with the earlier writes of this transaction; `None` if it has none of this
+    /// model.
+    fn vector(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        model: &ModelId,
+    ) -> Result<Option<StoredVector>, StoreError>;
 
     /// Stores a vector; `false` if the product was deleted or has another text now.
     fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError>;

@@ -123,7 +123,7 @@ impl<'store> WriteTransaction<'store> {
         at: Timestamp,
     ) -> Result<Product, StoreError> {
         let seq = self.rows.record(before.shop, before.id, ChangeRecord::Upserted)?;
-        let was_visible = !before.hidden;
+        let (was_visible, category) = (!before.hidden, before.inferred.likely_category);
         let has_new_text = patch.title.as_ref().is_some_and(|title| *title != before.title)
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
         let has_new_attributes =
@@ -144,6 +144,9 @@ impl<'store> WriteTransaction<'store> {
         self.rows.update_product(&after)?;
         let vector = match (has_new_text, has_new_terms) {
             (true, _) => self.begin_vector(&after, embedding)?,
+            (false, true) if after.inferred.likely_category != category => {
+                self.stored_vector(&after)?
+            }
             (false, true) => VectorChange::Kept,
             (false, false) => VectorChange::Unchanged,
         };
@@ -236,6 +239,13 @@ impl<'store> WriteTransaction<'store> {
             .map(|embedding| VectorRow::new(product.shop, product.id, product.version, embedding));
         self.rows.begin_vector(product.shop, product.id, product.version, row.as_ref())?;
         Ok(row.map_or(VectorChange::Pending, |row| VectorChange::Set(row.vector)))
+    }
+
+    /// The vector of the texts, to which the index adds another category than before.
+    fn stored_vector(&mut self, product: &Product) -> Result<VectorChange, StoreError> {
+        let Some(embedder) = self.embedder else { return Ok(VectorChange::Kept) };
+        let vector = self.rows.vector(product.shop, product.id, embedder.model())?;
+        Ok(vector.map_or(VectorChange::Pending, VectorChange::Set))
     }
 
     fn count(&mut self, shop: ShopId, products: i64, visible: i64) {

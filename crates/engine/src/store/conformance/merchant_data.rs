@@ -8,7 +8,7 @@ use catalog::{
 
 use super::*;
 use crate::{
-    embed::Embedding,
+    embed::{Embedding, tests::tiny_model},
     writes::{
         Create, Created, Edit, IdempotencyRequest, Precondition, Refusal, TxContext, Update,
         Upsert, UpsertElement, UpsertOutcome, Upserted, Write,
@@ -20,6 +20,7 @@ on_every_store! {
     a_key_belongs_to_one_product_of_a_shop,
     keys_can_change_hands_within_a_transaction,
     new_terms_keep_the_vector,
+    a_new_category_is_recorded_with_the_vector,
     one_of_concurrent_writers_gets_a_key,
     products_are_found_by_key,
     an_upsert_creates_or_updates_in_order,
@@ -210,6 +211,40 @@ fn new_terms_keep_the_vector(subject: &impl Subject) {
         }
     }
     assert_eq!(vectors(&*readers, 1), [row]);
+}
+
+/// The index adds the category to the vector, so it needs the vector again.
+fn a_new_category_is_recorded_with_the_vector(subject: &impl Subject) {
+    let (mut store, model) = (subject.store(), tiny_model());
+    let mut change = |work: &dyn Fn(&mut WriteTransaction<'_>) -> Result<Product, StoreError>| {
+        let mut transaction = store.begin().unwrap().embedding_with(Some(&model));
+        let product = work(&mut transaction).unwrap();
+        let changes = transaction.commit().unwrap().changes;
+        let Some(AppliedChange::Upserted { vector, .. }) = changes.last() else { panic!() };
+        (product, vector.clone())
+    };
+    let (made, first) = change(&|transaction| transaction.create(shop(1), keyed("a"), NOW));
+    let stated = |category: &str| {
+        let name = AttributeName::parse("product_type").unwrap();
+        let stated = Attributes::new(vec![(name, AttributeValue::Text(category.into()))]);
+        Patch { attributes: Some(stated), ..Patch::default() }
+    };
+    let update = |transaction: &mut WriteTransaction<'_>, category| {
+        let before = transaction.product(shop(1), made.id)?.unwrap();
+        transaction.update(before, stated(category), NOW)
+    };
+    let tables = change(&|transaction| update(transaction, "Furniture > Tables")).1;
+    let VectorChange::Set(first) = first else { panic!("{first:?}") };
+    assert!(matches!(&tables, VectorChange::Set(vector) if *vector == first), "{tables:?}");
+    let again = change(&|transaction| {
+        update(transaction, "Furniture > Sofas")?;
+        let title = Some(Title::parse("Desk lamp").unwrap());
+        let before = transaction.product(shop(1), made.id)?.unwrap();
+        transaction.update(before, Patch { title, ..Patch::default() }, NOW)?;
+        update(transaction, "Furniture > Tables")
+    });
+    let VectorChange::Set(again) = again.1 else { panic!("{again:?}") };
+    assert_ne!(again, first, "the earlier writes of a transaction count");
 }
 
 /// Runs `work` for each of some keys in several writers at once, like processes or nodes, until no

@@ -2,16 +2,20 @@
 
 use std::{borrow::Cow, error::Error};
 
-use catalog::product::{Product, ShopId};
+use catalog::product::{Product, ProductId, ShopId};
 use tokio_postgres::{
     Row,
     types::{FromSql, Type},
 };
 
-use super::super::{
-    ShopCounts, StoreError, TokenRow, VectorRow,
-    columns::unexpected,
-    decoding::{self, ProductColumns, report},
+use super::{
+    super::{
+        ShopCounts, StoreError, TokenRow, VectorRow,
+        columns::unexpected,
+        decoding::{self, ProductColumns, report},
+    },
+    session::Session,
+    statements,
 };
 use crate::embed::{Encoder, ModelId, StoredVector};
 
@@ -86,6 +90,18 @@ pub(super) fn read_vector(row: &Row, shop: ShopId) -> Result<Option<VectorRow>, 
     };
     let (version, model) = (decoding::seq(get(row, 1)?), ModelId::new(get::<&str>(row, 2)?));
     Ok(Some(VectorRow { shop, product: id, version, model, encoder, vector }))
+}
+
+/// A product's vector of this model.
+pub(super) fn vector_of(
+    session: &mut Session,
+    shop: i64,
+    product: ProductId,
+    model: &ModelId,
+) -> Result<Option<StoredVector>, StoreError> {
+    let product = product.get().cast_signed();
+    let found = session.query_opt(statements::VECTOR_OF, &[&shop, &product, &model.as_str()])?;
+    found.map_or(Ok(None), |row| read_stored(&row, 0, (shop, product)))
 }
 
 /// The vector whose scale and coordinates begin at this column; `None` if it is null or cannot be

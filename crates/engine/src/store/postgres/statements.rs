@@ -175,6 +175,9 @@ statements! {
          WHERE shop_id = $1 AND product_id = $2 AND version = $3";
     /// Deletes the vectors of deleted products.
     DELETE_VECTORS = "DELETE FROM vectors WHERE shop_id = $1 AND product_id = ANY($2)";
+    /// A product's vector of one model.
+    VECTOR_OF = "SELECT scale, vector FROM vectors
+                 WHERE shop_id = $1 AND product_id = $2 AND model = $3 AND vector IS NOT NULL";
     /// All vectors of a shop.
     SCAN_VECTORS =
         "SELECT product_id, version, model, encoder, scale, vector FROM vectors

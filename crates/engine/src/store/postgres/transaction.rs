@@ -21,6 +21,7 @@ use super::{
     session::{Session, Value},
     statements,
 };
+use crate::embed::{ModelId, StoredVector};
 
 /// Product ids that a shop reserves at a time, which is the increment of the sequence.
 const BLOCK: u64 = 256;
@@ -209,6 +210,19 @@ impl RowWrites for PostgresRows<'_> {
     ) -> Result<(), StoreError> {
         self.shop(shop)?.vectors.insert(product, (version, first.cloned()));
         Ok(())
+    }
+
+    fn vector(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        model: &ModelId,
+    ) -> Result<Option<StoredVector>, StoreError> {
+        if let Some((_, begun)) = self.shop(shop)?.vectors.get(&product) {
+            let of_model = begun.as_ref().filter(|row| row.model == *model);
+            return Ok(of_model.map(|row| row.vector.clone()));
+        }
+        rows::vector_of(self.session, shop.get().cast_signed(), product, model)
     }
 
     fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {

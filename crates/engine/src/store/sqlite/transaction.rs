@@ -18,6 +18,7 @@ use super::{
     },
     rows,
 };
+use crate::embed::{ModelId, StoredVector};
 
 static INSERT_PRODUCT: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -187,6 +188,20 @@ impl RowWrites for SqliteRows<'_> {
                 first.map(|row| row.vector.to_bytes()),
             ])?;
         Ok(())
+    }
+
+    fn vector(
+        &mut self,
+        shop: ShopId,
+        product: ProductId,
+        model: &ModelId,
+    ) -> Result<Option<StoredVector>, StoreError> {
+        let mut statement = self.sql.prepare_cached(
+            "SELECT vector FROM vectors WHERE product_id = ?1 AND shop_id = ?2 AND model = ?3",
+        )?;
+        let mut found = statement.query(params![product.get(), shop.get(), model.as_str()])?;
+        let (number, of) = (product.get().cast_signed(), shop.get().cast_signed());
+        found.next()?.map_or(Ok(None), |row| rows::read_vector(row, 0, of, number))
     }
 
     fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {

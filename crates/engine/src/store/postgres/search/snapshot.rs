@@ -29,7 +29,7 @@ use super::{
 };
 use crate::{
     embed::{ModelId, StoredVector},
-    inference::stored_or_inferred,
+    inference::{CategoryEmbeddings, stored_or_inferred},
     parallel::map_parts,
 };
 
@@ -404,7 +404,11 @@ impl<'session> SearchSnapshot<'session> {
         let are_all = get(first, 11)?;
         // Without candidates, the row has nothing else.
         let has_rows = get::<Option<i64>>(first, 0)?.is_some();
-        let rows = if has_rows { self.read_candidates(&found, query.threads)? } else { Vec::new() };
+        let rows = if has_rows {
+            self.read_candidates(&found, query.model, query.threads)?
+        } else {
+            Vec::new()
+        };
         Ok(FoundCandidates { rows, are_all })
     }
 
@@ -429,10 +433,7 @@ impl<'session> SearchSnapshot<'session> {
         id: ProductId,
         model: &ModelId,
     ) -> Result<Option<StoredVector>, StoreError> {
-        let product = id.get().cast_signed();
-        let values: [Value<'_>; 3] = [&self.shop, &product, &model.as_str()];
-        let found = self.session.borrow_mut().query_opt(statements::VECTOR_OF, &values)?;
-        found.map_or(Ok(None), |row| rows::read_stored(&row, 0, (self.shop, product)))
+        rows::vector_of(&mut self.session.borrow_mut(), self.shop, id, model)
     }
 
     /// The candidates with these ids, by ascending id, with their vectors of this model.
@@ -444,29 +445,36 @@ impl<'session> SearchSnapshot<'session> {
         let ids: Vec<i64> = ids.iter().map(|id| id.get().cast_signed()).collect();
         let values: [Value<'_>; 3] = [&self.shop, &model.map(ModelId::as_str), &ids];
         let found = self.session.borrow_mut().query(statements::CANDIDATES, &values)?;
-        self.read_candidates(&found, 1)
+        self.read_candidates(&found, model, 1)
     }
 
     fn read_candidates(
         &self,
         found: &[tokio_postgres::Row],
+        model: Option<&ModelId>,
         threads: usize,
     ) -> Result<Vec<CandidateRow>, StoreError> {
-        let shop = self.shop;
+        let (shop, embeddings) = (self.shop, CategoryEmbeddings::of(model));
         let read = |row: &tokio_postgres::Row| {
             let product = get(row, 0)?;
             let Some(id) = decoding::product_id(shop, product) else { return Ok(None) };
             let (title, description): (String, String) = (get(row, 4)?, get(row, 5)?);
             let attributes = decoding::attributes(shop, product, get(row, 9)?);
+            let inferred = stored_or_inferred(get(row, 10)?, &title, &description, &attributes);
+            let vector = rows::read_stored(row, 6, (shop, product))?;
+            let added = vector
+                .as_ref()
+                .zip(embeddings)
+                .and_then(|(vector, embeddings)| embeddings.add(vector, inferred.likely_category));
             Ok(Some(CandidateRow {
-                inferred: stored_or_inferred(get(row, 10)?, &title, &description, &attributes),
+                inferred,
                 id,
                 version: decoding::seq(get(row, 1)?),
                 hidden: get(row, 2)?,
                 price: decoding::money(shop, product, get(row, 3)?),
                 title,
                 description,
-                vector: rows::read_stored(row, 6, (shop, product))?,
+                vector: added.or(vector),
                 key: get(row, 8)?,
                 attributes,
             }))

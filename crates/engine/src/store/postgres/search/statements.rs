@@ -354,7 +354,4 @@ statements! {
     WITH_KEY = "SELECT id FROM products WHERE shop_id = $1 AND hidden <= $2 AND key = $3";
     /// What scoring needs of products, with their vectors of one model.
     CANDIDATES = concat!(candidate_rows!("$3", "$2"), " ORDER BY p.id");
-    /// A product's vector of one model.
-    VECTOR_OF = "SELECT scale, vector FROM vectors
-                 WHERE shop_id = $1 AND product_id = $2 AND model = $3 AND vector IS NOT NULL";
 }
