@@ -3,14 +3,12 @@
 //! A noun phrase names a thing by its last word: a *leather watch strap* is a strap. A word is in
 //! *head position* if a phrase ends after it, at a comma, a preposition or a number, unless the
 //! phrase belongs to a preposition that introduces another thing: *sofa cover for a couch* is a
-//! cover. An attribute stands before the thing, so one that follows another word begins a phrase:
-//! *Moroccan pouf tan leather* is a pouf.
+//! cover.
 
 use super::{
     Bigram, Lexeme, MAX_COMPOUND_BYTES, TextKind, bigrams::TitleBigrams, cut, for_each_lexeme,
     for_each_segment, for_each_word_of, singular,
 };
-use crate::inference::attributes::is_attribute_word;
 
 /// Words after which another phrase begins.
 #[rustfmt::skip]
@@ -79,8 +77,6 @@ struct TitleWords {
     ends: Vec<usize>,
     /// Whether the phrase belongs to a preposition that introduces another thing.
     is_introduced: bool,
-    /// Whether the word before names a value of an attribute.
-    is_attribute: bool,
 }
 
 impl TitleWords {
@@ -129,11 +125,8 @@ impl TitleWords {
             self.end_phrase(f);
             f(&word, false);
         } else {
-            let is_attribute = is_attribute_word(form);
-            let ends_phrase = is_attribute && !self.is_attribute && !self.is_introduced;
-            self.report(ends_phrase, f);
+            self.report(false, f);
             self.push_last(&word);
-            self.is_attribute = is_attribute;
         }
     }
 
@@ -183,13 +176,6 @@ mod tests {
     fn what_a_thing_is_for_is_not_what_it_is() {
         check("Sofa Cover for 3 Seater Couch, Grey", "sofa COVER 3 seater couch GREY");
         check("Phone case compatible with iPhone - blue", "phone case COMPATIBLE iphone BLUE");
-    }
-
-    #[test]
-    fn an_attribute_ends_the_phrase_before_it() {
-        check("Moroccan Pouf Tan Leather Unstuffed", "moroccan POUF tan leather UNSTUFFED");
-        check("Boyfriend Jeans Ladies Blue", "boyfriend JEAN lady BLUE");
-        check("Cover for Couch Black", "COVER couch black");
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! that pass it, and before all others those that agree with every attribute of the query and are close
 //! to its category ([`crate::index::reranking::FitMatcher`]). If the query names its category, the best
 //! others of that kind are candidates too, whatever their score: as many as there is room for, and at least
-//! [`RESERVED`] unless all candidates are of that kind. Candidates are relevant if their score without preference reaches a fraction of the best such score, or if they are
-//! preferred, and come before all others, ordered by the score of the second stage.
+//! [`RESERVED`] unless all candidates are of that kind. Candidates are relevant if their score without
+//! preference reaches a fraction of the best such score, or if they are preferred, and come before all
+//! others, ordered by the score of the second stage.
 //!
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
