@@ -10,14 +10,14 @@ use std::sync::{LazyLock, OnceLock};
 use catalog::inference::category::CategoryIndex;
 
 use super::taxonomy;
-use crate::embed::{InstantEncoder, ModelId, StoredVector, Text, Vector};
+use crate::embed::{InstantEncoder, ModelId, StoredVector, Text, TextLanguage, Vector};
 
 /// What the category counts beside the text. Search is about as good from 0.2 to 0.5
 /// (`docs/relevance.md`).
 const SHARE: f32 = 0.35;
 
 /// The vectors of the paths of all categories, each made when it is first asked for.
-pub(crate) struct CategoryEmbeddings(Box<[OnceLock<Option<Vector>>]>);
+pub(crate) struct CategoryEmbeddings(Box<[OnceLock<Option<StoredVector>>]>);
 
 static EMBEDDINGS: LazyLock<CategoryEmbeddings> =
     LazyLock::new(|| CategoryEmbeddings((0..taxonomy().len()).map(|_| OnceLock::new()).collect()));
@@ -37,18 +37,21 @@ impl CategoryEmbeddings {
     ) -> Option<StoredVector> {
         let category = self.get(category?)?;
         let text = vector.vector();
-        if text.dims() != category.dims() || text.is_zero() {
+        if text.dims() != category.numbers().len() || text.is_zero() {
             return None;
         }
-        let pairs = text.as_slice().iter().zip(category.as_slice());
-        let sum = pairs.map(|(text, category)| text + SHARE * category).collect();
+        let share = SHARE * category.scale();
+        let pairs = text.as_slice().iter().zip(category.numbers());
+        let sum = pairs.map(|(text, category)| text + share * f32::from(*category)).collect();
         Some(Vector::normalized(sum)?.stored())
     }
 
-    fn get(&self, category: CategoryIndex) -> Option<&Vector> {
+    fn get(&self, category: CategoryIndex) -> Option<&StoredVector> {
         let embed = || {
-            let path = taxonomy().path(category).join(" ");
-            InstantEncoder::embedded().vector(Text::Query(&path))
+            let path = &taxonomy().path(category).join(" ");
+            let language = TextLanguage::English;
+            let path = Text::Request { sentence: path, words: path, language };
+            Some(InstantEncoder::embedded().vector(path)?.stored())
         };
         self.0.get(usize::from(category.0))?.get_or_init(embed).as_ref()
     }
