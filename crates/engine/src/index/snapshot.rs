@@ -97,16 +97,19 @@ impl Snapshot {
 
     /// The vector of a product.
     pub(crate) fn vector(&self, id: ProductId) -> Option<&[i8]> {
-        let mut found = self.segments.iter().filter_map(|live| Some((live, live.find(id)?)));
-        let (live, doc) = found.next()?;
+        let (live, doc) = self.find(id)?;
         live.vectors().get(doc)
     }
 
     /// The likeliest category of a product.
     pub(crate) fn likely_category(&self, id: ProductId) -> Option<CategoryIndex> {
-        let mut found = self.segments.iter().filter_map(|live| Some((live, live.find(id)?)));
-        let (live, doc) = found.next()?;
+        let (live, doc) = self.find(id)?;
         live.segment.inferred.get(doc).likely_category
+    }
+
+    /// The segment of a product, and its place there.
+    fn find(&self, id: ProductId) -> Option<(&LiveSegment, usize)> {
+        self.segments.iter().find_map(|live| Some((live, live.find(id)?)))
     }
 
     /// Whether a visible product has this key.

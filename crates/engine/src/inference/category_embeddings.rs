@@ -13,7 +13,7 @@ use super::taxonomy;
 use crate::embed::{InstantEncoder, ModelId, StoredVector, Text, TextLanguage, Vector};
 
 /// What the category counts beside the text. Search is about as good from 0.2 to 0.5
-/// (`docs/relevance.md`).
+/// (`docs/relevance.md`). Index files hold the sums: with any change here, increase their `FORMAT`.
 const SHARE: f32 = 0.35;
 
 /// The vectors of the paths of all categories, each made when it is first asked for.
@@ -29,7 +29,7 @@ impl CategoryEmbeddings {
         is_embedded.then(|| &*EMBEDDINGS)
     }
 
-    /// The vector of a product in this category.
+    /// The vector of a product in this category; `None` if nothing is added to that of its text.
     pub(crate) fn add(
         &self,
         vector: &StoredVector,
@@ -80,12 +80,12 @@ mod tests {
     #[test]
     fn nothing_is_added_without_a_category_or_to_what_is_similar_to_nothing() {
         let embeddings = CategoryEmbeddings::of(Some(InstantEncoder::embedded().model())).unwrap();
-        let (lamp, lamps) = (vector("lamp").stored(), taxonomy().parse("Furniture > Sofas"));
-        assert!(lamps.is_some() && embeddings.add(&lamp, lamps).is_some());
-        assert_eq!(embeddings.add(&lamp, None), None);
-        for other in [vec![0.0; vector("lamp").dims()], vec![1.0; 8]] {
+        let (sofa, sofas) = (vector("sofa").stored(), taxonomy().parse("Furniture > Sofas"));
+        assert!(sofas.is_some() && embeddings.add(&sofa, sofas).is_some());
+        assert_eq!(embeddings.add(&sofa, None), None);
+        for other in [vec![0.0; vector("sofa").dims()], vec![1.0; 8]] {
             let other = Vector::normalized(other).unwrap().stored();
-            assert_eq!(embeddings.add(&other, lamps), None);
+            assert_eq!(embeddings.add(&other, sofas), None);
         }
     }
 
