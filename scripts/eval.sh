@@ -66,6 +66,7 @@ store=$catalogs/store.jsonl.gz
 measure general "$relevance/general-products.jsonl.gz" "$relevance/general-dev.tsv" "$@"
 measure home "$relevance/home-products.jsonl.gz" "$relevance/home-dev.tsv" "$@"
 measure "home, misspelled" "$relevance/home-products.jsonl.gz" "$relevance/home-typos-dev-judgments.tsv" "$@"
+measure "home, one typo" "$relevance/home-products.jsonl.gz" "$relevance/home-dev.tsv" --misspell "$@"
 measure everyday "$store" "$everyday" --without training/data/shopper-phrases.tsv "$@"
 measure "everyday, all" "$store" "$everyday" "$@"
 demo=$kept/demo.jsonl

@@ -6,7 +6,7 @@
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-use crate::{change::Seq, product::ProductId};
+use crate::{change::Seq, product::ProductId, spelling::Confidence};
 
 /// The BM25F parameters of one field.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,15 @@ pub struct FieldParams {
     pub boost: f32,
     /// Length normalisation, from 0 (none) to 1 (full).
     pub b: f32,
+}
+
+/// The weights of terms that spelling correction produced, by how sure it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CorrectionWeights {
+    /// One candidate clearly led.
+    pub sure: f32,
+    /// The term may be wrong.
+    pub unsure: f32,
 }
 
 /// The parameters of the BM25F formula.
@@ -36,10 +45,18 @@ pub struct Bm25Params {
     /// than one with the rarest alone.
     pub idf_offset: f32,
     /// The weight of a term that spelling correction produced, from 0 to 1.
-    pub correction_weight: f32,
+    pub correction: CorrectionWeights,
 }
 
 impl Bm25Params {
+    /// The weight of a term that spelling correction produced.
+    pub fn correction_weight(&self, confidence: Confidence) -> f32 {
+        match confidence {
+            Confidence::High => self.correction.sure,
+            Confidence::Low => self.correction.unsure,
+        }
+    }
+
     /// The weight of a term that occurs in `doc_freq` products of a corpus: always above 0.
     pub fn term_weight(&self, corpus: &CorpusStats, doc_freq: u64) -> f32 {
         self.idf_offset + corpus.idf(doc_freq)
@@ -57,7 +74,7 @@ pub const BM25_PARAMS: Bm25Params = Bm25Params {
     attribute_boost: 2.0,
     bigram_weight: 0.13,
     idf_offset: 2.2,
-    correction_weight: 0.4,
+    correction: CorrectionWeights { sure: 0.7, unsure: 0.4 },
 };
 
 /// A relevance score; greater is more relevant.

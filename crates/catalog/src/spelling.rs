@@ -105,6 +105,17 @@ pub struct Correction {
     pub to: String,
     /// Its bytes in the original text.
     pub span: Range<usize>,
+    /// How sure it is.
+    pub confidence: Confidence,
+}
+
+/// How sure a correction is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Confidence {
+    /// One candidate clearly leads, or nothing but a space was changed.
+    High,
+    /// Another candidate is nearly as good, or the word may be right as it is.
+    Low,
 }
 
 /// Another spelling that may be meant.
@@ -160,7 +171,7 @@ pub fn correct(text: &str, vocabulary: &Vocabulary<'_>) -> Corrected {
             true => speller.fix_at(at, &mut corrected.variants, &mut looked_up),
             false => None,
         };
-        let Some(Fix { to, tokens: taken }) = fix else {
+        let Some(Fix { to, tokens: taken, confidence }) = fix else {
             at += 1;
             continue;
         };
@@ -168,7 +179,8 @@ pub fn correct(text: &str, vocabulary: &Vocabulary<'_>) -> Corrected {
         corrected.text.push_str(&text[kept_from..span.start]);
         corrected.text.push_str(&to);
         kept_from = span.end;
-        corrected.corrections.push(Correction { from: text[span.clone()].to_owned(), to, span });
+        let from = text[span.clone()].to_owned();
+        corrected.corrections.push(Correction { from, to, span, confidence });
         at += taken;
     }
     corrected.text.push_str(&text[kept_from..]);
@@ -185,10 +197,17 @@ pub(crate) fn unambiguous_correction(word: &str, vocabulary: &Vocabulary<'_>) ->
         && (vocabulary.doc_freq)(word) == 0
         && !(vocabulary.is_foreign_word)(word)
         && !(vocabulary.is_dictionary_word)(word);
-    let mut candidates = if is_unknown { speller.candidates(0, word) } else { Vec::new() };
-    let runner_up = candidates.get(1).map(|second| second.score);
-    let best = (!candidates.is_empty()).then(|| candidates.remove(0))?;
-    runner_up.is_none_or(|score| best.score - score >= CLEAR_LEAD).then_some(best.word)
+    let candidates = if is_unknown { speller.candidates(0, word) } else { Vec::new() };
+    let is_clear = confidence_in_first(&candidates) == Confidence::High;
+    candidates.into_iter().next().filter(|_| is_clear).map(|best| best.word)
+}
+
+/// How sure the first of these candidates, which are ordered by score, is the right one.
+fn confidence_in_first(candidates: &[Candidate]) -> Confidence {
+    match candidates {
+        [first, second, ..] if first.score - second.score < CLEAR_LEAD => Confidence::Low,
+        _ => Confidence::High,
+    }
 }
 
 /// A correction of one or more tokens.
@@ -196,6 +215,7 @@ struct Fix {
     to: String,
     /// How many tokens it replaces.
     tokens: usize,
+    confidence: Confidence,
 }
 
 struct Candidate {
@@ -274,7 +294,7 @@ impl Speller<'_> {
         }
         let of = (&*best.word).into();
         variants.push(SpellingVariant { of, word: word.into(), weight: 1.0 });
-        Some(Fix { to: best.word, tokens: 1 })
+        Some(Fix { to: best.word, tokens: 1, confidence: Confidence::Low })
     }
 
     /// Corrects an unknown word: keeps it if it is in the dictionary, splits it, or replaces it by the
@@ -293,9 +313,10 @@ impl Speller<'_> {
             && let Some((to, score)) = self.split(word)
             && best.is_none_or(|best| score > best)
         {
-            return Some(Fix { to, tokens: 1 });
+            return Some(Fix { to, tokens: 1, confidence: Confidence::High });
         }
         let best = best?;
+        let confidence = confidence_in_first(&candidates);
         let mut candidates = candidates.into_iter();
         let replacement = match is_dictionary_word {
             true => None,
@@ -307,7 +328,7 @@ impl Speller<'_> {
             word: other.word.into(),
             weight: VARIANT_WEIGHT * (other.score - best).exp(),
         }));
-        replacement.map(|to| Fix { to, tokens: 1 })
+        replacement.map(|to| Fix { to, tokens: 1, confidence })
     }
 
     /// Terms that the word may be a typo of, best first.
@@ -390,7 +411,8 @@ impl Speller<'_> {
         let is_meant = (products == 0 || next_products == 0)
             && joined.len() >= MIN_LETTERS
             && (self.vocabulary.doc_freq)(&joined) > 0;
-        is_meant.then(|| Fix { to: joined.into_owned(), tokens: 2 })
+        let confidence = Confidence::High;
+        is_meant.then(|| Fix { to: joined.into_owned(), tokens: 2, confidence })
     }
 
     /// Splits a word into two known ones that occur together, with the score of the best split.

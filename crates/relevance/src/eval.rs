@@ -30,6 +30,9 @@ pub struct EvalOptions {
     /// Skip the queries in the column `query` or `text` of this tab-separated file
     #[arg(long, value_name = "FILE")]
     without: Option<PathBuf>,
+    /// Put a typo into one word of every query; those without a word of five letters are skipped
+    #[arg(long)]
+    misspell: bool,
     /// Lowest grade that counts as relevant for precision, recall and composition
     #[arg(long, value_name = "GRADE", default_value_t = 1.0)]
     relevant_from: f64,
@@ -61,6 +64,9 @@ impl EvalOptions {
             .with_context(|| in_file(&self.judgments))?;
         if let Some(file) = &self.without {
             judged.leave_out(file).with_context(|| in_file(file))?;
+        }
+        if self.misspell {
+            judged.misspell()?;
         }
         // Read first: the evaluation may take minutes.
         let before = self.compare.as_deref().map(Results::read).transpose()?;

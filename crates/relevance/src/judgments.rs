@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use regex::{Regex, RegexBuilder};
 
-use crate::{catalog_file::CatalogFile, metrics::CONTRADICTION};
+use crate::{catalog_file::CatalogFile, metrics::CONTRADICTION, misspelling::misspell};
 
 /// The queries of a judgments file.
 pub(crate) struct JudgedQueries {
@@ -51,6 +51,19 @@ impl JudgedQueries {
         let known: HashSet<String> = rows.iter().flatten().map(|text| normalised(text)).collect();
         self.queries.retain(|judged| !known.contains(&normalised(&judged.query)));
         ensure!(!self.queries.is_empty(), "all queries are left out");
+        Ok(())
+    }
+
+    /// Puts a typo into every query, and removes those that are too short for one.
+    pub(crate) fn misspell(&mut self) -> anyhow::Result<()> {
+        self.queries.retain_mut(|judged| match misspell(&judged.query) {
+            Some(wrong) => {
+                judged.query = wrong;
+                true
+            }
+            None => false,
+        });
+        ensure!(!self.queries.is_empty(), "no query has a word of five letters");
         Ok(())
     }
 

@@ -16,6 +16,7 @@ mod eval;
 pub mod inference;
 mod judgments;
 pub mod metrics;
+mod misspelling;
 mod report;
 mod results;
 mod scratch_shop;

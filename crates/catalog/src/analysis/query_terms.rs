@@ -9,6 +9,7 @@ use super::{
     Lexeme, Measure, TextKind, for_each_lexeme, for_each_segment, katakana_bigrams,
     measure::size_of, stem::singular, stop_words::stop_words,
 };
+use crate::spelling::Confidence;
 
 /// The terms that a query searches for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,8 +20,8 @@ pub struct QueryTerms {
 /// One term of a query, in several alternatives. The best alternative that a product has counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// Whether it replaces an unknown word, and may therefore be wrong.
-    pub corrected: bool,
+    /// How sure it is, if it replaces a word that the shop does not have.
+    pub corrected: Option<Confidence>,
     /// At least one.
     pub alternatives: Vec<Alternative>,
 }
@@ -104,7 +105,7 @@ impl Term {
             let weight = INSIDE_KATAKANA / bigrams.len() as f32;
             alternatives.push(Alternative::all(bigrams).with_weight(weight));
         }
-        Self { alternatives, corrected: false }
+        Self { alternatives, corrected: None }
     }
 
     /// `l'huile` is `lhuile`, as a name would be indexed, or `huile`.
@@ -130,7 +131,7 @@ impl Term {
             let some = Alternative { weight: PARTS_OF_COMPOUND, ..Alternative::any(meaningful) };
             alternatives.push(some);
         }
-        Some(Self { alternatives, corrected: false })
+        Some(Self { alternatives, corrected: None })
     }
 
     fn of_measure(dimensions: &[Measure]) -> Self {
@@ -156,7 +157,7 @@ impl Term {
                 ways
             }
         };
-        Self { alternatives, corrected: false }
+        Self { alternatives, corrected: None }
     }
 }
 

@@ -83,11 +83,12 @@ pub(super) fn span_in_query(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spelling::Confidence;
 
     fn correction(query: &str, from: &str, to: &str) -> Correction {
         let start = query.find(from).unwrap();
         let span = start..start + from.len();
-        Correction { from: from.to_owned(), to: to.to_owned(), span }
+        Correction { from: from.to_owned(), to: to.to_owned(), span, confidence: Confidence::High }
     }
 
     #[test]
@@ -118,8 +119,7 @@ mod tests {
     fn a_correction_across_removed_text_is_left_out() {
         let query = "back under $5 pack";
         let kept = [0..4, 14..18];
-        let across =
-            Correction { from: "back pack".to_owned(), to: "backpack".to_owned(), span: 0..18 };
+        let across = Correction { span: 0..18, ..correction("back pack", "back pack", "backpack") };
         assert_eq!(text(query, &kept, &[across]), "back pack");
     }
 }

@@ -33,7 +33,8 @@ fn mark_corrected(query: &mut QueryTerms, corrections: &[Correction]) {
     for correction in corrections.iter().filter(is_guess) {
         let word = singular(&correction.to);
         let is_it = |term: &&mut Term| *term.alternatives[0].words == [Box::from(&*word)];
-        query.terms_mut().iter_mut().filter(is_it).for_each(|term| term.corrected = true);
+        let terms = query.terms_mut().iter_mut().filter(is_it);
+        terms.for_each(|term| term.corrected = Some(correction.confidence));
     }
 }
 
@@ -98,6 +99,7 @@ fn is_word<W: AsRef<str>>(term: &Term, words: &[W]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spelling::Confidence;
 
     #[test]
     fn only_a_replaced_word_is_marked_as_corrected() {
@@ -105,6 +107,7 @@ mod tests {
             from: from.to_owned(),
             to: to.to_owned(),
             span: 0..from.len(),
+            confidence: Confidence::Low,
         };
         let mut query = QueryTerms::of("steel stakes backpack wood saddle");
         mark_corrected(
@@ -115,7 +118,7 @@ mod tests {
                 correction("woodsaddle", "wood saddle"),
             ],
         );
-        let corrected = query.terms().iter().filter(|term| term.corrected);
+        let corrected = query.terms().iter().filter(|term| term.corrected.is_some());
         let corrected: Vec<_> = corrected.map(|term| &*term.alternatives[0].words[0]).collect();
         assert_eq!(corrected, ["stake"]);
     }

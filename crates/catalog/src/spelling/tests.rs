@@ -115,6 +115,19 @@ fn the_context_chooses_the_correction() {
 }
 
 #[test]
+fn a_correction_is_sure_if_one_candidate_leads() {
+    let confidence = |query: &str| {
+        let corrected = shop().with(|vocabulary| correct(query, vocabulary));
+        corrected.corrections[0].confidence
+    };
+    assert_eq!(confidence("runing shoes"), Confidence::High);
+    assert_eq!(confidence("snow thower"), Confidence::High);
+    assert_eq!(confidence("thower"), Confidence::Low);
+    // A product has this word: it may be right.
+    assert_eq!(confidence("flourescent tube"), Confidence::Low);
+}
+
+#[test]
 fn words_are_split_and_joined() {
     check("lightbulb", "light bulb | lightbulb>light bulb");
     check("back pack", "backpack | back pack>backpack");

@@ -7,8 +7,13 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility, analysis::QueryTerms, change::Seq, fusion::QueryProfile, price::Money,
-    query_parser::ParsedQuery, spelling::Correction,
+    access::Visibility,
+    analysis::QueryTerms,
+    change::Seq,
+    fusion::QueryProfile,
+    price::Money,
+    query_parser::ParsedQuery,
+    spelling::{Confidence, Correction},
 };
 use proptest::prelude::*;
 
@@ -153,7 +158,8 @@ const PROFILE: QueryProfile =
 
 /// A word that was corrected to another.
 fn correction(from: &str, to: &str) -> Correction {
-    Correction { from: from.to_owned(), to: to.to_owned(), span: 0..from.len() }
+    let (span, confidence) = (0..from.len(), Confidence::Low);
+    Correction { from: from.to_owned(), to: to.to_owned(), span, confidence }
 }
 
 fn check(index: &ShopIndex, reference: &Reference) {

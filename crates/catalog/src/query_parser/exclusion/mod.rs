@@ -17,7 +17,7 @@ mod tables;
 use crate::{
     analysis::{joined_terms, singular},
     lexer::{Span, Tokens},
-    spelling::{Correction, Vocabulary, unambiguous_correction},
+    spelling::{Confidence, Correction, Vocabulary, unambiguous_correction},
 };
 
 pub(super) use rules::parse;
@@ -67,6 +67,7 @@ impl Exclusion {
                     from: query[span.clone()].to_owned(),
                     to: to.clone(),
                     span,
+                    confidence: Confidence::High,
                 });
                 *word = to.into();
             }
@@ -77,7 +78,7 @@ impl Exclusion {
     /// Applies corrections of the query's residual text to the words of a claim.
     pub(in crate::query_parser) fn apply_corrections(&mut self, corrections: &[Correction]) {
         let is_inside = |span: &Span| self.span.start <= span.start && span.end <= self.span.end;
-        for Correction { from, to, span } in corrections {
+        for Correction { from, to, span, .. } in corrections {
             let is_it = |word: &&mut Box<str>| *singular(Tokens::of(from).word(0)) == ***word;
             if is_inside(span)
                 && !to.contains(' ')

@@ -323,7 +323,7 @@ impl QueryTerm {
             })
             .collect();
         let best = variants.iter().map(|variant| variant.weight).fold(0.0, f32::max);
-        let whole = if term.corrected { params.correction_weight } else { 1.0 };
+        let whole = term.corrected.map_or(1.0, |sure| params.correction_weight(sure));
         variants.iter_mut().for_each(|variant| variant.weight *= whole / best);
         equalise_spellings(&mut variants);
         (!variants.is_empty()).then_some(Self { index, variants })
