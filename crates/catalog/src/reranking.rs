@@ -91,15 +91,23 @@ impl Evidence {
     fn is_of_kind(&self) -> bool {
         self.kind.is_some_and(|kind| kind.is_of_kind(self.category))
     }
+
+    /// Whether the product is preferred where none of the right kind agrees with every attribute: it is of
+    /// that kind, by its category if the kind names one, or it agrees and may be of the kind.
+    fn is_preferred_instead(&self, params: &PreferenceParams) -> bool {
+        let Some(kind) = self.kind else { return false };
+        let is_in_category = kind.category.is_none() || kind.is_in_category();
+        self.is_of_kind() && is_in_category
+            || self.agrees(params) && kind.nearness >= MAY_BE_OF_KIND
+    }
 }
 
-/// Whether a query asks for a thing with attributes, and no candidate that may be such a thing agrees with
-/// all of them. Then things of that kind come first, whatever their attributes: where no armchair is purple,
-/// a brown one is nearer to what a shopper asks for than a purple kneeling pad.
+/// Whether a query asks for a thing with attributes, and no candidate of that kind agrees with all of them.
+/// Then things of that kind come first, whatever their attributes: where no armchair is purple, a brown one
+/// is nearer to what a shopper asks for than a purple kneeling pad.
 pub fn none_agrees(candidates: &[Evidence], params: &PreferenceParams) -> bool {
-    let is_near = |kind: KindEvidence| kind.nearness >= MAY_BE_OF_KIND;
-    let may_be_it = |one: &Evidence| one.agrees(params) && one.kind.is_some_and(is_near);
-    candidates.iter().any(|one| one.kind.is_some()) && !candidates.iter().any(may_be_it)
+    candidates.iter().any(|one| one.kind.is_some())
+        && !candidates.iter().any(|one| one.is_preferred(params))
 }
 
 /// How well a product fits what a query asks for without its attributes.
@@ -270,11 +278,11 @@ impl<'a> Reranker<'a> {
         (0..evidence.len()).map(is_relevant).collect()
     }
 
-    /// Whether a product is of the right kind and, unless none does, agrees with every attribute.
+    /// Whether a product is of the right kind and agrees with every attribute, or comes next where none does.
     fn is_preferred(&self, evidence: &Evidence) -> bool {
         match self.none_agrees {
             false => evidence.is_preferred(&self.params.preference),
-            true => evidence.is_of_kind(),
+            true => evidence.is_preferred_instead(&self.params.preference),
         }
     }
 

@@ -107,14 +107,20 @@ fn where_none_agrees_the_right_kind_comes_first_and_is_shown() {
     let chair = KindEvidence { nearness: MAY_BE_OF_KIND, ..purple };
     let purple_chair = Evidence { kind: Some(chair), ..kneeling_pad };
     let none_agrees = |all: &[Evidence]| none_agrees(all, &RERANK_PARAMS.preference);
+    let purple_armchair = Evidence { kind: Some(KIND), ..armchair };
     assert!(none_agrees(&[armchair, kneeling_pad]));
-    assert!(!none_agrees(&[armchair, kneeling_pad, purple_chair]));
+    assert!(none_agrees(&[armchair, kneeling_pad, purple_chair]));
+    assert!(!none_agrees(&[armchair, purple_armchair]));
     assert!(!none_agrees(&[PRODUCT]), "no attribute is asked for");
 
     let query = |none_agrees| QueryEvidence { none_agrees, ..QUERY };
     let [usual, alone] = [false, true].map(|none| Reranker::new(&RERANK_PARAMS, &query(none)));
     assert!(usual.score(&armchair) < usual.score(&kneeling_pad));
     assert!(alone.score(&armchair) > alone.score(&kneeling_pad));
+    assert!(alone.is_preferred(&purple_chair), "it may be of the kind");
+    let of_other_category = KindEvidence { category: Some(0.0), ..of_kind };
+    let armchair_cover = Evidence { kind: Some(of_other_category), ..armchair };
+    assert!(armchair_cover.is_of_kind() && !alone.is_preferred(&armchair_cover));
     let poor =
         Evidence { lexical: 0.0, soft_coverage: 0.0, names: 0.0, similarity: 0.0, ..armchair };
     let is_shown = |reranker: &Reranker<'_>, all: &[Evidence]| {

@@ -17,6 +17,8 @@ const MAY_CONTRADICT: f32 = -0.3;
 const FOR_PETS_BY_DESCRIPTION: f32 = -0.5;
 /// The share of an agreement that is left if a query says "navy" and the product just "blue".
 const OTHER_SHADE: f32 = 0.4;
+/// The same for materials: who asks for a copper pan does not want one of steel, though both are metal.
+const OTHER_SPECIES: f32 = 0.2;
 
 /// From -1 to 1: positive if the product agrees, 0 if it states and mentions nothing, negative if it
 /// states or mentions another value. `says_special`: its texts say the special word of the query, or a
@@ -32,8 +34,11 @@ pub fn agreement(query: &QueryAttribute, product: &ProductAttributes, says_speci
             true => BY_DESCRIPTION,
             false => MENTIONED,
         };
-        let is_other_shade = query.special.is_some() && !says_special;
-        return if is_other_shade { agrees * OTHER_SHADE } else { agrees };
+        return match attribute {
+            _ if query.special.is_none() || says_special => agrees,
+            Attribute::Material => agrees * OTHER_SPECIES,
+            _ => agrees * OTHER_SHADE,
+        };
     }
     match attribute {
         _ if stated | mentioned == 0 => 0.0,
