@@ -31,6 +31,11 @@ pub fn is_lexicon_word(word: &str) -> bool {
     lexicon::info(word).is_some()
 }
 
+/// Whether a folded word names a value of an attribute in another language than English.
+pub fn is_foreign_attribute_word(word: &str) -> bool {
+    lexicon::is_foreign(word)
+}
+
 /// Whether a lower-case word alone names a value of an attribute.
 pub fn is_attribute_word(word: &str) -> bool {
     lexicon::info(word).is_some_and(|(info, is_inflected)| {

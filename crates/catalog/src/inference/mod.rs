@@ -32,7 +32,7 @@ const NONE: u16 = u16::MAX;
 impl Inferred {
     /// The version of the inference: rules, canonical values, model and taxonomy. It increases with
     /// every change after which products get other values, or values another encoding.
-    pub const VERSION: u8 = 6;
+    pub const VERSION: u8 = 7;
     /// The length of [`Self::to_bytes`].
     pub const BYTES: usize = 1 + ProductAttributes::BYTES + 2 + 1 + 2 + 2;
 

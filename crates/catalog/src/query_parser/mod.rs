@@ -36,7 +36,7 @@ use self::query_tokens::QueryTokens;
 
 use crate::{
     analysis::singular,
-    inference::attributes::{QueryAttributes, infer_query},
+    inference::attributes::{QueryAttributes, infer_query, is_foreign_attribute_word},
     lexer::Tokens,
     price::Price,
     spelling::{self, Corrected, Correction, SpellingVariant, Vocabulary},
@@ -188,6 +188,7 @@ fn is_foreign(
     forms.has(&singular(word))
         || (vocabulary.is_foreign_word)(word)
         || languages::is_foreign_word(word)
+        || is_foreign_attribute_word(word)
         || !written.is_ascii() && (vocabulary.languages)().is_empty()
         || other.is_some_and(|language| !(vocabulary.languages)().contains(language))
 }

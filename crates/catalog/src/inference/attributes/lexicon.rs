@@ -9,14 +9,15 @@ use super::{
 };
 use crate::{analysis::singular, word_hash::WordHash};
 
-/// Phrases: `values`, `certainty`, `kind` (general or special), words separated by `|`.
-const PHRASES: [&str; 6] = [
+/// Phrases: `values`, `certainty`, `kind` (general, special or foreign), words separated by `|`.
+const PHRASES: [&str; 7] = [
     include_str!("lexicon/colors.tsv"),
     include_str!("lexicon/materials.tsv"),
     include_str!("lexicon/patterns.tsv"),
     include_str!("lexicon/audiences.tsv"),
     include_str!("lexicon/sizes.tsv"),
     include_str!("lexicon/nothing.tsv"),
+    include_str!("lexicon/other-languages.tsv"),
 ];
 /// Word classes: class, words separated by `|`.
 const CLASSES: &str = include_str!("lexicon/classes.tsv");
@@ -46,6 +47,8 @@ pub(super) struct Meaning {
     pub(super) certainty: Certainty,
     /// The phrase if it is a shade or a species: `navy`, not `blue`.
     pub(super) special: Option<&'static str>,
+    /// Whether it is of another language than English.
+    pub(super) is_foreign: bool,
 }
 
 impl Meaning {
@@ -205,7 +208,8 @@ fn add_phrases(words: &mut Words, line: &'static str) {
         let mut parts = phrase.split(' ');
         let first = parts.next().unwrap_or_default();
         let special = (kind == "special").then_some(phrase);
-        let meaning = Meaning { values: values_of(values), certainty, special };
+        let is_foreign = kind == "foreign";
+        let meaning = Meaning { values: values_of(values), certainty, special, is_foreign };
         let rest: Box<[_]> = parts.collect();
         let entries = &mut words.entry(first).or_default().entries;
         match entries.iter_mut().find(|entry| entry.rest == rest) {
@@ -247,6 +251,13 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
 }
 
+/// Whether a folded word names a value in another language than English.
+pub(super) fn is_foreign(word: &str) -> bool {
+    let is_foreign = |meaning: &Meaning| meaning.is_foreign;
+    let mut entries = WORDS.get(word).into_iter().flat_map(|info| &info.entries);
+    entries.any(|entry| entry.rest.is_empty() && entry.meanings.iter().any(is_foreign))
+}
+
 /// The values of an attribute that a text of nothing else names.
 pub(super) fn values_named(attribute: Attribute, text: &str) -> InferredAttributes {
     let reading = Reading::of(text);
@@ -270,7 +281,7 @@ mod tests {
             let columns: Vec<_> = line.split('\t').collect();
             assert_eq!(columns.len(), 4, "{line}");
             assert!(certainty_named(columns[1]).is_some(), "{line}");
-            assert!(["general", "special"].contains(&columns[2]), "{line}");
+            assert!(["general", "special", "foreign"].contains(&columns[2]), "{line}");
             for pair in columns[0].split(';').filter(|values| *values != "-") {
                 let (name, value) = pair.split_once('=').unwrap();
                 let attribute = Attribute::by_name(name).unwrap();

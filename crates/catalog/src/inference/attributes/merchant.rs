@@ -6,8 +6,13 @@ use crate::attributes::{AttributeValue, Attributes};
 /// The names under which merchants state an attribute.
 fn names(attribute: Attribute) -> &'static [&'static str] {
     match attribute {
-        Attribute::Color => &["color", "colour", "colors", "colours"],
-        Attribute::Material => &["material", "materials", "fabric"],
+        Attribute::Color => &[
+            "color", "colour", "colors", "colours", "farbe", "couleur", "colore", "cor", "kleur",
+            "kolor", "farg", "farve", "farge", "barva", "renk",
+        ],
+        Attribute::Material => {
+            &["material", "materials", "fabric", "matiere", "materiale", "materiaal"]
+        }
         Attribute::Pattern => &["pattern", "patterns"],
         Attribute::Audience => &["audience", "age_group", "gender"],
         Attribute::Size => &["size", "sizes"],

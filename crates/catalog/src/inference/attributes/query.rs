@@ -116,6 +116,9 @@ impl Query<'_> {
         {
             return None;
         }
+        if found.meaning.is_foreign {
+            return self.is_asked_in_another_language(found, attribute).then_some(true);
+        }
         if self.names_its_thing(found) || self.is_required(found) {
             return Some(true);
         }
@@ -125,6 +128,25 @@ impl Query<'_> {
             Zone::Part => (attribute == Attribute::Pattern).then_some(true),
             Zone::Product | Zone::After => self.is_asked_before(found, attribute),
             Zone::Elsewhere => self.is_predicate(found).then_some(false),
+        }
+    }
+
+    /// "rotes Sofa", "vestido rojo". A word that English has too is meant only beside its thing: "moulin
+    /// rouge poster".
+    fn is_asked_in_another_language(&self, found: &Match, attribute: Attribute) -> bool {
+        let reading = &self.reading;
+        let is_last = || {
+            let end = reading.clause_end(found.start);
+            found.start > 0 && reading.after_attributes(found.end, end) == end
+        };
+        match reading.words[found.start].zone {
+            Zone::Part | Zone::Elsewhere => false,
+            Zone::For => attribute == Attribute::Audience,
+            Zone::Product | Zone::In | Zone::After => {
+                found.meaning.certainty == Certainty::Sure
+                    || is_last()
+                    || reading.is_before_a_thing(found)
+            }
         }
     }
 

@@ -299,6 +299,34 @@ fn a_query_may_require_an_attribute() {
 }
 
 #[test]
+fn words_of_other_languages_are_read() {
+    check_queries(&[
+        ("rotes Sofa", "color=red"),
+        ("ein weißes Bett aus Holz", "color=white material=wood"),
+        ("Regenjacke für Kinder", "audience=kids"),
+        ("vestido rojo", "color=red"),
+        ("bufanda de lana para hombre", "material=wool audience=men"),
+        ("canapé rouge", "color=red"),
+        ("красное платье", "color=red"),
+        ("czerwona sukienka", "color=red"),
+        ("Sofa ohne Leder", ""),
+        ("sofá sin piel", ""),
+        ("Kleid mit weißem Kragen", ""),
+    ]);
+    // English has these words too.
+    check_queries(&[("moulin rouge poster", ""), ("wood rot", ""), ("kinder surprise egg", "")]);
+    check_titles(&[
+        ("Schreibtisch weiß, 120 cm, mit zwei Schubladen", "color=white"),
+        ("Bufanda de lana, gris", "color=grey material=wool"),
+        ("Sandales femme, noir", "color=black audience=women"),
+        ("Sofa ohne Leder", ""),
+        ("Wood Rot Filler", ""),
+    ]);
+    let farbe = [("farbe", "rot"), ("material", "Eiche")];
+    assert_eq!(inferred("Fahrrad", "", &farbe), "color=red");
+}
+
+#[test]
 fn agreement_depends_on_the_evidence() {
     let agrees = |query: &str, title: &str, description: &str, special: bool| {
         let product = infer_product(title, description, Attributes::none());
@@ -320,7 +348,9 @@ fn agreement_depends_on_the_evidence() {
     assert_eq!(agrees("blue sofa", "Sofa", "Color: red", false), -0.3);
     assert_eq!(agrees("blue sofa", "Red Sofa", "", false), -1.0);
     assert_eq!(agrees("navy sofa", "Navy Sofa", "", true), 1.0);
-    assert!(agrees("navy sofa", "Blue Sofa", "", false) < 0.5);
+    assert_eq!(agrees("navy sofa", "Blue Sofa", "", false), 0.4);
+    assert_eq!(agrees("copper pan", "Stainless Steel Pan", "", false), 0.2);
+    assert_eq!(agrees("rotes Sofa", "Red Sofa", "", false), 1.0);
     assert_eq!(agrees("coat for kids", "Baby Coat", "", false), 1.0);
     assert_eq!(agrees("coat for women", "Coat", "For your dog.", false), -0.5);
     assert!(twins("burgundy").contains(&"maroon"));
