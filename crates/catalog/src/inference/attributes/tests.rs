@@ -321,6 +321,8 @@ fn words_of_other_languages_are_read() {
         ("Sandales femme, noir", "color=black audience=women"),
         ("Sofa ohne Leder", ""),
         ("Wood Rot Filler", ""),
+        ("Vit C Serum", ""),
+        ("Comic Con T-Shirt, Black", "color=black"),
     ]);
     let farbe = [("farbe", "rot"), ("material", "Eiche")];
     assert_eq!(inferred("Fahrrad", "", &farbe), "color=red");
