@@ -21,19 +21,20 @@ mod tests;
 mod title;
 mod values;
 
+use self::lexicon::Origin;
 pub use agreement::{agreement, twins};
 pub use product::{ProductAttributes, infer_product};
 pub use query::{QueryAttribute, QueryAttributes, infer_query};
 pub use values::{Attribute, ENCODED_BYTES, InferredAttributes};
 
-/// Whether the lexicon contains a lower-case word: it is no typo then.
+/// Whether the lexicon contains a lower-case word that is no typo of another one.
 pub fn is_lexicon_word(word: &str) -> bool {
-    lexicon::info(word).is_some()
+    lexicon::info(word).is_some() && !lexicon::has_origin(word, Origin::Either)
 }
 
 /// Whether a folded word names a value of an attribute in another language than English.
 pub fn is_foreign_attribute_word(word: &str) -> bool {
-    lexicon::is_foreign(word)
+    lexicon::has_origin(word, Origin::Foreign)
 }
 
 /// Whether a lower-case word alone names a value of an attribute.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{analysis::singular, word_hash::WordHash};
 
-/// Phrases: `values`, `certainty`, `kind` (general, special or foreign), words separated by `|`.
+/// Phrases: `values`, `certainty`, `kind` (general, special, foreign or similar), words separated by `|`.
 const PHRASES: [&str; 7] = [
     include_str!("lexicon/colors.tsv"),
     include_str!("lexicon/materials.tsv"),
@@ -39,6 +39,16 @@ pub(super) enum Certainty {
     Label,
 }
 
+/// The language of a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    English,
+    /// Any of the others.
+    Foreign,
+    /// Another language, or a typo of the English word: `linnen`.
+    Either,
+}
+
 /// What a phrase means.
 #[derive(Debug)]
 pub(super) struct Meaning {
@@ -47,8 +57,7 @@ pub(super) struct Meaning {
     pub(super) certainty: Certainty,
     /// The phrase if it is a shade or a species: `navy`, not `blue`.
     pub(super) special: Option<&'static str>,
-    /// Whether it is of another language than English.
-    pub(super) is_foreign: bool,
+    pub(super) origin: Origin,
 }
 
 impl Meaning {
@@ -208,8 +217,12 @@ fn add_phrases(words: &mut Words, line: &'static str) {
         let mut parts = phrase.split(' ');
         let first = parts.next().unwrap_or_default();
         let special = (kind == "special").then_some(phrase);
-        let is_foreign = kind == "foreign";
-        let meaning = Meaning { values: values_of(values), certainty, special, is_foreign };
+        let origin = match kind {
+            "foreign" => Origin::Foreign,
+            "similar" => Origin::Either,
+            _ => Origin::English,
+        };
+        let meaning = Meaning { values: values_of(values), certainty, special, origin };
         let rest: Box<[_]> = parts.collect();
         let entries = &mut words.entry(first).or_default().entries;
         match entries.iter_mut().find(|entry| entry.rest == rest) {
@@ -251,11 +264,11 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
 }
 
-/// Whether a folded word names a value in another language than English.
-pub(super) fn is_foreign(word: &str) -> bool {
-    let is_foreign = |meaning: &Meaning| meaning.is_foreign;
+/// Whether a folded word alone names a value, with this origin.
+pub(super) fn has_origin(word: &str, origin: Origin) -> bool {
+    let has_origin = |meaning: &Meaning| meaning.origin == origin;
     let mut entries = WORDS.get(word).into_iter().flat_map(|info| &info.entries);
-    entries.any(|entry| entry.rest.is_empty() && entry.meanings.iter().any(is_foreign))
+    entries.any(|entry| entry.rest.is_empty() && entry.meanings.iter().any(has_origin))
 }
 
 /// The values of an attribute that a text of nothing else names.
@@ -281,7 +294,7 @@ mod tests {
             let columns: Vec<_> = line.split('\t').collect();
             assert_eq!(columns.len(), 4, "{line}");
             assert!(certainty_named(columns[1]).is_some(), "{line}");
-            assert!(["general", "special", "foreign"].contains(&columns[2]), "{line}");
+            assert!(["general", "special", "foreign", "similar"].contains(&columns[2]), "{line}");
             for pair in columns[0].split(';').filter(|values| *values != "-") {
                 let (name, value) = pair.split_once('=').unwrap();
                 let attribute = Attribute::by_name(name).unwrap();

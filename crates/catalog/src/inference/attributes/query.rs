@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Certainty, class};
+use super::lexicon::{Certainty, Origin, class};
 use super::reading::{Gap, Match, Reading, Zone};
 use super::title::is_bed_size;
 use super::values::{Attribute, InferredAttributes, PETS};
@@ -116,7 +116,7 @@ impl Query<'_> {
         {
             return None;
         }
-        if found.meaning.is_foreign {
+        if found.meaning.origin != Origin::English {
             return self.is_asked_in_another_language(found, attribute).then_some(true);
         }
         if self.names_its_thing(found) || self.is_required(found) {

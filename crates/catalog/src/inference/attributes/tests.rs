@@ -324,6 +324,10 @@ fn words_of_other_languages_are_read() {
         ("Vit C Serum", ""),
         ("Comic Con T-Shirt, Black", "color=black"),
     ]);
+    assert!(is_foreign_attribute_word("rotes") && is_lexicon_word("rotes"));
+    // A typo of "linen" in an English query.
+    assert!(!is_foreign_attribute_word("linnen") && !is_lexicon_word("linnen"));
+    check_queries(&[("linnen bank", "material=linen")]);
     let farbe = [("farbe", "rot"), ("material", "Eiche")];
     assert_eq!(inferred("Fahrrad", "", &farbe), "color=red");
 }
