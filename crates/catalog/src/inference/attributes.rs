@@ -37,6 +37,22 @@ pub fn is_foreign_attribute_word(word: &str) -> bool {
     lexicon::has_origin(word, Origin::Foreign)
 }
 
+/// What a folded word of another language, which names a color or a material, is called in English.
+pub fn english_names(word: &str) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for attribute in [Attribute::Color, Attribute::Material] {
+        for name in lexicon::foreign_values(word).values(attribute) {
+            names.push(name);
+            names.extend(match name {
+                "grey" => Some("gray"),
+                "wood" => Some("wooden"),
+                _ => None,
+            });
+        }
+    }
+    names
+}
+
 /// Whether a lower-case word alone names a value of an attribute.
 pub fn is_attribute_word(word: &str) -> bool {
     lexicon::info(word).is_some_and(|(info, is_inflected)| {

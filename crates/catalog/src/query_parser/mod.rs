@@ -54,6 +54,9 @@ pub struct ParsedQuery {
     pub constraints: Vec<PriceConstraint>,
     /// Excluded words, in the order of the text.
     pub exclusions: Vec<Exclusion>,
+    /// What no result may mention: the exclusions, and their words in English where they are of another
+    /// language.
+    excluded: Vec<Exclusion>,
     /// The requested sort order; by relevance if `None`.
     pub sort: Option<SortHint>,
     /// Where stop words and conversational phrases stand.
@@ -108,7 +111,17 @@ impl ParsedQuery {
     /// [`crate::attributes::Attributes::text`], each of them a text of its own.
     pub fn allows(&self, title: &str, description: &str, attributes: &str) -> bool {
         let mut texts = [title, description].into_iter().chain(attributes.lines());
-        !texts.any(|text| Exclusion::any_matches(&self.exclusions, text))
+        !texts.any(|text| Exclusion::any_matches(&self.excluded, text))
+    }
+
+    /// What no result may mention.
+    pub fn excluded(&self) -> &[Exclusion] {
+        &self.excluded
+    }
+
+    fn translate_exclusions(&mut self) {
+        let in_english = self.exclusions.iter().flat_map(Exclusion::in_english);
+        self.excluded = self.exclusions.iter().cloned().chain(in_english).collect();
     }
 
     /// Finds other forms of the residual words in the shop's vocabulary.
@@ -155,6 +168,7 @@ impl ParsedQuery {
                 self.corrections.extend(exclusion.correct(query, vocabulary));
             }
         }
+        self.translate_exclusions();
         self.corrections.sort_by_key(|correction| correction.span.start);
     }
 
@@ -291,6 +305,7 @@ impl ParseOptions {
                 }
                 parsed.exclusions.push(exclusion);
             }
+            parsed.translate_exclusions();
         }
         (parsed, marks)
     }

@@ -96,7 +96,7 @@ impl<'a> Plan<'a> {
             title_fingerprint: fingerprint(&parsed.sentence),
             key: None,
             price_ranges: parsed.constraints.iter().map(PriceRange::of).collect(),
-            exclusions: &parsed.exclusions,
+            exclusions: parsed.excluded(),
             filter: ProductFilter::none(),
             facets: &[],
             facet_limit: DEFAULT_FACET_LIMIT,

@@ -264,6 +264,16 @@ pub(super) fn info(word: &str) -> Option<(&'static Info, bool)> {
     if one == word { None } else { WORDS.get(&*one).map(|info| (info, true)) }
 }
 
+/// The values that a folded word alone names in other languages than English, and hardly in English.
+pub(super) fn foreign_values(word: &str) -> InferredAttributes {
+    let entries = WORDS.get(word).into_iter().flat_map(|info| &info.entries);
+    let meanings = entries.filter(|entry| entry.rest.is_empty()).flat_map(|entry| &entry.meanings);
+    let foreign = meanings.filter(|meaning| {
+        meaning.origin != Origin::English && meaning.certainty != Certainty::Label
+    });
+    foreign.fold(InferredAttributes::NONE, |all, meaning| all.union(meaning.values))
+}
+
 /// Whether a folded word alone names a value, with this origin.
 pub(super) fn has_origin(word: &str, origin: Origin) -> bool {
     let has_origin = |meaning: &Meaning| meaning.origin == origin;

@@ -13,6 +13,7 @@ mod idioms;
 mod matching;
 mod rules;
 mod tables;
+mod translation;
 
 use crate::{
     analysis::{joined_terms, singular},

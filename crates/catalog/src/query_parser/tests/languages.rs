@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::check;
+use crate::query_parser::{Exclusion, parse};
 
 #[test]
 fn german() {
@@ -118,4 +119,24 @@ fn russian() {
     check("кроссовки за 4000 рублей", expect!["кроссовки | 3200 <= price <= 4800 RUB"]);
     check("кроссовки без кожи", expect!["кроссовки | not кожи"]);
     check("самые дешевые кроссовки", expect!["кроссовки | cheapest first"]);
+}
+
+#[test]
+fn excluded_colors_and_materials_are_excluded_in_english_too() {
+    let excluded = |query: &str| {
+        let parsed = parse(query);
+        let texts: Vec<_> = parsed.excluded().iter().map(Exclusion::text).collect();
+        texts.join(", ")
+    };
+    assert_eq!(excluded("Sofa ohne Leder"), "leder, leather");
+    assert_eq!(excluded("canapé sans cuir"), "cuir, leather");
+    assert_eq!(excluded("mesa sin madera"), "madera, wood, wooden");
+    assert_eq!(excluded("sofa without leather"), "leather");
+    // English has this word too.
+    assert_eq!(excluded("lumber without rot"), "rot");
+    let parsed = parse("Sofa ohne Leder");
+    assert_eq!(parsed.exclusions.len(), 1, "only what the query says is reported");
+    assert!(!parsed.allows("Haverly Leather Sofa", "", ""));
+    assert!(!parsed.allows("Ledersofa", "Echtes Leder.", ""));
+    assert!(parsed.allows("Velvet Sofa", "", ""));
 }
