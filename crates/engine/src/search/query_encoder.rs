@@ -165,9 +165,11 @@ impl<'a> SearchContext<'a> {
             }
         });
         let attributes = parsed.attributes.clone();
-        let categories = match encoded.language.text {
-            TextLanguage::English => categories(parsed),
-            TextLanguage::Other => QueryCategories::default(),
+        let categories = match encoded.language {
+            QueryLanguage { text: TextLanguage::English, .. } => categories(parsed),
+            QueryLanguage { is_translated: true, .. } => encoder.translated_categories(parsed),
+            // Products in the language of the query have a rough category, or none.
+            QueryLanguage { .. } => QueryCategories::default(),
         };
         Some(RerankQuery {
             vector: QueryVector::of(&encoded.plain),
@@ -244,6 +246,22 @@ impl QueryEncoder {
         let own = Thing { share: 1.0, names: Arc::new([ThingName { words, weight: 1.0 }]) };
         let categories = named_categories(categories);
         Some(KindQuery { vector: QueryVector::of(&vector)?, things, own, categories })
+    }
+
+    /// The categories that a query of one word in another language may mean, its attributes aside, by the
+    /// English name of the thing that it is nearest to. Longer queries are needs ("my husband snores") as
+    /// often as things.
+    fn translated_categories(&self, parsed: &ParsedQuery) -> QueryCategories {
+        let kind = without(&parsed.sentence, parsed.attributes.iter());
+        let is_one_word = kind.split_whitespace().count() == 1;
+        if !parsed.reads_attributes() || !is_one_word {
+            return QueryCategories::default();
+        }
+        let text = Text::Request { sentence: &kind, words: &kind, language: TextLanguage::Other };
+        let vector = self.embedder.instant(text).map(|made| made.vector);
+        let phrase = vector.and_then(|vector| self.embedder.phrase_match(&vector));
+        let name = phrase.and_then(|phrase| clear_name(&self.embedder.things(&phrase)));
+        name.map_or_else(QueryCategories::default, |name| category_model().infer_query(&name))
     }
 
     fn encoding(&self, text: Text<'_>, load: usize) -> Option<Encoding> {
@@ -358,6 +376,20 @@ pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
         found.restrict_to(taxonomy(), pets);
     }
     found
+}
+
+/// The name of at least half of what a query may mean. Several things may have the same name: sofas for
+/// two and for three are sofas.
+fn clear_name(things: &[Thing]) -> Option<String> {
+    let mut shares: Vec<(String, f32)> = Vec::new();
+    for thing in things {
+        let Some(name) = thing.names.first().map(|name| name.words.join(" ")) else { continue };
+        match shares.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, share)) => *share += thing.share,
+            None => shares.push((name, thing.share)),
+        }
+    }
+    shares.into_iter().find(|(_, share)| *share >= 0.5).map(|(name, _)| name)
 }
 
 /// The categories that a query may mean, as things with the names of all below them.

@@ -254,6 +254,35 @@ fn where_nothing_agrees_the_kind_comes_first() {
 }
 
 #[test]
+fn queries_in_other_languages_ask_for_things_with_attributes() {
+    let (_shop, editor) = editor();
+    let products = [
+        "Matte Lipstick, Brick Red",
+        "Decanter for Red Wine",
+        "Fabric Sofa, 3 Seats, Grey",
+        "Leather Sofa, 2 Seats, Brown",
+        "Sofa in Velvet, Blue",
+    ];
+    for title in products {
+        editor.create(json!({"title": title, "price": "$5"}));
+    }
+    let answer = |query: &str| search(&editor, json!({"query": query})).body;
+    for query in ["divano rosso", "canapé rouge"] {
+        let found = answer(query);
+        assert_eq!(found["understood"]["category"]["path"], json!(["Furniture", "Sofas"]));
+        assert_eq!(found["understood"]["attributes"][0]["values"], json!(["red"]));
+        let title = found["products"][0]["title"].as_str().unwrap();
+        assert!(title.contains("Sofa"), "{query}: {found}");
+    }
+    assert_eq!(answer("blaues Sofa")["products"][0]["title"], "Sofa in Velvet, Blue");
+    let without_leather = answer("Sofa ohne Leder");
+    assert_eq!(without_leather["understood"]["exclusions"].as_array().unwrap().len(), 1);
+    let shown = without_leather["products"].as_array().unwrap();
+    assert!(!shown.is_empty());
+    assert!(shown.iter().all(|one| one["title"] != "Leather Sofa, 2 Seats, Brown"), "{shown:?}");
+}
+
+#[test]
 fn a_thing_is_known_by_its_name() {
     let (_shop, editor) = editor();
     let body = json!({"title": "Guernsey, worsted, navy, gents", "price": "$90"});
