@@ -17,13 +17,13 @@ pub struct FieldParams {
     pub b: f32,
 }
 
-/// The weights of terms that spelling correction produced, by how sure it is.
+/// The weights of terms that spelling correction produced, by its [`Confidence`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorrectionWeights {
-    /// One candidate clearly led.
-    pub sure: f32,
-    /// The term may be wrong.
-    pub unsure: f32,
+    /// With high confidence.
+    pub high: f32,
+    /// With low confidence.
+    pub low: f32,
 }
 
 /// The parameters of the BM25F formula.
@@ -52,8 +52,8 @@ impl Bm25Params {
     /// The weight of a term that spelling correction produced.
     pub fn correction_weight(&self, confidence: Confidence) -> f32 {
         match confidence {
-            Confidence::High => self.correction.sure,
-            Confidence::Low => self.correction.unsure,
+            Confidence::High => self.correction.high,
+            Confidence::Low => self.correction.low,
         }
     }
 
@@ -74,7 +74,7 @@ pub const BM25_PARAMS: Bm25Params = Bm25Params {
     attribute_boost: 2.0,
     bigram_weight: 0.13,
     idf_offset: 2.2,
-    correction: CorrectionWeights { sure: 0.7, unsure: 0.4 },
+    correction: CorrectionWeights { high: 0.7, low: 0.4 },
 };
 
 /// A relevance score; greater is more relevant.

@@ -353,7 +353,7 @@ fn variants_of(term: &Term, weight: &dyn Fn(&str) -> Option<f32>) -> Vec<Variant
     });
     let mut variants: Vec<Variant> = known.collect();
     let heaviest = variants.iter().map(|variant| variant.weight).fold(0.0, f32::max);
-    let whole = term.corrected.map_or(1.0, |sure| BM25_PARAMS.correction_weight(sure));
+    let whole = term.corrected.map_or(1.0, |confidence| BM25_PARAMS.correction_weight(confidence));
     variants.iter_mut().for_each(|variant| variant.weight *= whole / heaviest);
     if variants.iter().skip(1).any(|variant| variant.is_spelling) {
         variants[0].is_spelling = true;

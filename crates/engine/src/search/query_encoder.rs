@@ -261,7 +261,7 @@ impl QueryEncoder {
         let vector = self.embedder.instant(text).map(|made| made.vector);
         let phrase = vector.and_then(|vector| self.embedder.phrase_match(&vector));
         let name = phrase.and_then(|phrase| clear_name(&self.embedder.things(&phrase)));
-        name.map_or_else(QueryCategories::default, |name| category_model().infer_query(&name))
+        name.map_or_else(QueryCategories::default, |name| categories_of(&name, parsed))
     }
 
     fn encoding(&self, text: Text<'_>, load: usize) -> Option<Encoding> {
@@ -368,7 +368,12 @@ pub(crate) fn categories(parsed: &ParsedQuery) -> QueryCategories {
     }
     let kind = without(&parsed.sentence, parsed.attributes.iter().filter(|one| !changes_kind(one)));
     let is_named = !content_words(&kind).is_empty();
-    let mut found = category_model().infer_query(if is_named { &kind } else { &parsed.residual });
+    categories_of(if is_named { &kind } else { &parsed.residual }, parsed)
+}
+
+/// The categories that a thing of this English name may be in.
+fn categories_of(name: &str, parsed: &ParsedQuery) -> QueryCategories {
+    let mut found = category_model().infer_query(name);
     // A sweater for a dog is no clothing.
     if parsed.attributes.iter().any(QueryAttribute::is_for_pets)
         && let Some(pets) = taxonomy().with_id(PET_SUPPLIES)

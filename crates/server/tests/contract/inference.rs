@@ -274,6 +274,8 @@ fn queries_in_other_languages_ask_for_things_with_attributes() {
         let title = found["products"][0]["title"].as_str().unwrap();
         assert!(title.contains("Sofa"), "{query}: {found}");
     }
+    let for_dogs = answer("Sofa für Hunde")["understood"].clone();
+    assert_ne!(for_dogs["category"]["path"][0], "Furniture", "{for_dogs}");
     assert_eq!(answer("blaues Sofa")["products"][0]["title"], "Sofa in Velvet, Blue");
     let without_leather = answer("Sofa ohne Leder");
     assert_eq!(without_leather["understood"]["exclusions"].as_array().unwrap().len(), 1);

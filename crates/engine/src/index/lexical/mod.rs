@@ -323,7 +323,7 @@ impl QueryTerm {
             })
             .collect();
         let best = variants.iter().map(|variant| variant.weight).fold(0.0, f32::max);
-        let whole = term.corrected.map_or(1.0, |sure| params.correction_weight(sure));
+        let whole = term.corrected.map_or(1.0, |confidence| params.correction_weight(confidence));
         variants.iter_mut().for_each(|variant| variant.weight *= whole / best);
         equalise_spellings(&mut variants);
         (!variants.is_empty()).then_some(Self { index, variants })

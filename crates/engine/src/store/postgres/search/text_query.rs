@@ -61,7 +61,8 @@ impl TextQuery {
                 tsquery: format!("({})", tsqueries.join(" | ")),
                 max_products: variants.iter().map(|(_, products)| products).sum(),
             });
-            let term_weight = term.corrected.map_or(1.0, |sure| params.correction_weight(sure));
+            let term_weight =
+                term.corrected.map_or(1.0, |confidence| params.correction_weight(confidence));
             for variant in &term.alternatives {
                 for word in variant.words.iter().filter(|word| doc_freq(word) > 0) {
                     query.words.push(WeightedWord {
