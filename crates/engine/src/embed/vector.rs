@@ -83,6 +83,11 @@ impl StoredVector {
         dot(simd, &self.numbers, &other.numbers) as f32 * self.scale * other.scale
     }
 
+    /// The vector with this factor and these coordinates, which another one had.
+    pub(crate) fn of_parts(scale: f32, numbers: &[i8]) -> Self {
+        Self { scale, numbers: numbers.into() }
+    }
+
     /// The quantised coordinates, from -127 to 127.
     pub fn numbers(&self) -> &[i8] {
         &self.numbers

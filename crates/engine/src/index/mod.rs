@@ -50,7 +50,7 @@ pub use self::{
     dense::QueryVector,
     entry::{Entry, EntryVector, IndexChange},
     plan::{DenseQuery, Plan, QueryKind},
-    reranking::{KindQuery, RerankQuery, WordVectors, head_term},
+    reranking::{ComparedWord, KindQuery, RerankQuery, TermSet, WordVectors, head_term},
     scoring::Matches,
     segment::WordPlace,
     snapshot::{Snapshot, SnapshotId},

@@ -23,7 +23,7 @@ use crate::{
         Embedder, Embedding, Encoder, PhraseMatch, Priority, Text, TextLanguage, Thing, ThingName,
         Vector,
     },
-    index::{DenseQuery, KindQuery, QueryVector, RerankQuery, WordVectors, head_term},
+    index::{DenseQuery, KindQuery, QueryVector, RerankQuery, head_term},
     inference::{category_model, names_below, taxonomy},
 };
 
@@ -160,7 +160,7 @@ impl<'a> SearchContext<'a> {
         let term_vectors = terms.terms().iter().map(|term| {
             let as_written = term.alternatives.first()?.words.join(" ");
             match encoded.language.text {
-                TextLanguage::English => words.look_up(&as_written).1,
+                TextLanguage::English => words.vector(&as_written),
                 other => encoder.embedder.word_vector(&as_written, Some(other)),
             }
         });

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use catalog::{
     analysis::{QueryTerms, for_each_title_word},
     fusion::QueryProfile,
-    inference::{Inferred, attributes::QueryAttributes, category::QueryCategories},
+    inference::{attributes::QueryAttributes, category::QueryCategories},
     reranking::{Evidence, QueryEvidence, none_agrees},
     tuning::Tuning,
 };
@@ -65,12 +65,53 @@ pub struct RerankQuery {
 
 /// The vectors of single words.
 pub trait WordVectors: Send + Sync {
-    /// The vector at a place; `None` if the word has to be looked up.
-    fn at(&self, place: WordPlace) -> Option<Option<&StoredVector>>;
+    /// Whether a place is one of these vectors. Otherwise the word has to be looked up.
+    fn contains(&self, place: WordPlace) -> bool;
 
-    /// The vector of an indexed word, and its place from now on; `None` if the model knows nothing
-    /// about it.
-    fn look_up(&self, word: &str) -> (WordPlace, Option<StoredVector>);
+    /// The place of an indexed word from now on.
+    fn look_up(&self, word: &str) -> WordPlace;
+
+    /// Compares words with the terms of a query: for each word its cosine with each term, 0 where it is not
+    /// needed or the model knows nothing about the word.
+    fn compare(&self, words: &[ComparedWord], terms: &[Option<StoredVector>]) -> Vec<f32>;
+}
+
+/// A word that is compared with terms of a query.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedWord {
+    /// Where its vector is.
+    pub place: WordPlace,
+    /// The terms.
+    pub terms: TermSet,
+}
+
+/// A set of terms of a query, a bit each. The last bit stands for all further terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TermSet(u64);
+
+impl TermSet {
+    fn bit(term: usize) -> u64 {
+        1 << term.min(u64::BITS as usize - 1)
+    }
+
+    /// Adds a term by its index.
+    pub fn insert(&mut self, term: usize) {
+        self.0 |= Self::bit(term);
+    }
+
+    /// Whether a term may be in the set: it is, except for one far behind.
+    #[inline]
+    pub fn contains(self, term: usize) -> bool {
+        self.0 & Self::bit(term) != 0
+    }
+
+    fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    fn extend(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
 }
 
 impl std::fmt::Debug for RerankQuery {
@@ -195,11 +236,10 @@ impl EvidenceReader<'_> {
     /// that category, if it says a known name.
     fn categories(&self, live: &LiveSegment, doc: DocId) -> (f32, Option<f32>) {
         let (asked, taxonomy) = (&self.query.categories, taxonomy());
-        let Inferred { likely_category: likely, named_category, .. } =
-            live.segment.inferred.get(usize::from(doc));
+        let [likely, named] = live.segment.inferred.possible_categories(usize::from(doc));
         let agreement = likely.map_or(0.0, |category| asked.agreement(taxonomy, category));
         let names = |category| asked.names(taxonomy, category);
-        let named = names(likely).zip(names(named_category));
+        let named = names(likely).zip(names(named));
         (agreement, named.map(|(likely, named)| likely.max(named)))
     }
 

@@ -1,5 +1,7 @@
 //! Whether a title says a name of what the query asks for.
 
+use hashbrown::{HashMap, hash_map::Entry};
+
 use crate::{
     embed::Thing,
     index::segment::{Segment, TitleWord},
@@ -41,12 +43,14 @@ struct Name {
 impl<'a> NameQuery<'a> {
     pub(super) fn new(things: &'a [Thing]) -> Self {
         let mut words: Vec<&str> = Vec::new();
-        let mut index_of = |word: &'a str| {
-            let known = words.iter().position(|known| *known == word);
-            known.or_else(|| {
-                let is_room = words.len() < MAX_WORDS;
-                is_room.then(|| words.push(word)).map(|()| words.len() - 1)
-            })
+        let mut indexes: HashMap<&str, usize> = HashMap::with_capacity(MAX_WORDS);
+        let mut index_of = |word: &'a str| match indexes.entry(word) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(_) if words.len() == MAX_WORDS => None,
+            Entry::Vacant(new) => {
+                words.push(word);
+                Some(*new.insert(words.len() - 1))
+            }
         };
         let things = things.iter().map(|thing| {
             let names = thing.names.iter().filter_map(|name| {

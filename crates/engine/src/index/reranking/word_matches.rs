@@ -1,17 +1,11 @@
 //! How well the words of a title cover those of a query: literally or by meaning.
 
-use std::borrow::Cow;
-
-use fearless_simd::{Level, dispatch};
 use hashbrown::HashMap;
 
-use super::EvidenceReader;
-use crate::{
-    embed::StoredVector,
-    index::{
-        lexical::{Occurrence, Place},
-        segment::{DocId, Segment, TitleWord},
-    },
+use super::{ComparedWord, EvidenceReader, TermSet};
+use crate::index::{
+    lexical::{Occurrence, Place},
+    segment::{DocId, Segment, TitleWord, WordPlace},
 };
 
 /// What a term counts that only the description contains, where one in the title counts 1.
@@ -84,15 +78,16 @@ impl<'a> WordMatcher<'a> {
             let found = &mut found[at * terms..(at + 1) * terms];
             self.reader.lexical.find_occurrences(self.segment_no, *doc, found);
         }
-        let mut meanings = Meanings::default();
+        let mut titles = Titles::new(products.iter().map(|(_, title)| title.len()).sum());
         for (at, (_, title)) in products.iter().enumerate() {
-            meanings.add_title(title, unsaid(&found[at * terms..(at + 1) * terms]));
+            titles.push(title, unsaid(&found[at * terms..(at + 1) * terms]));
         }
-        let vectors = meanings.words.iter().map(|word| self.vector(word.number)).collect();
-        meanings.compare(vectors, &self.reader.query.term_vectors);
+        let cosines = self.cosines(&mut titles);
+        let mut greatest = vec![0.0; terms];
         let coverage = |at: usize| {
             let found = &found[at * terms..(at + 1) * terms];
-            self.coverage(found, &meanings.greatest(at, terms))
+            titles.greatest_cosines(at, &cosines, &mut greatest);
+            self.coverage(found, &greatest)
         };
         (0..products.len()).map(coverage).collect()
     }
@@ -122,101 +117,83 @@ impl<'a> WordMatcher<'a> {
         coverage
     }
 
-    /// The vector of a word of the segment; `None` if the model knows nothing about it.
-    fn vector(&self, number: usize) -> Option<Cow<'a, StoredVector>> {
-        let vectors = self.reader.query.word_vectors.as_ref()?;
+    /// The cosine of each word of the titles with each term; empty without a model.
+    fn cosines(&self, titles: &mut Titles) -> Vec<f32> {
+        let Some(vectors) = &self.reader.query.word_vectors else { return Vec::new() };
         let Segment { terms, word_places, .. } = self.segment;
-        let place = word_places.at(number, terms);
-        if let Some(vector) = vectors.at(place.get()) {
-            return vector.map(Cow::Borrowed);
+        let places = word_places.of(terms);
+        for (word, number) in titles.words.iter_mut().zip(&titles.numbers) {
+            word.place = places.get(*number);
+            if !vectors.contains(word.place) {
+                let found = terms.with_word(*number, |word| Some(vectors.look_up(word)));
+                word.place = found.unwrap_or(WordPlace::NOWHERE);
+                places.set(*number, word.place);
+            }
         }
-        terms.with_word(number, |word| {
-            let (found_at, vector) = vectors.look_up(word);
-            place.set(found_at);
-            vector.map(Cow::Owned)
-        })
+        vectors.compare(&titles.words, &self.reader.query.term_vectors)
     }
-}
-
-/// A set of terms of a query, a bit each. The last bit stands for all further terms.
-type TermSet = u64;
-
-fn bit(term: usize) -> TermSet {
-    1 << term.min(TermSet::BITS as usize - 1)
 }
 
 /// The terms that a product does not say as the query means them. Meaning adds nothing to others.
 fn unsaid(found: &[Option<Occurrence>]) -> TermSet {
     let is_said = |found: &Option<Occurrence>| found.is_some_and(|one| one.literal() == 1.0);
-    let unsaid = (0..found.len()).filter(|term| !is_said(&found[*term]));
-    unsaid.fold(0, |set, term| set | bit(term))
+    let mut unsaid = TermSet::default();
+    (0..found.len()).filter(|term| !is_said(&found[*term])).for_each(|term| unsaid.insert(term));
+    unsaid
 }
 
-/// What the words of titles have to do with the terms of a query.
-#[derive(Default)]
-struct Meanings {
-    /// The words whose meaning counts, each once.
-    words: Vec<Word>,
-    /// Where each word is in `words`, by its number in the segment.
+/// The words of titles whose meaning counts.
+struct Titles {
+    /// Each word once, and its number in the segment.
+    words: Vec<ComparedWord>,
+    numbers: Vec<usize>,
+    /// Where each word is in `words`, by its number.
     known: HashMap<usize, u32>,
     /// The words of all titles by their place in `words`, and where those of each title end.
-    titles: Vec<u32>,
+    said: Vec<u32>,
     ends: Vec<usize>,
-    /// For each word, its cosine with each term; 0 where it is not needed.
-    cosines: Vec<f32>,
 }
 
-struct Word {
-    /// Its number in the segment.
-    number: usize,
-    /// The terms with which it is compared.
-    terms: TermSet,
-}
+impl Titles {
+    /// For titles with this many words in all.
+    fn new(words: usize) -> Self {
+        Self {
+            words: Vec::new(),
+            numbers: Vec::new(),
+            // As many are distinct as a rule, or fewer.
+            known: HashMap::with_capacity(words / 2),
+            said: Vec::with_capacity(words),
+            ends: Vec::new(),
+        }
+    }
 
-impl Meanings {
     /// Adds the words of the next title, to be compared with some terms.
-    fn add_title(&mut self, title: &[TitleWord], terms: TermSet) {
-        for word in if terms == 0 { &[] } else { title } {
+    fn push(&mut self, title: &[TitleWord], terms: TermSet) {
+        for word in if terms.is_empty() { &[] } else { title } {
             let at = *self.known.entry(word.term()).or_insert_with(|| {
-                self.words.push(Word { number: word.term(), terms: 0 });
+                let (place, terms) = (WordPlace::NOWHERE, TermSet::default());
+                self.words.push(ComparedWord { place, terms });
+                self.numbers.push(word.term());
                 self.words.len() as u32 - 1
             });
-            self.words[at as usize].terms |= terms;
-            self.titles.push(at);
+            self.words[at as usize].terms.extend(terms);
+            self.said.push(at);
         }
-        self.ends.push(self.titles.len());
+        self.ends.push(self.said.len());
     }
 
-    /// Compares all words with the terms that they are needed for.
-    fn compare(
-        &mut self,
-        vectors: Vec<Option<Cow<'_, StoredVector>>>,
-        terms: &[Option<StoredVector>],
-    ) {
-        self.cosines = vec![0.0; self.words.len() * terms.len()];
-        dispatch!(Level::new(), simd => {
-            for (at, vector) in vectors.iter().enumerate() {
-                let Some(vector) = vector else { continue };
-                for (term, of_term) in terms.iter().enumerate() {
-                    if let Some(of_term) = of_term
-                        && self.words[at].terms & bit(term) != 0
-                    {
-                        let cosine = vector.cosine(simd, of_term).clamp(0.0, 1.0);
-                        self.cosines[at * terms.len() + term] = cosine;
-                    }
-                }
-            }
-        });
-    }
-
-    /// The greatest cosine of each term with a word of a title.
-    fn greatest(&self, title: usize, terms: usize) -> Vec<f32> {
-        let mut greatest = vec![0.0_f32; terms];
-        let start = title.checked_sub(1).map_or(0, |before| self.ends[before]);
-        for word in &self.titles[start..self.ends[title]] {
-            let cosines = &self.cosines[*word as usize * terms..(*word as usize + 1) * terms];
-            greatest.iter_mut().zip(cosines).for_each(|(best, one)| *best = best.max(*one));
+    /// Computes the greatest cosine of each term with a word of a title. `cosines` are those of all words
+    /// with all terms, or none.
+    fn greatest_cosines(&self, title: usize, cosines: &[f32], greatest: &mut [f32]) {
+        greatest.fill(0.0);
+        if cosines.is_empty() {
+            return;
         }
-        greatest
+        let (start, terms) =
+            (title.checked_sub(1).map_or(0, |before| self.ends[before]), greatest.len());
+        for word in &self.said[start..self.ends[title]] {
+            let of_word = &cosines[*word as usize * terms..(*word as usize + 1) * terms];
+            greatest.iter_mut().zip(of_word).for_each(|(best, one)| *best = best.max(*one));
+        }
     }
 }

@@ -201,8 +201,12 @@ impl Order<'_, '_, '_> {
         }
         let passes = |at: &usize| results[*at].score >= self.cutoff;
         let mut edge: Vec<_> = chosen.iter().zip(relevant).filter(|(at, _)| passes(at)).collect();
-        edge.sort_by(|(one, _), (other, _)| self.compare(results, **other, **one));
-        edge.truncate(EDGE);
+        if edge.len() > EDGE {
+            edge.select_nth_unstable_by(EDGE, |(one, _), (other, _)| {
+                self.compare(results, **other, **one)
+            });
+            edge.truncate(EDGE);
+        }
         2 * edge.iter().filter(|(_, is_relevant)| **is_relevant).count() >= edge.len()
     }
 }

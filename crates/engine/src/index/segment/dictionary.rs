@@ -1,23 +1,25 @@
-//! The term dictionary of a segment: sorted terms, found by binary search.
+//! The term dictionary of a segment: sorted terms, found by a hash table of their numbers.
 //!
 //! The first eight bytes of each term are stored as an integer, the rest in one common arena. Most
-//! terms are no longer, so a look-up compares adjacent integers.
+//! terms are no longer, so a look-up compares integers.
 
-use std::{cmp::Ordering, io, ops::Range};
+use std::{
+    hash::{BuildHasher, Hash, Hasher},
+    io,
+    ops::Range,
+};
 
 use catalog::analysis::MAX_WORD_BYTES;
 use fearless_simd::{Level, dispatch};
-use hashbrown::Equivalent;
+use hashbrown::{DefaultHashBuilder, Equivalent, HashTable};
 
 use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// Bytes of a term that are stored as an integer.
 const HEAD_BYTES: usize = 8;
-/// Terms from one fence to the next.
-const FENCE: usize = 32;
 
 /// A term as the dictionary compares it; sorts like its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::index) struct Term<'a> {
     head: u64,
     tail: &'a [u8],
@@ -45,9 +47,19 @@ impl<'a> Term<'a> {
     }
 }
 
+/// Most terms have no tail, and are hashed as one integer.
+impl Hash for Term<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.head);
+        if !self.tail.is_empty() {
+            state.write(self.tail);
+        }
+    }
+}
+
 /// An owned [`Term`], as the key of a hash table that is looked up by [`Term`]. A short one needs
 /// no allocation, and no other memory to be compared.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq)]
 pub(in crate::index) struct OwnedTerm {
     head: u64,
     tail: Box<[u8]>,
@@ -56,6 +68,12 @@ pub(in crate::index) struct OwnedTerm {
 impl OwnedTerm {
     pub(in crate::index) fn as_term(&self) -> Term<'_> {
         Term { head: self.head, tail: &self.tail }
+    }
+}
+
+impl Hash for OwnedTerm {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_term().hash(state);
     }
 }
 
@@ -109,9 +127,35 @@ pub(in crate::index) struct Dictionary {
     tail_ends: Box<[u32]>,
     tails: Box<[u8]>,
     letters: Box<[Letters]>,
-    /// The head of every [`FENCE`]-th term: a look-up searches these first, which stay in the
-    /// processor's cache.
-    fences: Box<[u64]>,
+    numbers: TermNumbers,
+}
+
+/// The numbers of terms by the hash of the term.
+#[derive(Default)]
+struct TermNumbers {
+    hasher: DefaultHashBuilder,
+    table: HashTable<u32>,
+}
+
+impl TermNumbers {
+    /// Numbers distinct terms in their order.
+    fn of<'a>(terms: impl ExactSizeIterator<Item = Term<'a>>) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let mut table = HashTable::with_capacity(terms.len());
+        // Numbers are inserted once, so the table never grows.
+        let rehash = |_: &u32| unreachable!("the table has room for all terms");
+        for (number, term) in (0..).zip(terms) {
+            table.insert_unique(hasher.hash_one(term), number, rehash);
+        }
+        Self { hasher, table }
+    }
+}
+
+/// Without the numbers, the order of which means nothing.
+impl std::fmt::Debug for TermNumbers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TermNumbers").field("len", &self.table.len()).finish_non_exhaustive()
+    }
 }
 
 impl Dictionary {
@@ -121,6 +165,16 @@ impl Dictionary {
 
     pub(in crate::index) fn term(&self, at: usize) -> Term<'_> {
         Term { head: self.heads[at], tail: &self.tails[self.tail_range(at)] }
+    }
+
+    fn terms(&self) -> impl ExactSizeIterator<Item = Term<'_>> {
+        (0..self.len()).map(|at| self.term(at))
+    }
+
+    /// With the numbers of all terms.
+    fn numbered(mut self) -> Self {
+        self.numbers = TermNumbers::of(self.terms());
+        self
     }
 
     /// Calls `f` with the text of a term; `None` for a term that is not text.
@@ -136,28 +190,9 @@ impl Dictionary {
     /// The number of a term, if the segment contains it.
     pub(in crate::index) fn find(&self, word: &str) -> Option<usize> {
         let wanted = Term::of(word);
-        let fence = self.fences.partition_point(|head| *head < wanted.head);
-        let behind = &self.heads[fence.saturating_sub(1) * FENCE..];
-        let near = &behind[..behind.len().min(FENCE + 1)];
-        let first =
-            self.heads.len() - behind.len() + near.partition_point(|head| *head < wanted.head);
-        if self.heads.get(first) != Some(&wanted.head) {
-            return None;
-        }
-        let same_head = match self.heads.get(first + 1) == Some(&wanted.head) {
-            true => self.heads[first..].partition_point(|head| *head == wanted.head),
-            false => 1,
-        };
-        let (mut low, mut high) = (first, first + same_head);
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.term(middle).tail.cmp(wanted.tail) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Some(middle),
-                Ordering::Greater => high = middle,
-            }
-        }
-        None
+        let TermNumbers { hasher, table } = &self.numbers;
+        let is_wanted = |number: &u32| self.term(*number as usize) == wanted;
+        table.find(hasher.hash_one(wanted), is_wanted).map(|number| *number as usize)
     }
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
@@ -165,7 +200,7 @@ impl Dictionary {
             + size_of_val(&*self.tail_ends)
             + self.tails.len()
             + size_of_val(&*self.letters)
-            + size_of_val(&*self.fences)
+            + self.numbers.table.allocation_size()
     }
 
     /// Calls `f` with the numbers of terms that may be within `edits` edits of `word`, which consists
@@ -255,11 +290,6 @@ impl Dictionary {
     }
 }
 
-/// The head of every [`FENCE`]-th term.
-fn fences(heads: &[u64]) -> Box<[u64]> {
-    heads.iter().step_by(FENCE).copied().collect()
-}
-
 /// Builds a dictionary from terms in ascending order.
 #[derive(Default)]
 pub(in crate::index) struct DictionaryBuilder {
@@ -285,12 +315,13 @@ impl DictionaryBuilder {
 
     pub(in crate::index) fn finish(self) -> Dictionary {
         Dictionary {
-            fences: fences(&self.heads),
             heads: self.heads.into_boxed_slice(),
             tail_ends: self.tail_ends.into_boxed_slice(),
             tails: self.tails.into_boxed_slice(),
             letters: self.letters.into_boxed_slice(),
+            numbers: TermNumbers::default(),
         }
+        .numbered()
     }
 }
 
@@ -308,11 +339,11 @@ impl Stored for Dictionary {
         let letters = from.array_of(|bits| Some(Letters(bits)))?;
         let is_whole = tail_ends.len() == heads.len() && letters.len() == heads.len();
         Rejected::unless(is_whole, "the dictionary is incomplete")?;
-        let fences = fences(&heads);
-        let dictionary = Self { heads, tail_ends, tails, letters, fences };
-        let terms = (0..dictionary.len()).map(|at| dictionary.term(at));
-        Rejected::unless(terms.is_sorted_by(|a, b| a < b), "the dictionary is not sorted")?;
-        Ok(dictionary)
+        let numbers = TermNumbers::default();
+        let dictionary = Self { heads, tail_ends, tails, letters, numbers };
+        let is_sorted = dictionary.terms().is_sorted_by(|a, b| a < b);
+        Rejected::unless(is_sorted, "the dictionary is not sorted")?;
+        Ok(dictionary.numbered())
     }
 }
 

@@ -48,6 +48,11 @@ impl InferredColumn {
         }
     }
 
+    /// The likeliest category of a product, and the one that its title names.
+    pub(in crate::index) fn possible_categories(&self, doc: usize) -> [Option<CategoryIndex>; 2] {
+        [self.likely_categories[doc], self.named_categories[doc]].map(known)
+    }
+
     fn category_index(&self, doc: usize) -> Option<CategoryIndex> {
         known(self.categories[doc])
     }

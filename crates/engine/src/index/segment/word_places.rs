@@ -1,9 +1,12 @@
 //! Where the vectors of a segment's words are in the cache of word vectors, as far as searches needed
 //! them.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    num::NonZeroU32,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::dictionary::Dictionary;
@@ -16,19 +19,16 @@ impl WordPlace {
     /// The word has to be looked up.
     pub const NOWHERE: Self = Self(0);
 
-    const NUMBER_BITS: u32 = 16;
-
-    /// The place of a number below 65,535.
-    pub fn new(generation: u64, number: usize) -> Self {
-        Self(generation << Self::NUMBER_BITS | (number as u64 + 1))
+    /// The place of a word in a generation.
+    pub fn new(generation: NonZeroU32, number: u32) -> Self {
+        Self(u64::from(generation.get()) << u32::BITS | u64::from(number))
     }
 
     /// The number of the word; `None` for a place in another generation.
     #[inline]
-    pub fn number_in(self, generation: u64) -> Option<usize> {
-        let number = self.0 & ((1 << Self::NUMBER_BITS) - 1);
-        let is_here = self.0 >> Self::NUMBER_BITS == generation;
-        (is_here && number > 0).then(|| number as usize - 1)
+    pub fn number_in(self, generation: NonZeroU32) -> Option<u32> {
+        let is_here = self.0 >> u32::BITS == u64::from(generation.get());
+        is_here.then_some(self.0 as u32)
     }
 }
 
@@ -36,15 +36,11 @@ impl WordPlace {
 #[derive(Debug, Default)]
 pub(in crate::index) struct WordPlaces(OnceLock<Box<[AtomicU64]>>);
 
-/// The place of one word.
-pub(in crate::index) struct PlaceCell<'a>(&'a AtomicU64);
-
 impl WordPlaces {
-    /// The place of a word of the segment, by its number.
-    pub(in crate::index) fn at(&self, word: usize, words: &Dictionary) -> PlaceCell<'_> {
+    /// The places of the words of a segment, by their numbers.
+    pub(in crate::index) fn of(&self, words: &Dictionary) -> Places<'_> {
         let nowhere = || AtomicU64::new(WordPlace::NOWHERE.0);
-        let places = self.0.get_or_init(|| (0..words.len()).map(|_| nowhere()).collect());
-        PlaceCell(&places[word])
+        Places(self.0.get_or_init(|| (0..words.len()).map(|_| nowhere()).collect()))
     }
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
@@ -52,13 +48,17 @@ impl WordPlaces {
     }
 }
 
-impl PlaceCell<'_> {
+/// The places of a segment that was searched.
+#[derive(Clone, Copy)]
+pub(in crate::index) struct Places<'a>(&'a [AtomicU64]);
+
+impl Places<'_> {
     #[inline]
-    pub(in crate::index) fn get(&self) -> WordPlace {
-        WordPlace(self.0.load(Ordering::Relaxed))
+    pub(in crate::index) fn get(&self, word: usize) -> WordPlace {
+        WordPlace(self.0[word].load(Ordering::Relaxed))
     }
 
-    pub(in crate::index) fn set(&self, place: WordPlace) {
-        self.0.store(place.0, Ordering::Relaxed);
+    pub(in crate::index) fn set(&self, word: usize, place: WordPlace) {
+        self.0[word].store(place.0, Ordering::Relaxed);
     }
 }
