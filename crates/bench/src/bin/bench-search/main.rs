@@ -3,6 +3,7 @@
 mod inside;
 mod memory_limit;
 mod phases;
+mod turns;
 
 use std::{
     fs,
@@ -55,6 +56,12 @@ struct Arguments {
     /// them from the titles
     #[arg(long, value_name = "FILE", value_delimiter = ',')]
     queries: Vec<PathBuf>,
+    /// Compare with this binary instead: both search in turn, for `--seconds` each
+    #[arg(long, value_name = "FILE")]
+    other: Option<PathBuf>,
+    /// Number of turns
+    #[arg(long, default_value_t = 20, requires = "other")]
+    turns: usize,
     /// Write the values to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -88,7 +95,10 @@ fn main() -> anyhow::Result<()> {
             encoders: arguments.encoders.clone(),
             time: Duration::from_secs(arguments.seconds),
         };
-        figures.extend(runtime.block_on(bench.run())?);
+        figures.extend(match &arguments.other {
+            Some(other) => runtime.block_on(bench.run_in_turn(other, arguments.turns))?,
+            None => runtime.block_on(bench.run())?,
+        });
     }
     let load_average = (load_before, machine::load_average());
     let report = Report { machine, load_average, figures };

@@ -33,7 +33,7 @@ const BULK: usize = 100;
 /// Connections that fill the catalog.
 const FILLING_CONNECTIONS: usize = 4;
 /// Connections that search at once: more than there are cores to answer them.
-const SATURATION: usize = 8;
+pub(crate) const SATURATION: usize = 8;
 /// The number of distinct searches: more than a measurement sends.
 const DIFFERENT: usize = 200_000;
 /// The number of repeated searches.
@@ -60,7 +60,7 @@ pub(crate) enum Encoder {
 }
 
 impl Encoder {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Instant => "instant",
             Self::Deep => "deep",
@@ -100,10 +100,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) async fn run(&self) -> anyhow::Result<Vec<Figure>> {
-        let products = Arc::new(match self.catalog.is_empty() {
-            true => Products::make(self.count, self.seed),
-            false => Products::read(&self.catalog, self.count, self.seed)?,
-        });
+        let products = self.products()?;
         let queries = self.texts(&products)?;
         let limit = MemoryLimit::new(&products, &queries)?;
         let queries = Queries::new(&queries);
@@ -115,11 +112,7 @@ impl Bench {
         )?;
         let mut figures = Vec::new();
         for (at, encoder) in self.encoders.iter().enumerate() {
-            let mut settings = encoder.settings();
-            if self.repeats_queries() {
-                settings.push(("SHOPKEEPER_INDEX_ANSWER_BYTES", "0"));
-            }
-            installation.configure(&settings);
+            installation.configure(&self.settings(*encoder));
             if at == 0 {
                 figures.extend(self.fill(&installation, &products).await?);
             }
@@ -129,9 +122,25 @@ impl Bench {
         Ok(figures)
     }
 
+    pub(crate) fn products(&self) -> anyhow::Result<Arc<Products>> {
+        Ok(Arc::new(match self.catalog.is_empty() {
+            true => Products::make(self.count, self.seed),
+            false => Products::read(&self.catalog, self.count, self.seed)?,
+        }))
+    }
+
+    /// The settings of the service.
+    pub(crate) fn settings(&self, encoder: Encoder) -> Vec<(&'static str, &'static str)> {
+        let mut settings = encoder.settings();
+        if self.repeats_queries() {
+            settings.push(("SHOPKEEPER_INDEX_ANSWER_BYTES", "0"));
+        }
+        settings
+    }
+
     /// The queries: those of the files, or as many as a measurement sends at most, derived from the
     /// titles of a catalog or, simpler and shorter, from generated ones.
-    fn texts(&self, products: &Products) -> anyhow::Result<Vec<String>> {
+    pub(crate) fn texts(&self, products: &Products) -> anyhow::Result<Vec<String>> {
         let seed = self.seed + 1;
         match (self.queries.is_empty(), self.catalog.is_empty()) {
             (false, _) => queries::read(&self.queries),
@@ -146,12 +155,12 @@ impl Bench {
     }
 
     /// The name of a value, by which earlier reports are compared.
-    fn named(&self, what: &str) -> String {
+    pub(crate) fn named(&self, what: &str) -> String {
         format!("{} products: {what}", self.count)
     }
 
     /// Writes the catalog and restarts the service on it.
-    async fn fill(
+    pub(crate) async fn fill(
         &self,
         installation: &Installation,
         products: &Arc<Products>,
@@ -310,7 +319,7 @@ impl Bench {
         }
     }
 
-    async fn drive(
+    pub(crate) async fn drive(
         &self,
         target: &Target,
         connections: usize,
@@ -321,7 +330,11 @@ impl Bench {
     }
 
     /// The first search loads the shop.
-    async fn one_search(&self, target: &Target, products: &Products) -> anyhow::Result<()> {
+    pub(crate) async fn one_search(
+        &self,
+        target: &Target,
+        products: &Products,
+    ) -> anyhow::Result<()> {
         let search = products.searches(1, 1).pop().context("there are no queries")?;
         Connection::open(target).await?.post(SEARCH.path, search).await?.expect(SEARCH.status)?;
         Ok(())
@@ -330,13 +343,13 @@ impl Bench {
 
 /// Bodies of searches, repeated in order.
 #[derive(Clone)]
-struct Queries {
+pub(crate) struct Queries {
     bodies: Arc<[Bytes]>,
     next: Arc<AtomicUsize>,
 }
 
 impl Queries {
-    fn new(texts: &[String]) -> Self {
+    pub(crate) fn new(texts: &[String]) -> Self {
         let body = |text: &String| json!({ "query": text }).to_string().into();
         Self { bodies: texts.iter().map(body).collect(), next: Arc::default() }
     }
@@ -366,12 +379,12 @@ fn cpu_figure(name: String, cpu: Duration, searches: &Measured) -> Figure {
     Figure::new(name, each, "ms/search", "user and system time of the server process")
 }
 
-fn milliseconds(time: Duration) -> f64 {
+pub(crate) fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
 
 /// Waits until the service is ready.
-async fn ready(target: &Target) -> anyhow::Result<()> {
+pub(crate) async fn ready(target: &Target) -> anyhow::Result<()> {
     let mut connection = Connection::open(target).await?;
     let started = Instant::now();
     while connection.get("/health/ready").await?.status != StatusCode::OK {
