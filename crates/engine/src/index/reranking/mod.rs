@@ -65,7 +65,7 @@ pub struct RerankQuery {
 
 /// The vectors of single words.
 pub trait WordVectors: Send + Sync {
-    /// Whether a place is one of these vectors. Otherwise the word has to be looked up.
+    /// Whether a place is in this table. Otherwise the word has to be looked up.
     fn contains(&self, place: WordPlace) -> bool;
 
     /// The place of an indexed word from now on.
@@ -99,7 +99,7 @@ impl TermSet {
         self.0 |= Self::bit(term);
     }
 
-    /// Whether a term may be in the set: it is, except for one far behind.
+    /// Whether a term is in the set. For the 64th term and later ones, whether any of them is.
     #[inline]
     pub fn contains(self, term: usize) -> bool {
         self.0 & Self::bit(term) != 0
