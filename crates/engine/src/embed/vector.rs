@@ -77,12 +77,6 @@ impl StoredVector {
         self.scale
     }
 
-    /// The cosine with another vector of the same space.
-    #[inline(always)]
-    pub fn cosine<S: Simd>(&self, simd: S, other: &Self) -> f32 {
-        dot(simd, &self.numbers, &other.numbers) as f32 * self.scale * other.scale
-    }
-
     /// The vector with this factor and these coordinates, which another one had.
     pub(crate) fn of_parts(scale: f32, numbers: &[i8]) -> Self {
         Self { scale, numbers: numbers.into() }
