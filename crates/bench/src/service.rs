@@ -28,6 +28,7 @@ impl Installation {
         name: &str,
         slow_flush: Duration,
     ) -> anyhow::Result<Self> {
+        check_binary(binary)?;
         let folder = new_folder(parent, name)?;
         let store = testkit::Installation::on_folder(&folder).with_binary(binary);
         let token = store.token(1, Role::Editor).into();
@@ -48,6 +49,7 @@ impl Installation {
         name: &str,
         url: &str,
     ) -> anyhow::Result<Self> {
+        check_binary(binary)?;
         let folder = new_folder(parent, name)?;
         let store = testkit::Installation::on_folder(&folder)
             .with_binary(binary)
@@ -85,6 +87,13 @@ impl Installation {
             }
         }
         Ok(bytes)
+    }
+}
+
+fn check_binary(binary: &Path) -> anyhow::Result<()> {
+    match binary.is_file() {
+        true => Ok(()),
+        false => bail!("there is no binary {}", binary.display()),
     }
 }
 
