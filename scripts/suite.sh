@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs one target of the Makefile as a part of `make test`. Its output goes to target/suites and is
-# shown if it fails; what remains is a line with the time it took.
+# Runs one target of the Makefile as a part of `make test`. Its output goes to target/suites, and its
+# end is shown if it fails; what remains is a line with the time it took.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +15,8 @@ if make --no-print-directory "$suite" >"$log" 2>&1; then
     printf 'ok      %-18s %3d:%02d\n' "$suite" $((SECONDS / 60)) $((SECONDS % 60))
 else
     # In one piece, whatever else is under way.
-    flock target/suites sed "s/^/$suite: /" "$log"
+    tail --lines 100 "$log" | grep -v '^ *Compiling ' | flock target/suites sed "s/^/$suite: /" || true
+    echo "$suite: the whole output is in $log; free on disk: $(df -h --output=avail . | tail -1)"
     printf 'FAILED  %-18s %3d:%02d\n' "$suite" $((SECONDS / 60)) $((SECONDS % 60))
     exit 1
 fi
