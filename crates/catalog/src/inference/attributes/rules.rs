@@ -66,7 +66,8 @@ impl Reading<'_> {
         self.words[found.end.min(end)..end].iter().any(|word| word.is(class::CARE))
     }
 
-    /// The first word from `at` on that is neither an attribute nor a word like "dark" or "and".
+    /// The first word from `at` on that is neither an attribute nor a word like "dark" or "and"; `end` or
+    /// more if there is none before `end`.
     pub(super) fn after_attributes(&self, at: usize, end: usize) -> usize {
         let mut at = at;
         while at < end {
@@ -97,7 +98,7 @@ impl Reading<'_> {
     pub(super) fn has_its_own_place(&self, found: &Match) -> bool {
         let clause_end = self.clause_end(found.start);
         let rest = self.after_attributes(found.end, clause_end);
-        let ends = rest == clause_end || self.words[rest].is(class::FINISH | class::FILLER);
+        let ends = rest >= clause_end || self.words[rest].is(class::FINISH | class::FILLER);
         match self.words[found.start].zone {
             Zone::In => ends && self.is_after_in(found.start),
             Zone::Part | Zone::For | Zone::Elsewhere => false,

@@ -378,18 +378,29 @@ fn what_is_just_mentioned_is_not_stated() {
     assert_ne!(ProductAttributes::bits_in(&stated.to_bytes(), Attribute::Color), 0);
 }
 
+/// "Fit" ends a clause ("case fit for…"), and is a part of "relaxed fit jeans".
+#[test]
+fn a_phrase_may_exceed_its_clause() {
+    for title in ["Red silk relaxed fit jeans", "Cherry relaxed fit jeans"] {
+        let values = infer_product(title, "", Attributes::none()).values;
+        assert!(values.values(Attribute::Material).any(|value| value == "denim"), "{title}");
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read(
         title in any::<String>(),
         description in any::<String>(),
         words in "([a-zA-Z'é]{0,8}[ ,./%&()-]{1,2}(black|with|in|for|oak|no|only|rose gold|100%)?){0,12}",
+        phrases in "((cherry|silk|rust|mint|slim fit jeans|on canvas|men in black|in|for|a) ){0,6}",
     ) {
         let by_any = infer_product(&title, &description, Attributes::none());
         prop_assert_eq!(ProductAttributes::from_bytes(by_any.to_bytes()), by_any);
         let by_words = infer_product(&words, &words, Attributes::none());
         prop_assert_eq!(ProductAttributes::from_bytes(by_words.to_bytes()), by_words);
-        for query in [&title, &words] {
+        infer_product(&phrases, &phrases, Attributes::none());
+        for query in [&title, &words, &phrases] {
             for one in infer_query(query) {
                 prop_assert!(query.get(one.words).is_some_and(|said| !said.is_empty()));
                 prop_assert!(one.values != 0);

@@ -1,6 +1,9 @@
 //! The sink of an import: a data folder or a running server. Both accept idempotent creates and
 //! report a result for every product.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::bail;
 use serde_json::Value;
 
 use super::{
@@ -39,8 +42,18 @@ fn created_as(stored: Stored) -> Outcome {
     stored.map_or_else(Outcome::Refused, |id| Outcome::Created(Some(id)))
 }
 
-/// Stores a batch and returns the outcome of each row, in order.
+/// Stores a batch and returns the outcome of each row, in order. A panic is an error too: the
+/// outcome of every batch is waited for.
 pub(super) fn deliver(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Result<Vec<Outcome>> {
+    let stored = catch_unwind(AssertUnwindSafe(|| store(sink, run, batch)));
+    stored.unwrap_or_else(|_| {
+        let lines = batch.rows.first().zip(batch.rows.last());
+        let (first, last) = lines.map_or((0, 0), |(first, last)| (first.line, last.line));
+        bail!("internal error while storing lines {first} to {last}; please report it")
+    })
+}
+
+fn store(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Result<Vec<Outcome>> {
     let mut outcomes: Vec<Option<Outcome>> = batch.rows.iter().map(|_| None).collect();
     let positions = |wanted: fn(&Row) -> bool| -> Vec<usize> {
         (0..batch.rows.len()).filter(|position| wanted(&batch.rows[*position])).collect()
@@ -99,4 +112,49 @@ pub(super) fn deliver(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Resu
     }
     let unanswered = || Outcome::Refused(RecordError::of_whole("unanswered", "got no answer"));
     Ok(outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(unanswered)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::cli::import::plan::Notes;
+
+    struct Panicking;
+
+    impl Sink for Panicking {
+        fn create(&self, _: &str, _: &[&Value]) -> anyhow::Result<Vec<Stored>> {
+            panic!("a product that breaks the program")
+        }
+
+        fn update(&self, _: &[&Value]) -> anyhow::Result<Vec<Stored>> {
+            unreachable!()
+        }
+
+        fn upsert(&self, _: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>> {
+            unreachable!()
+        }
+
+        fn delete(&self, _: &[u64]) -> anyhow::Result<()> {
+            unreachable!()
+        }
+    }
+
+    #[test]
+    fn a_panic_is_an_error_that_names_the_lines() {
+        let row = |line| Row {
+            line,
+            action: Action::Create,
+            body: json!({}),
+            key: None,
+            can_be_created: false,
+            notes: Notes::default(),
+            original: json!({}),
+        };
+        let mut batch = Batch::new(0);
+        [7, 8, 9].into_iter().for_each(|line| batch.add(Ok(row(line)), 1));
+        let error = deliver(&Panicking, "run", &batch).unwrap_err();
+        assert!(error.to_string().contains("lines 7 to 9"), "{error}");
+    }
 }
