@@ -194,7 +194,7 @@ fn check_query(
     let vector = direction.map(|direction| QueryVector::of(&towards(direction)).unwrap());
     let expected = reference.search(&Query {
         words,
-        dense: vector.as_ref().map(|vector| (vector.numbers(), PROFILE)),
+        dense: vector.as_ref().map(|vector| (vector, PROFILE)),
         sketched: false,
         title_fingerprint: 0,
         key: None,

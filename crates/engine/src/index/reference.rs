@@ -24,7 +24,7 @@ use catalog::{
 };
 
 use super::{
-    dense::{estimated_cosine, reciprocal_length},
+    dense::{QueryVector, estimated_cosine, reciprocal_length},
     scoring::{CLAIM_BOOST, KEY_BOOST},
 };
 use crate::{embed::StoredVector, inference::taxonomy};
@@ -53,7 +53,7 @@ pub(super) struct Product {
 /// A query. Statistics are those of all visible products; only eligible ones are results.
 pub(super) struct Query<'a> {
     pub(super) words: &'a QueryTerms,
-    pub(super) dense: Option<(&'a [i8], QueryProfile)>,
+    pub(super) dense: Option<(&'a QueryVector, QueryProfile)>,
     /// Whether cosines are estimated.
     pub(super) sketched: bool,
     pub(super) title_fingerprint: u32,
@@ -121,9 +121,9 @@ impl Product {
         TermFreqs::new(freq(&self.title_words), freq(&self.description_words), attribute)
     }
 
-    fn similarity(&self, query: &[i8], sketched: bool) -> Option<f32> {
+    fn similarity(&self, query: &QueryVector, sketched: bool) -> Option<f32> {
         let product = self.vector.as_ref()?.numbers();
-        if sketched { estimated_cosine(query, product) } else { cosine(query, product) }
+        if sketched { estimated_cosine(query, product) } else { cosine(query.numbers(), product) }
     }
 }
 
@@ -237,7 +237,7 @@ impl Reference {
         let others = self.visible(visibility).into_iter().filter(|(other, _)| *other != id(number));
         let near = others.filter_map(|(other, product)| {
             let (vector, inferred) = own?;
-            let cosine = product.similarity(vector.numbers(), false)?;
+            let cosine = cosine(vector.numbers(), product.vector.as_ref()?.numbers())?;
             let score = Score(cosine + resemblance(taxonomy(), inferred, &product.inferred));
             let hit = Hit { product: other, version: product.version, score };
             (cosine >= FUSION_PARAMS.min_similarity).then_some(hit)

@@ -20,8 +20,8 @@ use parking_lot::Mutex;
 use super::word_vectors::WordVectorCache;
 use crate::{
     embed::{
-        Embedder, Embedding, Encoder, PhraseMatch, Priority, Text, TextLanguage, Thing, ThingName,
-        Vector,
+        Embedder, Embedding, Encoder, InstantEncoder, PhraseMatch, Priority, Text, TextLanguage,
+        Thing, ThingName, Vector,
     },
     index::{DenseQuery, KindQuery, QueryVector, RerankQuery, head_term},
     inference::{category_model, names_below, taxonomy},
@@ -47,6 +47,8 @@ pub(crate) struct EncodedQuery {
     things: Vec<Thing>,
     /// The encoder that made the vector.
     pub(crate) encoder: Encoder,
+    /// Whether it is one of the embedded model.
+    is_embedded: bool,
     language: QueryLanguage,
     profile: QueryProfile,
 }
@@ -54,7 +56,10 @@ pub(crate) struct EncodedQuery {
 impl EncodedQuery {
     /// The query as the index compares it; `None` if its vector cannot be quantised.
     pub(crate) fn dense_query(&self) -> Option<DenseQuery> {
-        Some(DenseQuery { vector: QueryVector::of(&self.vector)?, profile: self.profile })
+        let vector = QueryVector::of(&self.vector)?;
+        // The centroids of the cells are vectors of the embedded model.
+        let vector = if self.is_embedded { vector.limited() } else { vector };
+        Some(DenseQuery { vector, profile: self.profile })
     }
 }
 
@@ -216,13 +221,14 @@ impl QueryEncoder {
         {
             *similarity = (*similarity + params.foreign.phrase_similarity).min(1.0);
         }
-        let plain = embedding.vector;
+        let is_embedded = embedding.model == *InstantEncoder::embedded().model();
+        let (plain, encoder) = (embedding.vector, embedding.encoder);
         let vector = match &phrase {
             None => plain.clone(),
             Some(phrase) => interpolate(&plain, &phrase.target, params.interpolation(profile))?,
         };
         let things = phrase.map_or_else(Vec::new, |phrase| self.embedder.things(&phrase));
-        Some(EncodedQuery { vector, plain, things, encoder: embedding.encoder, language, profile })
+        Some(EncodedQuery { vector, plain, things, encoder, is_embedded, language, profile })
     }
 
     /// What a query asks for without its attributes.

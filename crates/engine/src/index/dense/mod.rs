@@ -2,9 +2,10 @@
 //!
 //! Vectors are stored as signed bytes ([`vectors`]). Beside each vector lies a sketch of one bit
 //! per dimension ([`sketch`], after a [`rotation`]), from which a cosine is estimated at a fraction
-//! of the cost, with an error bound. Both depend on product and query alone; [`super::scoring`] says
-//! which of them a search uses.
+//! of the cost, with an error bound, and limited by what the product's [cell](cells) allows. Both depend
+//! on product and query alone; [`super::scoring`] says which of them a search uses.
 
+mod cells;
 mod query_vector;
 mod rotation;
 mod sketch;

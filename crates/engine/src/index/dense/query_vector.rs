@@ -2,7 +2,7 @@
 
 use fearless_simd::Simd;
 
-use super::sketch::QuerySketch;
+use super::{cells::CellLimits, sketch::QuerySketch};
 use crate::embed::{Vector, dot};
 
 /// The vector of a query.
@@ -12,6 +12,8 @@ pub struct QueryVector {
     pub(super) numbers: Box<[i8]>,
     /// `None` below [`super::sketch::MIN_SKETCH_DIMS`] dimensions.
     pub(super) sketch: Option<QuerySketch>,
+    /// `None` if estimates have no limit.
+    pub(super) limits: Option<CellLimits>,
     reciprocal_length: f32,
 }
 
@@ -27,9 +29,16 @@ impl QueryVector {
         let reciprocal_length = reciprocal_length(&numbers);
         (reciprocal_length > 0.0).then(|| Self {
             sketch: QuerySketch::of(&numbers),
+            limits: None,
             numbers,
             reciprocal_length,
         })
+    }
+
+    /// Limits estimates by the cells of products. Precondition: the vector was made by the model that the
+    /// centroids are of.
+    pub fn limited(self) -> Self {
+        Self { limits: CellLimits::of(&self.numbers, self.reciprocal_length), ..self }
     }
 
     /// The quantised numbers.

@@ -4,11 +4,17 @@ use std::io;
 
 use fearless_simd::{Level, dispatch};
 
-use super::sketch::{MIN_SKETCH_DIMS, QuerySketch, Sketch};
+use super::{
+    cells::{self, Cell, CellLimits, NO_CELL},
+    sketch::{MIN_SKETCH_DIMS, QuerySketch, Sketch},
+};
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::{BLOCK, BitSet},
 };
+
+/// A block with cells from a range of this many or more is asked for each of them.
+const NARROW: Cell = 16;
 
 /// The sketches of a segment's products, in one piece: a scan reads them in order, and the processor
 /// fetches what is adjacent ahead of time.
@@ -21,6 +27,17 @@ pub(super) struct SketchTable {
     signs: Box<[[u64; BLOCK]]>,
     /// For each block, the norm ratio of each sketch.
     norm_ratios: Box<[[f32; BLOCK]]>,
+    /// The cell of each product.
+    cells: Box<[Cell]>,
+    /// For each block, the first and the last of its cells.
+    cell_ranges: Box<[[Cell; 2]]>,
+}
+
+/// The first and the last of some cells.
+fn range(cells: &[Cell]) -> [Cell; 2] {
+    let first = cells.iter().copied().min().unwrap_or(NO_CELL);
+    let last = cells.iter().copied().max().unwrap_or(NO_CELL);
+    [first, last]
 }
 
 /// Words of the signs of a product.
@@ -36,6 +53,8 @@ impl SketchTable {
             known: vec![0; blocks].into(),
             signs: vec![[0; BLOCK]; blocks * words(dims)].into(),
             norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
+            cells: vec![NO_CELL; len].into(),
+            cell_ranges: vec![[NO_CELL; 2]; blocks].into(),
         }
     }
 
@@ -55,6 +74,8 @@ impl SketchTable {
     pub(super) fn put(&mut self, doc: usize, numbers: &[i8]) {
         let (block, place) = (doc / BLOCK, doc % BLOCK);
         self.known[block] |= 1 << place;
+        self.cells[doc] = cells::cell_of(numbers);
+        self.cell_ranges[block] = range(self.cells_of(block));
         if !self.signs.is_empty() {
             let sketch = dispatch!(Level::new(), _ => Sketch::of(numbers));
             self.norm_ratios[block][place] = sketch.norm_ratio;
@@ -65,12 +86,13 @@ impl SketchTable {
         }
     }
 
-    /// Copies the sketch of a product of another table.
+    /// Copies the sketch of a product of another table. [`Self::set_cell_ranges`] has to follow.
     pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, dims: usize) {
         let (block, place) = (to / BLOCK, to % BLOCK);
         let (other_block, other_place) = (from / BLOCK, from % BLOCK);
         self.known[block] |= 1 << place;
         self.norm_ratios[block][place] = other.norm_ratios[other_block][other_place];
+        self.cells[to] = other.cells[from];
         let words = words(dims);
         let signs = &other.signs[other_block * words..(other_block + 1) * words];
         for (to, from) in self.signs[block * words..].iter_mut().zip(signs) {
@@ -78,12 +100,66 @@ impl SketchTable {
         }
     }
 
+    /// Finds the cells of each block.
+    pub(super) fn set_cell_ranges(&mut self) {
+        self.cell_ranges = self.cells.chunks(BLOCK).map(range).collect();
+    }
+
+    /// The cell of a product.
+    pub(super) fn cell(&self, doc: usize) -> Cell {
+        self.cells.get(doc).copied().unwrap_or(NO_CELL)
+    }
+
+    /// At least the greatest limit of a block's products.
+    #[inline]
+    pub(super) fn greatest_limit(&self, block: usize, limits: &CellLimits) -> f32 {
+        match self.cell_ranges.get(block) {
+            None => 1.0,
+            Some([first, last]) if last - first < NARROW => limits.greatest([*first, *last]),
+            // Vectors that came after the last merge may be of any cell.
+            Some(_) => {
+                let limits = self.cells_of(block).iter().map(|cell| limits.get(*cell));
+                limits.fold(f32::NEG_INFINITY, f32::max)
+            }
+        }
+    }
+
+    /// The cells of a block's products.
+    #[inline]
+    fn cells_of(&self, block: usize) -> &[Cell] {
+        &self.cells[block * BLOCK..((block + 1) * BLOCK).min(self.cells.len())]
+    }
+
+    /// Lowers the cosine of each product of a block to its limit.
+    #[inline]
+    pub(super) fn limit(&self, block: usize, limits: &CellLimits, cosines: &mut [f32; BLOCK]) {
+        match self.cell_ranges[block] {
+            [first, last] if first == last => {
+                let limit = limits.get(first);
+                cosines.iter_mut().for_each(|cosine| *cosine = cosine.min(limit));
+            }
+            _ => {
+                let each = cosines.iter_mut().zip(self.cells_of(block));
+                each.for_each(|(cosine, cell)| *cosine = cosine.min(limits.get(*cell)));
+            }
+        }
+    }
+
     /// Estimates the cosines of a block's products; undefined for those without a vector.
     #[inline]
-    pub(super) fn estimate(&self, block: usize, query: &QuerySketch, cosines: &mut [f32; BLOCK]) {
+    pub(super) fn estimate(
+        &self,
+        block: usize,
+        query: &QuerySketch,
+        limits: Option<&CellLimits>,
+        cosines: &mut [f32; BLOCK],
+    ) {
         let signs = &self.signs[block * query.words()..(block + 1) * query.words()];
         let norm_ratios = &self.norm_ratios[block];
         dispatch!(Level::new(), simd => query.estimate(simd, signs, norm_ratios, cosines));
+        if let Some(limits) = limits {
+            self.limit(block, limits, cosines);
+        }
     }
 
     /// Estimates the cosine of each product and writes it to its place. Products without a vector are
@@ -91,6 +167,7 @@ impl SketchTable {
     pub(super) fn estimate_each<'a>(
         &self,
         query: &QuerySketch,
+        limits: Option<&CellLimits>,
         products: impl Iterator<Item = (usize, &'a mut f32)>,
     ) {
         let words = query.words();
@@ -99,6 +176,8 @@ impl SketchTable {
                 let (block, place) = (doc / BLOCK, doc % BLOCK);
                 let signs = &self.signs[block * words..(block + 1) * words];
                 let estimate = query.estimate_one(simd, signs, &self.norm_ratios[block], place);
+                let limit = limits.map_or(f32::INFINITY, |limits| limits.get(self.cells[doc]));
+                let estimate = estimate.min(limit);
                 // No branch: it would depend on what was just read.
                 *cosine = if self.has(doc) { estimate } else { *cosine };
             }
@@ -111,13 +190,18 @@ impl SketchTable {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.known) + size_of_val(&*self.signs) + size_of_val(&*self.norm_ratios)
+        size_of_val(&*self.known)
+            + size_of_val(&*self.signs)
+            + size_of_val(&*self.norm_ratios)
+            + size_of_val(&*self.cells)
+            + size_of_val(&*self.cell_ranges)
     }
 
     pub(super) fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
         to.slice(&self.known)?;
         to.slice(self.signs.as_flattened())?;
-        to.slice(self.norm_ratios.as_flattened())
+        to.slice(self.norm_ratios.as_flattened())?;
+        to.slice(&self.cells)
     }
 
     pub(super) fn read(
@@ -132,6 +216,9 @@ impl SketchTable {
         let are_finite = norm_ratios.iter().all(|number| number.is_finite());
         Rejected::unless(are_finite, "a sketch has no norm ratio")?;
         let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
-        Ok(Self { known, signs, norm_ratios })
+        let cells: Box<[Cell]> = from.array_of_len(len)?;
+        let mut table = Self { known, signs, norm_ratios, cells, cell_ranges: Box::default() };
+        table.set_cell_ranges();
+        Ok(table)
     }
 }

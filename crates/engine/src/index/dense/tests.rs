@@ -38,7 +38,7 @@ fn the_nearest_are_among_the_best_by_estimate() {
     let mut kept = 0;
     for query in phrases("N", QUERIES) {
         let query = embed(Text::Query(query));
-        let prepared = QueryVector::of(&query).unwrap();
+        let prepared = QueryVector::of(&query).unwrap().limited();
         let mut exact: Vec<_> = products.iter().map(|product| query.cosine(product)).collect();
         exact.sort_by(|one, other| other.total_cmp(one));
         let least = exact[TOP - 1];

@@ -8,6 +8,7 @@ use std::{io, sync::Arc};
 use fearless_simd::{Level, dispatch};
 
 use super::{
+    cells::Cell,
     query_vector::{QueryVector, reciprocal_length},
     sketch_table::SketchTable,
 };
@@ -88,6 +89,7 @@ impl Vectors {
                 sketches.copy(doc, &from.sketches, at, from.dims);
             }
         }
+        Arc::make_mut(&mut made.sketches).set_cell_ranges();
         made
     }
 
@@ -164,7 +166,8 @@ impl Vectors {
             return;
         }
         if let Some(sketch) = query.sketch.as_ref().filter(|_| sketched) {
-            return self.sketches.estimate(block, sketch, &mut similarities.cosines);
+            let cosines = &mut similarities.cosines;
+            return self.sketches.estimate(block, sketch, query.limits.as_ref(), cosines);
         }
         let products = products & similarities.known;
         let each = similarities.cosines.iter_mut().enumerate();
@@ -182,9 +185,47 @@ impl Vectors {
     ) {
         match &query.sketch {
             _ if self.dims != query.numbers.len() => {}
-            Some(sketch) if sketched => self.sketches.estimate_each(sketch, products),
+            Some(sketch) if sketched => {
+                self.sketches.estimate_each(sketch, query.limits.as_ref(), products);
+            }
             _ => self.cosines(query, products),
         }
+    }
+
+    /// An upper bound of what [`Self::compare`] finds in a block.
+    #[inline]
+    pub(in crate::index) fn greatest_cosine(
+        &self,
+        block: usize,
+        query: &QueryVector,
+        sketched: bool,
+    ) -> f32 {
+        match &query.limits {
+            Some(limits) if sketched => self.sketches.greatest_limit(block, limits),
+            _ => 1.0,
+        }
+    }
+
+    /// An upper bound of what [`Self::compare`] finds for each product of a block.
+    #[inline]
+    pub(in crate::index) fn greatest_cosines(
+        &self,
+        block: usize,
+        query: &QueryVector,
+        sketched: bool,
+    ) -> BlockSimilarities {
+        let mut greatest = BlockSimilarities::GREATEST;
+        if let Some(limits) = query.limits.as_ref().filter(|_| sketched)
+            && self.dims != 0
+        {
+            self.sketches.limit(block, limits, &mut greatest.cosines);
+        }
+        greatest
+    }
+
+    /// The cell of a product's vector.
+    pub(in crate::index) fn cell(&self, doc: usize) -> Cell {
+        self.sketches.cell(doc)
     }
 
     /// How far the cosine of a product may be from its estimate; 0 where it has no sketch.
@@ -294,11 +335,10 @@ impl Vectors {
     }
 }
 
-/// The cosine of two vectors, estimated if they have enough dimensions; `None` if one is zero.
+/// The cosine of a query and a product, estimated if they have enough dimensions; `None` without a vector.
 #[cfg(test)]
-pub(in crate::index) fn estimated_cosine(query: &[i8], product: &[i8]) -> Option<f32> {
-    let query = QueryVector::of_quantised(query.into())?;
-    let alone = Vectors::of([Some(product)].into_iter()).similarities(0, &query, true);
+pub(in crate::index) fn estimated_cosine(query: &QueryVector, product: &[i8]) -> Option<f32> {
+    let alone = Vectors::of([Some(product)].into_iter()).similarities(0, query, true);
     (alone.known & 1 == 1).then_some(alone.cosines[0])
 }
 
@@ -314,6 +354,35 @@ mod tests {
         let dot: i32 = query.iter().zip(product).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
         let is_nonzero = product.iter().any(|x| *x != 0);
         is_nonzero.then(|| dot as f32 * (reciprocal_length(product) * reciprocal_length(query)))
+    }
+
+    /// The estimate of a product is the lesser of what it is without cells and the limit of its cell,
+    /// whether it is compared alone or with others.
+    fn check_limit(
+        vectors: &Vectors,
+        doc: usize,
+        unlimited: &QueryVector,
+    ) -> Result<(), TestCaseError> {
+        let (block, place) = (doc / BLOCK, doc % BLOCK);
+        let query = unlimited.clone().limited();
+        let found = vectors.similarities(block, &query, true);
+        if found.known >> place & 1 == 0 {
+            return Ok(());
+        }
+        let limit = query.limits.as_ref().map_or(1.0, |limits| limits.get(vectors.cell(doc)));
+        let expected = vectors.similarities(block, unlimited, true).cosines[place];
+        let is_sketched = query.sketch.is_some() && query.limits.is_some();
+        let expected = if is_sketched { expected.min(limit) } else { expected };
+        prop_assert_eq!(found.cosines[place], expected);
+        let mut alone = f32::NAN;
+        vectors.compare_each(&query, true, std::iter::once((doc, &mut alone)));
+        prop_assert_eq!(alone, expected);
+        if is_sketched {
+            let greatest = vectors.greatest_cosines(block, &query, true).cosines[place];
+            prop_assert!(greatest >= expected.min(1.0) && greatest >= limit.min(1.0));
+            prop_assert!(vectors.greatest_cosine(block, &query, true) >= limit);
+        }
+        Ok(())
     }
 
     fn vector(dims: usize) -> impl Strategy<Value = Vec<i8>> {
@@ -351,6 +420,7 @@ mod tests {
                 // Three standard deviations are exceeded by one in 370, six by practically none.
                 let bound = vectors.error_bound(at, &prepared);
                 prop_assert!(!is_known || error <= 2.0 * bound, "{error}");
+                check_limit(&vectors, at, &prepared)?;
             }
             let mut cosines = vec![f32::NAN; products.len()];
             vectors.cosines(&prepared, cosines.iter_mut().enumerate());

@@ -203,15 +203,46 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         (matched, scores): (u64, &'b [f32; BLOCK]),
         greatest: f32,
     ) -> LexicalBlock<'b> {
-        let exact_titles = matched & self.titled(number);
-        let key = match self.scan.key {
-            Some((segment, doc)) if (segment, doc / BLOCK) == (self.number, number) => {
+        let exact_titles = if matched == 0 { 0 } else { matched & self.titled(number) };
+        let (key, close) = (self.key(number), self.close(number));
+        LexicalBlock { number, scores, greatest, matched, exact_titles, key, close }
+    }
+
+    /// The product of a block whose key is the query.
+    #[inline]
+    fn key(&self, block: usize) -> u64 {
+        match self.scan.key {
+            Some((segment, doc)) if (segment, doc / BLOCK) == (self.number, block) => {
                 1 << (doc % BLOCK)
             }
             _ => 0,
-        };
-        let close = self.fitting.as_ref().map_or(0, |fitting| fitting.close(number));
-        LexicalBlock { number, scores, greatest, matched, exact_titles, key, close }
+        }
+    }
+
+    /// The products of a block that may fit the query.
+    #[inline]
+    fn close(&self, block: usize) -> u64 {
+        self.fitting.as_ref().map_or(0, |fitting| fitting.close(block))
+    }
+
+    /// An upper bound of the similarities of a block's products.
+    #[inline]
+    fn greatest_cosine(&self, block: usize, dense: &DenseQuery) -> f32 {
+        let vectors = self.segment.live.vectors();
+        vectors.greatest_cosine(block, &dense.vector, self.scan.sketched)
+    }
+
+    /// Whether a product of a block may pass without a lexical match.
+    #[inline]
+    fn may_pass_unmatched(
+        &self,
+        block: usize,
+        dense: &DenseQuery,
+        threshold: &ScoreThreshold<'_>,
+    ) -> bool {
+        self.greatest_cosine(block, dense) >= threshold.least_dense_score()
+            || self.close(block) != 0
+            || self.key(block) != 0
     }
 
     /// The products of a block whose title has the fingerprint of the query.
@@ -253,17 +284,20 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         let mut waiting = Vec::with_capacity(COMPARED_AT_ONCE + FEW);
         let last = self.blocks.end.saturating_sub(1);
         for (number, greatest) in self.blocks.clone().zip(greatest) {
-            accumulator.drain_block(number, |matched, scores| {
-                let block = self.block(number, (matched, scores), greatest);
-                let possible = self.possible(&block, threshold);
-                if possible.count_ones() as usize <= FEW {
-                    waiting.extend(ones(possible).map(|at| self.candidate(&block, at)));
-                } else {
-                    self.keep_waiting(&mut waiting, dense, threshold, candidates);
-                    self.compare(number, dense, possible, &mut similarities);
-                    self.keep(&block, possible, threshold, &similarities, candidates);
-                }
-            });
+            let is_matched = accumulator.block(number).0 != 0;
+            if is_matched || self.may_pass_unmatched(number, dense, threshold) {
+                accumulator.drain_block(number, |matched, scores| {
+                    let block = self.block(number, (matched, scores), greatest);
+                    let possible = self.possible(&block, dense, threshold);
+                    if possible.count_ones() as usize <= FEW {
+                        waiting.extend(ones(possible).map(|at| self.candidate(&block, at)));
+                    } else {
+                        self.keep_waiting(&mut waiting, dense, threshold, candidates);
+                        self.compare(number, dense, possible, &mut similarities);
+                        self.keep(&block, possible, threshold, &similarities, candidates);
+                    }
+                });
+            }
             let is_time = number == last || candidates.len() + waiting.len() >= from + RAISED_AFTER;
             if is_time || waiting.len() >= COMPARED_AT_ONCE {
                 self.keep_waiting(&mut waiting, dense, threshold, candidates);
@@ -350,31 +384,44 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         }
     }
 
-    /// The products of a block that may pass with a cosine of 1. All that attributes and exclusions
-    /// admit, or none, where the greatest score of the block decides.
+    /// The products of a block that may pass with the greatest cosine that their cells allow. All that
+    /// attributes and exclusions admit, or none, where the greatest score of the block decides.
     #[inline]
-    fn possible(&self, block: &LexicalBlock<'_>, threshold: &ScoreThreshold<'_>) -> u64 {
+    fn possible(
+        &self,
+        block: &LexicalBlock<'_>,
+        dense: &DenseQuery,
+        threshold: &ScoreThreshold<'_>,
+    ) -> u64 {
         let open = self.scan.filter.open(self.segment, block.number);
         match open {
             0 => 0,
-            _ => (self.may_pass(block, threshold) | block.certain()) & open,
+            _ => (self.may_pass(block, dense, threshold) | block.certain()) & open,
         }
     }
 
-    /// The places of a block that may pass with a cosine of 1; may contain places behind the last
+    /// The places of a block that may pass with the greatest cosine; may contain places behind the last
     /// product.
     #[inline]
-    fn may_pass(&self, block: &LexicalBlock<'_>, threshold: &ScoreThreshold<'_>) -> u64 {
+    fn may_pass(
+        &self,
+        block: &LexicalBlock<'_>,
+        dense: &DenseQuery,
+        threshold: &ScoreThreshold<'_>,
+    ) -> u64 {
+        let greatest = self.greatest_cosine(block.number, dense);
         // The bounds grow with the lexical match.
-        if threshold.may_pass(0.0, 1.0, false) {
+        if greatest >= threshold.least_dense_score() {
             return u64::MAX;
         }
         let most = block.greatest * self.scan.lexical.scale();
-        let may_pass = |fits| threshold.may_pass(most, 1.0, fits);
-        match may_pass(false) || block.close != 0 && may_pass(true) {
-            true => self.passing(block, threshold, &BlockSimilarities::GREATEST),
-            false => 0,
+        let may_pass = |fits| threshold.may_pass(most, greatest, fits);
+        if !may_pass(false) && (block.close == 0 || !may_pass(true)) {
+            return 0;
         }
+        let (vectors, sketched) = (self.segment.live.vectors(), self.scan.sketched);
+        let greatest = vectors.greatest_cosines(block.number, &dense.vector, sketched);
+        self.passing(block, threshold, &greatest)
     }
 
     /// The products of a block that may pass the threshold.
@@ -392,7 +439,8 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             similarities,
         };
         dispatch!(Level::new(), simd => {
-            let unmatched = bounds.near(simd) | !similarities.known;
+            // Without a match and a vector, the score is 0.
+            let unmatched = bounds.near(simd) & similarities.known;
             let mut passing = bounds.passing(simd, block.matched | unmatched, false);
             if block.close & !passing != 0 {
                 passing |= bounds.passing(simd, block.close & !passing, true);
@@ -424,7 +472,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
                 break;
             }
             let block = self.block(number, accumulator.block(number), *greatest);
-            let best = self.possible(&block, threshold) & at_least(block.scores, least);
+            let best = self.possible(&block, dense, threshold) & at_least(block.scores, least);
             waiting.extend(ones(best & !block.certain()).map(|at| self.candidate(&block, at)));
         }
         let mut best = Vec::with_capacity(waiting.len());

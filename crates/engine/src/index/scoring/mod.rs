@@ -42,10 +42,10 @@
 //! 2. [`candidate_scan`] raises the [`pruning::ScoreThreshold`] by the products with the best
 //!    lexical match: as many as the second stage considers, or a few if it found as many before.
 //! 3. It considers only products that visibility, attributes and exclusions let through. It skips a
-//!    block without any, or if not even its greatest lexical score, with a similarity of 1, may pass
-//!    the threshold.
-//! 4. It drops a product if its lexical score may not pass with a similarity of 1, and then with its
-//!    own; where few of a block are left, these are compared together with those of other blocks. Products close to the category of the query may fit it and have a lower threshold. Then come
+//!    block without any, or if not even its greatest lexical score, with the greatest similarity that the
+//!    cells of its products allow, may pass the threshold.
+//! 4. It drops a product if its lexical score may not pass with the greatest similarity, and then with
+//!    its own; where few of a block are left, these are compared together with those of other blocks. Products close to the category of the query may fit it and have a lower threshold. Then come
 //!    the price filters.
 //! 5. It keeps the rest as candidates. After a few hundred candidates and after each segment, they raise
 //!    the threshold for what follows.
@@ -94,8 +94,8 @@
 //! Where [`search::SKETCHED_FROM`] products or more are eligible and vectors have enough dimensions
 //! (`dense::sketch::MIN_SKETCH_DIMS`), `s` is not the cosine but its estimate by `dense::sketch`: an
 //! eighth of the memory to read. It is unbiased, with a standard deviation of about `0.75 / √dims`
-//! (0.047 for 256 dimensions), and depends on the query and the product alone. So the result is as
-//! well defined as with cosines: it does not depend on segments, threads, pages or earlier writes.
+//! (0.047 for 256 dimensions), limited to what the product's cell allows (`dense::cells`), and depends on
+//! the query and the product alone. So the result is as well defined as with cosines: it does not depend on segments, threads, pages or earlier writes.
 //!
 //! What the estimate decides is which products the second stage considers, and the score, order and
 //! number of those beyond them. The candidates of the second stage are ranked by their exact cosines.

@@ -267,7 +267,7 @@ impl SegmentBuilder {
         Segment {
             attributes: self.attributes.finish(len),
             keys: Keys::of(&keys, len),
-            ids: self.ids.into_boxed_slice(),
+            ids: self.ids.into_boxed_slice().into(),
             lengths: self.lengths.into_boxed_slice(),
             titles: self.title_fingerprints.into_iter().zip(0..).collect(),
             bigrams: self.bigrams.finish(),

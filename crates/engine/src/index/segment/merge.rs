@@ -1,4 +1,4 @@
-//! Merges segments: live products in order of id, postings term by term.
+//! Merges segments: live products in order of cell and id, postings term by term.
 
 use catalog::ranking::TermFreqs;
 
@@ -56,7 +56,7 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     LiveSegment::new(segment, Columns::new(hidden, &versions, &prices), vectors)
 }
 
-/// Source and document number of every live product, in ascending order of id.
+/// Source and document number of every live product, in order of cell and id.
 fn live_products(sources: &[LiveSegment]) -> Vec<(usize, usize)> {
     let mut order: Vec<_> = sources
         .iter()
@@ -66,8 +66,10 @@ fn live_products(sources: &[LiveSegment]) -> Vec<(usize, usize)> {
             docs.filter(|doc| !live.is_deleted(*doc)).map(move |doc| (source, doc))
         })
         .collect();
-    // The stable sort makes use of the ascending runs that the sources are.
-    order.sort_by_key(|&(source, doc)| sources[source].segment.ids[doc]);
+    order.sort_by_cached_key(|&(source, doc)| {
+        let live = &sources[source];
+        (live.vectors().cell(doc), live.segment.ids[doc])
+    });
     order
 }
 

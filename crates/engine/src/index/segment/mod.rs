@@ -5,15 +5,18 @@
 //! [`builder`] makes a segment from products, [`merge`](mod@merge) one from several, and
 //! [`merge_policy`] decides which.
 //!
-//! The products of a segment are in ascending order of id and numbered from 0. There are at most
-//! [`MAX_PRODUCTS`], so that a posting takes three bytes and the scores of a segment fit into the
-//! processor's cache.
+//! The products of a segment are numbered from 0. There are at most [`MAX_PRODUCTS`], so that a posting
+//! takes three bytes and the scores of a segment fit into the processor's cache. A new segment has them in
+//! ascending order of id, a merged one by [cell](super::dense): products that resemble each other are
+//! adjacent, so that a search can skip those that do not resemble the query, and the matches of a word
+//! lie in few blocks. No result depends on the order.
 
 mod attributes;
 mod bigrams;
 mod builder;
 mod columns;
 mod dictionary;
+mod ids;
 mod inferred;
 mod keys;
 mod live_docs;
@@ -42,7 +45,7 @@ pub(super) use self::{
     negation_marks::negation_term,
 };
 use self::{
-    bigrams::Bigrams, dictionary::Dictionary, inferred::InferredColumn, keys::Keys,
+    bigrams::Bigrams, dictionary::Dictionary, ids::Ids, inferred::InferredColumn, keys::Keys,
     title_index::TitleIndex, title_words::TitleWords, word_places::WordPlaces,
 };
 use super::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
@@ -56,7 +59,7 @@ pub(super) const MAX_PRODUCTS: usize = 1 << DocId::BITS;
 /// An immutable group of products, searchable by term.
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) ids: Box<[ProductId]>,
+    pub(super) ids: Ids,
     pub(super) lengths: Box<[FieldLengths]>,
     pub(super) titles: TitleIndex,
     pub(super) bigrams: Bigrams,
@@ -100,9 +103,7 @@ impl Segment {
 
     /// The document number of a product.
     pub(super) fn find(&self, id: ProductId) -> Option<usize> {
-        let may_contain = self.ids.first().is_some_and(|first| *first <= id)
-            && self.ids.last().is_some_and(|last| id <= *last);
-        if may_contain { self.ids.binary_search(&id).ok() } else { None }
+        self.ids.find(id)
     }
 
     /// The postings of a term; `None` if no product contains it.
@@ -125,7 +126,7 @@ impl Segment {
     pub(super) fn memory_bytes(&self) -> usize {
         size_of::<Self>()
             + self.attribute_bytes()
-            + size_of_val(&*self.ids)
+            + self.ids.memory_bytes()
             + size_of_val(&*self.lengths)
             + self.titles.memory_bytes()
             + self.bigrams.memory_bytes()
@@ -141,7 +142,7 @@ impl Segment {
 
 impl Stored for Segment {
     fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
-        to.array(self.ids.iter().map(|id| id.get()))?;
+        self.ids.write(to)?;
         to.array(self.lengths.iter().map(|lengths| {
             u16::from_le_bytes([lengths.title.to_byte(), lengths.description.to_byte()])
         }))?;
@@ -158,10 +159,8 @@ impl Stored for Segment {
     }
 
     fn read(from: &mut ArrayReader<'_>, _: usize) -> Result<Self, Rejected> {
-        let ids = from.array_of(ProductId::new)?;
+        let ids = Ids::read(from, 0)?;
         let len = ids.len();
-        let is_segment = len <= MAX_PRODUCTS && ids.is_sorted_by(|a, b| a < b);
-        Rejected::unless(is_segment, "the products are not in order")?;
         let lengths = from.array_of(|bytes: u16| {
             let [title, description] = bytes.to_le_bytes().map(FieldLength::from_byte);
             Some(FieldLengths { title, description })

@@ -20,7 +20,7 @@ use crate::{
     embed::StoredVector,
     index::{
         entry::{Entry, EntryVector, IndexChange},
-        segment::{LiveSegment, SegmentBuilder},
+        segment::{LiveSegment, SegmentBuilder, merge},
     },
 };
 
@@ -159,15 +159,22 @@ fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<LiveSegment> {
     for batch in batches {
         for entry in batch.iter() {
             if builder.is_full() {
-                segments.push(mem::take(&mut builder).finish());
+                segments.push(ordered(mem::take(&mut builder)));
             }
             builder.add(&entry, entry.vector.known().map(StoredVector::numbers));
         }
     }
     if builder.len() > 0 {
-        segments.push(builder.finish());
+        segments.push(ordered(builder));
     }
     segments
+}
+
+/// The segment with its products in the order that searches profit from, if it is large.
+fn ordered(builder: SegmentBuilder) -> LiveSegment {
+    let is_large = builder.len() > BATCH;
+    let segment = builder.finish();
+    if is_large { merge(&[segment]) } else { segment }
 }
 
 struct Workers {

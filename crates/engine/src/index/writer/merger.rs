@@ -219,7 +219,7 @@ fn carry_over_deletions(source: &LiveSegment, now: Option<&LiveSegment>, merged:
     }
     for (doc, id) in source.segment.ids.iter().enumerate() {
         if !source.is_deleted(doc) && now.is_none_or(|now| now.is_deleted(doc)) {
-            merged.delete(*id);
+            merged.delete(id);
         }
     }
 }

@@ -85,6 +85,6 @@ pub(super) fn plan<'a>(
     profile: QueryProfile,
     visibility: Visibility,
 ) -> Plan<'a> {
-    let dense = DenseQuery { vector: QueryVector::of(vector).unwrap(), profile };
+    let dense = DenseQuery { vector: QueryVector::of(vector).unwrap().limited(), profile };
     Plan { dense: Some(dense), explain: true, ..Plan::of(parsed, visibility, 0, 20) }
 }

@@ -2,7 +2,7 @@
 //! phrases and on random catalogs.
 //!
 //! A search without sketches equals the reference exactly, and one with sketches equals the reference
-//! with estimated cosines exactly.
+//! with estimated cosines exactly, which the cells of products limit.
 
 mod catalogs;
 mod index_files;
@@ -50,7 +50,7 @@ fn expected(catalog: &Catalog, plan: &Plan<'_>, parsed: &ParsedQuery, sketched: 
     let dense = plan.dense.as_ref();
     catalog.reference.search(&Query {
         words,
-        dense: dense.map(|dense| (dense.vector.numbers(), dense.profile)),
+        dense: dense.map(|dense| (&dense.vector, dense.profile)),
         sketched,
         title_fingerprint: plan.title_fingerprint,
         key: plan.key,

@@ -1,0 +1,126 @@
+//! Cells: groups of products whose vectors are nearest to the same centroid, as in an inverted file
+//! (IVF).
+//!
+//! The centroids are the typical vectors of categories, the same in every shop: the cell of a product
+//! depends on its vector alone. A query is compared with the centroids first. The estimate of a
+//! product's cosine is limited to [`SPREAD`] above the cosine of its centroid, so the products of a
+//! cell far from the query need not be compared at all. The limit is part of the estimate: it depends
+//! on product and query alone, too, and not on which products are compared.
+
+use std::sync::LazyLock;
+
+use fearless_simd::{Level, dispatch};
+
+use crate::{embed::dot, inference::category_model};
+
+/// The number of a cell.
+pub(in crate::index) type Cell = u16;
+
+/// The cell of products without a vector, or with one of other dimensions than the centroids.
+pub(in crate::index) const NO_CELL: Cell = Cell::MAX;
+
+/// How far an estimate may exceed the cosine of the centroid. Among 100,000 products, one in 200 of those
+/// without a word of the query that reach the score threshold exceeds it by more.
+const SPREAD: f32 = 0.4;
+
+static CENTROIDS: LazyLock<Centroids> = LazyLock::new(Centroids::new);
+
+struct Centroids {
+    dims: usize,
+    /// Signed bytes, one centroid after the other.
+    numbers: &'static [u8],
+    reciprocal_lengths: Box<[f32]>,
+}
+
+impl Centroids {
+    fn new() -> Self {
+        let Some(vectors) = category_model().vectors() else {
+            return Self { dims: 0, numbers: &[], reciprocal_lengths: Box::default() };
+        };
+        let (dims, numbers) = (vectors.dims(), vectors.numbers());
+        let square = |x: &u8| i64::from(x.cast_signed()).pow(2);
+        let reciprocal_length =
+            |row: &[u8]| (row.iter().map(square).sum::<i64>() as f64).sqrt().recip() as f32;
+        let reciprocal_lengths = numbers.chunks_exact(dims).map(reciprocal_length).collect();
+        Self { dims, numbers, reciprocal_lengths }
+    }
+
+    /// The dot product of a vector with each centroid, which has length 1 here. Empty if the vector has
+    /// other dimensions.
+    fn dots(&self, numbers: &[i8]) -> Vec<f32> {
+        if numbers.len() != self.dims {
+            return Vec::new();
+        }
+        let mut dots = Vec::with_capacity(self.reciprocal_lengths.len());
+        let rows = self.numbers.chunks_exact(self.dims).zip(&self.reciprocal_lengths);
+        dispatch!(Level::new(), simd => {
+            for (row, reciprocal_length) in rows {
+                dots.push(dot(simd, numbers, row) as f32 * reciprocal_length);
+            }
+        });
+        dots
+    }
+}
+
+/// The cell of a vector.
+pub(super) fn cell_of(numbers: &[i8]) -> Cell {
+    let dots = CENTROIDS.dots(numbers);
+    let nearest = (0..).zip(dots).reduce(|best, one| if one.1 > best.1 { one } else { best });
+    nearest.map_or(NO_CELL, |(cell, _)| cell)
+}
+
+/// For a query, the greatest estimate of a cosine in each cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct CellLimits(Box<[f32]>);
+
+impl CellLimits {
+    /// The limits for a vector of this reciprocal length; `None` if it has other dimensions than the
+    /// centroids.
+    pub(super) fn of(numbers: &[i8], reciprocal_length: f32) -> Option<Self> {
+        let dots = CENTROIDS.dots(numbers);
+        let limits = dots.iter().map(|dot| dot * reciprocal_length + SPREAD);
+        (!dots.is_empty()).then(|| Self(limits.collect()))
+    }
+
+    /// The limit of a cell.
+    #[inline(always)]
+    pub(super) fn get(&self, cell: Cell) -> f32 {
+        self.0.get(usize::from(cell)).copied().unwrap_or(1.0)
+    }
+
+    /// The greatest limit of the cells from `first` to `last`.
+    #[inline]
+    pub(super) fn greatest(&self, [first, last]: [Cell; 2]) -> f32 {
+        let limits = self.0.get(usize::from(first)..=usize::from(last));
+        limits.map_or(1.0, |limits| limits.iter().copied().fold(f32::NEG_INFINITY, f32::max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_centroid_is_in_its_own_cell_and_limits_are_above_its_cosine() {
+        let rows = CENTROIDS.numbers.chunks_exact(CENTROIDS.dims);
+        let rows: Vec<Vec<i8>> =
+            rows.map(|row| row.iter().map(|x| x.cast_signed()).collect()).collect();
+        assert!(rows.len() > 200);
+        for (cell, row) in (0..).zip(&rows) {
+            assert_eq!(cell_of(row), cell);
+            let limits =
+                CellLimits::of(row, CENTROIDS.reciprocal_lengths[usize::from(cell)]).unwrap();
+            assert!((limits.get(cell) - 1.0 - SPREAD).abs() < 1e-3, "{}", limits.get(cell));
+            assert!(limits.greatest([0, cell]) >= limits.get(cell));
+        }
+    }
+
+    #[test]
+    fn vectors_of_other_dimensions_have_no_cell_and_no_limit() {
+        assert_eq!(cell_of(&[1, 2, 3]), NO_CELL);
+        assert_eq!(CellLimits::of(&[1, 2, 3], 0.3), None);
+        let limits = CellLimits(vec![0.5, 0.7].into());
+        assert_eq!((limits.get(1), limits.get(NO_CELL)), (0.7, 1.0));
+        assert_eq!((limits.greatest([0, 1]), limits.greatest([0, NO_CELL])), (0.7, 1.0));
+    }
+}

@@ -1,0 +1,108 @@
+//! The ids of a segment's products.
+
+use std::{io, ops::Index};
+
+use catalog::product::ProductId;
+
+use super::{DocId, MAX_PRODUCTS};
+use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
+
+/// The id of each product.
+#[derive(Debug)]
+pub(in crate::index) struct Ids {
+    by_doc: Box<[ProductId]>,
+    /// The products in ascending order of id; empty if that is their order.
+    by_id: Box<[DocId]>,
+}
+
+impl Ids {
+    pub(super) fn len(&self) -> usize {
+        self.by_doc.len()
+    }
+
+    /// In order of document number.
+    pub(in crate::index) fn iter(&self) -> impl Iterator<Item = ProductId> {
+        self.by_doc.iter().copied()
+    }
+
+    /// The document number of a product.
+    pub(super) fn find(&self, id: ProductId) -> Option<usize> {
+        if self.by_id.is_empty() {
+            let is_before = self.by_doc.first().is_some_and(|first| *first <= id);
+            let may_contain = is_before && self.by_doc.last().is_some_and(|last| id <= *last);
+            return if may_contain { self.by_doc.binary_search(&id).ok() } else { None };
+        }
+        let id_of = |doc: &DocId| self.by_doc[usize::from(*doc)];
+        let at = self.by_id.binary_search_by_key(&id, id_of).ok()?;
+        Some(usize::from(self.by_id[at]))
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        size_of_val(&*self.by_doc) + size_of_val(&*self.by_id)
+    }
+}
+
+impl Index<usize> for Ids {
+    type Output = ProductId;
+
+    fn index(&self, doc: usize) -> &ProductId {
+        &self.by_doc[doc]
+    }
+}
+
+impl From<Box<[ProductId]>> for Ids {
+    /// Precondition: the ids are distinct.
+    fn from(by_doc: Box<[ProductId]>) -> Self {
+        if by_doc.is_sorted() {
+            return Self { by_doc, by_id: Box::default() };
+        }
+        let mut by_id: Box<[DocId]> = (0..by_doc.len()).map(|doc| doc as DocId).collect();
+        by_id.sort_unstable_by_key(|doc| by_doc[usize::from(*doc)]);
+        Self { by_doc, by_id }
+    }
+}
+
+impl FromIterator<ProductId> for Ids {
+    fn from_iter<T: IntoIterator<Item = ProductId>>(ids: T) -> Self {
+        ids.into_iter().collect::<Box<[_]>>().into()
+    }
+}
+
+impl Stored for Ids {
+    fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
+        to.array(self.by_doc.iter().map(|id| id.get()))
+    }
+
+    fn read(from: &mut ArrayReader<'_>, _: usize) -> Result<Self, Rejected> {
+        let by_doc = from.array_of(ProductId::new)?;
+        Rejected::unless(by_doc.len() <= MAX_PRODUCTS, "a segment has too many products")?;
+        let ids = Self::from(by_doc);
+        let id_of = |doc: &DocId| ids.by_doc[usize::from(*doc)];
+        let are_distinct = match ids.by_id.is_empty() {
+            true => ids.by_doc.is_sorted_by(|one, other| one < other),
+            false => ids.by_id.is_sorted_by(|one, other| id_of(one) < id_of(other)),
+        };
+        Rejected::unless(are_distinct, "a segment has a product twice")?;
+        Ok(ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(numbers: &[u64]) -> Ids {
+        numbers.iter().map(|number| ProductId::new(*number).unwrap()).collect()
+    }
+
+    #[test]
+    fn products_are_found_in_any_order() {
+        for numbers in [&[2, 3, 5, 8][..], &[5, 2, 8, 3], &[7], &[]] {
+            let ids = ids(numbers);
+            for number in 1..10 {
+                let expected = numbers.iter().position(|one| *one == number);
+                assert_eq!(ids.find(ProductId::new(number).unwrap()), expected, "{numbers:?}");
+            }
+        }
+    }
+}
