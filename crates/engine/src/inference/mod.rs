@@ -84,15 +84,22 @@ pub(crate) fn infer_with(
 
 /// The dot products of a vector with the typical vectors of categories; `None` if it is 0.
 fn dots(vector: &Vector) -> Option<Vec<f32>> {
-    let vectors = category_model().vectors().filter(|one| one.dims() == vector.dims())?;
     let stored = vector.stored();
+    let dots = category_dots(stored.numbers())?;
+    (!vector.is_zero()).then(|| dots.iter().map(|dot| *dot as f32 * stored.scale()).collect())
+}
+
+/// The dot products of a quantised vector with the typical vectors of categories; `None` if it has other
+/// dimensions.
+pub(crate) fn category_dots(numbers: &[i8]) -> Option<Vec<i32>> {
+    let vectors = category_model().vectors().filter(|one| one.dims() == numbers.len())?;
     let mut dots = Vec::with_capacity(vectors.numbers().len() / vectors.dims());
     dispatch!(Level::new(), simd => {
         for row in vectors.numbers().chunks_exact(vectors.dims()) {
-            dots.push(dot(simd, stored.numbers(), row) as f32 * stored.scale());
+            dots.push(dot(simd, numbers, row));
         }
     });
-    (!vector.is_zero()).then_some(dots)
+    Some(dots)
 }
 
 /// What the merchant calls the product's category.

@@ -86,6 +86,11 @@ impl CategoryVectors {
         &self.bytes[self.start..]
     }
 
+    /// The reciprocal of the length of each vector.
+    pub fn reciprocal_lengths(&self) -> impl Iterator<Item = f32> {
+        self.rows.iter().map(|row| row.factor)
+    }
+
     /// Replaces `shares` by how likely a text belongs to each of some categories, which ascend; `false`
     /// if nothing can be told. `dots` are the dot products of its unit vector with each of these
     /// vectors. A category without a vector is as likely as any.

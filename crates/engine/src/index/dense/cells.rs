@@ -7,11 +7,7 @@
 //! cell far from the query need not be compared at all. The limit is part of the estimate: it depends
 //! on product and query alone, too, and not on which products are compared.
 
-use std::sync::LazyLock;
-
-use fearless_simd::{Level, dispatch};
-
-use crate::{embed::dot, inference::category_model};
+use crate::inference::{category_dots, category_model};
 
 /// The number of a cell.
 pub(in crate::index) type Cell = u16;
@@ -23,49 +19,19 @@ pub(in crate::index) const NO_CELL: Cell = Cell::MAX;
 /// without a word of the query that reach the score threshold exceeds it by more.
 const SPREAD: f32 = 0.4;
 
-static CENTROIDS: LazyLock<Centroids> = LazyLock::new(Centroids::new);
-
-struct Centroids {
-    dims: usize,
-    /// Signed bytes, one centroid after the other.
-    numbers: &'static [u8],
-    reciprocal_lengths: Box<[f32]>,
-}
-
-impl Centroids {
-    fn new() -> Self {
-        let Some(vectors) = category_model().vectors() else {
-            return Self { dims: 0, numbers: &[], reciprocal_lengths: Box::default() };
-        };
-        let (dims, numbers) = (vectors.dims(), vectors.numbers());
-        let square = |x: &u8| i64::from(x.cast_signed()).pow(2);
-        let reciprocal_length =
-            |row: &[u8]| (row.iter().map(square).sum::<i64>() as f64).sqrt().recip() as f32;
-        let reciprocal_lengths = numbers.chunks_exact(dims).map(reciprocal_length).collect();
-        Self { dims, numbers, reciprocal_lengths }
-    }
-
-    /// The dot product of a vector with each centroid, which has length 1 here. Empty if the vector has
-    /// other dimensions.
-    fn dots(&self, numbers: &[i8]) -> Vec<f32> {
-        if numbers.len() != self.dims {
-            return Vec::new();
-        }
-        let mut dots = Vec::with_capacity(self.reciprocal_lengths.len());
-        let rows = self.numbers.chunks_exact(self.dims).zip(&self.reciprocal_lengths);
-        dispatch!(Level::new(), simd => {
-            for (row, reciprocal_length) in rows {
-                dots.push(dot(simd, numbers, row) as f32 * reciprocal_length);
-            }
-        });
-        dots
-    }
+/// The dot product of a vector with each centroid, which has length 1 here; `None` if the vector has
+/// other dimensions.
+fn dots(numbers: &[i8]) -> Option<impl Iterator<Item = f32>> {
+    let reciprocal_lengths = category_model().vectors()?.reciprocal_lengths();
+    let dots = category_dots(numbers)?.into_iter().zip(reciprocal_lengths);
+    Some(dots.map(|(dot, reciprocal_length)| dot as f32 * reciprocal_length))
 }
 
 /// The cell of a vector.
 pub(super) fn cell_of(numbers: &[i8]) -> Cell {
-    let dots = CENTROIDS.dots(numbers);
-    let nearest = (0..).zip(dots).reduce(|best, one| if one.1 > best.1 { one } else { best });
+    let nearest = dots(numbers).and_then(|dots| {
+        (0..).zip(dots).reduce(|best, one| if one.1 > best.1 { one } else { best })
+    });
     nearest.map_or(NO_CELL, |(cell, _)| cell)
 }
 
@@ -77,9 +43,7 @@ impl CellLimits {
     /// The limits for a vector of this reciprocal length; `None` if it has other dimensions than the
     /// centroids.
     pub(super) fn of(numbers: &[i8], reciprocal_length: f32) -> Option<Self> {
-        let dots = CENTROIDS.dots(numbers);
-        let limits = dots.iter().map(|dot| dot * reciprocal_length + SPREAD);
-        (!dots.is_empty()).then(|| Self(limits.collect()))
+        Some(Self(dots(numbers)?.map(|dot| dot * reciprocal_length + SPREAD).collect()))
     }
 
     /// The limit of a cell.
@@ -102,14 +66,14 @@ mod tests {
 
     #[test]
     fn a_centroid_is_in_its_own_cell_and_limits_are_above_its_cosine() {
-        let rows = CENTROIDS.numbers.chunks_exact(CENTROIDS.dims);
+        let centroids = category_model().vectors().unwrap();
+        let rows = centroids.numbers().chunks_exact(centroids.dims());
         let rows: Vec<Vec<i8>> =
             rows.map(|row| row.iter().map(|x| x.cast_signed()).collect()).collect();
         assert!(rows.len() > 200);
-        for (cell, row) in (0..).zip(&rows) {
+        for ((cell, row), length) in (0..).zip(&rows).zip(centroids.reciprocal_lengths()) {
             assert_eq!(cell_of(row), cell);
-            let limits =
-                CellLimits::of(row, CENTROIDS.reciprocal_lengths[usize::from(cell)]).unwrap();
+            let limits = CellLimits::of(row, length).unwrap();
             assert!((limits.get(cell) - 1.0 - SPREAD).abs() < 1e-3, "{}", limits.get(cell));
             assert!(limits.greatest([0, cell]) >= limits.get(cell));
         }
