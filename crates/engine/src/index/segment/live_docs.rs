@@ -120,7 +120,14 @@ impl LiveSegment {
             Visibility::VisibleOnly => self.columns.hidden().block(block),
             Visibility::All => 0,
         };
-        !(self.deleted.block(block) | unseen)
+        !(self.deleted.block(block) | unseen | self.behind(block))
+    }
+
+    /// The places of a block behind the last product.
+    #[inline]
+    fn behind(&self, block: usize) -> u64 {
+        let products = self.segment.len().saturating_sub(block * BLOCK);
+        if products < BLOCK { u64::MAX << products } else { 0 }
     }
 
     /// Whether a product is live and visible.

@@ -95,6 +95,22 @@ fn every_query_finds_what_the_formula_says() {
     assert!(many > 500 && most > 100, "{many} {most}");
 }
 
+#[test]
+fn no_product_is_found_behind_the_last_of_a_segment() {
+    let have_vectors = (0..TITLES).filter(|number| !number.is_multiple_of(WITHOUT_VECTOR));
+    let numbers: Vec<usize> = have_vectors.collect();
+    for (len, phrase_similarity) in [(60, 0.4), (251, 0.6), (379, 0.75), (636, 0.85)] {
+        let numbers = &numbers[..len];
+        let catalog = catalog(numbers);
+        let snapshot = catalog.index(&ids(numbers), len).snapshot();
+        for (query, vector) in &embedded().queries {
+            let parsed = parse(query);
+            let plan = plan(&parsed, vector, profile(phrase_similarity), Visibility::VisibleOnly);
+            check(&catalog, &snapshot, &plan, &parsed, 1);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
