@@ -90,6 +90,25 @@ impl BitSet {
         self.0.iter_mut().zip(&other.0).for_each(|(block, other)| *block |= other);
     }
 
+    /// Turns all bits from index `len` on off.
+    pub(in crate::index) fn truncate(&mut self, len: usize) {
+        for (block, bits) in self.0.iter_mut().enumerate().skip(len / BLOCK) {
+            *bits &= if block == len / BLOCK { (1 << (len % BLOCK)) - 1 } else { 0 };
+        }
+    }
+
+    /// The first index from `start` on that is on.
+    #[inline]
+    pub(in crate::index) fn first_from(&self, start: usize) -> Option<usize> {
+        let mut bits = self.0.get(start / BLOCK)? & u64::MAX << (start % BLOCK);
+        let mut block = start / BLOCK;
+        while bits == 0 {
+            block += 1;
+            bits = *self.0.get(block)?;
+        }
+        Some(block * BLOCK + bits.trailing_zeros() as usize)
+    }
+
     /// Number of bits that are on.
     pub(in crate::index) fn count(&self) -> usize {
         self.0.iter().map(|block| block.count_ones() as usize).sum()
@@ -171,6 +190,20 @@ mod tests {
         assert_eq!(after(BitSet::intersect), [64]);
         assert_eq!(after(BitSet::subtract), [0, 130]);
         assert_eq!(after(BitSet::union), [0, 64, 100, 130]);
+    }
+
+    #[test]
+    fn the_next_bit_is_found_and_bits_behind_the_end_are_not() {
+        let on = [0, 63, 64, 130];
+        let mut bits = BitSet::with(192, on);
+        for start in 0..200 {
+            let expected = on.into_iter().find(|at| *at >= start);
+            assert_eq!(bits.first_from(start), expected, "{start}");
+        }
+        for (len, left) in [(192, 4), (131, 4), (130, 3), (65, 3), (64, 2), (1, 1), (0, 0)] {
+            bits.truncate(len);
+            assert_eq!(bits.iter().count(), left, "{len}");
+        }
     }
 
     #[test]

@@ -206,7 +206,8 @@ impl EvidenceReader<'_> {
         let title = |one: &Considered| live.segment.title_words.of(usize::from(one.doc));
         let products: Vec<_> = group.iter().map(|one| (one.doc, title(one))).collect();
         let coverages = WordMatcher::new(self, group[0].segment).coverages(&products);
-        let names = NameMatcher::new(names, &live.segment);
+        let titles = products.iter().map(|(_, title)| *title);
+        let named = NameMatcher::new(names, &live.segment).matched(titles);
         let attributes = AttributeMatcher::new(&self.query.attributes, &live.segment);
         let kinds = kind.map(|(_, names)| KindMatcher::new(names, &live.segment));
         for (at, (one, (_, title))) in group.iter().zip(products).enumerate() {
@@ -221,7 +222,7 @@ impl EvidenceReader<'_> {
                 phrase_similarity,
                 soft_coverage: coverage.soft,
                 attribute_coverage: coverage.in_attributes,
-                names: names.matched(title),
+                names: named[at],
                 head: coverage.head,
                 attributes: agreement.evidence,
                 category,

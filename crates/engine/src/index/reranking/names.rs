@@ -104,28 +104,38 @@ impl<'a> NameMatcher<'a> {
         Self { query, known, filter }
     }
 
-    /// How well a title says what the query asks for, from 0 to 1.
-    pub(super) fn matched(&self, title: &[TitleWord]) -> f32 {
-        self.sum(title, Name::matched)
+    /// How well each title says what the query asks for, from 0 to 1. Many titles say the same words of
+    /// names, which are compared with all names once.
+    pub(super) fn matched<'t>(&self, titles: impl Iterator<Item = &'t [TitleWord]>) -> Vec<f32> {
+        let mut known: HashMap<WordSet, f32> = HashMap::from([(0, 0.0)]);
+        let mut matched = |title: &[TitleWord]| {
+            let said = self.said(title);
+            *known.entry(said).or_insert_with(|| self.sum(|name| name.matched(said)))
+        };
+        titles.map(&mut matched).collect()
     }
 
     /// How well a title names what the query asks for, best in head position, from 0 to 1.
     pub(super) fn at_head(&self, title: &[TitleWord]) -> f32 {
-        self.sum(title, |name, said| match said & name.set == name.set {
+        let said = self.said(title);
+        if said == 0 {
+            return 0.0;
+        }
+        self.sum(|name| match said & name.set == name.set {
             true => name.weight * self.place(name, title),
             false => 0.0,
         })
     }
 
-    /// The sum of the best names of all things, by share. `matched` gets the words of the title.
-    fn sum(&self, title: &[TitleWord], matched: impl Fn(&Name, WordSet) -> f32) -> f32 {
+    /// The words of names that a title says.
+    fn said(&self, title: &[TitleWord]) -> WordSet {
         let said = title.iter().filter_map(|word| self.index_of(word));
-        let said = said.fold(0, |said, at| said | 1 << at);
-        if said == 0 {
-            return 0.0;
-        }
-        let best =
-            |names: &[Name]| names.iter().map(|name| matched(name, said)).fold(0.0, f32::max);
+        said.fold(0, |said, at| said | 1 << at)
+    }
+
+    /// The sum of the best names of all things, by share.
+    fn sum(&self, matched: impl Fn(&Name) -> f32) -> f32 {
+        let best = |names: &[Name]| names.iter().map(&matched).fold(0.0, f32::max);
         self.query.things.iter().map(|(share, names)| share * best(names)).sum()
     }
 

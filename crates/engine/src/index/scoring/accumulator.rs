@@ -16,7 +16,7 @@ use crate::index::{
 /// pass over all scores is cheaper.
 const SPARSE: usize = 4;
 
-/// The scores of one segment. All zero between segments: reading a block clears it.
+/// The scores of one segment. All zero between segments.
 pub(super) struct ScoreAccumulator {
     scores: Box<Scores>,
     matched: Box<[u64]>,
@@ -93,19 +93,13 @@ impl ScoreAccumulator {
         (self.matched[block], &self.scores.as_chunks::<BLOCK>().0[block])
     }
 
-    /// As [`Self::block`], and clears the block after `read`.
-    #[inline]
-    pub(super) fn drain_block<T>(
-        &mut self,
-        block: usize,
-        read: impl FnOnce(u64, &[f32; BLOCK]) -> T,
-    ) -> T {
-        let matched = std::mem::take(&mut self.matched[block]);
-        let scores = &mut self.scores.as_chunks_mut::<BLOCK>().0[block];
-        let result = read(matched, scores);
-        if matched != 0 {
-            scores.fill(0.0);
+    /// Clears some blocks.
+    pub(super) fn clear(&mut self, blocks: &Range<usize>) {
+        let scores = &mut self.scores.as_chunks_mut::<BLOCK>().0[blocks.clone()];
+        for (scores, matched) in scores.iter_mut().zip(&mut self.matched[blocks.clone()]) {
+            if std::mem::take(matched) != 0 {
+                scores.fill(0.0);
+            }
         }
-        result
     }
 }

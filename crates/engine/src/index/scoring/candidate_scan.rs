@@ -6,12 +6,12 @@ use std::ops::Range;
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, f32x16};
 
 use super::{
-    accumulator::ScoreAccumulator, candidate::Candidate, pruning::ScoreThreshold,
-    second_stage::RERANKED,
+    accumulator::ScoreAccumulator, block_bounds::BlockBounds, candidate::Candidate,
+    pruning::ScoreThreshold, second_stage::RERANKED,
 };
 use crate::{
     index::{
-        bits::{BLOCK, ones},
+        bits::{BLOCK, BitSet, ones},
         dense::BlockSimilarities,
         filter::{Filter, FilteredSegment},
         lexical::LexicalQuery,
@@ -135,6 +135,7 @@ impl CandidateScan<'_> {
                     None => scan.keep_matches(accumulator, &mut candidates),
                     Some(threshold) => scan.keep_passing(accumulator, threshold, &mut candidates),
                 }
+                accumulator.clear(&part.blocks);
             }
         });
         candidates
@@ -170,8 +171,8 @@ struct SegmentScan<'a, 's> {
 struct LexicalBlock<'a> {
     number: usize,
     scores: &'a [f32; BLOCK],
-    /// An upper bound of the scores.
-    greatest: f32,
+    /// An upper bound of the similarities.
+    similarity: f32,
     /// Products with a score.
     matched: u64,
     /// Those of them whose title equals the query.
@@ -201,11 +202,11 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         &self,
         number: usize,
         (matched, scores): (u64, &'b [f32; BLOCK]),
-        greatest: f32,
+        similarity: f32,
     ) -> LexicalBlock<'b> {
         let exact_titles = if matched == 0 { 0 } else { matched & self.titled(number) };
         let (key, close) = (self.key(number), self.close(number));
-        LexicalBlock { number, scores, greatest, matched, exact_titles, key, close }
+        LexicalBlock { number, scores, similarity, matched, exact_titles, key, close }
     }
 
     /// The product of a block whose key is the query.
@@ -225,24 +226,23 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         self.fitting.as_ref().map_or(0, |fitting| fitting.close(block))
     }
 
-    /// An upper bound of the similarities of a block's products.
-    #[inline]
-    fn greatest_cosine(&self, block: usize, dense: &DenseQuery) -> f32 {
-        let vectors = self.segment.live.vectors();
-        vectors.greatest_cosine(block, &dense.vector, self.scan.sketched)
-    }
-
-    /// Whether a product of a block may pass without a lexical match.
-    #[inline]
-    fn may_pass_unmatched(
-        &self,
-        block: usize,
-        dense: &DenseQuery,
-        threshold: &ScoreThreshold<'_>,
-    ) -> bool {
-        self.greatest_cosine(block, dense) >= threshold.least_dense_score()
-            || self.close(block) != 0
-            || self.key(block) != 0
+    /// The bounds of all blocks.
+    fn bounds(&self, accumulator: &ScoreAccumulator, dense: &DenseQuery) -> BlockBounds {
+        let Range { start, end } = self.blocks;
+        let (vectors, sketched) = (self.segment.live.vectors(), self.scan.sketched);
+        let mut lexical = accumulator.greatest(&self.blocks);
+        lexical.iter_mut().for_each(|greatest| *greatest *= self.scan.lexical.scale());
+        let similarity = |block| vectors.greatest_cosine(block, &dense.vector, sketched);
+        let close = self
+            .fitting
+            .as_ref()
+            .map(|fitting| BitSet::from_flags((start..end).map(|block| fitting.close(block) != 0)));
+        let titled = self.titled.iter().map(|doc| usize::from(*doc) / BLOCK);
+        let key = self.scan.key.filter(|(segment, _)| *segment == self.number);
+        let certain = titled.chain(key.map(|(_, doc)| doc / BLOCK));
+        let certain = certain.filter(|block| self.blocks.contains(block));
+        let certain = BitSet::with(end - start, certain.map(|block| block - start));
+        BlockBounds::new(lexical, (start..end).map(similarity), close, certain)
     }
 
     /// The products of a block whose title has the fingerprint of the query.
@@ -255,60 +255,58 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
     }
 
     /// Keeps all products with a term that pass the filter.
-    fn keep_matches(&self, accumulator: &mut ScoreAccumulator, candidates: &mut Vec<Candidate>) {
+    fn keep_matches(&self, accumulator: &ScoreAccumulator, candidates: &mut Vec<Candidate>) {
         for number in self.blocks.clone() {
-            accumulator.drain_block(number, |matched, scores| {
-                let block = self.block(number, (matched, scores), f32::INFINITY);
-                let kept = matched | block.key;
-                let passing = self.scan.filter.passing(self.segment, number, kept);
-                candidates.extend(ones(passing).map(|at| self.candidate(&block, at)));
-            });
+            let block = self.block(number, accumulator.block(number), f32::INFINITY);
+            let kept = block.matched | block.key;
+            let passing = self.scan.filter.passing(self.segment, number, kept);
+            candidates.extend(ones(passing).map(|at| self.candidate(&block, at)));
         }
     }
 
     /// Keeps all products that may pass the threshold, and raises it.
     fn keep_passing(
         &self,
-        accumulator: &mut ScoreAccumulator,
+        accumulator: &ScoreAccumulator,
         threshold: &mut ScoreThreshold<'_>,
         candidates: &mut Vec<Candidate>,
     ) {
         let Some(dense) = self.scan.dense else { return };
-        let greatest = accumulator.greatest(&self.blocks);
-        let raised_from = match self.scan.is_final {
-            true => self.raise_by_lexical(accumulator, &greatest, dense, threshold),
-            false => f32::INFINITY,
-        };
+        let bounds = self.bounds(accumulator, dense);
+        let mut passing = bounds.passing(threshold);
+        let mut raised_from = f32::INFINITY;
+        if self.scan.is_final {
+            raised_from = self.raise_by_lexical(accumulator, &bounds, &passing, dense, threshold);
+            passing = bounds.passing(threshold);
+        }
         let mut from = candidates.len();
         let mut similarities = BlockSimilarities::UNKNOWN;
         let mut waiting = Vec::with_capacity(COMPARED_AT_ONCE + FEW);
-        let last = self.blocks.end.saturating_sub(1);
-        for (number, greatest) in self.blocks.clone().zip(greatest) {
-            let is_matched = accumulator.block(number).0 != 0;
-            if is_matched || self.may_pass_unmatched(number, dense, threshold) {
-                accumulator.drain_block(number, |matched, scores| {
-                    let block = self.block(number, (matched, scores), greatest);
-                    let possible = self.possible(&block, dense, threshold);
-                    if possible.count_ones() as usize <= FEW {
-                        waiting.extend(ones(possible).map(|at| self.candidate(&block, at)));
-                    } else {
-                        self.keep_waiting(&mut waiting, dense, threshold, candidates);
-                        self.compare(number, dense, possible, &mut similarities);
-                        self.keep(&block, possible, threshold, &similarities, candidates);
-                    }
-                });
+        let mut next = passing.first_from(0);
+        while let Some(at) = next {
+            let number = self.blocks.start + at;
+            let block = self.block(number, accumulator.block(number), bounds.similarity(at));
+            let possible = self.possible(&block, dense, threshold);
+            if possible.count_ones() as usize <= FEW {
+                waiting.extend(ones(possible).map(|at| self.candidate(&block, at)));
+            } else {
+                self.keep_waiting(&mut waiting, dense, threshold, candidates);
+                self.compare(number, dense, possible, &mut similarities);
+                self.keep(&block, possible, threshold, &similarities, candidates);
             }
-            let is_time = number == last || candidates.len() + waiting.len() >= from + RAISED_AFTER;
+            let is_time = candidates.len() + waiting.len() >= from + RAISED_AFTER;
             if is_time || waiting.len() >= COMPARED_AT_ONCE {
                 self.keep_waiting(&mut waiting, dense, threshold, candidates);
             }
-            if self.scan.is_final && is_time {
-                // The others raised it before.
-                let others = candidates[from..].iter().filter(|one| one.lexical < raised_from);
-                self.raise_by(others, threshold);
+            if is_time {
+                self.raise_again(&candidates[from..], raised_from, threshold);
+                passing = bounds.passing(threshold);
                 from = candidates.len();
             }
+            next = passing.first_from(at + 1);
         }
+        self.keep_waiting(&mut waiting, dense, threshold, candidates);
+        self.raise_again(&candidates[from..], raised_from, threshold);
     }
 
     /// Compares products with the query and keeps those that pass.
@@ -409,15 +407,9 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         dense: &DenseQuery,
         threshold: &ScoreThreshold<'_>,
     ) -> u64 {
-        let greatest = self.greatest_cosine(block.number, dense);
         // The bounds grow with the lexical match.
-        if greatest >= threshold.least_dense_score() {
+        if block.similarity >= threshold.least_dense_score() {
             return u64::MAX;
-        }
-        let most = block.greatest * self.scan.lexical.scale();
-        let may_pass = |fits| threshold.may_pass(most, greatest, fits);
-        if !may_pass(false) && (block.close == 0 || !may_pass(true)) {
-            return 0;
         }
         let (vectors, sketched) = (self.segment.live.vectors(), self.scan.sketched);
         let greatest = vectors.greatest_cosines(block.number, &dense.vector, sketched);
@@ -432,7 +424,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         threshold: &ScoreThreshold<'_>,
         similarities: &BlockSimilarities,
     ) -> u64 {
-        let bounds = BlockBounds {
+        let bounds = ProductBounds {
             threshold,
             scores: block.scores,
             scale: self.scan.lexical.scale(),
@@ -449,57 +441,48 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         })
     }
 
-    /// Raises the threshold by the products with the best lexical match, and returns from which match
-    /// on. `greatest` has the greatest score of each block.
+    /// Raises the threshold by the products with the best lexical match, of the blocks that may pass it,
+    /// and returns from which match on.
     ///
     /// So the threshold is high before most vectors are read, often too high for any product without a
     /// match.
     fn raise_by_lexical(
         &self,
         accumulator: &ScoreAccumulator,
-        greatest: &[f32],
+        bounds: &BlockBounds,
+        passing: &BitSet,
         dense: &DenseQuery,
         threshold: &mut ScoreThreshold<'_>,
     ) -> f32 {
-        let least = nth_greatest(greatest, threshold.wanted());
+        let least = nth_greatest(bounds.lexical(), threshold.wanted());
         let mut waiting = Vec::new();
-        for (number, greatest) in self.blocks.clone().zip(greatest) {
-            if *greatest < least {
-                continue;
-            }
+        for at in passing.iter().filter(|at| bounds.lexical()[*at] >= least) {
             // Any number of products may have the same score.
             if waiting.len() >= MAX_RAISING {
                 break;
             }
-            let block = self.block(number, accumulator.block(number), *greatest);
-            let best = self.possible(&block, dense, threshold) & at_least(block.scores, least);
+            let number = self.blocks.start + at;
+            let block = self.block(number, accumulator.block(number), bounds.similarity(at));
+            let open = self.scan.filter.open(self.segment, number);
+            let best = open & at_least(block.scores, self.scan.lexical.scale(), least);
             waiting.extend(ones(best & !block.certain()).map(|at| self.candidate(&block, at)));
         }
         let mut best = Vec::with_capacity(waiting.len());
         self.keep_waiting(&mut waiting, dense, threshold, &mut best);
-        for candidate in &best {
-            if threshold.would_raise_coverage(candidate.lexical) {
-                threshold.raise(candidate.signals());
-            }
-        }
-        self.raise_by(best.iter(), threshold);
-        least * self.scan.lexical.scale()
+        threshold.raise(best.iter());
+        least
     }
 
-    /// Raises the threshold by these candidates.
-    fn raise_by<'c>(
+    /// Raises the threshold by candidates that had not raised it: those with a match below `raised_from`.
+    fn raise_again(
         &self,
-        candidates: impl Iterator<Item = &'c Candidate> + Clone,
+        candidates: &[Candidate],
+        raised_from: f32,
         threshold: &mut ScoreThreshold<'_>,
     ) {
-        let fusion = threshold.fusion();
-        let others = candidates.clone().filter(|candidate| !candidate.is_exact_title);
-        let scored = others.map(|candidate| (fusion.score(candidate.signals()), candidate));
-        let best = scored.max_by(|(one, _), (other, _)| one.total_cmp(other));
-        if let Some((_, best)) = best {
-            threshold.raise(best.signals());
+        if self.scan.is_final {
+            threshold.raise(candidates.iter().filter(|one| one.lexical < raised_from));
         }
-        threshold.shortlist(candidates.map(|one| (one.signals(), one.fits)));
     }
 
     /// The candidate at a place of a block, with its exact lexical match and without a similarity. It
@@ -532,21 +515,21 @@ fn nth_greatest(scores: &[f32], n: usize) -> f32 {
     scores.into_iter().reduce(f32::min).unwrap_or(f32::INFINITY)
 }
 
-/// A bit for each score of a block that is not less than `least`.
+/// A bit for each score of a block that is not less than `least`, times `scale`.
 #[inline]
-fn at_least(scores: &[f32; BLOCK], least: f32) -> u64 {
+fn at_least(scores: &[f32; BLOCK], scale: f32, least: f32) -> u64 {
     dispatch!(Level::new(), simd => {
         let mut bits = 0;
         for from in (0..BLOCK).step_by(LANES) {
             let scores = f32x16::from_slice(simd, &scores[from..from + LANES]);
-            bits |= scores.simd_ge(least).to_bitmask() << from;
+            bits |= (scores * scale).simd_ge(least).to_bitmask() << from;
         }
         bits
     })
 }
 
 /// The upper bounds of the products of a block.
-struct BlockBounds<'a> {
+struct ProductBounds<'a> {
     threshold: &'a ScoreThreshold<'a>,
     scores: &'a [f32; BLOCK],
     /// The lexical match is the score times this.
@@ -554,7 +537,7 @@ struct BlockBounds<'a> {
     similarities: &'a BlockSimilarities,
 }
 
-impl BlockBounds<'_> {
+impl ProductBounds<'_> {
     /// The products whose similarity is enough without a lexical match.
     #[inline(always)]
     fn near<S: Simd>(&self, simd: S) -> u64 {

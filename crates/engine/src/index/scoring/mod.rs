@@ -41,9 +41,9 @@
 //!    lexical part is never pruned.
 //! 2. [`candidate_scan`] raises the [`pruning::ScoreThreshold`] by the products with the best
 //!    lexical match: as many as the second stage considers, or a few if it found as many before.
-//! 3. It considers only products that visibility, attributes and exclusions let through. It skips a
-//!    block without any, or if not even its greatest lexical score, with the greatest similarity that the
-//!    cells of its products allow, may pass the threshold.
+//! 3. [`block_bounds`]: it skips a block, sixteen at a time, if not even its greatest lexical score, with
+//!    the greatest similarity that the cells of its products allow, may pass the threshold. Of the others it
+//!    considers the products that visibility, attributes and exclusions let through.
 //! 4. It drops a product if its lexical score may not pass with the greatest similarity, and then with
 //!    its own; where few of a block are left, these are compared together with those of other blocks. Products close to the category of the query may fit it and have a lower threshold. Then come
 //!    the price filters.
@@ -107,6 +107,7 @@
 //! quantised to a signed byte per dimension; quantisation moves a cosine of the model by up to 0.002.
 
 mod accumulator;
+mod block_bounds;
 mod candidate;
 mod candidate_scan;
 mod facet_counts;

@@ -4,7 +4,7 @@
 use catalog::fusion::{Coverage, Extremes, Fusion, FusionParams, ScoreBounds, Signals};
 use fearless_simd::{Simd, SimdBase, SimdMask, f32x16};
 
-use super::second_stage::RERANKED;
+use super::{candidate::Candidate, second_stage::RERANKED};
 use crate::index::plan::DenseQuery;
 
 /// How many products of a further segment raise a threshold before the others.
@@ -136,11 +136,6 @@ impl<'a> ScoreThreshold<'a> {
         passing | raising & absolute.simd_ge(0.0).to_bitmask()
     }
 
-    /// Whether a product with this lexical match raises the coverage, whatever its similarity.
-    pub(super) fn would_raise_coverage(&self, lexical: f32) -> bool {
-        lexical > self.best_lexical && self.absolute_cutoff.may_pass(lexical, 0.0)
-    }
-
     /// How many products with a good lexical match it takes to raise the threshold well: a full
     /// shortlist, or a few that replace others of it.
     pub(super) fn wanted(&self) -> usize {
@@ -152,35 +147,30 @@ impl<'a> ScoreThreshold<'a> {
         Fusion::hybrid(self.params, self.dense.profile, self.coverage())
     }
 
-    /// Raises the threshold by a product. Preconditions: it is eligible, its signals are final,
-    /// and its title does not equal the query.
-    pub(super) fn raise(&mut self, found: Signals) {
-        if found.lexical > self.best_lexical
-            && self.absolute_cutoff.may_pass(found.lexical, found.dense_score())
-        {
-            self.best_lexical = found.lexical;
-        }
-        let fusion = self.fusion();
-        if self.best.is_none_or(|best| fusion.score(found) > fusion.score(best)) {
-            self.best = Some(found);
-        }
-        self.update();
-    }
-
-    /// Raises the threshold by products, each with whether it fits the query. Preconditions: they are
-    /// eligible, their signals are final, and none was given before.
-    pub(super) fn shortlist(&mut self, found: impl Iterator<Item = (Signals, bool)>) {
-        if self.usual.is_none() {
-            return;
+    /// Raises the threshold by products. Preconditions: they are eligible, their signals are final, and
+    /// none was given before.
+    pub(super) fn raise<'c>(&mut self, found: impl Iterator<Item = &'c Candidate> + Clone) {
+        for one in found.clone() {
+            if one.lexical > self.best_lexical
+                && self.absolute_cutoff.may_pass(one.lexical, one.signals().dense_score())
+            {
+                self.best_lexical = one.lexical;
+            }
         }
         let fusion = self.fusion();
         let [all, fitting] = [&self.all, &self.fitting].map(|shortlist| shortlist.worst(&fusion));
-        for (signals, fits) in found {
+        let mut best = self.best.map(|best| fusion.score(best));
+        for one in found {
+            let signals = one.signals();
             let score = fusion.score(signals);
-            if score > all {
+            // A title that equals the query says nothing about how good the others could be.
+            if !one.is_exact_title && best.is_none_or(|best| score > best) {
+                (self.best, best) = (Some(signals), Some(score));
+            }
+            if self.usual.is_some() && score > all {
                 self.all.best.push(signals);
             }
-            if fits && score > fitting {
+            if self.usual.is_some() && one.fits && score > fitting {
                 self.fitting.best.push(signals);
             }
         }
@@ -207,9 +197,11 @@ impl<'a> ScoreThreshold<'a> {
     /// Raises the threshold by what another thread found.
     pub(super) fn merge(&mut self, other: &Self) {
         self.best_lexical = self.best_lexical.max(other.best_lexical);
-        if let Some(best) = other.best {
-            self.raise(best);
-        }
+        let fusion = self.fusion();
+        let score = |best: &Signals| fusion.score(*best);
+        let either = self.best.into_iter().chain(other.best);
+        self.best = either.max_by(|one, other| score(one).total_cmp(&score(other)));
+        self.update();
     }
 }
 

@@ -33,6 +33,12 @@ impl<'a> Term<'a> {
         Self { head: u64::from_be_bytes(padded), tail }
     }
 
+    /// Whether the head ends before its last byte, so that there is no tail.
+    #[inline]
+    fn is_short(self) -> bool {
+        self.head as u8 == 0
+    }
+
     fn letters(self) -> Letters {
         Letters::of(self.copy(&mut [0; MAX_WORD_BYTES]))
     }
@@ -191,7 +197,11 @@ impl Dictionary {
     pub(in crate::index) fn find(&self, word: &str) -> Option<usize> {
         let wanted = Term::of(word);
         let TermNumbers { hasher, table } = &self.numbers;
-        let is_wanted = |number: &u32| self.term(*number as usize) == wanted;
+        let has_tail = |at| wanted.tail == &self.tails[self.tail_range(at)];
+        let is_wanted = |number: &u32| {
+            let at = *number as usize;
+            self.heads[at] == wanted.head && (wanted.is_short() || has_tail(at))
+        };
         table.find(hasher.hash_one(wanted), is_wanted).map(|number| *number as usize)
     }
 
