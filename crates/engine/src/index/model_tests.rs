@@ -27,9 +27,11 @@ use super::{
 use crate::embed::{StoredVector, Vector};
 
 /// Merges early and often, always in the background.
-const EAGER: MergePolicy = MergePolicy { fanout: 2, max_products: 12, inline_postings: 0 };
+const EAGER: MergePolicy =
+    MergePolicy { fanout: 2, max_products: 12, inline_postings: 0, ordered_products: 2 };
 /// Merges early and often, small ones inline.
-const MIXED: MergePolicy = MergePolicy { fanout: 3, max_products: 20, inline_postings: 40 };
+const MIXED: MergePolicy =
+    MergePolicy { fanout: 3, max_products: 20, inline_postings: 40, ordered_products: 2 };
 
 #[derive(Clone, Debug)]
 struct Item {

@@ -31,6 +31,8 @@ pub(super) struct SketchTable {
     cells: Box<[Cell]>,
     /// For each block, the first and the last of its cells.
     cell_ranges: Box<[[Cell; 2]]>,
+    /// How many products are of a lower cell than the product before.
+    disordered: usize,
 }
 
 /// The first and the last of some cells.
@@ -38,6 +40,11 @@ fn range(cells: &[Cell]) -> [Cell; 2] {
     let first = cells.iter().copied().min().unwrap_or(NO_CELL);
     let last = cells.iter().copied().max().unwrap_or(NO_CELL);
     [first, last]
+}
+
+/// How often a cell is lower than the one before.
+fn descents(cells: &[Cell]) -> usize {
+    cells.windows(2).filter(|pair| pair[0] > pair[1]).count()
 }
 
 /// Words of the signs of a product.
@@ -55,6 +62,7 @@ impl SketchTable {
             norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
             cells: vec![NO_CELL; len].into(),
             cell_ranges: vec![[NO_CELL; 2]; blocks].into(),
+            disordered: 0,
         }
     }
 
@@ -74,7 +82,10 @@ impl SketchTable {
     pub(super) fn put(&mut self, doc: usize, numbers: &[i8]) {
         let (block, place) = (doc / BLOCK, doc % BLOCK);
         self.known[block] |= 1 << place;
+        let around = doc.saturating_sub(1)..(doc + 2).min(self.cells.len());
+        self.disordered -= descents(&self.cells[around.clone()]);
         self.cells[doc] = cells::cell_of(numbers);
+        self.disordered += descents(&self.cells[around]);
         self.cell_ranges[block] = range(self.cells_of(block));
         if !self.signs.is_empty() {
             let sketch = dispatch!(Level::new(), _ => Sketch::of(numbers));
@@ -86,7 +97,7 @@ impl SketchTable {
         }
     }
 
-    /// Copies the sketch of a product of another table. [`Self::set_cell_ranges`] has to follow.
+    /// Copies the sketch of a product of another table. [`Self::index_cells`] has to follow.
     pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, dims: usize) {
         let (block, place) = (to / BLOCK, to % BLOCK);
         let (other_block, other_place) = (from / BLOCK, from % BLOCK);
@@ -100,9 +111,15 @@ impl SketchTable {
         }
     }
 
-    /// Finds the cells of each block.
-    pub(super) fn set_cell_ranges(&mut self) {
+    /// Finds the cells of each block, and how many products are out of order.
+    pub(super) fn index_cells(&mut self) {
         self.cell_ranges = self.cells.chunks(BLOCK).map(range).collect();
+        self.disordered = descents(&self.cells);
+    }
+
+    /// How many products are of a lower cell than the product before.
+    pub(super) fn disordered(&self) -> usize {
+        self.disordered
     }
 
     /// The cell of a product.
@@ -133,15 +150,13 @@ impl SketchTable {
     /// Lowers the cosine of each product of a block to its limit.
     #[inline]
     pub(super) fn limit(&self, block: usize, limits: &CellLimits, cosines: &mut [f32; BLOCK]) {
-        match self.cell_ranges[block] {
-            [first, last] if first == last => {
-                let limit = limits.get(first);
-                cosines.iter_mut().for_each(|cosine| *cosine = cosine.min(limit));
-            }
-            _ => {
-                let each = cosines.iter_mut().zip(self.cells_of(block));
-                each.for_each(|(cosine, cell)| *cosine = cosine.min(limits.get(*cell)));
-            }
+        let mut rest = &mut cosines[..];
+        // The products of a cell are adjacent, but for vectors that came after the last merge.
+        for cell in self.cells_of(block).chunk_by(|one, other| one == other) {
+            let (own, others) = rest.split_at_mut(cell.len());
+            let limit = limits.get(cell[0]);
+            own.iter_mut().for_each(|cosine| *cosine = cosine.min(limit));
+            rest = others;
         }
     }
 
@@ -217,8 +232,9 @@ impl SketchTable {
         Rejected::unless(are_finite, "a sketch has no norm ratio")?;
         let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
         let cells: Box<[Cell]> = from.array_of_len(len)?;
-        let mut table = Self { known, signs, norm_ratios, cells, cell_ranges: Box::default() };
-        table.set_cell_ranges();
+        let (cell_ranges, disordered) = Default::default();
+        let mut table = Self { known, signs, norm_ratios, cells, cell_ranges, disordered };
+        table.index_cells();
         Ok(table)
     }
 }

@@ -89,7 +89,7 @@ impl Vectors {
                 sketches.copy(doc, &from.sketches, at, from.dims);
             }
         }
-        Arc::make_mut(&mut made.sketches).set_cell_ranges();
+        Arc::make_mut(&mut made.sketches).index_cells();
         made
     }
 
@@ -226,6 +226,11 @@ impl Vectors {
     /// The cell of a product's vector.
     pub(in crate::index) fn cell(&self, doc: usize) -> Cell {
         self.sketches.cell(doc)
+    }
+
+    /// How many products are of a lower cell than the product before.
+    pub(in crate::index) fn disordered(&self) -> usize {
+        self.sketches.disordered()
     }
 
     /// How far the cosine of a product may be from its estimate; 0 where it has no sketch.

@@ -24,7 +24,8 @@ use crate::index::{
 };
 
 /// Merges early and often, small ones inline.
-const BUSY: MergePolicy = MergePolicy { fanout: 2, max_products: 200, inline_postings: 40 };
+const BUSY: MergePolicy =
+    MergePolicy { fanout: 2, max_products: 200, inline_postings: 40, ordered_products: 2 };
 
 #[derive(Clone, Debug)]
 struct Item {

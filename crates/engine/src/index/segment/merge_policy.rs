@@ -4,7 +4,9 @@
 //! once per tier, and the number of segments grows with the logarithm of the number of products.
 //!
 //! A search looks every term up in every segment. When no product is written for a while, segments
-//! are therefore compacted: merged until each is much larger than all smaller ones together.
+//! are therefore compacted: merged until each is much larger than all smaller ones together. Then
+//! those are rewritten whose products are no longer in the order of their cells, because their vectors
+//! changed: a search can skip fewer of their blocks.
 
 use super::MAX_PRODUCTS;
 
@@ -18,11 +20,17 @@ pub(in crate::index) struct MergePolicy {
     pub(in crate::index) max_products: usize,
     /// The writer itself does merges of at most this many postings.
     pub(in crate::index) inline_postings: usize,
+    /// The least products of a segment that is rewritten to put them in order.
+    pub(in crate::index) ordered_products: usize,
 }
 
 /// The policy in force.
-pub(in crate::index) const MERGE_POLICY: MergePolicy =
-    MergePolicy { fanout: 8, max_products: MAX_PRODUCTS, inline_postings: 32_768 };
+pub(in crate::index) const MERGE_POLICY: MergePolicy = MergePolicy {
+    fanout: 8,
+    max_products: MAX_PRODUCTS,
+    inline_postings: 32_768,
+    ordered_products: 4_096,
+};
 
 /// A compaction includes a segment of at most this many times the products of all smaller ones. Each
 /// time a product is copied, its segment grows by at least the reciprocal.
@@ -33,6 +41,10 @@ const REWRITE_WHEN_DELETED: usize = 4;
 /// Smaller segments are not rewritten: they are merged soon enough.
 const MIN_REWRITTEN: usize = 64;
 
+/// A segment is rewritten if more than one in this many of its products is out of order: two in a
+/// block. While all products get new vectors, which takes 10 ms each, it is rewritten as many times.
+const REORDER_WHEN_DISORDERED: usize = 32;
+
 /// The size of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::index) struct SegmentSize {
@@ -42,6 +54,8 @@ pub(in crate::index) struct SegmentSize {
     pub(in crate::index) deleted: usize,
     /// Postings of all products.
     pub(in crate::index) postings: usize,
+    /// Products that are of a lower cell than the product before.
+    pub(in crate::index) disordered: usize,
     /// Whether the segment is being merged.
     pub(in crate::index) busy: bool,
 }
@@ -81,8 +95,15 @@ impl MergePolicy {
             }
             products += live;
         }
-        ascending.truncate(sources);
-        (sources > 1).then_some(ascending)
+        if sources > 1 {
+            ascending.truncate(sources);
+            return Some(ascending);
+        }
+        ascending.into_iter().find(|at| self.needs_order(&sizes[*at])).map(|at| vec![at])
+    }
+
+    fn needs_order(&self, size: &SegmentSize) -> bool {
+        size.live >= self.ordered_products && size.disordered * REORDER_WHEN_DISORDERED > size.live
     }
 
     fn candidates<'a>(&'a self, sizes: &'a [SegmentSize]) -> impl Iterator<Item = MergePlan> + 'a {
@@ -129,7 +150,7 @@ mod tests {
     use super::*;
 
     fn size(live: usize) -> SegmentSize {
-        SegmentSize { live, deleted: 0, postings: live * 70, busy: false }
+        SegmentSize { live, deleted: 0, postings: live * 70, disordered: 0, busy: false }
     }
 
     fn sources(sizes: &[SegmentSize]) -> Option<Vec<usize>> {
@@ -187,6 +208,18 @@ mod tests {
         assert_eq!(compacted(&[51_200, 48_800]), None, "more than a segment can hold");
         let busy = SegmentSize { busy: true, ..size(5) };
         assert_eq!(MERGE_POLICY.next_compaction(&[busy, size(5)]), None);
+    }
+
+    #[test]
+    fn a_large_segment_whose_products_are_out_of_order_is_rewritten_last() {
+        let disordered = |live: usize, disordered| SegmentSize { disordered, ..size(live) };
+        let rewritten = |sizes: &[SegmentSize]| MERGE_POLICY.next_compaction(sizes);
+        assert_eq!(rewritten(&[disordered(64_000, 2_000)]), None);
+        assert_eq!(rewritten(&[size(5_000), disordered(64_000, 2_001)]), Some(vec![1]));
+        assert_eq!(rewritten(&[disordered(64_000, 2_001), size(5), size(5)]), Some(vec![1, 2]));
+        assert_eq!(rewritten(&[disordered(4_000, 2_001)]), None, "too small to matter");
+        let busy = SegmentSize { busy: true, ..disordered(64_000, 64_000) };
+        assert_eq!(rewritten(&[busy]), None);
     }
 
     #[test]

@@ -252,12 +252,14 @@ mod tests {
 
     use super::*;
     use crate::{
-        embed::Vector,
+        embed::{StoredVector, Vector},
         index::{Entry, EntryVector, IndexChange, ShopIndex, segment::MergePolicy},
+        inference::category_model,
     };
 
     /// Merges everything in the background.
-    const POLICY: MergePolicy = MergePolicy { fanout: 2, max_products: 1000, inline_postings: 0 };
+    const POLICY: MergePolicy =
+        MergePolicy { fanout: 2, max_products: 1000, inline_postings: 0, ordered_products: 64 };
 
     struct Fixture {
         index: ShopIndex,
@@ -342,6 +344,37 @@ mod tests {
             fixture.index.apply(&[embedded], Seq(6));
             thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    #[test]
+    fn products_are_put_in_order_after_their_vectors_changed() {
+        let mut fixture = Fixture::new();
+        (0..100).for_each(|_| fixture.create());
+        fixture.wait_until_merged();
+        let disordered = || fixture.index.snapshot().segments()[0].vectors().disordered();
+        let centroids = category_model().vectors().unwrap();
+        let centroid = |cell: usize| {
+            let row = centroids.numbers().chunks_exact(centroids.dims()).nth(cell).unwrap();
+            let row: Vec<i8> = row.iter().map(|x| x.cast_signed()).collect();
+            StoredVector::of_parts(1.0, &row)
+        };
+        // In descending order of cells, and then without an order.
+        for step in [1, 37] {
+            let vectors: Vec<_> =
+                (1..=100).map(|number| (number, centroid(100 - number * step % 101))).collect();
+            let changes = vectors.iter().map(|(number, vector)| {
+                IndexChange::Embed(ProductId::new(*number as u64).unwrap(), vector)
+            });
+            let changes: Vec<_> = changes.collect();
+            fixture.index.apply(&changes, Seq(101));
+            assert!(disordered() > 30, "{}", disordered());
+            let until = Instant::now() + Duration::from_secs(20);
+            while disordered() > 0 || fixture.index.shared.writer.lock().waiting {
+                assert!(Instant::now() < until, "the products are not in order");
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+        assert_eq!(fixture.index.snapshot().segment_count(), 1);
     }
 
     #[test]

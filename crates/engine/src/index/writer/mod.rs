@@ -235,6 +235,7 @@ impl Writer {
                 live: live.live_count(),
                 deleted: live.deleted_count(),
                 postings: live.segment.posting_count(),
+                disordered: live.vectors().disordered(),
                 busy: is_busy(live),
             })
             .collect()

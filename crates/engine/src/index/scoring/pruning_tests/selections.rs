@@ -34,7 +34,8 @@ use crate::index::{
 
 const DIMS: usize = 16;
 /// Merges early and often, always inline.
-const BUSY: MergePolicy = MergePolicy { fanout: 2, max_products: 120, inline_postings: 100_000 };
+const BUSY: MergePolicy =
+    MergePolicy { fanout: 2, max_products: 120, inline_postings: 100_000, ordered_products: 2 };
 const FACETS: [&str; 9] =
     ["price", "color", "size", "in_stock", "material", "pattern", "audience", "rare_1", "category"];
 
