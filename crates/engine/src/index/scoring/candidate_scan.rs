@@ -515,7 +515,7 @@ fn nth_greatest(scores: &[f32], n: usize) -> f32 {
     scores.into_iter().reduce(f32::min).unwrap_or(f32::INFINITY)
 }
 
-/// A bit for each score of a block that is not less than `least`, times `scale`.
+/// A bit for each score of a block that, times `scale`, is not less than `least`.
 #[inline]
 fn at_least(scores: &[f32; BLOCK], scale: f32, least: f32) -> u64 {
     dispatch!(Level::new(), simd => {

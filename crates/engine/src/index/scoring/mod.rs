@@ -56,9 +56,9 @@
 //!
 //! *Threshold.* [`catalog::fusion::ScoreBounds`] shows why two linear comparisons bound the score
 //! for all values of `w` that are still possible. They need a lower bound of the coverage and a
-//! product that is certainly in the running for the best score. Precondition of
-//! [`pruning::ScoreThreshold::raise`]: the product is eligible, its signals are final, and its
-//! title does not equal the query. Where texts must be read to decide an exclusion, a candidate may
+//! product that is certainly in the running for the best score, so one whose title does not equal the
+//! query. Precondition of [`pruning::ScoreThreshold::raise`]: the products are eligible, and their signals
+//! are final. Where texts must be read to decide an exclusion, a candidate may
 //! turn out not to be eligible; then the threshold is never raised.
 //!
 //! *Attributes.* A term in an attribute adds to its frequency, which the score saturates: however
