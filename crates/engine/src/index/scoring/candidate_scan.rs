@@ -382,8 +382,8 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         }
     }
 
-    /// The products of a block that may pass with the greatest cosine that their cells allow. All that
-    /// attributes and exclusions admit, or none, where the greatest score of the block decides.
+    /// The products of a block that attributes and exclusions admit, and that may pass with the greatest
+    /// cosine that their cells allow.
     #[inline]
     fn possible(
         &self,
@@ -392,28 +392,13 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         threshold: &ScoreThreshold<'_>,
     ) -> u64 {
         let open = self.scan.filter.open(self.segment, block.number);
-        match open {
-            0 => 0,
-            _ => (self.may_pass(block, dense, threshold) | block.certain()) & open,
-        }
-    }
-
-    /// The places of a block that may pass with the greatest cosine; may contain places behind the last
-    /// product.
-    #[inline]
-    fn may_pass(
-        &self,
-        block: &LexicalBlock<'_>,
-        dense: &DenseQuery,
-        threshold: &ScoreThreshold<'_>,
-    ) -> u64 {
-        // The bounds grow with the lexical match.
-        if block.similarity >= threshold.least_dense_score() {
-            return u64::MAX;
+        // The bounds grow with the lexical match, so that one without a match decides.
+        if open == 0 || block.similarity >= threshold.least_dense_score() {
+            return open;
         }
         let (vectors, sketched) = (self.segment.live.vectors(), self.scan.sketched);
         let greatest = vectors.greatest_cosines(block.number, &dense.vector, sketched);
-        self.passing(block, threshold, &greatest)
+        (self.passing(block, threshold, &greatest) | block.certain()) & open
     }
 
     /// The products of a block that may pass the threshold.
