@@ -37,14 +37,16 @@ pub(super) fn distance(from: &str, to: &str, most: f32) -> Option<f32> {
     if to.len() > MAX_WORD_BYTES {
         return None;
     }
-    let mut before_last = [0.0; MAX_WORD_BYTES + 1];
-    let mut last = before_last;
-    let mut row = before_last;
+    // The costs of the last row but one, of the last row and of the row at hand, in turn.
+    let mut rows = [[0.0; MAX_WORD_BYTES + 1]; 3];
+    let [before_last, last, row] = &mut rows;
+    let (mut before_last, mut last, mut row) = (before_last, last, row);
     for at in 0..to.len() {
         last[at + 1] = last[at] + letter(to, at);
     }
     for (i, from_letter) in from.iter().enumerate() {
-        row[0] = last[0] + letter(from, i);
+        let deleted = letter(from, i);
+        row[0] = last[0] + deleted;
         let mut least = row[0];
         for (j, to_letter) in to.iter().enumerate() {
             let place = if i == 0 || j == 0 { FIRST_LETTER } else { 0.0 };
@@ -52,7 +54,7 @@ pub(super) fn distance(from: &str, to: &str, most: f32) -> Option<f32> {
                 true => last[j],
                 false => last[j] + replacement(*from_letter, *to_letter) + place,
             };
-            let mut best = replaced.min(last[j + 1] + letter(from, i)).min(row[j] + letter(to, j));
+            let mut best = replaced.min(last[j + 1] + deleted).min(row[j] + letter(to, j));
             if i > 0 && j > 0 && *from_letter == to[j - 1] && from[i - 1] == *to_letter {
                 let place = if i == 1 || j == 1 { FIRST_LETTER } else { 0.0 };
                 best = best.min(before_last[j - 1] + SWAPPED + place);

@@ -10,12 +10,13 @@ use catalog::{
     spelling::{self, Vocabulary},
     word_forms::ShopLanguages,
 };
+use hashbrown::HashSet;
 
 use crate::{
     embed::TextLanguage,
     index::{
         bits::{BLOCK, BitSet},
-        segment::{LiveSegment, Postings},
+        segment::{LiveSegment, Postings, Term},
     },
 };
 
@@ -113,14 +114,17 @@ pub(crate) fn function_words() -> Vec<String> {
     words.map(|word| (*word).to_owned()).collect()
 }
 
-/// Terms of visible products within a small edit distance; may contain duplicates.
+/// Terms of visible products within a small edit distance, each once: most terms of a large shop are
+/// in several segments.
 fn near(segments: &[LiveSegment], visibility: Visibility, term: &str, found: &mut dyn FnMut(&str)) {
     let edits = if spelling::budget(term.len()) > 1.0 { MAX_EDITS } else { 1 };
+    let mut seen: HashSet<Term<'_>> = HashSet::new();
     for live in segments {
         let terms = &live.segment.terms;
         terms.near(term, edits, |at| {
             let mut copy = [0; MAX_WORD_BYTES];
             if live.is_any_visible(live.segment.postings(at), visibility)
+                && seen.insert(terms.term(at))
                 && let Ok(term) = str::from_utf8(terms.copy(at, &mut copy))
             {
                 found(term);

@@ -39,6 +39,7 @@ pub use self::word_places::WordPlace;
 pub(super) use self::{
     attributes::AttributeColumns,
     builder::{SegmentBuilder, build_segments},
+    dictionary::Term,
     live_docs::LiveSegment,
     merge::merge,
     merge_policy::{MERGE_POLICY, MergePlan, MergePolicy, SegmentSize},
