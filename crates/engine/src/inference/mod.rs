@@ -1,5 +1,6 @@
 //! The inference of a product's category and attributes, with the model of this program.
 
+mod category_dots;
 mod category_embeddings;
 mod category_names;
 
@@ -14,11 +15,9 @@ use catalog::{
     },
 };
 
-use fearless_simd::{Level, dispatch};
-
-use crate::embed::{Embedding, Encoder, InstantEncoder, Text, Vector, dot};
-
+use self::category_dots::BlockedRows;
 pub(crate) use self::{category_embeddings::CategoryEmbeddings, category_names::names_below};
+use crate::embed::{Embedding, Encoder, InstantEncoder, Text, Vector};
 
 /// The merchant's attributes that may name the category, the most specific first.
 const CATEGORY_NAMES: [&str; 5] =
@@ -40,6 +39,12 @@ static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
     let names = CategoryNames::new(bytes, &TAXONOMY)
         .unwrap_or_else(|error| unreachable!("the names of categories: {error}"));
     model.with_vectors(vectors).with_names(names)
+});
+
+/// The typical vectors of categories.
+static TYPICAL_VECTORS: LazyLock<Option<BlockedRows>> = LazyLock::new(|| {
+    let vectors = category_model().vectors()?;
+    Some(BlockedRows::new(vectors.numbers(), vectors.dims()))
 });
 
 /// The taxonomy that the numbers of categories refer to.
@@ -92,14 +97,7 @@ fn dots(vector: &Vector) -> Option<Vec<f32>> {
 /// The dot products of a quantised vector with the typical vectors of categories; `None` if it has other
 /// dimensions.
 pub(crate) fn category_dots(numbers: &[i8]) -> Option<Vec<i32>> {
-    let vectors = category_model().vectors().filter(|one| one.dims() == numbers.len())?;
-    let mut dots = Vec::with_capacity(vectors.numbers().len() / vectors.dims());
-    dispatch!(Level::new(), simd => {
-        for row in vectors.numbers().chunks_exact(vectors.dims()) {
-            dots.push(dot(simd, numbers, row));
-        }
-    });
-    Some(dots)
+    TYPICAL_VECTORS.as_ref()?.dots(numbers)
 }
 
 /// What the merchant calls the product's category.

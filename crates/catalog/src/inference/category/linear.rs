@@ -1,85 +1,65 @@
-//! The sums of the classifier, in plain code that the compiler vectorises for each instruction set
-//! that [`dispatch`] compiles it for. All of them add the same numbers in the same order, so a text
-//! gets the same category on every machine.
+//! The sums of the classifier, compiled for each instruction set by [`dispatch`]. All of them add the
+//! same numbers in the same order, so a text gets the same category on every machine.
 
-use fearless_simd::{Level, dispatch};
+use fearless_simd::{Level, Simd, dispatch, f32x16, prelude::*};
 
 /// The partial sums of a dot product. Its order of additions is part of the model: dimension `i`
 /// goes to partial sum `i % LANES`, and the partial sums are added from the first to the last.
 const LANES: usize = 16;
 
-/// Rows that every text is compared with, in blocks of [`LANES`] rows. A block has one number of
-/// all its rows, then another one of all of them, so that a dot product is a lane of a vector.
+/// Rows that every text is compared with, in blocks of [`LANES`] rows. A block has the first number
+/// of all its rows, then the second of all of them, so that a dot product is a lane of a vector.
 pub(super) struct Rows {
     blocks: Vec<[f32; LANES]>,
-    /// The dimensions in the order of a block: those of the first partial sum, those of the second,
-    /// and so on; then the rest.
-    order: Vec<usize>,
+    dims: usize,
 }
 
 impl Rows {
     /// The rows in `numbers`, `dims` signed bytes each.
     pub(super) fn new(numbers: &[u8], dims: usize) -> Self {
-        let whole = dims - dims % LANES;
-        let lane = |lane| (lane..whole).step_by(LANES);
-        let order: Vec<usize> = (0..LANES).flat_map(lane).chain(whole..dims).collect();
         let rows: Vec<&[u8]> = numbers.chunks_exact(dims).collect();
         let mut blocks = Vec::with_capacity(rows.len().div_ceil(LANES) * dims);
         for block in rows.chunks(LANES) {
             let number = |row: usize, dim: usize| block.get(row).map_or(0.0, |row| float(row[dim]));
-            let column = |dim: &usize| std::array::from_fn(|row| number(row, *dim));
-            blocks.extend(order.iter().map(column));
+            blocks.extend((0..dims).map(|dim| std::array::from_fn(|row| number(row, dim))));
         }
-        Self { blocks, order }
+        Self { blocks, dims }
     }
 
     /// Replaces `dots` by the dot products of all rows with a vector, and of rows of zeros that
-    /// complete the last block. `ordered` is a buffer.
-    pub(super) fn dots(&self, vector: &[f32], ordered: &mut Vec<f32>, dots: &mut Vec<f32>) {
+    /// complete the last block.
+    pub(super) fn dots(&self, vector: &[f32], dots: &mut Vec<f32>) {
         dots.clear();
-        ordered.clear();
-        ordered.extend(self.order.iter().map(|dim| vector[*dim]));
-        dispatch!(Level::new(), _ => {
-            for block in self.blocks.chunks_exact(self.order.len()) {
-                dots.extend_from_slice(&block_dots(ordered, block));
+        dispatch!(Level::new(), simd => {
+            for block in self.blocks.chunks_exact(self.dims) {
+                dots.extend_from_slice(&block_dots(simd, vector, block));
             }
         });
     }
 }
 
-/// The dot products of a vector, its numbers in the order of a block, and the rows of the block.
+/// The dot products of a vector and the rows of a block. All partial sums are made at the same time,
+/// each in a register of its own: an addition takes several cycles, and the next one to the same sum
+/// waits for it.
 #[inline(always)]
-fn block_dots(vector: &[f32], block: &[[f32; LANES]]) -> [f32; LANES] {
-    let dims_of_sum = vector.len() / LANES;
-    let (wholes, rest) = vector.split_at(dims_of_sum * LANES);
-    let (whole_block, rest_block) = block.split_at(dims_of_sum * LANES);
-    let mut totals = [0.0; LANES];
-    if dims_of_sum > 0 {
-        totals = [-0.0; LANES];
-        let sums = wholes.chunks_exact(dims_of_sum).zip(whole_block.chunks_exact(dims_of_sum));
-        sums.for_each(|(xs, columns)| add(&mut totals, &products(0.0, xs, columns)));
-    }
-    add(&mut totals, &products(-0.0, rest, rest_block));
-    totals
-}
-
-/// The sums of products, from `start` on.
-#[inline(always)]
-fn products(start: f32, xs: &[f32], columns: &[[f32; LANES]]) -> [f32; LANES] {
-    let mut sums = [start; LANES];
-    for (x, column) in xs.iter().zip(columns) {
-        for row in 0..LANES {
-            sums[row] += x * column[row];
+fn block_dots<S: Simd>(simd: S, vector: &[f32], block: &[[f32; LANES]]) -> [f32; LANES] {
+    let (wholes, rest) = vector.as_chunks::<LANES>();
+    let (columns, rest_columns) = block.as_chunks::<LANES>();
+    let mut sums = [f32x16::splat(simd, 0.0); LANES];
+    for (xs, columns) in wholes.iter().zip(columns) {
+        for lane in 0..LANES {
+            sums[lane] += f32x16::from_slice(simd, &columns[lane]) * xs[lane];
         }
     }
-    sums
-}
-
-#[inline(always)]
-fn add(sums: &mut [f32; LANES], others: &[f32; LANES]) {
-    for row in 0..LANES {
-        sums[row] += others[row];
+    let mut total = f32x16::splat(simd, -0.0);
+    for sum in sums {
+        total += sum;
     }
+    let mut tail = f32x16::splat(simd, -0.0);
+    for (x, column) in rest.iter().zip(rest_columns) {
+        tail += f32x16::from_slice(simd, column) * *x;
+    }
+    (total + tail).into()
 }
 
 /// The dot products of a vector and rows of signed bytes.
@@ -147,7 +127,7 @@ mod tests {
         ) {
             let dims = vector.len();
             let mut dots = vec![7.0];
-            Rows::new(&numbers, dims).dots(&vector, &mut vec![1.0], &mut dots);
+            Rows::new(&numbers, dims).dots(&vector, &mut dots);
             let rows = numbers.chunks_exact(dims);
             prop_assert_eq!(dots.len(), rows.len().next_multiple_of(LANES));
             for (row, found) in rows.zip(dots) {

@@ -121,8 +121,6 @@ struct Buffers {
     /// The known features, as rows with their factors.
     rows: Vec<(usize, f32)>,
     vector: Vec<f32>,
-    /// The numbers of the vector in the order of the first decision.
-    ordered: Vec<f32>,
     first: Vec<f32>,
     /// The same by words alone, if any is known, and by the vector alone.
     by_words: Vec<f32>,
@@ -489,8 +487,8 @@ impl CategoryModel {
 
     /// The probabilities of the categories of level two.
     fn first_decision(&self, buffers: &mut Buffers) {
-        let Buffers { vector, ordered, first, .. } = buffers;
-        self.first_rows.dots(vector, ordered, first);
+        let Buffers { vector, first, .. } = buffers;
+        self.first_rows.dots(vector, first);
         first.truncate(self.first.len());
         let outputs = &self.outputs[self.taxonomy.len()..];
         for (score, (scale, bias)) in first.iter_mut().zip(outputs) {

@@ -6,6 +6,8 @@
 
 /// Two rounds are enough to spread a single dimension over all: see the tests.
 const ROUNDS: u64 = 2;
+/// Numbers that one instruction adds, where there are such instructions.
+const LANES: usize = 16;
 
 /// Rotates a vector.
 #[inline(always)]
@@ -42,8 +44,19 @@ fn flip(numbers: &mut [f32], round: u64) {
 /// The normalised Hadamard transform; the number of dimensions is a power of two.
 #[inline(always)]
 fn transform(numbers: &mut [f32]) {
+    let len = numbers.len();
     let mut half = 1;
-    while half < numbers.len() {
+    let (vectors, rest) = numbers.as_chunks_mut::<LANES>();
+    if rest.is_empty() {
+        for vector in vectors {
+            combine::<1>(vector);
+            combine::<2>(vector);
+            combine::<4>(vector);
+            combine::<8>(vector);
+        }
+        half = LANES;
+    }
+    while half < len {
         for pair in numbers.chunks_exact_mut(2 * half) {
             let (ones, others) = pair.split_at_mut(half);
             for (one, other) in ones.iter_mut().zip(others) {
@@ -52,8 +65,19 @@ fn transform(numbers: &mut [f32]) {
         }
         half *= 2;
     }
-    let shrink = (numbers.len() as f32).sqrt().recip();
+    let shrink = (len as f32).sqrt().recip();
     numbers.iter_mut().for_each(|number| *number *= shrink);
+}
+
+/// Replaces numbers at a distance of `HALF` by their sum and their difference, as the loop above
+/// does, in a form that the compiler turns into a permutation of a vector.
+#[inline(always)]
+fn combine<const HALF: usize>(numbers: &mut [f32; LANES]) {
+    let before = *numbers;
+    for at in 0..LANES {
+        let own = if at & HALF == 0 { before[at] } else { -before[at] };
+        numbers[at] = before[at ^ HALF] + own;
+    }
 }
 
 /// Pseudo-random bits, a function of `number` (the mixing step of SplitMix64).
