@@ -51,13 +51,6 @@ impl CellLimits {
     pub(super) fn get(&self, cell: Cell) -> f32 {
         self.0.get(usize::from(cell)).copied().unwrap_or(1.0)
     }
-
-    /// The greatest limit of the cells from `first` to `last`.
-    #[inline]
-    pub(super) fn greatest(&self, [first, last]: [Cell; 2]) -> f32 {
-        let limits = self.0.get(usize::from(first)..=usize::from(last));
-        limits.map_or(1.0, |limits| limits.iter().copied().fold(f32::NEG_INFINITY, f32::max))
-    }
 }
 
 #[cfg(test)]
@@ -75,7 +68,6 @@ mod tests {
             assert_eq!(cell_of(row), cell);
             let limits = CellLimits::of(row, length).unwrap();
             assert!((limits.get(cell) - 1.0 - SPREAD).abs() < 1e-3, "{}", limits.get(cell));
-            assert!(limits.greatest([0, cell]) >= limits.get(cell));
         }
     }
 
@@ -85,6 +77,5 @@ mod tests {
         assert_eq!(CellLimits::of(&[1, 2, 3], 0.3), None);
         let limits = CellLimits(vec![0.5, 0.7].into());
         assert_eq!((limits.get(1), limits.get(NO_CELL)), (0.7, 1.0));
-        assert_eq!((limits.greatest([0, 1]), limits.greatest([0, NO_CELL])), (0.7, 1.0));
     }
 }

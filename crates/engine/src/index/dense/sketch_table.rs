@@ -10,11 +10,8 @@ use super::{
 };
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
-    bits::{BLOCK, BitSet},
+    bits::{BLOCK, BitSet, ones},
 };
-
-/// A block with cells from a range of this many or more is asked for each of them.
-const NARROW: Cell = 16;
 
 /// The sketches of a segment's products, in one piece: a scan reads them in order, and the processor
 /// fetches what is adjacent ahead of time.
@@ -29,17 +26,31 @@ pub(super) struct SketchTable {
     norm_ratios: Box<[[f32; BLOCK]]>,
     /// The cell of each product.
     cells: Box<[Cell]>,
-    /// For each block, the first and the last of its cells.
-    cell_ranges: Box<[[Cell; 2]]>,
+    /// The runs of products of one cell, for each block.
+    cell_runs: Box<[CellRuns]>,
     /// How many products are of a lower cell than the product before.
     disordered: usize,
 }
 
-/// The first and the last of some cells.
-fn range(cells: &[Cell]) -> [Cell; 2] {
-    let first = cells.iter().copied().min().unwrap_or(NO_CELL);
-    let last = cells.iter().copied().max().unwrap_or(NO_CELL);
-    [first, last]
+/// The runs of products of one cell in a block. Products are in order of cell but for vectors that came
+/// after the last merge, so most blocks have one or two, and their cells need not be read from the table.
+#[derive(Clone, Copy, Debug)]
+struct CellRuns {
+    /// The products with which runs begin.
+    starts: u64,
+    /// The cells of the first and of the last run.
+    ends: [Cell; 2],
+}
+
+impl CellRuns {
+    /// The runs of a block's cells.
+    fn of(cells: &[Cell]) -> Self {
+        let pairs = cells.windows(2).zip(1..);
+        let starts =
+            pairs.fold(1, |starts, (pair, at)| starts | u64::from(pair[0] != pair[1]) << at);
+        let end = |cell: Option<&Cell>| cell.copied().unwrap_or(NO_CELL);
+        Self { starts, ends: [end(cells.first()), end(cells.last())] }
+    }
 }
 
 /// How often a cell is lower than the one before.
@@ -61,7 +72,7 @@ impl SketchTable {
             signs: vec![[0; BLOCK]; blocks * words(dims)].into(),
             norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
             cells: vec![NO_CELL; len].into(),
-            cell_ranges: vec![[NO_CELL; 2]; blocks].into(),
+            cell_runs: vec![CellRuns::of(&[]); blocks].into(),
             disordered: 0,
         }
     }
@@ -86,7 +97,7 @@ impl SketchTable {
         self.disordered -= descents(&self.cells[around.clone()]);
         self.cells[doc] = cells::cell_of(numbers);
         self.disordered += descents(&self.cells[around]);
-        self.cell_ranges[block] = range(self.cells_of(block));
+        self.cell_runs[block] = CellRuns::of(self.cells_of(block));
         if !self.signs.is_empty() {
             let sketch = dispatch!(Level::new(), _ => Sketch::of(numbers));
             self.norm_ratios[block][place] = sketch.norm_ratio;
@@ -111,9 +122,9 @@ impl SketchTable {
         }
     }
 
-    /// Finds the cells of each block, and how many products are out of order.
+    /// Finds the runs of cells, and how many products are out of order.
     pub(super) fn index_cells(&mut self) {
-        self.cell_ranges = self.cells.chunks(BLOCK).map(range).collect();
+        self.cell_runs = self.cells.chunks(BLOCK).map(CellRuns::of).collect();
         self.disordered = descents(&self.cells);
     }
 
@@ -127,17 +138,26 @@ impl SketchTable {
         self.cells.get(doc).copied().unwrap_or(NO_CELL)
     }
 
-    /// At least the greatest limit of a block's products.
+    /// The greatest limit of a block's products.
     #[inline]
     pub(super) fn greatest_limit(&self, block: usize, limits: &CellLimits) -> f32 {
-        match self.cell_ranges.get(block) {
-            None => 1.0,
-            Some([first, last]) if last - first < NARROW => limits.greatest([*first, *last]),
-            // Vectors that came after the last merge may be of any cell.
-            Some(_) => {
-                let limits = self.cells_of(block).iter().map(|cell| limits.get(*cell));
-                limits.fold(f32::NEG_INFINITY, f32::max)
-            }
+        let mut greatest = f32::NEG_INFINITY;
+        self.for_each_run(block, |_, cell| greatest = greatest.max(limits.get(cell)));
+        greatest
+    }
+
+    /// Calls `f` with the first product and the cell of each run of a block, in order.
+    #[inline(always)]
+    fn for_each_run(&self, block: usize, mut f: impl FnMut(usize, Cell)) {
+        let runs = self.cell_runs.get(block).copied().unwrap_or(CellRuns::of(&[]));
+        let CellRuns { starts, ends: [first, last] } = runs;
+        let behind_first = starts & (starts - 1);
+        f(0, first);
+        if behind_first.is_power_of_two() {
+            f(behind_first.trailing_zeros() as usize, last);
+        } else {
+            let cells = self.cells_of(block);
+            ones(behind_first).for_each(|start| f(start, cells[start]));
         }
     }
 
@@ -150,13 +170,10 @@ impl SketchTable {
     /// Lowers the cosine of each product of a block to its limit.
     #[inline]
     pub(super) fn limit(&self, block: usize, limits: &CellLimits, cosines: &mut [f32; BLOCK]) {
-        let mut rest = &mut cosines[..];
-        // The products of a cell are adjacent, but for vectors that came after the last merge.
-        for cell in self.cells_of(block).chunk_by(|one, other| one == other) {
-            let (own, others) = rest.split_at_mut(cell.len());
-            let limit = limits.get(cell[0]);
-            own.iter_mut().for_each(|cosine| *cosine = cosine.min(limit));
-            rest = others;
+        let mut limit_of = [1.0; BLOCK];
+        self.for_each_run(block, |start, cell| limit_of[start..].fill(limits.get(cell)));
+        for (cosine, limit) in cosines.iter_mut().zip(limit_of) {
+            *cosine = cosine.min(limit);
         }
     }
 
@@ -209,7 +226,7 @@ impl SketchTable {
             + size_of_val(&*self.signs)
             + size_of_val(&*self.norm_ratios)
             + size_of_val(&*self.cells)
-            + size_of_val(&*self.cell_ranges)
+            + size_of_val(&*self.cell_runs)
     }
 
     pub(super) fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
@@ -232,8 +249,7 @@ impl SketchTable {
         Rejected::unless(are_finite, "a sketch has no norm ratio")?;
         let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
         let cells: Box<[Cell]> = from.array_of_len(len)?;
-        let (cell_ranges, disordered) = Default::default();
-        let mut table = Self { known, signs, norm_ratios, cells, cell_ranges, disordered };
+        let mut table = Self { known, signs, norm_ratios, cells, ..Self::default() };
         table.index_cells();
         Ok(table)
     }

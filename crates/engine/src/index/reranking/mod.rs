@@ -207,9 +207,9 @@ impl EvidenceReader<'_> {
         let products: Vec<_> = group.iter().map(|one| (one.doc, title(one))).collect();
         let coverages = WordMatcher::new(self, group[0].segment).coverages(&products);
         let titles = products.iter().map(|(_, title)| *title);
-        let named = NameMatcher::new(names, &live.segment).matched(titles);
+        let named = NameMatcher::new(names, &live.segment, titles.clone()).matched(titles.clone());
         let attributes = AttributeMatcher::new(&self.query.attributes, &live.segment);
-        let kinds = kind.map(|(_, names)| KindMatcher::new(names, &live.segment));
+        let kinds = kind.map(|(_, names)| KindMatcher::new(names, &live.segment, titles));
         for (at, (one, (_, title))) in group.iter().zip(products).enumerate() {
             let coverage = coverages[at];
             // A product without a vector is ranked by its words.

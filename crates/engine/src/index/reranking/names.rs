@@ -4,13 +4,17 @@ use hashbrown::{HashMap, hash_map::Entry};
 
 use crate::{
     embed::Thing,
-    index::segment::{Segment, TitleWord},
+    index::segment::{Segment, Term, TitleWord},
 };
 
 /// What the last word of a name counts without the others, and the others without the last: a
 /// *floor lamp* is a lamp, a *floor tile* is none.
 const LAST_WORD: f32 = 0.5;
 const OTHER_WORDS: f32 = 0.15;
+
+/// To find a word of a name in a segment costs about as much as to compare this many words of titles with
+/// all names: in memory that was not read before, a look-up reads three places, a comparison one.
+const TITLE_WORDS: usize = 2;
 
 /// What a name counts at head position of a title, elsewhere, and with other words in between.
 const AT_HEAD: f32 = 1.0;
@@ -27,6 +31,8 @@ const MAX_WORDS: usize = WordSet::BITS as usize;
 pub(super) struct NameQuery<'a> {
     /// The words of all names, each once.
     words: Vec<&'a str>,
+    /// The index of each word.
+    indexes: HashMap<Term<'a>, usize>,
     things: Vec<(f32, Vec<Name>)>,
 }
 
@@ -43,8 +49,8 @@ struct Name {
 impl<'a> NameQuery<'a> {
     pub(super) fn new(things: &'a [Thing]) -> Self {
         let mut words: Vec<&str> = Vec::new();
-        let mut indexes: HashMap<&str, usize> = HashMap::with_capacity(MAX_WORDS);
-        let mut index_of = |word: &'a str| match indexes.entry(word) {
+        let mut indexes: HashMap<Term<'_>, usize> = HashMap::with_capacity(MAX_WORDS);
+        let mut index_of = |word: &'a str| match indexes.entry(Term::of(word)) {
             Entry::Occupied(known) => Some(*known.get()),
             Entry::Vacant(_) if words.len() == MAX_WORDS => None,
             Entry::Vacant(new) => {
@@ -63,7 +69,7 @@ impl<'a> NameQuery<'a> {
             (thing.share, names.collect())
         });
         let things = things.collect();
-        Self { words, things }
+        Self { words, indexes, things }
     }
 }
 
@@ -95,11 +101,26 @@ impl WordFilter {
 }
 
 impl<'a> NameMatcher<'a> {
-    pub(super) fn new(query: &'a NameQuery<'a>, segment: &Segment) -> Self {
-        let known = query.words.iter().enumerate();
-        let known = known.filter_map(|(at, word)| Some((segment.terms.find(word)?, at)));
-        let mut known: Vec<_> = known.collect();
+    /// The matcher for some titles of a segment.
+    pub(super) fn new<'t>(
+        query: &'a NameQuery<'a>,
+        segment: &Segment,
+        titles: impl Iterator<Item = &'t [TitleWord]> + Clone,
+    ) -> Self {
+        let in_titles: usize = titles.clone().map(<[_]>::len).sum();
+        let mut known: Vec<(usize, usize)> = match in_titles < TITLE_WORDS * query.words.len() {
+            true => {
+                let said = titles.flatten().map(|word| word.term());
+                let index = |word| query.indexes.get(&segment.terms.term(word)).copied();
+                said.filter_map(|word| Some((word, index(word)?))).collect()
+            }
+            false => {
+                let words = query.words.iter().enumerate();
+                words.filter_map(|(at, word)| Some((segment.terms.find(word)?, at))).collect()
+            }
+        };
         known.sort_unstable();
+        known.dedup();
         let filter = WordFilter::of(known.iter().map(|(number, _)| *number));
         Self { query, known, filter }
     }
@@ -182,15 +203,58 @@ impl Name {
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
+    use catalog::{attributes::Attributes, change::Seq, product::ProductId};
+
     use super::*;
-    use crate::embed::ThingName;
+    use crate::{
+        embed::ThingName,
+        index::{Entry, EntryVector, segment::build_segments},
+    };
+
+    fn name(words: &[&str]) -> ThingName {
+        ThingName { words: words.iter().map(|word| Box::from(*word)).collect(), weight: 1.0 }
+    }
+
+    #[test]
+    fn few_titles_say_the_same_names_as_many() {
+        let texts = ["Brass floor lamp", "Floor tile", "Refrigerator shelf", "Desk", ""];
+        let entries = (1..).zip(texts).map(|(id, title)| Entry {
+            id: ProductId::new(id).unwrap(),
+            version: Seq::default(),
+            hidden: false,
+            price: None,
+            title,
+            description: "",
+            key: None,
+            attributes: Attributes::none(),
+            inferred: Default::default(),
+            vector: EntryVector::Missing,
+        });
+        let entries: Vec<_> = entries.collect();
+        let live = build_segments(entries.iter().map(|entry| (entry, None))).remove(0);
+        let titles: Vec<_> = (0..texts.len()).map(|doc| live.segment.title_words.of(doc)).collect();
+        let names: [&[&str]; 3] = [&["floor", "lamp"], &["refrigerator", "shelf"], &["sofa"]];
+        let things = [Thing { share: 1.0, names: names.map(name).into() }];
+        let query = NameQuery::new(&things);
+        let matched = |times: usize| {
+            let of_matcher = iter::repeat_n(&titles, times).flatten().copied();
+            let matcher = NameMatcher::new(&query, &live.segment, of_matcher);
+            matcher.matched(titles.iter().copied())
+        };
+        let (few, many) = (1, 10);
+        let words = |times: usize| times * titles.iter().map(|title| title.len()).sum::<usize>();
+        assert!(words(few) < TITLE_WORDS * query.words.len());
+        assert!(words(many) >= TITLE_WORDS * query.words.len());
+        assert_eq!(matched(few), matched(many));
+        assert_eq!(matched(few)[0], 1.0);
+        assert!(matched(few)[1] > 0.0 && matched(few)[1] < 0.5);
+        assert_eq!(matched(few)[2..], [1.0, 0.0, 0.0]);
+    }
 
     #[test]
     fn a_name_whose_words_find_no_room_is_left_out_as_a_whole() {
-        let name = |words: &[&str]| ThingName {
-            words: words.iter().map(|word| Box::from(*word)).collect(),
-            weight: 1.0,
-        };
         let words: Vec<String> = (0..MAX_WORDS).map(|number| format!("word{number}")).collect();
         let mut names: Vec<ThingName> = words.iter().map(|word| name(&[word])).collect();
         names.push(name(&["word0", "further"]));

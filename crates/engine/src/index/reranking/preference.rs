@@ -69,8 +69,13 @@ pub(super) struct KindMatcher<'a> {
 }
 
 impl<'a> KindMatcher<'a> {
-    pub(super) fn new(names: &'a KindNames<'a>, segment: &Segment) -> Self {
-        let of = |query| NameMatcher::new(query, segment);
+    /// The matcher for some titles of a segment.
+    pub(super) fn new<'t>(
+        names: &'a KindNames<'a>,
+        segment: &Segment,
+        titles: impl Iterator<Item = &'t [TitleWord]> + Clone,
+    ) -> Self {
+        let of = |query| NameMatcher::new(query, segment, titles.clone());
         let [named, own, subcategories] = [&names.named, &names.own, &names.subcategories].map(of);
         Self { named, own, subcategories }
     }

@@ -4,7 +4,7 @@ use std::{io, iter};
 
 use catalog::analysis::Bigram;
 
-use super::DocId;
+use super::{DocId, hashes::partition_point_near};
 use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// The products whose titles have each bigram.
@@ -20,7 +20,9 @@ pub(in crate::index) struct Bigrams {
 impl Bigrams {
     /// The products whose title has a bigram, ascending.
     pub(in crate::index) fn docs(&self, pair: Bigram) -> &[DocId] {
-        self.pairs.binary_search(&pair).map_or(&[], |at| self.docs_at(at))
+        let share = f64::from(pair.to_bits()) / f64::from(u16::MAX);
+        let at = partition_point_near(&self.pairs, share, &pair);
+        if self.pairs.get(at) == Some(&pair) { self.docs_at(at) } else { &[] }
     }
 
     fn docs_at(&self, at: usize) -> &[DocId] {

@@ -16,6 +16,7 @@ mod bigrams;
 mod builder;
 mod columns;
 mod dictionary;
+mod hashes;
 mod ids;
 mod inferred;
 mod keys;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::DocId;
+use super::{DocId, hashes::partition_point_near};
 use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
 
 /// The fingerprints of all titles of a segment.
@@ -17,7 +17,8 @@ pub(in crate::index) struct TitleIndex {
 impl TitleIndex {
     /// The products whose title has this fingerprint, ascending.
     pub(in crate::index) fn docs(&self, fingerprint: u32) -> &[DocId] {
-        let first = self.fingerprints.partition_point(|one| *one < fingerprint);
+        let share = f64::from(fingerprint) / f64::from(u32::MAX);
+        let first = partition_point_near(&self.fingerprints, share, &fingerprint);
         let same = self.fingerprints[first..].partition_point(|one| *one == fingerprint);
         &self.docs[first..first + same]
     }
