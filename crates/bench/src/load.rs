@@ -1,7 +1,10 @@
 //! A closed-loop load generator: each connection sends its next request when the last one is
 //! answered. Records latencies.
 
-use std::time::{Duration, Instant};
+use std::{
+    cell::Cell,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::try_join_all;
 use hyper::StatusCode;
@@ -72,6 +75,34 @@ pub async fn drive_all(
         open.push(Connection::open(target).await?);
     }
     closed_loop(open, time, next, async |connection: &mut Connection, body| {
+        connection.post(kind.path, body).await?.expect(kind.status)?;
+        Ok(())
+    })
+    .await
+}
+
+/// As [`drive`], with this many requests per second, or as many as are answered if that is less.
+/// Latencies include the wait for the next request to be due.
+pub async fn drive_at(
+    per_second: u32,
+    target: &Target,
+    kind: Kind,
+    connections: usize,
+    time: Duration,
+    next: impl Fn() -> Option<Bytes>,
+) -> anyhow::Result<Measured> {
+    let mut open = Vec::with_capacity(connections);
+    for _ in 0..connections {
+        open.push(Connection::open(target).await?);
+    }
+    let due = Cell::new(tokio::time::Instant::now());
+    let next_due = || {
+        let now = due.get();
+        due.set(now + Duration::from_secs(1) / per_second);
+        Some((now, next()?))
+    };
+    closed_loop(open, time, next_due, async |connection: &mut Connection, (due, body)| {
+        tokio::time::sleep_until(due).await;
         connection.post(kind.path, body).await?.expect(kind.status)?;
         Ok(())
     })

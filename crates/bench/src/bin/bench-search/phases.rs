@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail};
 use bench::{
     client::{Connection, Target},
-    load::{Kind, Measured, drive},
+    load::{Kind, Measured, drive, drive_at},
     products::Products,
     queries,
     report::{Aim, Figure},
@@ -25,6 +25,7 @@ use serde_json::json;
 
 use crate::{inside::Inside, memory_limit::MemoryLimit};
 
+const CREATE: Kind = Kind { path: "/api/v1/products", status: StatusCode::CREATED };
 const BULK_CREATE: Kind = Kind { path: "/api/v1/products/bulk", status: StatusCode::CREATED };
 const SEARCH: Kind = Kind { path: "/api/v1/search", status: StatusCode::OK };
 
@@ -34,6 +35,8 @@ const BULK: usize = 100;
 const FILLING_CONNECTIONS: usize = 4;
 /// Connections that search at once: more than there are cores to answer them.
 pub(crate) const SATURATION: usize = 8;
+/// The searches per second beside single creates.
+const BESIDE_CREATES: u32 = 500;
 /// The number of distinct searches: more than a measurement sends.
 const DIFFERENT: usize = 200_000;
 /// The number of repeated searches.
@@ -45,6 +48,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The catalog size from which the targets for memory and restart apply.
 const AIMED_AT: usize = 1_000_000;
+const MOST_CREATE_MS: f64 = 1.0;
 const MOST_BYTES_PER_PRODUCT: f64 = 1_600.0;
 const MOST_RESTART_SECONDS: f64 = 15.0;
 
@@ -264,11 +268,40 @@ impl Bench {
             )
             .with_latency(&beside),
         );
+        figures
+            .push(self.create_beside_searches(target, products, queries, name("a create")).await?);
         if !self.repeats_queries() {
             figures.push(self.search_repeatedly(target, queries, name("repeated")).await?);
         }
         service.stop()?;
         Ok(figures)
+    }
+
+    /// Creates one after the other beside searches at a fixed rate.
+    async fn create_beside_searches(
+        &self,
+        target: &Target,
+        products: &Arc<Products>,
+        queries: &Queries,
+        name: String,
+    ) -> anyhow::Result<Figure> {
+        let (source, next) = (Arc::clone(products), AtomicUsize::new(0));
+        let product = move || Some(source.single(next.fetch_add(1, Ordering::Relaxed)));
+        let query = || Some(queries.next());
+        let (created, searched) = tokio::try_join!(
+            drive(target, CREATE, 1, self.time, product),
+            drive_at(BESIDE_CREATES, target, SEARCH, SATURATION, self.time, query),
+        )?;
+        let median = milliseconds(created.percentile(0.5));
+        let searches = searched.per_second();
+        let how =
+            format!("1 connection, beside {searches:.0} searches/s of {BESIDE_CREATES} wanted");
+        let figure = Figure::new(name, median, "ms p50", how).with_latency(&created);
+        Ok(if self.count < AIMED_AT {
+            figure.with_aim(Aim::AtMost(MOST_CREATE_MS))
+        } else {
+            figure
+        })
     }
 
     /// Searches that the query cache answers.
