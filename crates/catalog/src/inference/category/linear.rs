@@ -90,6 +90,87 @@ fn dot(vector: &[f32], numbers: &[u8]) -> f32 {
     sums.iter().sum::<f32>() + tail
 }
 
+/// Turns scores into probabilities.
+pub(super) fn softmax(scores: &mut [f32]) {
+    dispatch!(Level::new(), _ => {
+        let highest = greatest(scores);
+        scores.iter_mut().for_each(|score| *score = exp(*score - highest));
+        divide_by_sum(scores);
+    });
+}
+
+/// Replaces cosines by what each counts: 1 for the greatest, and `e^-x` for one that is less by `x`
+/// times `decay`, but not less than `least`.
+pub(super) fn decay(cosines: &mut [f32], decay: f32, least: f32) {
+    dispatch!(Level::new(), _ => {
+        let greatest = greatest(cosines);
+        for cosine in cosines {
+            *cosine = exp((*cosine - greatest) / decay).max(least);
+        }
+    });
+}
+
+/// Replaces probabilities by their geometric means with others, divided by their sum.
+pub(super) fn combine(shares: &mut [f32], others: &[f32]) {
+    dispatch!(Level::new(), _ => {
+        let both = shares.iter_mut().zip(others);
+        both.for_each(|(share, other)| *share = (*share * other).sqrt());
+        divide_by_sum(shares);
+    });
+}
+
+/// The greatest of some numbers.
+#[inline(always)]
+fn greatest(numbers: &[f32]) -> f32 {
+    let mut greatest = [f32::NEG_INFINITY; LANES];
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            greatest[lane] = greatest[lane].max(chunk[lane]);
+        }
+    }
+    rest.iter().chain(&greatest).copied().fold(f32::NEG_INFINITY, f32::max)
+}
+
+/// Divides numbers by their sum, which is made of [`LANES`] partial sums like a dot product.
+#[inline(always)]
+fn divide_by_sum(numbers: &mut [f32]) {
+    let mut sums = [0.0; LANES];
+    let (chunks, rest) = numbers.as_chunks::<LANES>();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += chunk[lane];
+        }
+    }
+    let total = sums.iter().sum::<f32>() + rest.iter().sum::<f32>();
+    numbers.iter_mut().for_each(|number| *number /= total);
+}
+
+/// The exponential function of a number that is not positive, to within two units in the last place. Of
+/// additions and multiplications alone, unlike that of a C library: it is the same on every machine, and
+/// the compiler vectorises it.
+#[inline(always)]
+pub(super) fn exp(x: f32) -> f32 {
+    /// The least power of two that is no subnormal number is `e` to the power of a bit less.
+    const LEAST: f32 = -87.0;
+    /// A sum with this is rounded to an integer, which is in its last bits.
+    const ROUNDING: f32 = 12_582_912.0;
+    /// The logarithm of 2, of which the first part has few bits: a multiple of it is exact.
+    const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+    const EXPONENT_BITS: u32 = 23;
+    const EXPONENT_OF_1: u32 = 127 << EXPONENT_BITS;
+    let x = x.max(LEAST);
+    let rounded = x * std::f32::consts::LOG2_E + ROUNDING;
+    let power = rounded - ROUNDING;
+    let rest = x - power * LN_2[0] - power * LN_2[1];
+    let mut sum = 1.0 / 5040.0;
+    for factor in [1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0] {
+        sum = sum * rest + factor;
+    }
+    let power = (rounded.to_bits() << EXPONENT_BITS).wrapping_add(EXPONENT_OF_1);
+    sum * f32::from_bits(power)
+}
+
 /// Adds rows of signed bytes to `sum`, each times its scale. Row `n` begins at `n` times the
 /// dimensions.
 pub(super) fn add_rows(sum: &mut [f32], table: &[u8], rows: &[(usize, f32)]) {
@@ -118,6 +199,12 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn the_exponential_function_has_its_limits() {
+        assert_eq!(exp(0.0), 1.0);
+        assert!(exp(f32::NEG_INFINITY) > 0.0 && exp(f32::NEG_INFINITY) < 1e-37);
+    }
+
     proptest! {
         /// To the bit: the categories of products are stored, and compared between nodes.
         #[test]
@@ -132,6 +219,38 @@ mod tests {
             prop_assert_eq!(dots.len(), rows.len().next_multiple_of(LANES));
             for (row, found) in rows.zip(dots) {
                 prop_assert_eq!(found.to_bits(), dot(&vector, row).to_bits());
+            }
+        }
+
+        #[test]
+        fn the_exponential_function_is_nearly_exact(x in -100.0_f32..=0.0) {
+            let exact = f64::from(x.max(-87.0)).exp();
+            let error = (f64::from(exp(x)) / exact - 1.0).abs();
+            prop_assert!(error < 2.0 * f64::from(f32::EPSILON), "{} {}", x, error);
+        }
+
+        #[test]
+        fn probabilities_add_up_to_one_and_keep_their_order(
+            scores in vec(-30.0_f32..30.0, 1..60),
+            other in 0.01_f32..1.0,
+        ) {
+            let mut shares = scores.clone();
+            softmax(&mut shares);
+            let others = vec![other; shares.len()];
+            let mut combined = shares.clone();
+            combine(&mut combined, &others);
+            let mut decayed = scores.clone();
+            decay(&mut decayed, 2.0, 0.001);
+            prop_assert!(decayed.iter().all(|one| (0.001..=1.0).contains(one)));
+            for shares in [&shares, &combined] {
+                prop_assert!((shares.iter().sum::<f32>() - 1.0).abs() < 1e-5);
+            }
+            for (one, other) in (0..scores.len()).zip(1..scores.len()) {
+                let is_less = scores[one] <= scores[other];
+                for shares in [&shares, &combined, &decayed] {
+                    let (less, more) = if is_less { (one, other) } else { (other, one) };
+                    prop_assert!(shares[less] <= shares[more] * 1.000_001);
+                }
             }
         }
 

@@ -125,7 +125,15 @@ struct Buffers {
     /// The same by words alone, if any is known, and by the vector alone.
     by_words: Vec<f32>,
     by_vector: Vec<f32>,
-    branch: Vec<(CategoryIndex, f32)>,
+    branches: Branches,
+}
+
+/// The probabilities of what is directly below categories, each computed once for a text.
+#[derive(Default)]
+struct Branches {
+    /// The categories, and where their branches are.
+    known: Vec<(CategoryIndex, Range<usize>)>,
+    shares: Vec<(CategoryIndex, f32)>,
 }
 
 impl Buffers {
@@ -298,9 +306,9 @@ impl CategoryModel {
         let mut open: Vec<(CategoryIndex, f32)> = first.to_vec();
         open.retain(|(_, share)| *share >= QUERY_SHARE);
         while let Some((category, share)) = open.pop() {
-            self.branch(category, &buffers.vector, &mut buffers.branch);
+            let branch = self.branch(category, &buffers.vector, &mut buffers.branches);
             let likely = |part: &f32| share * part >= QUERY_SHARE.max(share / 3.0);
-            let below = buffers.branch.iter().filter(|(_, part)| likely(part));
+            let below = branch.iter().filter(|(_, part)| likely(part));
             let before = open.len();
             open.extend(below.map(|(child, part)| (*child, share * part)));
             if open.len() == before {
@@ -315,8 +323,8 @@ impl CategoryModel {
     fn shares(&self, first: &[(CategoryIndex, f32)], buffers: &mut Buffers) -> Vec<Share> {
         let mut all = Vec::new();
         for (category, share) in first.iter().copied().filter(|(_, share)| *share >= LEAST_SHARE) {
-            self.branch(category, &buffers.vector, &mut buffers.branch);
-            let below = buffers.branch.iter().map(|(child, part)| (*child, share * part));
+            let branch = self.branch(category, &buffers.vector, &mut buffers.branches);
+            let below = branch.iter().map(|(child, part)| (*child, share * part));
             let below: Vec<_> = below.filter(|(_, share)| *share >= LEAST_SHARE).collect();
             all.push(Share::new(category, share, &below));
             all.extend(below.iter().map(|(child, share)| Share::new(*child, *share, &[])));
@@ -326,7 +334,9 @@ impl CategoryModel {
 
     /// Adds up the vectors of the features; those in `stated` are the merchant's category.
     fn sum(&self, buffers: &mut Buffers, stated: Range<usize>) {
-        let Buffers { features, rows, vector, .. } = buffers;
+        let Buffers { features, rows, vector, branches, .. } = buffers;
+        branches.known.clear();
+        branches.shares.clear();
         rows.clear();
         let mut total = PRIOR;
         for (at, feature) in features.iter().enumerate() {
@@ -360,7 +370,7 @@ impl CategoryModel {
     /// it says no name, or none that is likely.
     fn named(&self, buffers: &mut Buffers) -> Option<(usize, CategoryIndex)> {
         let names = self.names.as_ref()?;
-        let Buffers { names: said, first, vector, branch, .. } = buffers;
+        let Buffers { names: said, first, vector, branches, .. } = buffers;
         said.iter().find_map(|hash| {
             let mut best: Option<(usize, CategoryIndex, f32)> = None;
             for category in names.find(*hash) {
@@ -368,7 +378,7 @@ impl CategoryModel {
                 if first[at] < LEAST_NAMED {
                     continue;
                 }
-                let part = self.part(*category, vector, branch);
+                let part = self.part(*category, vector, branches);
                 let is_better =
                     best.is_none_or(|(at_best, _, best)| first[at] * part > first[at_best] * best);
                 if part >= LEAST_NAMED_PART && is_better {
@@ -382,27 +392,22 @@ impl CategoryModel {
     /// What the title names, however unlikely: of the categories of its first name, the likeliest.
     fn said(&self, buffers: &mut Buffers) -> Option<CategoryIndex> {
         let names = self.names.as_ref()?;
-        let Buffers { names: said, first, vector, branch, .. } = buffers;
+        let Buffers { names: said, first, vector, branches, .. } = buffers;
         let found = said.iter().map(|hash| names.find(*hash)).find(|found| !found.is_empty())?;
         let mut share = |category: CategoryIndex| {
             let at = self.first_above(category);
-            at.map_or(0.0, |at| first[at] * self.part(category, vector, branch))
+            at.map_or(0.0, |at| first[at] * self.part(category, vector, branches))
         };
         let shares: Vec<_> = found.iter().map(|category| (*category, share(*category))).collect();
         shares.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(category, _)| category)
     }
 
     /// How likely a category is if its ancestor of level two is right.
-    fn part(
-        &self,
-        category: CategoryIndex,
-        vector: &[f32],
-        branch: &mut Vec<(CategoryIndex, f32)>,
-    ) -> f32 {
+    fn part(&self, category: CategoryIndex, vector: &[f32], branches: &mut Branches) -> f32 {
         let mut part = 1.0;
         for below in self.taxonomy.ancestors(category).filter(|one| self.taxonomy.depth(*one) > 2) {
             let Some(parent) = self.taxonomy.parent(below) else { break };
-            self.branch(parent, vector, branch);
+            let branch = self.branch(parent, vector, branches);
             let own = branch.iter().find(|(child, _)| *child == below);
             part *= own.map_or(1.0, |(_, part)| *part);
         }
@@ -423,8 +428,8 @@ impl CategoryModel {
         let root = if share < least { self.level_one(&buffers.first) } else { None };
         // Below level two the words decide alone, if they find it likely at all.
         while buffers.by_words.get(best).is_some_and(|share| *share >= LEAST_BELOW) {
-            self.branch(category, &buffers.vector, &mut buffers.branch);
-            let likeliest = buffers.branch.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+            let branch = self.branch(category, &buffers.vector, &mut buffers.branches);
+            let likeliest = branch.iter().max_by(|a, b| a.1.total_cmp(&b.1));
             match likeliest {
                 Some((child, part)) if *part >= BRANCH => category = *child,
                 _ => break,
@@ -464,10 +469,7 @@ impl CategoryModel {
                 Some(LEAST_BY_VECTOR)
             }
             (true, true) => {
-                let both = first.iter_mut().zip(by_vector);
-                both.for_each(|(words, vector)| *words = (*words * *vector).sqrt());
-                let total: f32 = first.iter().sum();
-                first.iter_mut().for_each(|share| *share /= total);
+                linear::combine(first, by_vector);
                 Some(LEAST_BY_BOTH)
             }
         }
@@ -494,17 +496,21 @@ impl CategoryModel {
         for (score, (scale, bias)) in first.iter_mut().zip(outputs) {
             *score = bias + scale * *score;
         }
-        softmax(first, |score| score);
+        linear::softmax(first);
     }
 
     /// The probabilities of the categories directly below one, if there are several.
-    fn branch(
+    fn branch<'b>(
         &self,
         category: CategoryIndex,
         vector: &[f32],
-        found: &mut Vec<(CategoryIndex, f32)>,
-    ) {
-        found.clear();
+        branches: &'b mut Branches,
+    ) -> &'b [(CategoryIndex, f32)] {
+        let Branches { known, shares } = branches;
+        if let Some((_, range)) = known.iter().find(|(one, _)| *one == category) {
+            return &shares[range.clone()];
+        }
+        let start = shares.len();
         let row_of = |child: CategoryIndex| {
             let start = self.output_rows + usize::from(child.0) * self.dims;
             (child, &self.bytes[start..][..self.dims])
@@ -512,13 +518,15 @@ impl CategoryModel {
         let rows = self.taxonomy.children(category).map(row_of);
         linear::for_each_dot(vector, rows, |child, dot| {
             let (scale, bias) = self.outputs[usize::from(child.0)];
-            found.push((child, bias + scale * dot));
+            shares.push((child, bias + scale * dot));
         });
-        if found.len() == 1 {
+        if shares.len() == start + 1 {
             // There is nothing to decide, but not everything in the category is of that kind.
-            found.clear();
+            shares.pop();
         }
-        softmax(found, |(_, score)| score);
+        softmax(&mut shares[start..]);
+        known.push((category, start..shares.len()));
+        &shares[start..]
     }
 }
 
@@ -528,17 +536,13 @@ impl std::fmt::Debug for CategoryModel {
     }
 }
 
-/// Turns the scores of items into probabilities.
-fn softmax<T>(items: &mut [T], score: impl Fn(&mut T) -> &mut f32) {
-    let highest =
-        items.iter_mut().fold(f32::NEG_INFINITY, |highest, item| highest.max(*score(item)));
-    let mut total = 0.0;
-    for item in items.iter_mut() {
-        let score = score(item);
-        *score = (*score - highest).exp();
-        total += *score;
-    }
-    items.iter_mut().for_each(|item| *score(item) /= total);
+/// Turns the scores of categories, of which there are few, into probabilities.
+fn softmax(categories: &mut [(CategoryIndex, f32)]) {
+    let scores = categories.iter().map(|(_, score)| *score);
+    let highest = scores.fold(f32::NEG_INFINITY, f32::max);
+    categories.iter_mut().for_each(|(_, score)| *score = linear::exp(*score - highest));
+    let total: f32 = categories.iter().map(|(_, score)| *score).sum();
+    categories.iter_mut().for_each(|(_, score)| *score /= total);
 }
 
 /// The last two names of a path of categories: the first ones say what is nearby.

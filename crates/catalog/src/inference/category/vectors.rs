@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 
 use super::{
+    linear,
     model::{BrokenCategoryModel, File},
     taxonomy::{CategoryIndex, Taxonomy},
 };
@@ -18,8 +19,7 @@ const MAGIC: &[u8; 8] = b"SKCATV01";
 const HEADER_BYTES: usize = MAGIC.len() + 2 * 4;
 /// A vector whose cosine is less by this much counts a third.
 const DECAY: f32 = 0.05;
-/// One that is less by this many times that much, or more, counts next to nothing.
-const FAR: f32 = 10.0;
+/// What a vector counts at least, however far it is.
 const NEXT_TO_NOTHING: f32 = 4.5e-5;
 
 /// The vectors, with their categories.
@@ -106,16 +106,15 @@ impl CategoryVectors {
         shares.clear();
         shares.resize(categories.len(), 0.0);
         let cosines = self.rows.iter().zip(dots).map(|(row, dot)| dot * row.factor);
-        let greatest = cosines.fold(f32::NEG_INFINITY, f32::max);
+        let mut counts: Vec<f32> = cosines.collect();
+        linear::decay(&mut counts, DECAY, NEXT_TO_NOTHING);
         let mut at = 0;
-        for (row, dot) in self.rows.iter().zip(dots) {
+        for (row, count) in self.rows.iter().zip(counts) {
             while categories.get(at).is_some_and(|category| *category < row.category) {
                 at += 1;
             }
             if categories.get(at) == Some(&row.category) {
-                let distance = (greatest - dot * row.factor) / DECAY;
-                let power = if distance < FAR { (-distance).exp() } else { NEXT_TO_NOTHING };
-                shares[at] += row.share * power;
+                shares[at] += row.share * count;
             }
         }
         let total: f32 = shares.iter().sum();
