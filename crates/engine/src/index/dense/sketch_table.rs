@@ -153,11 +153,13 @@ impl SketchTable {
         let CellRuns { starts, ends: [first, last] } = runs;
         let behind_first = starts & (starts - 1);
         f(0, first);
-        if behind_first.is_power_of_two() {
-            f(behind_first.trailing_zeros() as usize, last);
-        } else {
-            let cells = self.cells_of(block);
-            ones(behind_first).for_each(|start| f(start, cells[start]));
+        match behind_first.count_ones() {
+            0 => {}
+            1 => f(behind_first.trailing_zeros() as usize, last),
+            _ => {
+                let cells = self.cells_of(block);
+                ones(behind_first).for_each(|start| f(start, cells[start]));
+            }
         }
     }
 

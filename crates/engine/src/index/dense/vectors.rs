@@ -482,6 +482,18 @@ mod tests {
     }
 
     #[test]
+    fn products_without_vectors_have_no_limits() {
+        let vectors = Vectors::new(3 * BLOCK);
+        let query = QueryVector::of_quantised(vec![1; 256].into()).unwrap().limited();
+        assert!(query.limits.is_some());
+        for block in 0..3 {
+            assert_eq!(vectors.greatest_cosine(block, &query, true), 1.0);
+            assert_eq!(vectors.greatest_cosines(block, &query, true).cosines, [1.0; BLOCK]);
+            assert_eq!(vectors.similarities(block, &query, true).known, 0);
+        }
+    }
+
+    #[test]
     fn vectors_of_other_dimensions_are_ignored() {
         let mut vectors = Vectors::new(2);
         vectors.put(0, &[1, 2, 3]);
