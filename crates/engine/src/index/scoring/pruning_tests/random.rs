@@ -95,6 +95,8 @@ impl Random {
 
     pub(super) fn catalog(&mut self, count: u64, dims: usize) -> Catalog {
         let mut catalog = Catalog::default();
+        // Right after an import, no product has a vector.
+        let has_vectors = self.below(6) > 0;
         for number in 1..=count {
             let (title_words, description_words) = (1 + self.below(4), self.below(8));
             let title = self.words(title_words).join(" ");
@@ -107,7 +109,7 @@ impl Random {
             // Cosines spread evenly around the absolute and relative cut-offs.
             let (topic, cosine) = (self.below(TOPICS), 0.2 + 0.75 * self.unit());
             let vector = self.near_topic(topic, cosine, dims).stored();
-            let vector = (self.below(12) > 0).then_some(vector);
+            let vector = (has_vectors && self.below(12) > 0).then_some(vector);
             let texts = (&*title, &*description.join(" "));
             catalog.add(number, self.below(10) == 0, texts, &price, vector);
             let (key, attributes) = (self.key(number), self.attributes());
