@@ -33,7 +33,7 @@ const MAX_KIND_WORDS: usize = 2;
 const MIN_CATEGORY_SHARE: f32 = 0.2;
 /// The names of all categories below one of this level count: deeper levels tell too little.
 const NAMED_LEVEL: u8 = 4;
-/// Cached deep encodings in each of two generations.
+/// Cached encodings in each of two generations.
 const GENERATION_SIZE: usize = 1024;
 
 /// A query as a vector.
@@ -194,8 +194,12 @@ impl<'a> SearchContext<'a> {
     }
 }
 
-/// A vector and its best phrase match.
-type Encoding = (Embedding, Option<PhraseMatch>);
+/// A vector and its best phrase match. Depends on the text and the encoder alone, not on the shop.
+#[derive(Debug)]
+struct Encoding {
+    embedding: Embedding,
+    phrase: Option<PhraseMatch>,
+}
 
 impl QueryEncoder {
     pub(crate) fn new(embedder: Arc<dyn Embedder>, budget: usize) -> Self {
@@ -215,19 +219,20 @@ impl QueryEncoder {
     ) -> Option<EncodedQuery> {
         let (sentence, words) = (&parsed.sentence, &parsed.residual);
         let text = Text::Request { sentence, words, language: language.text };
-        let (embedding, phrase) = self.encoding(text, load)?;
+        let encoding = self.encoding(text, load)?;
+        let Encoding { embedding, phrase } = &*encoding;
         let mut profile = self.profile(parsed, language, knows, phrase.as_ref());
         if let Some(similarity) = profile.phrase_similarity.as_mut().filter(|_| profile.is_foreign)
         {
             *similarity = (*similarity + params.foreign.phrase_similarity).min(1.0);
         }
         let is_embedded = embedding.model == *InstantEncoder::embedded().model();
-        let (plain, encoder) = (embedding.vector, embedding.encoder);
-        let vector = match &phrase {
+        let (plain, encoder) = (embedding.vector.clone(), embedding.encoder);
+        let vector = match phrase {
             None => plain.clone(),
             Some(phrase) => interpolate(&plain, &phrase.target, params.interpolation(profile))?,
         };
-        let things = phrase.map_or_else(Vec::new, |phrase| self.embedder.things(&phrase));
+        let things = encoding.things(&*self.embedder);
         Some(EncodedQuery { vector, plain, things, encoder, is_embedded, language, profile })
     }
 
@@ -241,14 +246,13 @@ impl QueryEncoder {
     ) -> Option<KindQuery> {
         let words = kind_words(sentence, attributes)?;
         // The instant encoder whatever the load, so that the result does not depend on it.
-        let vector = self.embedder.instant(Text::Query(&words.join(" ")))?.vector;
-        let (vector, things) = match self.embedder.phrase_match(&vector) {
-            None => (vector, Vec::new()),
-            Some(phrase) => {
-                let vector = interpolate(&vector, &phrase.target, params.interpolation)?;
-                (vector, self.embedder.things(&phrase))
-            }
+        let encoding = self.instant(Text::Query(&words.join(" ")))?;
+        let vector = &encoding.embedding.vector;
+        let vector = match &encoding.phrase {
+            None => vector.clone(),
+            Some(phrase) => interpolate(vector, &phrase.target, params.interpolation)?,
         };
+        let things = encoding.things(&*self.embedder);
         let own = Thing { share: 1.0, names: Arc::new([ThingName { words, weight: 1.0 }]) };
         let categories = named_categories(categories);
         Some(KindQuery { vector: QueryVector::of(&vector)?, things, own, categories })
@@ -264,29 +268,45 @@ impl QueryEncoder {
             return QueryCategories::default();
         }
         let text = Text::Request { sentence: &kind, words: &kind, language: TextLanguage::Other };
-        let vector = self.embedder.instant(text).map(|made| made.vector);
-        let phrase = vector.and_then(|vector| self.embedder.phrase_match(&vector));
-        let name = phrase.and_then(|phrase| clear_name(&self.embedder.things(&phrase)));
+        let encoding = self.instant(text);
+        let name = encoding.and_then(|encoding| clear_name(&encoding.things(&*self.embedder)));
         name.map_or_else(QueryCategories::default, |name| categories_of(&name, parsed))
     }
 
-    fn encoding(&self, text: Text<'_>, load: usize) -> Option<Encoding> {
+    /// The encoding of a query, deep if that is cached or `load` permits it.
+    fn encoding(&self, text: Text<'_>, load: usize) -> Option<Arc<Encoding>> {
         if text.whole().trim().is_empty() {
             return None;
         }
-        let key = cache_key(text);
-        if let Some(cached) = self.cache.lock().get(&key) {
+        let cached = self.cached(text, Encoder::Deep);
+        let is_over_budget = load > self.budget;
+        let instant = || self.cached(text, Encoder::Instant).filter(|_| is_over_budget);
+        if let Some(cached) = cached.or_else(instant) {
             return Some(cached);
         }
         let embedding = self.deep(text, load).or_else(|| self.embedder.instant(text));
         let encoder = embedding.as_ref().map_or("none", |made| made.encoder.as_str());
         metrics::counter!("shopkeeper_query_vectors_total", "encoder" => encoder).increment(1);
-        let embedding = embedding?;
-        let encoding = (embedding.clone(), self.embedder.phrase_match(&embedding.vector));
-        if embedding.encoder == Encoder::Deep {
-            self.cache.lock().put(&key, &encoding);
-        }
-        Some(encoding)
+        Some(self.keep(text, embedding?))
+    }
+
+    /// The encoding by the instant encoder; `None` without one.
+    fn instant(&self, text: Text<'_>) -> Option<Arc<Encoding>> {
+        let cached = self.cached(text, Encoder::Instant);
+        cached.or_else(|| Some(self.keep(text, self.embedder.instant(text)?)))
+    }
+
+    fn cached(&self, text: Text<'_>, encoder: Encoder) -> Option<Arc<Encoding>> {
+        self.cache.lock().get(&cache_key(text, encoder))
+    }
+
+    /// Completes an encoding and caches it.
+    fn keep(&self, text: Text<'_>, embedding: Embedding) -> Arc<Encoding> {
+        let phrase = self.embedder.phrase_match(&embedding.vector);
+        let key = cache_key(text, embedding.encoder);
+        let encoding = Arc::new(Encoding { embedding, phrase });
+        self.cache.lock().put(&key, &encoding);
+        encoding
     }
 
     fn deep(&self, text: Text<'_>, load: usize) -> Option<Embedding> {
@@ -335,6 +355,13 @@ impl QueryEncoder {
             phrase_similarity: phrase.map(|phrase| phrase.similarity),
             recognised_ratio: if all > 0.0 { recognised / all } else { 0.0 },
         }
+    }
+}
+
+impl Encoding {
+    /// What the phrases near the query stand for.
+    fn things(&self, embedder: &dyn Embedder) -> Vec<Thing> {
+        self.phrase.as_ref().map_or_else(Vec::new, |phrase| embedder.things(phrase))
     }
 }
 
@@ -443,10 +470,13 @@ fn interpolate(from: &Vector, toward: &Vector, share: f32) -> Option<Vector> {
     Vector::normalized(pairs.map(|(from, toward)| from + share * toward).collect())
 }
 
-fn cache_key(text: Text<'_>) -> String {
+fn cache_key(text: Text<'_>, encoder: Encoder) -> String {
+    let encoder = encoder.as_str();
     match text {
-        Text::Request { sentence, words, language } => format!("{sentence}\n{words}\n{language:?}"),
-        other => other.whole().into_owned(),
+        Text::Request { sentence, words, language } => {
+            format!("{encoder}\n{sentence}\n{words}\n{language:?}")
+        }
+        other => format!("{encoder}\n{}", other.whole()),
     }
 }
 
@@ -454,25 +484,25 @@ fn cache_key(text: Text<'_>) -> String {
 /// used move to the young one.
 #[derive(Default)]
 struct RecentEncodings {
-    young: HashMap<Box<str>, Encoding>,
-    old: HashMap<Box<str>, Encoding>,
+    young: HashMap<Box<str>, Arc<Encoding>>,
+    old: HashMap<Box<str>, Arc<Encoding>>,
 }
 
 impl RecentEncodings {
-    fn get(&mut self, text: &str) -> Option<Encoding> {
+    fn get(&mut self, text: &str) -> Option<Arc<Encoding>> {
         if let Some(cached) = self.young.get(text) {
-            return Some(cached.clone());
+            return Some(Arc::clone(cached));
         }
         let cached = self.old.remove(text)?;
         self.put(text, &cached);
         Some(cached)
     }
 
-    fn put(&mut self, text: &str, encoding: &Encoding) {
+    fn put(&mut self, text: &str, encoding: &Arc<Encoding>) {
         if self.young.len() >= GENERATION_SIZE {
             self.old = mem::take(&mut self.young);
         }
-        self.young.insert(text.into(), encoding.clone());
+        self.young.insert(text.into(), Arc::clone(encoding));
     }
 }
 
@@ -503,6 +533,26 @@ mod tests {
         assert_eq!(used("red sofa", 2), Some(Encoder::Deep));
         assert_eq!(used("red sofa", 3), Some(Encoder::Deep), "it is cached");
         assert_eq!(used(" ", 0), None);
+    }
+
+    #[test]
+    fn encodings_are_cached_by_encoder() {
+        let encoder = encoder(2);
+        let text = Text::Request {
+            sentence: "a red sofa",
+            words: "red sofa",
+            language: TextLanguage::English,
+        };
+        let encoded = |load| encoder.encoding(text, load).unwrap();
+        let instant = encoded(3);
+        assert!(Arc::ptr_eq(&instant, &encoded(3)), "made once");
+        assert!(Arc::ptr_eq(&instant, &encoder.instant(text).unwrap()));
+        let deep = encoded(2);
+        assert_eq!(deep.embedding.encoder, Encoder::Deep, "preferred to what is cached");
+        assert!(Arc::ptr_eq(&deep, &encoded(2)) && Arc::ptr_eq(&deep, &encoded(3)));
+        assert!(Arc::ptr_eq(&instant, &encoder.instant(text).unwrap()), "the kind of a query");
+        let words = Text::Query("a red sofa");
+        assert!(!Arc::ptr_eq(&instant, &encoder.instant(words).unwrap()), "another text");
     }
 
     #[test]
