@@ -1,8 +1,8 @@
 //! Replaces the vectors that products were stored with by better ones, in the background.
 //!
 //! Products without any vector of the current model come first and get instant vectors, so that
-//! semantic search covers them soon after a change of model. Then all products get deep vectors,
-//! newest first, in small batches that searches take precedence over.
+//! semantic search covers them soon after an import or a change of model. Then all products get deep
+//! vectors, if that is configured, newest first, in small batches that searches take precedence over.
 //!
 //! The work queue is derived from the rows and never kept in memory, so nothing is lost when the
 //! process ends, when a remote model is down, or when another model is configured.
@@ -43,15 +43,18 @@ const COUNT_EVERY: u32 = 16;
 /// cause no wake-up.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Starts the thread. `wakeup` is notified after every commit.
+/// Starts the thread; without `deep`, only products without any vector get one. `wakeup` is notified
+/// after every commit.
 pub(crate) fn start(
     embedder: Arc<dyn Embedder>,
+    deep: bool,
     queue: Arc<dyn EmbeddingQueue>,
     writer: WeakWriter,
     wakeup: Arc<Wakeup>,
 ) -> io::Result<BackgroundThread> {
     let mut worker = EmbeddingWorker {
         embedder,
+        deep,
         queue,
         writer,
         batches: 0,
@@ -71,6 +74,8 @@ enum Failure {
 
 struct EmbeddingWorker {
     embedder: Arc<dyn Embedder>,
+    /// Whether products get deep vectors.
+    deep: bool,
     queue: Arc<dyn EmbeddingQueue>,
     writer: WeakWriter,
     /// Batches since the queue was empty.
@@ -122,6 +127,9 @@ impl EmbeddingWorker {
             if self.instant_left {
                 return Ok(embedded);
             }
+        }
+        if !self.deep {
+            return Ok(0);
         }
         let model = self.embedder.model().as_str();
         let limit = DEEP_BATCH + self.skipped.len();

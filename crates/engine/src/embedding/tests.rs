@@ -40,14 +40,19 @@ const HASTE: u32 = 50;
 struct Bench {
     folder: TempDir,
     runtime: tokio::runtime::Runtime,
+    background: bool,
     engine: Option<Engine>,
 }
 
 impl Bench {
     fn new(embedder: Option<Arc<dyn Embedder>>) -> Self {
+        Self::with_background(embedder, true)
+    }
+
+    fn with_background(embedder: Option<Arc<dyn Embedder>>, background: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let mut bench = Self { folder, runtime, engine: None };
+        let mut bench = Self { folder, runtime, background, engine: None };
         bench.reopen(embedder);
         bench
     }
@@ -63,7 +68,7 @@ impl Bench {
             index_files_from: None,
             cache_memory: 1 << 20,
             embedder,
-            background: true,
+            background: self.background,
             kept_changes: None,
             query_budget: 8,
             clock: Arc::new(Timestamp::now),
@@ -190,6 +195,18 @@ fn work_resumes_after_a_restart_and_a_change_of_model() {
         vectors.len() == 4 && vectors.values().all(|row| row.model == *outside.model())
     });
     assert!(bench.vectors().contains_key(&product.id));
+}
+
+#[test]
+fn without_background_work_imported_products_get_instant_vectors() {
+    let mut bench = Bench::with_background(None, false);
+    let old = bench.create(&["sofa", "lamp"]).remove(0);
+    bench.reopen(Some(Arc::new(tiny_model())));
+    bench.wait_for(|vectors| vectors.len() == 2);
+    let text = Text::Product { title: "sofa", description: "" };
+    let instant = tiny_model().instant(text).unwrap();
+    let found = &bench.vectors()[&old.id];
+    assert_eq!((found.encoder, &found.vector), (Encoder::Instant, &instant.vector.stored()));
 }
 
 #[test]

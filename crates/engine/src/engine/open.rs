@@ -135,10 +135,10 @@ impl Engine {
         )?;
         let start_embedding = |embedder: &Arc<dyn Embedder>| {
             let (readers, embedder) = (Arc::clone(&readers), Arc::clone(embedder));
-            embedding::start(embedder, readers, writer.downgrade(), writer.wakeup())
+            let (deep, writer, wakeup) = (settings.background, writer.downgrade(), writer.wakeup());
+            embedding::start(embedder, deep, readers, writer, wakeup)
         };
-        let in_background = settings.embedder.as_ref().filter(|_| settings.background);
-        let embedding = in_background.map(start_embedding).transpose()?;
+        let embedding = settings.embedder.as_ref().map(start_embedding).transpose()?;
         let encoder = |embedder: &Arc<dyn Embedder>| {
             Arc::new(QueryEncoder::new(Arc::clone(embedder), settings.query_budget))
         };
