@@ -11,7 +11,7 @@ use catalog::{
 
 use super::{
     super::{Position, PositionChange, TxStamp, VectorRow, columns},
-    rows,
+    halfvec::Halfvec,
     search::{self, SearchState},
     session::OwnedValue,
     statements::{self, Sql},
@@ -171,7 +171,7 @@ fn vector_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
         models.push(row.map(|row| row.model.as_str().to_owned()));
         encoders.push(row.map(|row| row.encoder.as_str().to_owned()));
         scales.push(row.map(|row| row.vector.scale()));
-        vectors.push(row.map(|row| rows::vector_text(&row.vector)));
+        vectors.push(row.map(|row| Halfvec::from(&row.vector)));
     }
     vec![
         Box::new(shop),

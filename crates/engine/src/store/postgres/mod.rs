@@ -15,6 +15,7 @@ mod cleanup;
 mod connector;
 mod embedding_leases;
 mod flush;
+mod halfvec;
 mod heartbeat;
 mod pool;
 mod reader;

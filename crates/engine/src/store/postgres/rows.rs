@@ -1,12 +1,9 @@
 //! Decodes rows of the database.
 
-use std::{borrow::Cow, error::Error};
+use std::borrow::Cow;
 
 use catalog::product::{Product, ProductId, ShopId};
-use tokio_postgres::{
-    Row,
-    types::{FromSql, Type},
-};
+use tokio_postgres::{Row, types::FromSql};
 
 use super::{
     super::{
@@ -14,6 +11,7 @@ use super::{
         columns::unexpected,
         decoding::{self, ProductColumns, report},
     },
+    halfvec::Halfvec,
     session::Session,
     statements,
 };
@@ -118,81 +116,4 @@ pub(super) fn read_stored(
         report(shop, product, "the vector cannot be read");
     }
     Ok(vector)
-}
-
-/// Decodes pgvector's binary `halfvec`: the dimension, two reserved bytes, and a half-precision
-/// float each.
-struct Halfvec(Vec<f32>);
-
-impl<'row> FromSql<'row> for Halfvec {
-    fn from_sql(_: &Type, raw: &'row [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        let (head, halves) = raw.split_first_chunk::<4>().ok_or("a vector without a head")?;
-        let count = usize::from(u16::from_be_bytes([head[0], head[1]]));
-        let (halves, []) = halves.as_chunks::<2>() else { return Err("half a half".into()) };
-        if halves.len() != count {
-            return Err("a vector of another length".into());
-        }
-        Ok(Self(halves.iter().map(|half| widen(u16::from_be_bytes(*half))).collect()))
-    }
-
-    fn accepts(kind: &Type) -> bool {
-        kind.name() == "halfvec"
-    }
-}
-
-/// Decodes a half-precision float.
-fn widen(half: u16) -> f32 {
-    /// The difference between the exponent biases of `f32` and of a half.
-    const SHIFT: u32 = 127 - 15;
-    /// The smallest positive half, 2⁻²⁴.
-    const LEAST: f32 = f32::from_bits((127 - 24) << 23);
-    let sign = u32::from(half >> 15) << 31;
-    let (exponent, fraction) = (u32::from(half >> 10 & 0x1f), u32::from(half & 0x3ff));
-    match exponent {
-        0 => f32::from_bits((f32::from(half & 0x3ff) * LEAST).to_bits() | sign),
-        0x1f => f32::NAN,
-        // Bit manipulation, because loading a shop decodes millions of these.
-        _ => f32::from_bits(sign | (exponent + SHIFT) << 23 | fraction << 13),
-    }
-}
-
-/// A vector in pgvector's text format.
-pub(super) fn vector_text(vector: &StoredVector) -> String {
-    let numbers = vector.numbers().iter();
-    let texts: Vec<_> = numbers.map(|x| (f32::from(*x) * vector.scale()).to_string()).collect();
-    format!("[{}]", texts.join(","))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::widen;
-
-    #[test]
-    fn halves_are_decoded() {
-        for (half, number) in [
-            (0x0000, 0.0),
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x3555, 0.333_251_95),
-            (0x7bff, 65504.0),
-            (0x0001, 5.960_464_5e-8),
-            (0x8400, -6.103_515_6e-5),
-        ] {
-            assert_eq!(widen(half), number, "{half:#06x}");
-        }
-        assert!(widen(0x7c00).is_nan());
-    }
-
-    #[test]
-    fn every_half_equals_its_definition() {
-        for half in (0..=u16::MAX).filter(|half| half >> 10 & 0x1f != 0x1f) {
-            let sign = if half >> 15 == 0 { 1.0 } else { -1.0 };
-            let (exponent, fraction) = (i32::from(half >> 10 & 0x1f), f64::from(half & 0x3ff));
-            let number = match exponent {
-                0 => fraction * 2_f64.powi(-24),
-                _ => (1.0 + fraction / 1024.0) * 2_f64.powi(exponent - 15),
-            };
-            assert_eq!(f64::from(widen(half)), sign * number, "{half:#06x}");
-        }
-    }
 }

@@ -178,15 +178,14 @@ statements! {
     /// Inserts or resets the vector rows of new texts, with the vector where it is known already.
     UPSERT_VECTORS =
         "INSERT INTO vectors (shop_id, product_id, version, model, encoder, scale, vector)
-         SELECT $1, id, version, model, encoder, scale, vector::halfvec
-         FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::real[], $7::text[])
-              AS new (id, version, model, encoder, scale, vector)
+         SELECT $1, new.*
+         FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::real[], $7::halfvec[]) new
          ON CONFLICT (shop_id, product_id) DO UPDATE SET
              version = excluded.version, model = excluded.model, encoder = excluded.encoder,
              scale = excluded.scale, vector = excluded.vector";
     /// Stores a vector, unless the text has changed since it was made.
     PUT_VECTOR =
-        "UPDATE vectors SET model = $4, encoder = $5, scale = $6, vector = $7::text::halfvec
+        "UPDATE vectors SET model = $4, encoder = $5, scale = $6, vector = $7
          WHERE shop_id = $1 AND product_id = $2 AND version = $3";
     /// Deletes the vectors of deleted products.
     DELETE_VECTORS = "DELETE FROM vectors WHERE shop_id = $1 AND product_id = ANY($2)";

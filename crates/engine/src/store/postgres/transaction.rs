@@ -16,6 +16,7 @@ use super::{
         TxStamp, VectorRow,
     },
     flush::{self, Change, ShopChanges},
+    halfvec::Halfvec,
     rows::{self, get},
     search::{ROWS_VERSION, SearchState},
     session::{Session, Value},
@@ -246,7 +247,7 @@ impl RowWrites for PostgresRows<'_> {
                 &row.model.as_str(),
                 &row.encoder.as_str(),
                 &row.vector.scale(),
-                &rows::vector_text(&row.vector),
+                &Halfvec::from(&row.vector),
             ],
         )?;
         Ok(changed > 0)
