@@ -134,7 +134,7 @@ mod tests {
             });
             for other in neighbours {
                 let is_nearer = error(half) < error(other);
-                prop_assert!(is_nearer || error(half) == error(other) && half % 2 == 0, "{half:#06x}");
+                prop_assert!(is_nearer || error(half) == error(other) && half.is_multiple_of(2), "{half:#06x}");
             }
         }
     }
