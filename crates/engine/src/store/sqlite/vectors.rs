@@ -2,7 +2,7 @@
 //! its instant vector, or without one if the model has no instant encoder.
 
 use catalog::product::ShopId;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
     super::{StoreError, Unembedded, VectorRow, decoding},
@@ -102,7 +102,7 @@ pub(super) fn scan(
 type State = (Option<String>, Option<String>);
 
 /// The pairs of model and encoder in the table, without those that satisfy the request. There are
-/// few; each step of the recursion jumps to the next pair in the index instead of reading all rows.
+/// few; each step jumps to the next pair in the index instead of reading all rows.
 fn worse_states(
     connection: &Connection,
     model: &str,
@@ -115,19 +115,65 @@ fn worse_states(
     if empty {
         states.push((None, None));
     }
-    let mut next = connection.prepare_cached(
-        "SELECT model, encoder FROM vectors WHERE (model, encoder) > (?1, ?2)
-         ORDER BY model, encoder LIMIT 1",
-    )?;
+    // Two statements: SQLite would look for the first column of `(model, encoder) > (?1, ?2)` alone, and
+    // read all rows of the last model.
+    let mut next_encoder = connection.prepare_cached(NEXT_ENCODER)?;
+    let mut next_model = connection.prepare_cached(NEXT_MODEL)?;
+    let pair = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
     let mut last = (String::new(), String::new());
     loop {
-        let mut found = next.query(params![last.0, last.1])?;
-        let Some(row) = found.next()? else { return Ok(states) };
-        let (by_model, by): (String, Option<String>) = (row.get(0)?, row.get(1)?);
+        let found = next_encoder.query_row([&last.0, &last.1], pair).optional()?;
+        let found = match found {
+            Some(found) => Some(found),
+            None => next_model.query_row([&last.0], pair).optional()?,
+        };
+        let Some((by_model, by)): Option<(String, Option<String>)> = found else {
+            return Ok(states);
+        };
         let is_good = |by: &String| Encoder::parse(by).is_some_and(|found| found >= encoder);
         if by_model != model || !by.as_ref().is_some_and(is_good) {
             states.push((Some(by_model.clone()), by.clone()));
         }
         last = (by_model, by.unwrap_or_default());
+    }
+}
+
+const NEXT_ENCODER: &str = "SELECT model, encoder FROM vectors WHERE model = ?1 AND encoder > ?2
+     ORDER BY encoder LIMIT 1";
+const NEXT_MODEL: &str =
+    "SELECT model, encoder FROM vectors WHERE model > ?1 ORDER BY model, encoder LIMIT 1";
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::{super::schema, *};
+
+    #[test]
+    fn looking_for_vectors_to_replace_does_not_read_those_that_are_good() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut connection).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA foreign_keys = OFF;
+                 INSERT INTO vectors (product_id, shop_id, version, model, encoder, vector) VALUES
+                     (1, 1, 1, NULL, NULL, NULL), (2, 1, 2, 'l', 'deep', x'00'),
+                     (3, 1, 3, 'm', 'instant', x'00');
+                 WITH RECURSIVE n(at) AS (SELECT 4 UNION ALL SELECT at + 1 FROM n WHERE at < 5000)
+                     INSERT INTO vectors (product_id, shop_id, version, model, encoder, vector)
+                     SELECT at, 1, at, 'm', 'deep', x'00' FROM n;",
+            )
+            .unwrap();
+        let state = |model: &str, encoder: &str| (Some(model.to_owned()), Some(encoder.to_owned()));
+        let others = vec![(None, None), state("l", "deep")];
+        let worse = |encoder| worse_states(&connection, "m", encoder).unwrap();
+        assert_eq!(worse(Encoder::Instant), others);
+        assert_eq!(worse(Encoder::Deep), [others, vec![state("m", "instant")]].concat());
+        for (statement, of) in [(NEXT_ENCODER, &["m", "deep"][..]), (NEXT_MODEL, &["m"])] {
+            let mut statement = connection.prepare(statement).unwrap();
+            statement.exists(rusqlite::params_from_iter(of)).unwrap();
+            let steps = statement.get_status(StatementStatus::VmStep);
+            assert!((1..100).contains(&steps), "{steps} steps");
+        }
     }
 }
