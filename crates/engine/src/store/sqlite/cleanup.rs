@@ -44,6 +44,30 @@ impl SqliteCleanup {
     }
 }
 
+/// The last of at most `?2` changes that go where `?1` are kept. Asked first, because a condition that computes
+/// it is evaluated for one row after the other.
+const LAST_TO_REMOVE: &str =
+    "SELECT min((SELECT seq FROM counters) - ?1, (SELECT min(seq) FROM changes) + ?2 - 1)";
+/// Keeps for each shop up to which change of a product they are gone. Not by the index that is in order of
+/// shop, which would be read as a whole.
+const NOTE_REMOVED: &str = "UPDATE shops SET removed_to = removed.seq FROM (
+         SELECT shop_id, max(seq) AS seq FROM changes NOT INDEXED
+         WHERE seq <= ?1 AND is_vector = 0 GROUP BY shop_id
+     ) removed WHERE id = removed.shop_id";
+const REMOVE: &str = "DELETE FROM changes WHERE seq <= ?1";
+
+/// Removes at most `most` change records, the oldest first.
+fn remove_changes(connection: &Connection, keep: i64, most: i64) -> Result<(), StoreError> {
+    let last: Option<i64> =
+        connection.prepare_cached(LAST_TO_REMOVE)?.query_row([keep, most], |row| row.get(0))?;
+    if let Some(last) = last {
+        // Expired changes are told apart from changes that never happened.
+        connection.prepare_cached(NOTE_REMOVED)?.execute([last])?;
+        connection.prepare_cached(REMOVE)?.execute([last])?;
+    }
+    Ok(())
+}
+
 impl Cleanup for SqliteCleanup {
     fn remove_some(
         &mut self,
@@ -73,21 +97,7 @@ impl Cleanup for SqliteCleanup {
              )",
             params![before, most],
         )?;
-        // Expired changes are told apart from changes that never happened.
-        transaction.execute(
-            "UPDATE shops SET removed_to = removed.seq FROM (
-                 SELECT shop_id, max(seq) AS seq FROM changes
-                 WHERE seq <= (SELECT seq FROM counters) - ?1
-                     AND seq < (SELECT min(seq) FROM changes) + ?2 AND is_vector = 0
-                 GROUP BY shop_id
-             ) removed WHERE id = removed.shop_id",
-            params![keep, most],
-        )?;
-        transaction.execute(
-            "DELETE FROM changes WHERE seq <= (SELECT seq FROM counters) - ?1
-                 AND seq < (SELECT min(seq) FROM changes) + ?2",
-            params![keep, most],
-        )?;
+        remove_changes(&transaction, keep, most)?;
         transaction.commit()?;
         self.connection = Some(connection);
         Ok(false)
@@ -164,4 +174,44 @@ fn read_outdated(
         outdated.push(OutdatedRow { id: last, version: row.get(1)?, inferred });
     }
     Ok(Outdated { rows: outdated, last: (read == batch).then_some(last) })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::{super::schema, *};
+
+    #[test]
+    fn removing_changes_does_not_read_those_that_stay() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::migrate(&mut connection).unwrap();
+        connection
+            .execute_batch(
+                "INSERT INTO shops (id) VALUES (1), (2), (3);
+                 UPDATE counters SET seq = 20000;
+                 WITH RECURSIVE n(at) AS (SELECT 11 UNION ALL SELECT at + 1 FROM n WHERE at < 20000)
+                     INSERT INTO changes (seq, shop_id, product_id, deleted, is_vector)
+                     SELECT at, 1 + at % 2, at, 0, at = 16 FROM n;",
+            )
+            .unwrap();
+        let ask = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
+        let removed_to =
+            |shop: i64| ask(&format!("SELECT removed_to FROM shops WHERE id = {shop}"));
+        remove_changes(&connection, 5_000, 6).unwrap();
+        assert_eq!(ask("SELECT min(seq) FROM changes"), 17);
+        assert_eq!([1, 2, 3].map(removed_to), [14, 15, 0]);
+        for sql in [NOTE_REMOVED, REMOVE] {
+            let mut statement = connection.prepare(sql).unwrap();
+            statement.execute([20]).unwrap();
+            let steps = statement.get_status(StatementStatus::VmStep);
+            assert!((1..1_000).contains(&steps), "{steps} steps");
+        }
+        assert_eq!([1, 2, 3].map(removed_to), [20, 19, 0]);
+        remove_changes(&connection, 19_979, 500).unwrap();
+        assert_eq!(ask("SELECT min(seq) FROM changes"), 22);
+        remove_changes(&connection, 0, 50_000).unwrap();
+        assert_eq!(ask("SELECT count(*) FROM changes"), 0);
+        remove_changes(&connection, 0, 50_000).unwrap();
+    }
 }
