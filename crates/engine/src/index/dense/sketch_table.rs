@@ -8,10 +8,16 @@ use super::{
     cells::{self, Cell, CellLimits, NO_CELL},
     sketch::{MIN_SKETCH_DIMS, QuerySketch, Sketch},
 };
-use crate::index::{
-    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
-    bits::{BLOCK, BitSet, ones},
+use crate::{
+    index::{
+        arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+        bits::{BLOCK, BitSet, ones},
+    },
+    sign_sums::{self, LANES, Row},
 };
+
+/// Parts of a block whose products are compared at once.
+const PARTS: usize = BLOCK / LANES;
 
 /// The sketches of a segment's products, in one piece: a scan reads them in order, and the processor
 /// fetches what is adjacent ahead of time.
@@ -19,11 +25,10 @@ use crate::index::{
 pub(super) struct SketchTable {
     /// For each block, the products with a vector.
     known: Box<[u64]>,
-    /// For each block, for each word of the signs, that word of each product. Empty for vectors with
-    /// too few dimensions.
-    signs: Box<[[u64; BLOCK]]>,
-    /// For each block, the norm ratio of each sketch.
-    norm_ratios: Box<[[f32; BLOCK]]>,
+    /// For each part of a block, the signs. Empty for vectors with too few dimensions.
+    signs: Box<[Row]>,
+    /// For each part of a block, the norm ratio of each sketch.
+    norm_ratios: Box<[[f32; LANES]]>,
     /// The cell of each product.
     cells: Box<[Cell]>,
     /// The runs of products of one cell, for each block.
@@ -58,9 +63,9 @@ fn descents(cells: &[Cell]) -> usize {
     cells.windows(2).filter(|pair| pair[0] > pair[1]).count()
 }
 
-/// Words of the signs of a product.
-fn words(dims: usize) -> usize {
-    if dims < MIN_SKETCH_DIMS { 0 } else { dims.div_ceil(BLOCK) }
+/// Rows of the signs of a part.
+fn rows(dims: usize) -> usize {
+    if dims < MIN_SKETCH_DIMS { 0 } else { sign_sums::rows(dims) }
 }
 
 impl SketchTable {
@@ -69,8 +74,8 @@ impl SketchTable {
         let blocks = len.div_ceil(BLOCK);
         Self {
             known: vec![0; blocks].into(),
-            signs: vec![[0; BLOCK]; blocks * words(dims)].into(),
-            norm_ratios: vec![[0.0; BLOCK]; blocks].into(),
+            signs: vec![[0; 2 * LANES]; blocks * PARTS * rows(dims)].into(),
+            norm_ratios: vec![[0.0; LANES]; blocks * PARTS].into(),
             cells: vec![NO_CELL; len].into(),
             cell_runs: vec![CellRuns::of(&[]); blocks].into(),
             disordered: 0,
@@ -100,26 +105,23 @@ impl SketchTable {
         self.cell_runs[block] = CellRuns::of(self.cells_of(block));
         if !self.signs.is_empty() {
             let sketch = dispatch!(Level::new(), _ => Sketch::of(numbers));
-            self.norm_ratios[block][place] = sketch.norm_ratio;
-            let of_block = &mut self.signs[block * sketch.signs.len()..];
-            for (words, word) in of_block.iter_mut().zip(&sketch.signs) {
-                words[place] = *word;
-            }
+            let (part, lane) = (doc / LANES, doc % LANES);
+            self.norm_ratios[part][lane] = sketch.norm_ratio;
+            let of_part = &mut self.signs[part * rows(numbers.len())..];
+            sign_sums::put(of_part, lane, sketch.signs.into_iter());
         }
     }
 
     /// Copies the sketch of a product of another table. [`Self::index_cells`] has to follow.
     pub(super) fn copy(&mut self, to: usize, other: &Self, from: usize, dims: usize) {
-        let (block, place) = (to / BLOCK, to % BLOCK);
-        let (other_block, other_place) = (from / BLOCK, from % BLOCK);
-        self.known[block] |= 1 << place;
-        self.norm_ratios[block][place] = other.norm_ratios[other_block][other_place];
+        self.known[to / BLOCK] |= 1 << (to % BLOCK);
         self.cells[to] = other.cells[from];
-        let words = words(dims);
-        let signs = &other.signs[other_block * words..(other_block + 1) * words];
-        for (to, from) in self.signs[block * words..].iter_mut().zip(signs) {
-            to[place] = from[other_place];
-        }
+        let (part, lane) = (to / LANES, to % LANES);
+        let (other_part, other_lane) = (from / LANES, from % LANES);
+        self.norm_ratios[part][lane] = other.norm_ratios[other_part][other_lane];
+        let rows = rows(dims);
+        let signs = &other.signs[other_part * rows..(other_part + 1) * rows];
+        sign_sums::copy(&mut self.signs[part * rows..], lane, signs, other_lane);
     }
 
     /// Finds the runs of cells, and how many products are out of order.
@@ -172,55 +174,68 @@ impl SketchTable {
     /// Lowers the cosine of each product of a block to its limit.
     #[inline]
     pub(super) fn limit(&self, block: usize, limits: &CellLimits, cosines: &mut [f32; BLOCK]) {
-        let mut limit_of = [1.0; BLOCK];
-        self.for_each_run(block, |start, cell| limit_of[start..].fill(limits.get(cell)));
-        for (cosine, limit) in cosines.iter_mut().zip(limit_of) {
-            *cosine = cosine.min(limit);
-        }
+        let (mut run, mut limit) = (0, f32::INFINITY);
+        let lower = |cosines: &mut [f32], limit: f32| {
+            cosines.iter_mut().for_each(|cosine| *cosine = cosine.min(limit));
+        };
+        self.for_each_run(block, |start, cell| {
+            lower(&mut cosines[run..start], limit);
+            (run, limit) = (start, limits.get(cell));
+        });
+        lower(&mut cosines[run..], limit);
     }
 
-    /// Estimates the cosines of a block's products; undefined for those without a vector.
+    /// Estimates the cosines of a block's `products`, and perhaps of others; undefined for those without
+    /// a vector.
     #[inline]
     pub(super) fn estimate(
         &self,
         block: usize,
+        products: u64,
         query: &QuerySketch,
         limits: Option<&CellLimits>,
         cosines: &mut [f32; BLOCK],
     ) {
-        let signs = &self.signs[block * query.words()..(block + 1) * query.words()];
-        let norm_ratios = &self.norm_ratios[block];
-        dispatch!(Level::new(), simd => query.estimate(simd, signs, norm_ratios, cosines));
+        for (part, cosines) in cosines.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            if products >> (part * LANES) & u64::from(u16::MAX) != 0 {
+                self.estimate_part(block * PARTS + part, query, cosines);
+            }
+        }
         if let Some(limits) = limits {
             self.limit(block, limits, cosines);
         }
     }
 
-    /// Estimates the cosine of each product and writes it to its place. Products without a vector are
-    /// skipped.
+    #[inline]
+    fn estimate_part(&self, part: usize, query: &QuerySketch, cosines: &mut [f32; LANES]) {
+        let signs = &self.signs[part * query.rows()..(part + 1) * query.rows()];
+        let norm_ratios = &self.norm_ratios[part];
+        dispatch!(Level::new(), simd => query.estimate(simd, signs, norm_ratios, cosines));
+    }
+
+    /// Estimates the cosine of each product, which are ascending, and writes it to its place. Products
+    /// without a vector are skipped.
     pub(super) fn estimate_each<'a>(
         &self,
         query: &QuerySketch,
         limits: Option<&CellLimits>,
         products: impl Iterator<Item = (usize, &'a mut f32)>,
     ) {
-        let words = query.words();
-        dispatch!(Level::new(), simd => {
-            for (doc, cosine) in products {
-                let (block, place) = (doc / BLOCK, doc % BLOCK);
-                let signs = &self.signs[block * words..(block + 1) * words];
-                let estimate = query.estimate_one(simd, signs, &self.norm_ratios[block], place);
-                let limit = limits.map_or(f32::INFINITY, |limits| limits.get(self.cells[doc]));
-                let estimate = estimate.min(limit);
-                // No branch: it would depend on what was just read.
-                *cosine = if self.has(doc) { estimate } else { *cosine };
+        let mut compared = usize::MAX;
+        let mut cosines = [0.0; LANES];
+        for (doc, cosine) in products.filter(|(doc, _)| self.has(*doc)) {
+            if doc / LANES != compared {
+                compared = doc / LANES;
+                self.estimate_part(compared, query, &mut cosines);
             }
-        });
+            let limit = limits.map_or(f32::INFINITY, |limits| limits.get(self.cells[doc]));
+            *cosine = cosines[doc % LANES].min(limit);
+        }
     }
 
     /// The norm ratio of a product's sketch.
     pub(super) fn norm_ratio(&self, doc: usize) -> f32 {
-        self.norm_ratios[doc / BLOCK][doc % BLOCK]
+        self.norm_ratios[doc / LANES][doc % LANES]
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -245,7 +260,7 @@ impl SketchTable {
     ) -> Result<Self, Rejected> {
         let blocks = len.div_ceil(BLOCK);
         let known = BitSet::read(from, len)?.blocks().collect();
-        let signs: Box<[u64]> = from.array_of_len(blocks * words(dims) * BLOCK)?;
+        let signs: Box<[u8]> = from.array_of_len(blocks * PARTS * rows(dims) * size_of::<Row>())?;
         let norm_ratios: Box<[f32]> = from.array_of_len(blocks * BLOCK)?;
         let are_finite = norm_ratios.iter().all(|number| number.is_finite());
         Rejected::unless(are_finite, "a sketch has no norm ratio")?;

@@ -167,7 +167,8 @@ impl Vectors {
         }
         if let Some(sketch) = query.sketch.as_ref().filter(|_| sketched) {
             let cosines = &mut similarities.cosines;
-            return self.sketches.estimate(block, sketch, query.limits.as_ref(), cosines);
+            let limits = query.limits.as_ref();
+            return self.sketches.estimate(block, products, sketch, limits, cosines);
         }
         let products = products & similarities.known;
         let each = similarities.cosines.iter_mut().enumerate();
