@@ -5,13 +5,18 @@
 //! nowhere else, so that a price in the catalog and a price in a query are
 //! parsed alike.
 
-use std::fmt;
+use std::{fmt, num::NonZeroU8};
 
 use unicode_normalization::UnicodeNormalization;
 
-/// A currency, by its ISO 4217 alphabetic code. Only codes in the table exist.
+/// A currency with an ISO 4217 alphabetic code; currencies are in the order of their codes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Currency([u8; 3]);
+pub struct Currency(
+    /// Its place in [`ACTIVE`], from 1 on: 0 is left for `None` in an `Option`.
+    NonZeroU8,
+);
+
+const _: () = assert!(ACTIVE.len() <= u8::MAX as usize);
 
 impl Currency {
     /// US dollar.
@@ -34,10 +39,8 @@ impl Currency {
     pub fn from_code(code: &str) -> Option<Currency> {
         let mut code: [u8; 3] = code.as_bytes().try_into().ok()?;
         code.make_ascii_uppercase();
-        ACTIVE
-            .binary_search_by(|active| active.as_bytes().cmp(&code))
-            .is_ok()
-            .then_some(Currency(code))
+        let before = ACTIVE.binary_search_by(|active| active.as_bytes().cmp(&code)).ok()?;
+        Some(Currency(NonZeroU8::MIN.saturating_add(before as u8)))
     }
 
     /// Every currency, in the order of its code.
@@ -46,8 +49,8 @@ impl Currency {
     }
 
     /// The code in capitals, such as `EUR`.
-    pub fn code(&self) -> &str {
-        str::from_utf8(&self.0).expect("the table holds ASCII codes only")
+    pub fn code(&self) -> &'static str {
+        ACTIVE[usize::from(self.0.get()) - 1]
     }
 
     /// How many decimals the smallest unit takes: 2 for USD, 0 for JPY, 3 for KWD.
@@ -393,7 +396,7 @@ const fn listed(code: &str) -> Currency {
             && y == b
             && z == c
         {
-            return Currency([a, b, c]);
+            return Currency(NonZeroU8::MIN.saturating_add(at as u8));
         }
         at += 1;
     }

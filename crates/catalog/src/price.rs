@@ -63,6 +63,9 @@ pub struct Money {
     pub currency: Currency,
 }
 
+// An index holds one of these for each product.
+const _: () = assert!(size_of::<Option<Money>>() == size_of::<Money>());
+
 impl Money {
     /// Parses a price by the rules of this module.
     pub fn parse(text: &str) -> Result<Money, InvalidPrice> {
