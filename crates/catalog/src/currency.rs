@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 /// A currency with an ISO 4217 alphabetic code; currencies are in the order of their codes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Currency(
-    /// Its place in [`ACTIVE`], from 1 on: 0 is left for `None` in an `Option`.
+    /// Its place in [`ACTIVE`], from 1 on.
     NonZeroU8,
 );
 
@@ -51,6 +51,17 @@ impl Currency {
     /// The code in capitals, such as `EUR`.
     pub fn code(&self) -> &'static str {
         ACTIVE[usize::from(self.0.get()) - 1]
+    }
+
+    /// Its number, which is never 0. Other versions of the program may number currencies otherwise.
+    pub(crate) fn number(self) -> u8 {
+        self.0.get()
+    }
+
+    /// The currency with a number.
+    #[inline]
+    pub(crate) fn from_number(number: u8) -> Option<Currency> {
+        NonZeroU8::new(number).filter(|_| usize::from(number) <= ACTIVE.len()).map(Currency)
     }
 
     /// How many decimals the smallest unit takes: 2 for USD, 0 for JPY, 3 for KWD.
@@ -435,7 +446,10 @@ mod tests {
             assert!(code.bytes().all(|b| b.is_ascii_uppercase()), "{code}");
             assert_eq!(currency.to_string(), *code);
             assert_eq!(format!("{currency:?}"), *code);
+            assert_eq!(Currency::from_number(currency.number()), Some(currency));
         }
+        assert_eq!(Currency::from_number(0), None);
+        assert_eq!(Currency::from_number(ACTIVE.len() as u8 + 1), None);
     }
 
     #[test]

@@ -63,9 +63,6 @@ pub struct Money {
     pub currency: Currency,
 }
 
-// An index holds one of these for each product.
-const _: () = assert!(size_of::<Option<Money>>() == size_of::<Money>());
-
 impl Money {
     /// Parses a price by the rules of this module.
     pub fn parse(text: &str) -> Result<Money, InvalidPrice> {
@@ -90,6 +87,30 @@ impl Money {
         let amount = Decimal::try_from_i128_with_scale(mantissa, scale.into()).ok()?;
         let money = Money { amount, currency };
         (money.to_bits() == bits).then_some(money)
+    }
+}
+
+/// An amount of money, or none, in 16 bytes: for the many that an index holds.
+///
+/// Those of [`Decimal::serialize`], with the currency in the first, which is not used there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PackedMoney([u8; 16]);
+
+impl PackedMoney {
+    /// The money.
+    #[inline]
+    pub fn get(self) -> Option<Money> {
+        let currency = Currency::from_number(self.0[0])?;
+        Some(Money { amount: Decimal::deserialize(self.0), currency })
+    }
+}
+
+impl From<Option<Money>> for PackedMoney {
+    fn from(money: Option<Money>) -> Self {
+        let Some(Money { amount, currency }) = money else { return Self([0; 16]) };
+        let mut bytes = amount.serialize();
+        bytes[0] = currency.number();
+        Self(bytes)
     }
 }
 

@@ -433,12 +433,16 @@ fn suggestions_for_ambiguous_numbers_are_accepted() {
 }
 
 #[test]
-fn money_survives_as_a_number() {
+fn money_survives_as_a_number_and_packed() {
     for text in ["$19.99", "12.50 EUR", "¥0", "999999999999999.99999999 USD", "$5.00"] {
         let money = Money::parse(text).unwrap();
         let read = Money::from_bits(money.to_bits()).unwrap();
-        assert_eq!((read, read.amount.scale()), (money, money.amount.scale()), "{text}");
+        let unpacked = PackedMoney::from(Some(money)).get().unwrap();
+        for read in [read, unpacked] {
+            assert_eq!((read, read.amount.scale()), (money, money.amount.scale()), "{text}");
+        }
     }
+    assert_eq!(PackedMoney::from(None).get(), None);
     for bits in [0, 1, u128::MAX, u128::MAX >> 1] {
         assert_eq!(Money::from_bits(bits), None);
     }

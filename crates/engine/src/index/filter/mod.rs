@@ -102,7 +102,7 @@ impl<'a> Filter<'a> {
         }
         let prices = segment.live.columns().prices(block);
         ones(matched)
-            .filter(|at| self.conditions.prices.admits(prices[*at]))
+            .filter(|at| self.conditions.prices.admits(prices[*at].get()))
             .fold(0, |passing, at| passing | 1 << at)
     }
 }

@@ -6,7 +6,10 @@
 
 use std::{io, sync::Arc};
 
-use catalog::{change::Seq, price::Money};
+use catalog::{
+    change::Seq,
+    price::{Money, PackedMoney},
+};
 
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
@@ -26,7 +29,7 @@ pub(in crate::index) struct Columns {
 #[derive(Clone, Debug)]
 struct Chunk {
     versions: Box<[Seq]>,
-    prices: Box<[Option<Money>]>,
+    prices: Box<[PackedMoney]>,
 }
 
 impl Columns {
@@ -38,7 +41,8 @@ impl Columns {
     ) -> Self {
         let chunks = versions.chunks(CHUNK).zip(prices.chunks(CHUNK));
         let chunk = |(versions, prices): (&[Seq], &[Option<Money>])| {
-            Arc::new(Chunk { versions: versions.into(), prices: prices.into() })
+            let prices = prices.iter().map(|price| PackedMoney::from(*price)).collect();
+            Arc::new(Chunk { versions: versions.into(), prices })
         };
         Self { hidden, chunks: chunks.map(chunk).collect() }
     }
@@ -54,12 +58,12 @@ impl Columns {
     }
 
     pub(in crate::index) fn price(&self, doc: usize) -> Option<Money> {
-        self.chunks[doc / CHUNK].prices[doc % CHUNK]
+        self.chunks[doc / CHUNK].prices[doc % CHUNK].get()
     }
 
     /// Prices from document `block * BLOCK`: at least those of the block.
     #[inline]
-    pub(in crate::index) fn prices(&self, block: usize) -> &[Option<Money>] {
+    pub(in crate::index) fn prices(&self, block: usize) -> &[PackedMoney] {
         let first = block * BLOCK;
         &self.chunks[first / CHUNK].prices[first % CHUNK..]
     }
@@ -74,7 +78,7 @@ impl Columns {
     ) {
         self.hidden.assign(doc, hidden);
         let chunk = Arc::make_mut(&mut self.chunks[doc / CHUNK]);
-        (chunk.prices[doc % CHUNK], chunk.versions[doc % CHUNK]) = (price, version);
+        (chunk.prices[doc % CHUNK], chunk.versions[doc % CHUNK]) = (price.into(), version);
     }
 
     /// The documents that changed since `before`, an earlier state of these columns.
@@ -109,7 +113,8 @@ impl Stored for Columns {
         self.hidden.write(to)?;
         for chunk in &self.chunks {
             to.array(chunk.versions.iter().map(|version| version.0))?;
-            to.array(chunk.prices.iter().map(|price| price.map_or(NO_PRICE, Money::to_bits)))?;
+            let price = |price: &PackedMoney| price.get().map_or(NO_PRICE, Money::to_bits);
+            to.array(chunk.prices.iter().map(price))?;
         }
         Ok(())
     }
@@ -119,8 +124,8 @@ impl Stored for Columns {
         let chunks = (0..len).step_by(CHUNK).map(|first| {
             let versions = from.array_of(|version| Some(Seq(version)))?;
             let prices = from.array_of(|bits| match bits {
-                NO_PRICE => Some(None),
-                bits => Money::from_bits(bits).map(Some),
+                NO_PRICE => Some(None.into()),
+                bits => Money::from_bits(bits).map(|price| Some(price).into()),
             })?;
             let len = CHUNK.min(len - first);
             let is_whole = versions.len() == len && prices.len() == len;
