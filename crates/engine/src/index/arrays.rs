@@ -41,7 +41,7 @@ impl Rejected {
     }
 }
 
-/// A number of fixed size.
+/// A number of fixed size, or some of them.
 pub(in crate::index) trait Plain: Copy {
     const BYTES: usize;
 
@@ -71,6 +71,20 @@ macro_rules! plain {
 }
 
 plain!(u8, i8, u16, u32, u64, u128, f32, f64);
+
+impl<T: Plain, const N: usize> Plain for [T; N] {
+    const BYTES: usize = N * T::BYTES;
+
+    #[inline]
+    fn put(self, bytes: &mut [u8]) {
+        bytes.chunks_exact_mut(T::BYTES).zip(self).for_each(|(place, number)| number.put(place));
+    }
+
+    #[inline]
+    fn of(bytes: &[u8]) -> Self {
+        std::array::from_fn(|at| T::of(&bytes[at * T::BYTES..(at + 1) * T::BYTES]))
+    }
+}
 
 /// Writes arrays.
 pub(in crate::index) struct ArrayWriter<'a> {

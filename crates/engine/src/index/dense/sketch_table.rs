@@ -248,8 +248,8 @@ impl SketchTable {
 
     pub(super) fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
         to.slice(&self.known)?;
-        to.slice(self.signs.as_flattened())?;
-        to.slice(self.norm_ratios.as_flattened())?;
+        to.slice(&self.signs)?;
+        to.slice(&self.norm_ratios)?;
         to.slice(&self.cells)
     }
 
@@ -260,11 +260,10 @@ impl SketchTable {
     ) -> Result<Self, Rejected> {
         let blocks = len.div_ceil(BLOCK);
         let known = BitSet::read(from, len)?.blocks().collect();
-        let signs: Box<[u8]> = from.array_of_len(blocks * PARTS * rows(dims) * size_of::<Row>())?;
-        let norm_ratios: Box<[f32]> = from.array_of_len(blocks * BLOCK)?;
-        let are_finite = norm_ratios.iter().all(|number| number.is_finite());
+        let signs = from.array_of_len(blocks * PARTS * rows(dims))?;
+        let norm_ratios: Box<[[f32; LANES]]> = from.array_of_len(blocks * PARTS)?;
+        let are_finite = norm_ratios.as_flattened().iter().all(|number| number.is_finite());
         Rejected::unless(are_finite, "a sketch has no norm ratio")?;
-        let (signs, norm_ratios) = (signs.as_chunks().0.into(), norm_ratios.as_chunks().0.into());
         let cells: Box<[Cell]> = from.array_of_len(len)?;
         let mut table = Self { known, signs, norm_ratios, cells, ..Self::default() };
         table.index_cells();
