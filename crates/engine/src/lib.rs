@@ -23,7 +23,6 @@ mod parallel;
 mod read_pool;
 mod replication;
 mod search;
-mod sign_sums;
 pub mod store;
 pub mod store_migration;
 pub mod system;

@@ -3,17 +3,16 @@
 //! It covers what the model does not generalise: "telly" leads to televisions because that was
 //! written down. The training step `phrasebook` makes the file; its README has the format.
 //!
-//! The first pass reads eight bytes per phrase: the signs of the 64 coordinates with the greatest
-//! variance, of which the query's side has four bits each ([`crate::sign_sums`]). The best of it are
-//! compared exactly. A phrase is missed if more than [`RESCORED`] others have a better sketch; the
-//! tests state how often that happens.
+//! A lookup is limited by reading memory, so the first pass reads one word per phrase: the signs of
+//! the 64 coordinates with the greatest variance, of which the query's side has four bits each. The
+//! best of it are compared exactly. A phrase is missed if more than [`RESCORED`] others have a
+//! better sketch; the tests state how often that happens.
 
 use std::{borrow::Cow, cmp::Reverse, sync::OnceLock};
 
-use fearless_simd::{Level, Simd, dispatch, i16x16, prelude::*};
+use fearless_simd::{Level, Simd, dispatch, i16x32, prelude::*};
 
 use super::{Vector, vector::dot};
-use crate::sign_sums::{self, LANES, MAX_NUMBER, Row, SumTables};
 
 const MAGIC: &[u8; 8] = b"SKPHRA01";
 const HEADER_BYTES: usize = MAGIC.len() + 4 * NUMBER_BYTES;
@@ -32,8 +31,11 @@ const AIM: usize = 576;
 const SAMPLE: usize = 4096;
 /// How far the threshold is lowered if the aim was missed.
 const LOWER: i16 = 4;
-/// Coordinates that the first pass compares.
-const COORDINATES: usize = 64;
+/// Phrases whose signs are compared together.
+const BLOCK: usize = 64;
+/// Bits per coordinate of a query, and its largest quantised number.
+const PLANES: usize = 4;
+const MAX_QUANTISED: i32 = (1 << (PLANES - 1)) - 1;
 /// A phrase that is further from the query than the nearest one by this much gets a third of its
 /// weight.
 const DECAY: f32 = 0.04;
@@ -62,8 +64,8 @@ pub(super) struct PhraseIndex {
 struct Sketches {
     /// The coordinates with the greatest variance, one for each bit.
     coordinates: Box<[usize]>,
-    /// Which of these coordinates are not negative.
-    signs: Box<[Row]>,
+    /// Which of these coordinates are not negative, by phrase.
+    signs: Box<[[u64; BLOCK]]>,
     /// The reciprocal of each phrase's length.
     factors: Box<[f32]>,
 }
@@ -157,9 +159,9 @@ impl PhraseIndex {
     /// At least [`RESCORED`] phrases, or all: those with the best sketches.
     fn candidates(&self, wanted: &[i8]) -> Vec<usize> {
         let sketches = self.sketches();
-        let tables = SumTables::of(&quantised(sketches.coordinates.iter().map(|at| wanted[*at])));
+        let planes = planes(sketches.coordinates.iter().map(|at| wanted[*at]));
         dispatch!(Level::new(), simd => {
-            let mut scores = scores(simd, &tables, &sketches.signs);
+            let mut scores = scores(&planes, &sketches.signs);
             // The last block has places without a phrase.
             scores.as_flattened_mut()[self.phrases..].fill(i16::MIN);
             let mut least = threshold(&scores.as_flattened()[..self.phrases]);
@@ -183,16 +185,17 @@ impl PhraseIndex {
             }
             let mut coordinates: Box<[usize]> = (0..self.dims).collect();
             coordinates.sort_by_key(|at| Reverse(squares[*at]));
-            let coordinates: Box<[usize]> = coordinates.into_iter().take(COORDINATES).collect();
-            let rows = sign_sums::rows(coordinates.len());
-            let mut signs = vec![[0; 2 * LANES]; self.phrases.div_ceil(LANES) * rows];
-            for at in 0..self.phrases {
-                let phrase = self.phrase(at);
-                let are_positive = coordinates.iter().map(|at| phrase[*at].cast_signed() >= 0);
-                sign_sums::put(&mut signs[at / LANES * rows..], at % LANES, are_positive);
+            let coordinates: Box<[usize]> =
+                coordinates.into_iter().take(u64::BITS as usize).collect();
+            let mut signs = vec![[0; BLOCK]; self.phrases.div_ceil(BLOCK)].into_boxed_slice();
+            for (phrase, word) in signs.as_flattened_mut()[..self.phrases].iter_mut().enumerate() {
+                let phrase = self.phrase(phrase);
+                for (bit, at) in coordinates.iter().enumerate() {
+                    *word |= u64::from(phrase[*at].cast_signed() >= 0) << bit;
+                }
             }
             let factors = (0..self.phrases).map(|at| factor(signed(self.phrase(at)))).collect();
-            Sketches { coordinates, signs: signs.into(), factors }
+            Sketches { coordinates, signs, factors }
         })
     }
 
@@ -233,21 +236,36 @@ fn factor(numbers: impl Iterator<Item = i8>) -> f32 {
     if square == 0 { 0.0 } else { (square as f32).sqrt().recip() }
 }
 
-/// The numbers of a query, quantised to four bits.
-fn quantised(numbers: impl Iterator<Item = i8> + Clone) -> Vec<i8> {
-    let greatest = i32::from(MAX_NUMBER);
+/// The bit planes of a query's numbers, quantised in two's complement, lowest first.
+fn planes(numbers: impl Iterator<Item = i8> + Clone) -> [u64; PLANES] {
     let largest = numbers.clone().map(|x| i32::from(x).abs()).max().unwrap_or(0).max(1);
-    // Rounded to the nearest.
-    let round = |x: i32| (2 * x * greatest + largest * x.signum()) / (2 * largest);
-    numbers.map(|x| round(i32::from(x)) as i8).collect()
+    let mut planes = [0; PLANES];
+    for (bit, x) in numbers.enumerate() {
+        let scaled = 2 * i32::from(x) * MAX_QUANTISED;
+        // Rounded to the nearest.
+        let quantised = (scaled + largest * x.signum() as i32) / (2 * largest);
+        for (at, plane) in planes.iter_mut().enumerate() {
+            *plane |= u64::from(quantised >> at & 1 == 1) << bit;
+        }
+    }
+    planes
 }
 
 /// The score of each phrase: the sum of the query's numbers where the phrase's are not negative.
+///
+/// Plain code, which the compiler vectorises for each instruction set.
 #[inline(always)]
-fn scores<S: Simd>(simd: S, tables: &SumTables, signs: &[Row]) -> Vec<[i16; LANES]> {
-    let mut all = Vec::with_capacity(signs.len() / tables.rows());
-    for signs in signs.chunks_exact(tables.rows()) {
-        all.push(tables.sums(simd, signs).map(|sum| sum as i16));
+fn scores(planes: &[u64; PLANES], signs: &[[u64; BLOCK]]) -> Vec<[i16; BLOCK]> {
+    let mut all = vec![[0; BLOCK]; signs.len()];
+    for (words, scores) in signs.iter().zip(&mut all) {
+        for at in 0..BLOCK {
+            let mut sum = 0;
+            for (bit, plane) in planes[..PLANES - 1].iter().enumerate() {
+                sum += u64::from((words[at] & plane).count_ones()) << bit;
+            }
+            let sign = u64::from((words[at] & planes[PLANES - 1]).count_ones()) << (PLANES - 1);
+            scores[at] = sum.wrapping_sub(sign) as i16;
+        }
     }
     all
 }
@@ -261,7 +279,7 @@ fn threshold(scores: &[i16]) -> i16 {
         sample.push(scores[at]);
     }
     // Bisection finds it in a few vectorised passes; a histogram would have to go one by one.
-    let bound = COORDINATES as i16 * i16::from(MAX_NUMBER);
+    let bound = (u64::BITS as i16) << (PLANES - 1);
     let (mut low, mut high) = (-bound, bound);
     while low < high {
         let middle = low + (high - low + 1) / 2;
@@ -279,13 +297,16 @@ fn threshold(scores: &[i16]) -> i16 {
 
 /// The phrases with at least this score.
 #[inline(always)]
-fn at_least<S: Simd>(simd: S, scores: &[[i16; LANES]], least: i16) -> Vec<usize> {
+fn at_least<S: Simd>(simd: S, scores: &[[i16; BLOCK]], least: i16) -> Vec<usize> {
     let mut best = Vec::with_capacity(2 * AIM);
-    let least = i16x16::splat(simd, least);
+    let least = i16x32::splat(simd, least);
     for (at, block) in scores.iter().enumerate() {
-        let mut reached = i16x16::from_slice(simd, block).simd_ge(least).to_bitmask();
+        let (left, right) = block.split_at(BLOCK / 2);
+        let left = i16x32::from_slice(simd, left).simd_ge(least).to_bitmask();
+        let right = i16x32::from_slice(simd, right).simd_ge(least).to_bitmask();
+        let mut reached = left | right << (BLOCK / 2);
         while reached != 0 {
-            best.push(at * LANES + reached.trailing_zeros() as usize);
+            best.push(at * BLOCK + reached.trailing_zeros() as usize);
             reached &= reached - 1;
         }
     }
@@ -344,7 +365,7 @@ mod tests {
         let coordinates = &index.sketches().coordinates;
         let largest = coordinates.iter().map(|at| f32::from(wanted[*at]).abs()).fold(1.0, f32::max);
         let quantised =
-            |at: usize| (f32::from(wanted[at]) / largest * f32::from(MAX_NUMBER)).round();
+            |at: usize| (f32::from(wanted[at]) / largest * MAX_QUANTISED as f32).round();
         let score = |phrase: usize| -> i32 {
             let phrase = index.phrase(phrase);
             let signs = coordinates.iter().filter(|at| phrase[**at].cast_signed() >= 0);

@@ -8,6 +8,7 @@
 mod cells;
 mod query_vector;
 mod rotation;
+mod sign_sums;
 mod sketch;
 mod sketch_table;
 #[cfg(test)]

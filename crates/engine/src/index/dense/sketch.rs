@@ -10,12 +10,14 @@
 //! The error bound is three standard deviations: by the normal distribution, the cosine exceeds it
 //! for about one product in 700; the quantisation of the query adds 2 % to the deviation.
 //! The query is quantised to four bits per dimension, so that `⟨b, q⟩` follows from a sum of small
-//! integers ([`crate::sign_sums`]).
+//! integers ([`super::sign_sums`]).
 
 use fearless_simd::Simd;
 
-use super::rotation::rotate;
-use crate::sign_sums::{LANES, MAX_NUMBER, Row, SumTables};
+use super::{
+    rotation::rotate,
+    sign_sums::{LANES, MAX_NUMBER, Row, SumTables},
+};
 
 /// The largest quantised number of a query.
 const MAX_QUANTISED: f32 = MAX_NUMBER as f32;

@@ -6,14 +6,12 @@ use fearless_simd::{Level, dispatch};
 
 use super::{
     cells::{self, Cell, CellLimits, NO_CELL},
+    sign_sums::{self, LANES, Row},
     sketch::{MIN_SKETCH_DIMS, QuerySketch, Sketch},
 };
-use crate::{
-    index::{
-        arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
-        bits::{BLOCK, BitSet, ones},
-    },
-    sign_sums::{self, LANES, Row},
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    bits::{BLOCK, BitSet, ones},
 };
 
 /// Parts of a block whose products are compared at once.

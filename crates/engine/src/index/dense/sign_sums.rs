@@ -7,15 +7,15 @@
 use fearless_simd::{Bytes, Simd, SimdBase, u8x32, u16x16};
 
 /// Vectors that are compared at once.
-pub(crate) const LANES: usize = 16;
+pub(super) const LANES: usize = 16;
 /// Coordinates of a row.
 const ROW: usize = 2 * u8::BITS as usize;
 
 /// The signs of [`LANES`] vectors in [`ROW`] coordinates: a byte of each vector, then its next byte.
-pub(crate) type Row = [u8; 2 * LANES];
+pub(super) type Row = [u8; 2 * LANES];
 
 /// The greatest absolute value of a query's number: four bits with the sign.
-pub(crate) const MAX_NUMBER: i8 = 7;
+pub(super) const MAX_NUMBER: i8 = 7;
 
 /// Coordinates of a table.
 const TABLE: usize = 4;
@@ -27,12 +27,12 @@ const ROWS_OF_SUM: usize = u16::MAX as usize / (4 * BIAS as usize);
 const _: () = assert!(ROWS_OF_BYTE == 2 && cfg!(target_endian = "little"));
 
 /// Number of rows for vectors of these dimensions.
-pub(crate) fn rows(dims: usize) -> usize {
+pub(super) fn rows(dims: usize) -> usize {
     dims.div_ceil(ROW)
 }
 
 /// Writes the signs of a vector into its lane: a bit for each coordinate, whether it is not negative.
-pub(crate) fn put(rows: &mut [Row], lane: usize, are_positive: impl Iterator<Item = bool>) {
+pub(super) fn put(rows: &mut [Row], lane: usize, are_positive: impl Iterator<Item = bool>) {
     let mut bytes = 0;
     let mut bits = are_positive.zip(0_usize..).peekable();
     while bits.peek().is_some() {
@@ -44,7 +44,7 @@ pub(crate) fn put(rows: &mut [Row], lane: usize, are_positive: impl Iterator<Ite
 }
 
 /// Copies the signs of a vector from the lane of other rows.
-pub(crate) fn copy(rows: &mut [Row], lane: usize, others: &[Row], other_lane: usize) {
+pub(super) fn copy(rows: &mut [Row], lane: usize, others: &[Row], other_lane: usize) {
     for (row, other) in rows.iter_mut().zip(others) {
         row[lane] = other[other_lane];
         row[LANES + lane] = other[LANES + other_lane];
@@ -57,14 +57,14 @@ type SumTable = [u8; 2 * LANES];
 
 /// The numbers of a query, prepared for comparison with the signs of vectors.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SumTables {
+pub(super) struct SumTables {
     /// For each row, the tables of the lower and the upper bits of its bytes.
     rows: Box<[[SumTable; 2]]>,
 }
 
 impl SumTables {
     /// Prepares numbers, each at most [`MAX_NUMBER`] in absolute value.
-    pub(crate) fn of(numbers: &[i8]) -> Self {
+    pub(super) fn of(numbers: &[i8]) -> Self {
         debug_assert!(numbers.iter().all(|number| number.abs() <= MAX_NUMBER));
         let sum = |numbers: &[i8], bits: usize| {
             let chosen = numbers.iter().enumerate().filter(|(at, _)| bits >> at & 1 == 1);
@@ -86,14 +86,14 @@ impl SumTables {
     }
 
     /// Number of rows of the signs.
-    pub(crate) fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.rows.len()
     }
 
     /// For each vector, the sum of the numbers whose sign bit is set.
     // Without closures: they are compiled for the oldest instruction set where they are not inlined.
     #[inline(always)]
-    pub(crate) fn sums<S: Simd>(&self, simd: S, signs: &[Row]) -> [i32; LANES] {
+    pub(super) fn sums<S: Simd>(&self, simd: S, signs: &[Row]) -> [i32; LANES] {
         let mut sums = [-(4 * i32::from(BIAS) * self.rows.len() as i32); LANES];
         for (signs, tables) in signs.chunks(ROWS_OF_SUM).zip(self.rows.chunks(ROWS_OF_SUM)) {
             let [even, odd] = biased_sums(simd, signs, tables);
