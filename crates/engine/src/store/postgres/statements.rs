@@ -241,22 +241,25 @@ statements! {
                        SELECT shop_id, key FROM idempotency_keys WHERE created_at < $1
                        ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
                    )";
-    /// The next shops with more change records than are kept.
-    SHOPS_WITH_OLD_CHANGES = "SELECT shop_id, last_seq FROM shops
-                              WHERE shop_id > $1 AND last_seq > $2 ORDER BY shop_id LIMIT $3";
+    /// The next shops with more change records than are kept, and up to which they were removed.
+    SHOPS_WITH_OLD_CHANGES =
+        "SELECT s.shop_id, s.last_seq, coalesce(r.removed_to, 0)
+         FROM shops s LEFT JOIN removed_changes r ON r.shop_id = s.shop_id
+         WHERE s.shop_id > $1 AND s.last_seq > $2 ORDER BY s.shop_id LIMIT $3";
     /// Removes a batch of the oldest change records of a shop, up to a sequence number, and returns
-    /// how many. The numbers have no gaps.
+    /// how many, and the last. The numbers have no gaps. All up to $4 were removed before: as long as
+    /// another transaction may see them, their index entries remain, and would all be read again.
     REMOVE_CHANGES =
         "WITH removed AS (
-             DELETE FROM changes WHERE shop_id = $1 AND seq <= $2
-                 AND seq < (SELECT min(seq) FROM changes WHERE shop_id = $1) + $3
+             DELETE FROM changes WHERE shop_id = $1 AND seq > $4 AND seq <= $2
+                 AND seq < (SELECT min(seq) FROM changes WHERE shop_id = $1 AND seq > $4) + $3
              RETURNING seq, is_vector
          ), noted AS (
              INSERT INTO removed_changes (shop_id, removed_to)
              SELECT $1, max(seq) FROM removed WHERE NOT is_vector HAVING max(seq) IS NOT NULL
              ON CONFLICT (shop_id) DO UPDATE SET
                  removed_to = greatest(removed_changes.removed_to, excluded.removed_to)
-         ) SELECT count(*) FROM removed";
+         ) SELECT count(*), coalesce(max(seq), $4) FROM removed";
 
     /// The next token id.
     NEXT_TOKEN_ID = "SELECT nextval('token_ids')";
