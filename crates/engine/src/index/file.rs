@@ -37,7 +37,7 @@ use crate::embed::ModelId;
 
 /// Increased whenever the layout of a file changes, or what is indexed of the same product: a test
 /// compares the checksum of a small catalog.
-pub(super) const FORMAT: u32 = 7;
+pub(super) const FORMAT: u32 = 8;
 const MAGIC: [u8; 8] = *b"SHOPIDX\n";
 /// Bytes that are written between two syncs, so that a commit that syncs the same disk never waits
 /// for a whole file.

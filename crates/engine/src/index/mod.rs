@@ -33,6 +33,7 @@ mod filter;
 mod lexical;
 #[cfg(test)]
 mod model_tests;
+mod near_numbers;
 mod plan;
 #[cfg(test)]
 mod reference;

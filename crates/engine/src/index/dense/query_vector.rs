@@ -46,15 +46,20 @@ impl QueryVector {
         &self.numbers
     }
 
-    /// The cosine with a product's vector of this reciprocal length.
+    /// The cosine with a product's vector; 0 for a zero vector.
     #[inline(always)]
-    pub(super) fn cosine<S: Simd>(&self, simd: S, numbers: &[i8], reciprocal_length: f32) -> f32 {
+    pub(super) fn cosine<S: Simd>(&self, simd: S, numbers: &[i8]) -> f32 {
+        let reciprocal_length = reciprocal_root(dot(simd, numbers, numbers).into());
         dot(simd, &self.numbers, numbers) as f32 * (reciprocal_length * self.reciprocal_length)
     }
 }
 
 /// The reciprocal of a vector's length; 0 for a zero vector.
 pub(in crate::index) fn reciprocal_length(numbers: &[i8]) -> f32 {
-    let square: i64 = numbers.iter().map(|x| i64::from(*x) * i64::from(*x)).sum();
+    reciprocal_root(numbers.iter().map(|x| i64::from(*x) * i64::from(*x)).sum())
+}
+
+#[inline]
+fn reciprocal_root(square: i64) -> f32 {
     if square == 0 { 0.0 } else { (square as f64).sqrt().recip() as f32 }
 }

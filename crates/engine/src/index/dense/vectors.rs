@@ -7,11 +7,7 @@ use std::{io, sync::Arc};
 
 use fearless_simd::{Level, dispatch};
 
-use super::{
-    cells::Cell,
-    query_vector::{QueryVector, reciprocal_length},
-    sketch_table::SketchTable,
-};
+use super::{cells::Cell, query_vector::QueryVector, sketch_table::SketchTable};
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::BLOCK,
@@ -30,15 +26,9 @@ pub(in crate::index) struct Vectors {
     /// Dimensions; 0 before the first vector.
     dims: usize,
     sketches: Arc<SketchTable>,
-    /// `None` for a chunk without vectors.
-    chunks: Vec<Option<Arc<Chunk>>>,
-}
-
-#[derive(Clone, Debug)]
-struct Chunk {
-    numbers: Box<[i8]>,
-    /// The reciprocal length of each vector; 0 for a product without one.
-    reciprocal_lengths: Box<[f32]>,
+    /// The numbers of [`CHUNK`] vectors each, one vector after the other; `None` for a chunk without
+    /// vectors.
+    chunks: Vec<Option<Arc<[i8]>>>,
 }
 
 /// The cosines of the products of a block, estimated or exact.
@@ -82,10 +72,10 @@ impl Vectors {
     ) -> Self {
         let mut made = Self::new(products.len());
         for (doc, (from, at)) in products.enumerate() {
-            if let Some((numbers, reciprocal_length)) = from.vector(at)
-                && let Some((sketches, chunk)) = made.parts_mut(doc, from.dims)
+            if let Some(numbers) = from.get(at)
+                && let Some((sketches, place)) = made.parts_mut(doc, from.dims)
             {
-                chunk.put(doc % CHUNK, numbers, reciprocal_length);
+                place.copy_from_slice(numbers);
                 sketches.copy(doc, &from.sketches, at, from.dims);
             }
         }
@@ -95,18 +85,17 @@ impl Vectors {
 
     /// Sets the vector of a product. A zero vector, or one of other dimensions, is ignored.
     pub(in crate::index) fn put(&mut self, doc: usize, numbers: &[i8]) {
-        let reciprocal_length = reciprocal_length(numbers);
-        if reciprocal_length != 0.0
-            && let Some((sketches, chunk)) = self.parts_mut(doc, numbers.len())
+        if numbers.iter().any(|number| *number != 0)
+            && let Some((sketches, place)) = self.parts_mut(doc, numbers.len())
         {
-            chunk.put(doc % CHUNK, numbers, reciprocal_length);
+            place.copy_from_slice(numbers);
             sketches.put(doc, numbers);
         }
     }
 
-    /// The sketches, and the chunk of a product that gets a vector; `None` if others have other
+    /// The sketches, and the place of the vector that a product gets; `None` if others have other
     /// dimensions.
-    fn parts_mut(&mut self, doc: usize, dims: usize) -> Option<(&mut SketchTable, &mut Chunk)> {
+    fn parts_mut(&mut self, doc: usize, dims: usize) -> Option<(&mut SketchTable, &mut [i8])> {
         if self.dims == 0 {
             self.dims = dims;
             self.sketches = Arc::new(SketchTable::new(self.len, dims));
@@ -116,23 +105,19 @@ impl Vectors {
             return None;
         }
         let size = CHUNK.min(self.len - doc / CHUNK * CHUNK);
-        let chunk =
-            self.chunks[doc / CHUNK].get_or_insert_with(|| Arc::new(Chunk::new(size, dims)));
-        Some((Arc::make_mut(&mut self.sketches), Arc::make_mut(chunk)))
+        let chunk = self.chunks[doc / CHUNK].get_or_insert_with(|| vec![0; size * dims].into());
+        let place = doc % CHUNK * dims..(doc % CHUNK + 1) * dims;
+        Some((Arc::make_mut(&mut self.sketches), &mut Arc::make_mut(chunk)[place]))
     }
 
     /// The vector of a product.
+    #[inline]
     pub(in crate::index) fn get(&self, doc: usize) -> Option<&[i8]> {
-        self.vector(doc).map(|(numbers, _)| numbers)
-    }
-
-    /// The vector of a product and its reciprocal length.
-    #[inline(always)]
-    fn vector(&self, doc: usize) -> Option<(&[i8], f32)> {
+        if !self.sketches.has(doc) {
+            return None;
+        }
         let chunk = self.chunks.get(doc / CHUNK)?.as_deref()?;
-        let at = doc % CHUNK;
-        let length = chunk.reciprocal_lengths[at];
-        (length != 0.0).then(|| (&chunk.numbers[at * self.dims..(at + 1) * self.dims], length))
+        Some(&chunk[doc % CHUNK * self.dims..(doc % CHUNK + 1) * self.dims])
     }
 
     /// A superset of the documents whose vectors changed since `before`, an earlier state.
@@ -253,39 +238,16 @@ impl Vectors {
         }
         dispatch!(Level::new(), simd => {
             for (doc, cosine) in products {
-                if let Some((numbers, length)) = self.vector(doc) {
-                    *cosine = query.cosine(simd, numbers, length);
+                if let Some(numbers) = self.get(doc) {
+                    *cosine = query.cosine(simd, numbers);
                 }
             }
         });
     }
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
-        let chunks = self.chunks.iter().flatten().map(|chunk| {
-            size_of::<Chunk>()
-                + size_of_val(&*chunk.numbers)
-                + size_of_val(&*chunk.reciprocal_lengths)
-        });
+        let chunks = self.chunks.iter().flatten().map(|chunk| size_of_val(&**chunk));
         self.sketches.memory_bytes() + chunks.sum::<usize>() + size_of_val(&*self.chunks)
-    }
-}
-
-impl Chunk {
-    fn new(size: usize, dims: usize) -> Self {
-        Self { numbers: vec![0; size * dims].into(), reciprocal_lengths: vec![0.0; size].into() }
-    }
-
-    fn put(&mut self, at: usize, numbers: &[i8], reciprocal_length: f32) {
-        self.numbers[at * numbers.len()..(at + 1) * numbers.len()].copy_from_slice(numbers);
-        self.reciprocal_lengths[at] = reciprocal_length;
-    }
-
-    fn read(from: &mut ArrayReader<'_>, size: usize, dims: usize) -> Result<Self, Rejected> {
-        let numbers = from.array_of_len(size * dims)?;
-        let reciprocal_lengths: Box<[f32]> = from.array_of_len(size)?;
-        let are_finite = reciprocal_lengths.iter().all(|number| number.is_finite());
-        Rejected::unless(are_finite, "a vector has no length")?;
-        Ok(Self { numbers, reciprocal_lengths })
     }
 }
 
@@ -299,8 +261,7 @@ impl Stored for Vectors {
         for chunk in &self.chunks {
             to.number(u8::from(chunk.is_some()))?;
             let Some(chunk) = chunk else { continue };
-            to.slice(&chunk.numbers)?;
-            to.slice(&chunk.reciprocal_lengths)?;
+            to.slice(chunk)?;
         }
         Ok(())
     }
@@ -315,13 +276,12 @@ impl Stored for Vectors {
         let sketches = Arc::new(SketchTable::read(from, len, dims)?);
         let chunks = (0..len).step_by(CHUNK).map(|first| match from.number()? {
             0_u8 => Ok(None),
-            _ => Chunk::read(from, CHUNK.min(len - first), dims).map(|chunk| Some(Arc::new(chunk))),
+            _ => Ok(Some(from.array_of_len(CHUNK.min(len - first) * dims)?.into())),
         });
         let vectors =
             Self { len, dims, sketches, chunks: chunks.collect::<Result<_, Rejected>>()? };
-        let are_same =
-            (0..len).all(|doc| vectors.sketches.has(doc) == vectors.vector(doc).is_some());
-        Rejected::unless(are_same, "the sketches are those of other vectors")?;
+        let are_there = (0..len).all(|doc| vectors.sketches.has(doc) == vectors.get(doc).is_some());
+        Rejected::unless(are_there, "a sketch is of no vector")?;
         Ok(vectors)
     }
 }
@@ -352,7 +312,7 @@ pub(in crate::index) fn estimated_cosine(query: &QueryVector, product: &[i8]) ->
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{super::query_vector::reciprocal_length, *};
     use crate::embed::Vector;
 
     /// The cosine by definition.

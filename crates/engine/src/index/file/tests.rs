@@ -106,7 +106,7 @@ fn index() -> ShopIndex {
 fn what_is_indexed_changes_only_with_the_format() {
     let bytes = written(&index());
     let header = read_header(&mut &bytes[..], key()).unwrap();
-    assert_eq!((FORMAT, header.sections[0].1), (7, 503_831_984));
+    assert_eq!((FORMAT, header.sections[0].1), (8, 1_401_313_879));
 }
 
 #[test]

@@ -266,7 +266,8 @@ impl EvidenceReader<'_> {
         let by_words = mean(by_words.map(|one| (one.lexical, similarity(one))).collect());
         let by_meaning =
             mean(candidates.iter().map(|one| (similarity(one), similarity(one))).collect());
-        let id = |one: &Considered| self.segments[one.segment].segment.ids[usize::from(one.doc)];
+        let id =
+            |one: &Considered| self.segments[one.segment].segment.ids.get(usize::from(one.doc));
         let best = candidates.iter().max_by(|one, other| {
             one.lexical.total_cmp(&other.lexical).then_with(|| id(other).cmp(&id(one)))
         });

@@ -33,6 +33,6 @@ impl Candidate {
     }
 
     pub(super) fn product(&self, segments: &[LiveSegment]) -> ProductId {
-        segments[self.segment as usize].segment.ids[usize::from(self.doc)]
+        segments[self.segment as usize].segment.ids.get(usize::from(self.doc))
     }
 }

@@ -77,7 +77,7 @@ where
     let mut undecided = 0;
     for (live, negation) in segments.iter().zip(&mut *negations) {
         for doc in negation.maybe_matches.iter() {
-            let id = live.segment.ids[doc];
+            let id = live.segment.ids.get(doc);
             match verifier.is_decided(id) {
                 true => decided.push(id),
                 false => {

@@ -49,7 +49,7 @@ pub(in crate::index) fn similar(
                 vectors.cosines(&query, products);
             }
             for (doc, cosine) in near {
-                let product = segment.ids[doc];
+                let product = segment.ids.get(doc);
                 let may_be_kept = nearest.may_keep(cosine + MAX_RESEMBLANCE);
                 if cosine >= least && may_be_kept && product != id {
                     let version = live.columns().version(doc);

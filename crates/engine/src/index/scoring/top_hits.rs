@@ -68,7 +68,7 @@ impl<'a> TopHits<'a> {
     /// Not inlined into [`Self::offer`]: few products get here.
     #[inline(never)]
     fn keep(&mut self, live: &LiveSegment, doc: usize, score: f32) {
-        let (product, version) = (live.segment.ids[doc], live.columns().version(doc));
+        let (product, version) = (live.segment.ids.get(doc), live.columns().version(doc));
         let hit = Hit { product, version, score: Score(score) };
         match self {
             Self::ByScore(top) => top.offer(hit),

@@ -14,6 +14,7 @@ use catalog::{
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::{BLOCK, BitSet},
+    near_numbers::NearNumbers,
 };
 
 /// Products of a chunk: whole blocks, large enough for a scan and small enough to copy.
@@ -28,7 +29,7 @@ pub(in crate::index) struct Columns {
 
 #[derive(Clone, Debug)]
 struct Chunk {
-    versions: Box<[Seq]>,
+    versions: NearNumbers,
     prices: Box<[PackedMoney]>,
 }
 
@@ -42,6 +43,7 @@ impl Columns {
         let chunks = versions.chunks(CHUNK).zip(prices.chunks(CHUNK));
         let chunk = |(versions, prices): (&[Seq], &[Option<Money>])| {
             let prices = prices.iter().map(|price| PackedMoney::from(*price)).collect();
+            let versions: Box<[u64]> = versions.iter().map(|version| version.0).collect();
             Arc::new(Chunk { versions: versions.into(), prices })
         };
         Self { hidden, chunks: chunks.map(chunk).collect() }
@@ -54,7 +56,7 @@ impl Columns {
     }
 
     pub(in crate::index) fn version(&self, doc: usize) -> Seq {
-        self.chunks[doc / CHUNK].versions[doc % CHUNK]
+        Seq(self.chunks[doc / CHUNK].versions.get(doc % CHUNK))
     }
 
     pub(in crate::index) fn price(&self, doc: usize) -> Option<Money> {
@@ -78,7 +80,8 @@ impl Columns {
     ) {
         self.hidden.assign(doc, hidden);
         let chunk = Arc::make_mut(&mut self.chunks[doc / CHUNK]);
-        (chunk.prices[doc % CHUNK], chunk.versions[doc % CHUNK]) = (price.into(), version);
+        chunk.prices[doc % CHUNK] = price.into();
+        chunk.versions.set(doc % CHUNK, version.0);
     }
 
     /// The documents that changed since `before`, an earlier state of these columns.
@@ -89,7 +92,7 @@ impl Columns {
         let chunks = self.chunks.iter().zip(&before.chunks).enumerate();
         chunks.filter(|(_, (now, before))| !Arc::ptr_eq(now, before)).flat_map(
             |(at, (now, before))| {
-                let versions = now.versions.iter().zip(&before.versions).enumerate();
+                let versions = now.versions.iter().zip(before.versions.iter()).enumerate();
                 let changed = versions.filter(|(_, (now, before))| now != before);
                 changed.map(move |(doc, _)| at * CHUNK + doc)
             },
@@ -98,7 +101,7 @@ impl Columns {
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
         let of_chunk = |chunk: &Arc<Chunk>| {
-            size_of::<Chunk>() + size_of_val(&*chunk.versions) + size_of_val(&*chunk.prices)
+            size_of::<Chunk>() + chunk.versions.memory_bytes() + size_of_val(&*chunk.prices)
         };
         let chunks: usize = self.chunks.iter().map(of_chunk).sum();
         self.hidden.memory_bytes() + size_of_val(&*self.chunks) + chunks
@@ -112,7 +115,7 @@ impl Stored for Columns {
     fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
         self.hidden.write(to)?;
         for chunk in &self.chunks {
-            to.array(chunk.versions.iter().map(|version| version.0))?;
+            to.array(chunk.versions.iter())?;
             let price = |price: &PackedMoney| price.get().map_or(NO_PRICE, Money::to_bits);
             to.array(chunk.prices.iter().map(price))?;
         }
@@ -122,7 +125,7 @@ impl Stored for Columns {
     fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
         let hidden = BitSet::read(from, len)?;
         let chunks = (0..len).step_by(CHUNK).map(|first| {
-            let versions = from.array_of(|version| Some(Seq(version)))?;
+            let versions: NearNumbers = from.array()?.into();
             let prices = from.array_of(|bits| match bits {
                 NO_PRICE => Some(None.into()),
                 bits => Money::from_bits(bits).map(|price| Some(price).into()),

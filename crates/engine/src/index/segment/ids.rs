@@ -1,16 +1,19 @@
 //! The ids of a segment's products.
 
-use std::{io, ops::Index};
+use std::io;
 
 use catalog::product::ProductId;
 
 use super::{DocId, MAX_PRODUCTS};
-use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    near_numbers::NearNumbers,
+};
 
 /// The id of each product.
 #[derive(Debug)]
 pub(in crate::index) struct Ids {
-    by_doc: Box<[ProductId]>,
+    by_doc: NearNumbers,
     /// The products in ascending order of id; empty if that is their order.
     by_id: Box<[DocId]>,
 }
@@ -22,43 +25,41 @@ impl Ids {
 
     /// In order of document number.
     pub(in crate::index) fn iter(&self) -> impl Iterator<Item = ProductId> {
-        self.by_doc.iter().copied()
+        (0..self.len()).map(|doc| self.get(doc))
+    }
+
+    /// The id of the product with this document number.
+    #[inline]
+    pub(in crate::index) fn get(&self, doc: usize) -> ProductId {
+        let id = ProductId::new(self.by_doc.get(doc));
+        id.unwrap_or_else(|| unreachable!("the numbers are of ids"))
     }
 
     /// The document number of a product.
     pub(super) fn find(&self, id: ProductId) -> Option<usize> {
         if self.by_id.is_empty() {
-            let is_before = self.by_doc.first().is_some_and(|first| *first <= id);
-            let may_contain = is_before && self.by_doc.last().is_some_and(|last| id <= *last);
-            return if may_contain { self.by_doc.binary_search(&id).ok() } else { None };
+            return self.by_doc.binary_search(id.get());
         }
-        let id_of = |doc: &DocId| self.by_doc[usize::from(*doc)];
-        let at = self.by_id.binary_search_by_key(&id, id_of).ok()?;
+        let id_of = |doc: &DocId| self.by_doc.get(usize::from(*doc));
+        let at = self.by_id.binary_search_by_key(&id.get(), id_of).ok()?;
         Some(usize::from(self.by_id[at]))
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        size_of_val(&*self.by_doc) + size_of_val(&*self.by_id)
-    }
-}
-
-impl Index<usize> for Ids {
-    type Output = ProductId;
-
-    fn index(&self, doc: usize) -> &ProductId {
-        &self.by_doc[doc]
+        self.by_doc.memory_bytes() + size_of_val(&*self.by_id)
     }
 }
 
 impl From<Box<[ProductId]>> for Ids {
     /// Precondition: the ids are distinct.
     fn from(by_doc: Box<[ProductId]>) -> Self {
-        if by_doc.is_sorted() {
-            return Self { by_doc, by_id: Box::default() };
+        let mut by_id: Box<[DocId]> = Box::default();
+        if !by_doc.is_sorted() {
+            by_id = (0..by_doc.len()).map(|doc| doc as DocId).collect();
+            by_id.sort_unstable_by_key(|doc| by_doc[usize::from(*doc)]);
         }
-        let mut by_id: Box<[DocId]> = (0..by_doc.len()).map(|doc| doc as DocId).collect();
-        by_id.sort_unstable_by_key(|doc| by_doc[usize::from(*doc)]);
-        Self { by_doc, by_id }
+        let numbers: Box<[u64]> = by_doc.iter().map(|id| id.get()).collect();
+        Self { by_doc: numbers.into(), by_id }
     }
 }
 
@@ -70,16 +71,16 @@ impl FromIterator<ProductId> for Ids {
 
 impl Stored for Ids {
     fn write(&self, to: &mut ArrayWriter<'_>) -> io::Result<()> {
-        to.array(self.by_doc.iter().map(|id| id.get()))
+        to.array(self.by_doc.iter())
     }
 
     fn read(from: &mut ArrayReader<'_>, _: usize) -> Result<Self, Rejected> {
         let by_doc = from.array_of(ProductId::new)?;
         Rejected::unless(by_doc.len() <= MAX_PRODUCTS, "a segment has too many products")?;
         let ids = Self::from(by_doc);
-        let id_of = |doc: &DocId| ids.by_doc[usize::from(*doc)];
+        let id_of = |doc: &DocId| ids.by_doc.get(usize::from(*doc));
         let are_distinct = match ids.by_id.is_empty() {
-            true => ids.by_doc.is_sorted_by(|one, other| one < other),
+            true => ids.by_doc.iter().is_sorted_by(|one, other| one < other),
             false => ids.by_id.is_sorted_by(|one, other| id_of(one) < id_of(other)),
         };
         Rejected::unless(are_distinct, "a segment has a product twice")?;

@@ -210,7 +210,7 @@ impl Stored for LiveSegment {
         let (columns, vectors) = (Columns::read(from, len)?, Vectors::read(from, len)?);
         let mut live = Self::new(segment, columns, vectors);
         for doc in deleted.iter() {
-            live.delete(live.segment.ids[doc]);
+            live.delete(live.segment.ids.get(doc));
         }
         Ok(live)
     }

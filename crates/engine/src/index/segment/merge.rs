@@ -39,7 +39,7 @@ pub(in crate::index) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let keys = keys.filter_map(|(at, (live, doc))| Some((at, live.segment.keys.get(doc)?)));
     let keys: Vec<(DocId, &str)> = keys.collect();
     let segment = Segment {
-        ids: products().map(|(live, doc)| live.segment.ids[doc]).collect(),
+        ids: products().map(|(live, doc)| live.segment.ids.get(doc)).collect(),
         lengths: products().map(|(live, doc)| live.segment.lengths[doc]).collect(),
         titles: merge_titles(sources, &new_numbers),
         bigrams: bigrams.finish(),
@@ -68,7 +68,7 @@ fn live_products(sources: &[LiveSegment]) -> Vec<(usize, usize)> {
         .collect();
     order.sort_by_cached_key(|&(source, doc)| {
         let live = &sources[source];
-        (live.vectors().cell(doc), live.segment.ids[doc])
+        (live.vectors().cell(doc), live.segment.ids.get(doc))
     });
     order
 }

@@ -228,7 +228,7 @@ fn carry_over_deletions(source: &LiveSegment, now: Option<&LiveSegment>, merged:
 fn carry_over_columns(source: &LiveSegment, now: &LiveSegment, merged: &mut LiveSegment) {
     let columns = now.columns();
     for doc in columns.changed_since(source.columns()) {
-        if let Some(to) = merged.find(now.segment.ids[doc]) {
+        if let Some(to) = merged.find(now.segment.ids.get(doc)) {
             merged.update(to, columns.hidden().get(doc), columns.price(doc), columns.version(doc));
         }
     }
@@ -239,7 +239,7 @@ fn carry_over_vectors(source: &LiveSegment, now: &LiveSegment, merged: &mut Live
     let changed = now.vectors().changed_since(source.vectors());
     let new: Vec<_> = changed
         .filter_map(|doc| {
-            let to = merged.find(now.segment.ids[doc])?;
+            let to = merged.find(now.segment.ids.get(doc))?;
             Some((to, now.vectors().get(doc)?))
         })
         .collect();
