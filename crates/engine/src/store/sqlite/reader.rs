@@ -57,9 +57,10 @@ impl SqliteReaders {
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.read_single(|connection| {
-            let transaction = connection.unchecked_transaction()?;
-            let result = work(&transaction)?;
-            transaction.finish()?;
+            // Prepared once for each connection, unlike the statements of `rusqlite::Transaction`.
+            connection.prepare_cached("BEGIN")?.execute([])?;
+            let result = work(connection)?;
+            connection.prepare_cached("COMMIT")?.execute([])?;
             Ok(result)
         })
     }
