@@ -15,8 +15,9 @@ use super::{
         rows::{self, get},
         session::{Session, Value},
     },
-    rows::{self as search_rows, Document, SearchRow, SearchRows, SearchState},
+    rows::{self as search_rows, SearchRow, SearchRows, SearchState},
     statements,
+    statistics::Statistics,
 };
 use crate::embed::ModelId;
 
@@ -335,22 +336,21 @@ fn make_rows(
 /// thread.
 fn put_rows(session: &mut Session, shop: i64, products: &[Product]) -> Result<(), StoreError> {
     let replaced = products.iter().map(|product| product.id.get().cast_signed()).collect();
-    session.execute_all(&search_rows::update_statistics(shop, replaced, &[]))?;
-    let mut documents: Vec<Document> = Vec::with_capacity(products.len());
+    session.execute_all(&Statistics::default().update(shop, replaced))?;
+    let mut added = Statistics::default();
     thread::scope(|scope| {
         let (made, rows) = mpsc::sync_channel(ROWS_AHEAD);
+        let added = &mut added;
         scope.spawn(move || {
-            let mut chunks = products.chunks(STATEMENT_ROWS);
+            let chunks = products.chunks(STATEMENT_ROWS);
+            let rows_of =
+                |chunk: &[Product]| SearchRows::of(chunk.iter().map(SearchRow::of), added);
             // Ends early if a statement has failed.
-            chunks.all(|chunk| made.send(SearchRows::of(chunk.iter().map(SearchRow::of))).is_ok())
+            chunks.map(rows_of).all(|rows| made.send(rows).is_ok())
         });
-        rows.into_iter().try_for_each(|rows| {
-            let (statement, contained) = rows.upsert(shop);
-            documents.extend(contained);
-            session.execute_all(&[statement])
-        })
+        rows.into_iter().try_for_each(|rows| session.execute_all(&[rows.upsert(shop)]))
     })?;
-    session.execute_all(&search_rows::update_statistics(shop, Vec::new(), &documents))
+    session.execute_all(&added.update(shop, Vec::new()))
 }
 
 /// Names and definitions of the partial indexes of a shop on words, labels and trigrams of words.

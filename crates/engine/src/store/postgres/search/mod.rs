@@ -22,6 +22,7 @@ mod row_filter;
 mod rows;
 mod snapshot;
 pub(super) mod statements;
+mod statistics;
 mod text_query;
 mod vocabulary;
 

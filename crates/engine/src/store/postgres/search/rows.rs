@@ -20,6 +20,7 @@ use serde_json::json;
 use super::{
     super::{session::OwnedValue, statements::Sql},
     labels, statements,
+    statistics::Statistics,
 };
 use crate::{inference::taxonomy, parallel::map_parts};
 
@@ -87,54 +88,20 @@ pub(in super::super) fn statements_for(
     let make = |products: &[&Product]| -> Vec<SearchRow> {
         products.iter().map(|product| SearchRow::of(product)).collect()
     };
-    let rows = SearchRows::of(map_parts(kept, 2, MIN_PER_THREAD, make).into_iter().flatten());
+    let mut statistics = Statistics::default();
+    let made = map_parts(kept, 2, MIN_PER_THREAD, make).into_iter().flatten();
+    let rows = SearchRows::of(made, &mut statistics);
     let touched: Vec<i64> = rows.ids.iter().chain(deleted).copied().collect();
     // The statistics first: they subtract what the old rows contributed.
-    let mut all = update_statistics(shop, touched, &rows.documents);
+    let mut all = statistics.update(shop, touched);
     if !kept.is_empty() {
-        all.push(rows.upsert(shop).0);
+        all.push(rows.upsert(shop));
     }
     if !deleted.is_empty() {
         let values: Vec<OwnedValue> = vec![Box::new(shop), Box::new(deleted.to_vec())];
         all.push((statements::DELETE_SEARCH_ROWS, values));
     }
     all
-}
-
-/// The statements that subtract what the search rows of the `replaced` products contribute to the
-/// statistics of a shop, and add new documents.
-pub(super) fn update_statistics(
-    shop: i64,
-    replaced: Vec<i64>,
-    documents: &[Document],
-) -> Vec<(Sql, Vec<OwnedValue>)> {
-    let (words, products, hidden_products) = doc_freqs(documents);
-    let (titles, hidden_titles) = sums(documents, |document| document.title_words);
-    let (descriptions, hidden_descriptions) =
-        sums(documents, |document| document.description_words);
-    vec![
-        (
-            statements::UPDATE_DOC_FREQS,
-            vec![
-                Box::new(shop),
-                Box::new(replaced.clone()),
-                Box::new(words),
-                Box::new(products),
-                Box::new(hidden_products),
-            ],
-        ),
-        (
-            statements::UPDATE_LENGTHS,
-            vec![
-                Box::new(shop),
-                Box::new(replaced),
-                Box::new(titles),
-                Box::new(descriptions),
-                Box::new(hidden_titles),
-                Box::new(hidden_descriptions),
-            ],
-        ),
-    ]
 }
 
 /// The search row of a product.
@@ -172,71 +139,49 @@ pub(super) struct SearchRows {
     words: Vec<String>,
     labels: Vec<String>,
     values: Vec<String>,
-    documents: Vec<Document>,
+    hidden: Vec<bool>,
+    title_words: Vec<i32>,
+    description_words: Vec<i32>,
 }
 
 impl SearchRows {
-    pub(super) fn of(rows: impl IntoIterator<Item = SearchRow>) -> Self {
+    /// Adds to `statistics` what the rows contribute.
+    pub(super) fn of(
+        rows: impl IntoIterator<Item = SearchRow>,
+        statistics: &mut Statistics,
+    ) -> Self {
         let mut all = Self::default();
         for row in rows {
+            statistics.add(&row.document);
             all.ids.push(row.id);
             all.amounts.push(row.amount);
             all.currencies.push(row.currency);
             all.words.push(row.words);
             all.labels.push(row.labels);
             all.values.push(row.values);
-            all.documents.push(row.document);
+            all.hidden.push(row.document.hidden);
+            all.title_words.push(row.document.title_words);
+            all.description_words.push(row.document.description_words);
         }
         all
     }
 
-    /// The statement that inserts or replaces them, and what they contribute to the statistics.
-    pub(super) fn upsert(self, shop: i64) -> ((Sql, Vec<OwnedValue>), Vec<Document>) {
-        let column = |of: fn(&Document) -> i32| self.documents.iter().map(of).collect::<Vec<_>>();
-        let hidden: Vec<bool> = self.documents.iter().map(|document| document.hidden).collect();
-        let (titles, descriptions) = (
-            column(|document| document.title_words),
-            column(|document| document.description_words),
-        );
+    /// The statement that inserts or replaces them.
+    pub(super) fn upsert(self, shop: i64) -> (Sql, Vec<OwnedValue>) {
         let values: Vec<OwnedValue> = vec![
             Box::new(shop),
             Box::new(self.ids),
-            Box::new(hidden),
+            Box::new(self.hidden),
             Box::new(self.amounts),
             Box::new(self.currencies),
-            Box::new(titles),
-            Box::new(descriptions),
+            Box::new(self.title_words),
+            Box::new(self.description_words),
             Box::new(self.words),
             Box::new(self.labels),
             Box::new(self.values),
         ];
-        ((statements::UPSERT_SEARCH_ROWS, values), self.documents)
+        (statements::UPSERT_SEARCH_ROWS, values)
     }
-}
-
-/// The words of documents, how many contain each, and how many of these are hidden.
-fn doc_freqs(documents: &[Document]) -> (Vec<String>, Vec<i32>, Vec<i32>) {
-    let mut counts: BTreeMap<&str, (i32, i32)> = BTreeMap::new();
-    for document in documents {
-        for word in document.words.keys() {
-            let (products, hidden) = counts.entry(word).or_default();
-            *products += 1;
-            *hidden += i32::from(document.hidden);
-        }
-    }
-    let (mut words, mut products, mut hidden) = (Vec::new(), Vec::new(), Vec::new());
-    for (word, count) in counts {
-        words.push(word.to_owned());
-        products.push(count.0);
-        hidden.push(count.1);
-    }
-    (words, products, hidden)
-}
-
-/// The sum of field lengths over all documents, and over the hidden ones among them.
-fn sums(documents: &[Document], length: fn(&Document) -> i32) -> (i64, i64) {
-    let sum = |of: &mut dyn Iterator<Item = &Document>| of.map(|one| i64::from(length(one))).sum();
-    (sum(&mut documents.iter()), sum(&mut documents.iter().filter(|document| document.hidden)))
 }
 
 /// The amount that price conditions and orders compare.
@@ -310,12 +255,17 @@ pub(super) struct Document {
     /// An upper bound of the bytes that the tsvector takes.
     bytes: usize,
     /// Field lengths, rounded as the ranking rounds them.
-    title_words: i32,
-    description_words: i32,
-    hidden: bool,
+    pub(super) title_words: i32,
+    pub(super) description_words: i32,
+    pub(super) hidden: bool,
 }
 
 impl Document {
+    /// Each word once.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.words.keys().map(|word| &**word)
+    }
+
     fn of(product: &Product) -> Self {
         let (words, hidden) = (BTreeMap::new(), product.hidden);
         let mut document =
