@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-neighbors bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -121,6 +121,9 @@ BENCH_DATA = $(if $(PRODUCTS),--products $(PRODUCTS)) $(if $(CATALOG),--catalog 
 
 bench-search: build-bench ## Measure searches, memory and restart; PRODUCTS=1000000 CATALOG=FILE QUERIES=FILE (not part of `make test`)
 	target/release/bench-search --server target/release/shopkeeper $(BENCH_DATA) $(BENCH_FLAGS)
+
+bench-neighbors: build-bench ## Measure searches of a shop beside an overloaded one (not part of `make test`)
+	target/release/bench-neighbors --server target/release/shopkeeper $(BENCH_FLAGS)
 
 bench-facets: ## Measure searches with filters and facets, and the memory of attributes (not part of `make test`)
 	cargo run --release --locked -p bench --bin bench-facets -- $(if $(PRODUCTS),--products $(PRODUCTS))

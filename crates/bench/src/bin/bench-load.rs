@@ -18,7 +18,7 @@ use clap::Parser;
 use engine::{
     Engine, Settings, WarmUp,
     embed::{BuiltIn, Embedder, ModelFiles},
-    store::{Postgres, PostgresSettings},
+    store::{Postgres, PostgresSettings, Quotas},
     writer::WriterSettings,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -106,6 +106,7 @@ fn settings(model: Arc<dyn Embedder>) -> Settings {
             queue: 100,
             group_products: 4096,
             response_retention: SignedDuration::from_hours(1),
+            quotas: Quotas::default(),
         },
         reader_threads: 4,
         reader_queue: 100,

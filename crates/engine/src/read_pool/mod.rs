@@ -1,18 +1,22 @@
-//! Bounded pools of threads for searches and reads. A request that finds the queue full is rejected at
-//! once.
+//! Bounded pools of threads for searches and reads, which serve all shops in turn ([`fair_queue`]). A
+//! request that finds the queue full is rejected at once.
 //!
 //! The threads belong to the pool: one that has finished a job takes the next from the queue, without
 //! waiting for the runtime that the callers are on. Of idle threads, the one that worked last is woken,
 //! whose core is most likely to have the index in its caches.
 
+mod fair_queue;
+
 use std::{
     any::Any,
-    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     sync::Arc,
     thread::{self, Thread},
+    time::Instant,
 };
 
+use catalog::product::ShopId;
+use fair_queue::FairQueue;
 use parking_lot::{Mutex, MutexGuard};
 use thiserror::Error;
 use tokio::sync::oneshot;
@@ -32,17 +36,12 @@ struct PoolHandle(Arc<Pool>);
 struct Pool {
     name: &'static str,
     threads: usize,
-    /// Jobs that run or wait.
-    capacity: usize,
     cores: usize,
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
-    waiting: VecDeque<Job>,
-    /// Number of jobs that run.
-    running: usize,
+    jobs: FairQueue<Job>,
     /// Number of threads, of which there is none before the first job.
     started: usize,
     /// Threads without a job; the one that worked last is the last.
@@ -55,15 +54,20 @@ type Job = Box<dyn FnOnce() -> Delivery + Send>;
 type Delivery = Box<dyn FnOnce() + Send>;
 
 impl ReadPool {
-    /// At least one job runs at a time, and `queue` more may wait.
+    /// At least one job runs at a time, and `queue` more may wait, half of them for one shop.
     pub(crate) fn new(name: &'static str, threads: usize, queue: usize) -> Self {
         let threads = threads.max(1);
+        let state = State {
+            jobs: FairQueue::new(threads, queue),
+            started: 0,
+            idle: Vec::new(),
+            stopped: false,
+        };
         let pool = Pool {
             name,
             threads,
-            capacity: threads + queue,
             cores: thread::available_parallelism().map_or(1, usize::from),
-            state: Mutex::default(),
+            state: Mutex::new(state),
         };
         Self(Arc::new(PoolHandle(Arc::new(pool))))
     }
@@ -74,59 +78,54 @@ impl ReadPool {
 
     /// How many jobs run or wait.
     pub(crate) fn load(&self) -> usize {
-        self.pool().state.lock().load()
+        self.pool().state.lock().jobs.load()
     }
 
     /// How many cores run no job. More jobs than cores may run, because jobs wait for a database.
     pub(crate) fn idle_cores(&self) -> usize {
         let pool = self.pool();
-        pool.cores.saturating_sub(pool.state.lock().running)
+        pool.cores.saturating_sub(pool.state.lock().jobs.running())
     }
 
-    /// Runs `job` on a thread of the pool, after the jobs that wait already. If the caller goes away, a job
-    /// that runs is finished, and one that waits is not begun.
+    /// Runs `job` on a thread of the pool, after the jobs of the shop that wait already. If the caller
+    /// goes away, a job that runs is finished, and one that waits is not begun.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
+        shop: ShopId,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Overloaded> {
         let (caller, result) = oneshot::channel::<Result<T, Box<dyn Any + Send>>>();
-        self.pool().admit(Box::new(move || {
+        let job = Box::new(move || {
             let result = match caller.is_closed() {
                 true => None,
                 false => Some(catch_unwind(AssertUnwindSafe(job))),
             };
-            Box::new(move || drop(result.map(|result| caller.send(result))))
-        }))?;
+            Box::new(move || drop(result.map(|result| caller.send(result)))) as Delivery
+        });
+        self.pool().admit(shop, job)?;
         match result.await {
             Ok(result) => result.map_err(|panic| resume_unwind(panic)),
-            // The pool was stopped before the job began.
+            // The job lost its place in the queue, or the pool was stopped before it began.
             Err(_) => Err(Overloaded),
         }
     }
 }
 
-impl State {
-    fn load(&self) -> usize {
-        self.running + self.waiting.len()
-    }
-}
-
 impl Pool {
     /// Adds a job to the queue, unless it is full.
-    fn admit(self: &Arc<Self>, job: Job) -> Result<(), Overloaded> {
+    fn admit(self: &Arc<Self>, shop: ShopId, job: Job) -> Result<(), Overloaded> {
         let mut state = self.state.lock();
-        if state.load() >= self.capacity {
-            return Err(Overloaded);
-        }
-        state.waiting.push_back(job);
+        let replaced = state.jobs.push(shop, job)?;
         match state.idle.pop() {
             Some(thread) => {
                 drop(state);
                 thread.unpark();
             }
             None if state.started < self.threads => self.start_thread(&mut state)?,
-            None => {}
+            None => drop(state),
         }
+        // Its caller is woken outside the lock.
+        drop(replaced);
         Ok(())
     }
 
@@ -137,7 +136,7 @@ impl Pool {
         if builder.spawn(move || pool.work()).is_ok() {
             state.started += 1;
         } else if state.started == 0 {
-            state.waiting.clear();
+            state.jobs.clear();
             return Err(Overloaded);
         }
         Ok(())
@@ -147,12 +146,14 @@ impl Pool {
     fn work(&self) {
         let mut state = self.state.lock();
         while !state.stopped {
-            match state.waiting.pop_front() {
-                Some(job) => {
-                    state.running += 1;
-                    let deliver = MutexGuard::unlocked(&mut state, job);
+            match state.jobs.begin() {
+                Some((job, begun)) => {
+                    let (deliver, took) = MutexGuard::unlocked(&mut state, || {
+                        let started = Instant::now();
+                        (job(), started.elapsed())
+                    });
                     // First, so that the caller may send the next job at once.
-                    state.running -= 1;
+                    state.jobs.end(begun, took);
                     MutexGuard::unlocked(&mut state, deliver);
                 }
                 None => {
@@ -172,7 +173,7 @@ impl Drop for PoolHandle {
         let mut state = self.0.state.lock();
         state.stopped = true;
         state.idle.drain(..).for_each(|thread| thread.unpark());
-        let waiting = std::mem::take(&mut state.waiting);
+        let waiting = state.jobs.clear();
         drop(state);
         drop(waiting);
     }
@@ -184,6 +185,10 @@ mod tests {
 
     use super::*;
 
+    fn shop() -> ShopId {
+        ShopId::new(1).unwrap()
+    }
+
     /// A job that runs until the sender is used or dropped.
     async fn occupy(pool: &ReadPool) -> mpsc::Sender<()> {
         let (release, held) = mpsc::channel::<()>();
@@ -194,7 +199,7 @@ mod tests {
                 started.send(()).unwrap();
                 let _ = held.recv();
             };
-            pool.run(job).await
+            pool.run(shop(), job).await
         });
         at_work.await.unwrap();
         release
@@ -212,7 +217,7 @@ mod tests {
         let pool = ReadPool::new("test", cores + 16, 0);
         assert_eq!(pool.idle_cores(), cores);
         let others = pool.clone();
-        assert_eq!(pool.run(move || others.idle_cores()).await, Ok(cores - 1));
+        assert_eq!(pool.run(shop(), move || others.idle_cores()).await, Ok(cores - 1));
         let mut running = Vec::new();
         for _ in 0..cores + 3 {
             running.push(occupy(&pool).await);
@@ -225,19 +230,19 @@ mod tests {
         let pool = ReadPool::new("test", 1, 1);
         let release = occupy(&pool).await;
         let queued = pool.clone();
-        let second = tokio::spawn(async move { queued.run(|| 2).await });
+        let second = tokio::spawn(async move { queued.run(shop(), || 2).await });
         until_load_is(&pool, 2).await;
-        assert_eq!(pool.run(|| 3).await, Err(Overloaded));
+        assert_eq!(pool.run(shop(), || 3).await, Err(Overloaded));
         drop(release);
         assert_eq!(second.await.unwrap(), Ok(2));
-        assert_eq!(pool.run(|| 3).await, Ok(3));
+        assert_eq!(pool.run(shop(), || 3).await, Ok(3));
     }
 
     #[tokio::test]
     async fn a_job_makes_room_before_its_caller_has_the_result() {
         let pool = ReadPool::new("test", 1, 0);
         for number in 0..1_000 {
-            assert_eq!(pool.run(move || number).await, Ok(number));
+            assert_eq!(pool.run(shop(), move || number).await, Ok(number));
         }
     }
 
@@ -255,7 +260,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         let last = pool.pool().state.lock().idle[2].id();
-        assert_eq!(pool.run(|| thread::current().id()).await, Ok(last));
+        assert_eq!(pool.run(shop(), || thread::current().id()).await, Ok(last));
     }
 
     #[tokio::test]
@@ -264,7 +269,7 @@ mod tests {
         let release = occupy(&pool).await;
         let (begun, was_begun) = mpsc::channel::<()>();
         let gone = pool.clone();
-        let gone = tokio::spawn(async move { gone.run(move || begun.send(())).await });
+        let gone = tokio::spawn(async move { gone.run(shop(), move || begun.send(())).await });
         until_load_is(&pool, 2).await;
         gone.abort();
         assert!(gone.await.unwrap_err().is_cancelled());
@@ -278,17 +283,18 @@ mod tests {
         let pool = ReadPool::new("test", 1, 0);
         for _ in 0..3 {
             let pool = pool.clone();
-            let panicking = tokio::spawn(async move { pool.run(|| panic!("on purpose")).await });
+            let panicking =
+                tokio::spawn(async move { pool.run(shop(), || panic!("on purpose")).await });
             assert!(panicking.await.unwrap_err().is_panic());
         }
-        assert_eq!(pool.run(|| 1).await, Ok(1));
+        assert_eq!(pool.run(shop(), || 1).await, Ok(1));
         assert_eq!(pool.pool().state.lock().started, 1);
     }
 
     #[tokio::test]
     async fn the_threads_end_with_the_pool() {
         let pool = ReadPool::new("test", 2, 0);
-        assert_eq!(pool.run(|| 1).await, Ok(1));
+        assert_eq!(pool.run(shop(), || 1).await, Ok(1));
         let shared = Arc::downgrade(pool.pool());
         drop(pool);
         while shared.upgrade().is_some() {
