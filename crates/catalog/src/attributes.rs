@@ -12,6 +12,8 @@ use crate::text::{self, InvalidText};
 
 /// The most attributes of a product.
 pub const MAX_ATTRIBUTES: usize = 40;
+/// The most distinct names of all products of a shop.
+pub const MAX_SHOP_NAMES: u64 = 5_000;
 /// The longest name, in characters.
 pub const MAX_NAME_CHARS: usize = 40;
 /// The longest string value, in characters.
@@ -173,6 +175,11 @@ impl Attributes {
     /// Names and values, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&AttributeName, &AttributeValue)> {
         self.0.iter().map(|(name, value)| (name, value))
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &AttributeName> {
+        self.0.iter().map(|(name, _)| name)
     }
 
     /// The value of an attribute.

@@ -4,8 +4,8 @@
 //! semantic search covers them soon after an import or a change of model. Then all products get deep
 //! vectors, if that is configured, newest first, in small batches that searches take precedence over.
 //!
-//! The work queue is derived from the rows and never kept in memory, so nothing is lost when the
-//! process ends, when a remote model is down, or when another model is configured.
+//! The work queue is derived from the rows, so nothing is lost when the process ends, when a remote
+//! model is down, or when another model is configured.
 
 #[cfg(test)]
 mod tests;

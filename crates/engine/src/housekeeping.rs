@@ -1,5 +1,5 @@
-//! Removes expired responses to idempotency keys and old change records, and infers again what an
-//! earlier version has stored of products, in the background.
+//! Removes expired responses to idempotency keys, tokens that have long ended and old change records,
+//! and infers again what an earlier version has stored of products, in the background.
 //!
 //! Each batch is a small transaction of its own, apart from those that write products, so writes
 //! never wait for it. A batch that fails is retried; one that timed out is retried at half the
@@ -15,10 +15,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     background::{BackgroundThread, Next, Run},
-    store::{Cleanup, ErrorChain, StoreError, StoreErrorKind},
+    store::{Cleanup, ErrorChain, Retained, StoreError, StoreErrorKind},
     system::Clock,
 };
 
+/// How long a token is listed after it expired or was revoked.
+const ENDED_TOKENS: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The pause after everything was removed.
 const INTERVAL: Duration = Duration::from_mins(10);
 /// Rows that are removed in one transaction.
@@ -33,8 +35,7 @@ const MIN_PAUSE: Duration = Duration::from_millis(5);
 pub(crate) struct Retention {
     /// How long the response to an idempotency key is kept.
     pub(crate) responses: SignedDuration,
-    /// How many change records are kept: per shop, or in total where the store numbers the changes
-    /// of all shops together.
+    /// How many change records of each shop are kept.
     pub(crate) changes: u64,
 }
 
@@ -64,9 +65,14 @@ impl Sweep {
     /// Removes one batch.
     fn step(&mut self, run: &Run<'_>) -> Next {
         let now = *self.started_at.get_or_insert_with(|| (self.clock)());
-        let expired_before = now.checked_sub(self.retention.responses).unwrap_or(Timestamp::MIN);
+        let since = |age| now.checked_sub(age).unwrap_or(Timestamp::MIN);
+        let retained = Retained {
+            responses_since: since(self.retention.responses),
+            tokens_since: since(ENDED_TOKENS),
+            changes: self.retention.changes,
+        };
         let started = Instant::now();
-        let removed = self.cleanup.remove_some(expired_before, self.retention.changes, self.batch);
+        let removed = self.cleanup.remove_some(&retained, self.batch);
         let done = removed.and_then(|all| Ok(all && self.cleanup.infer_some(INFERRED_BATCH)?));
         match done {
             Ok(true) => {
@@ -110,7 +116,7 @@ mod tests {
     }
 
     impl Cleanup for Slow {
-        fn remove_some(&mut self, _: Timestamp, _: u64, batch: usize) -> Result<bool, StoreError> {
+        fn remove_some(&mut self, _: &Retained, batch: usize) -> Result<bool, StoreError> {
             self.batches.lock().push(batch);
             if batch > 100 {
                 return Err(StoreError::busy("it timed out"));

@@ -34,4 +34,4 @@ pub mod writes;
 pub use engine::{Engine, EngineError, EngineStats, OpenError, Settings, WaitOutcome};
 pub use replication::WarmUp;
 pub use search::{OfflineSearcher, SearchRequest, SearchResults, SimilarRequest};
-pub use store::{AttributesJson, ChangeEntry, ChangesPage, NumberJson};
+pub use store::{AttributesJson, ChangeEntry, ChangesExpired, ChangesPage, NumberJson};

@@ -14,8 +14,8 @@ use ring::digest;
 use thiserror::Error;
 
 use crate::store::{
-    BulkLoad, DataFolder, FolderInUse, FullScan, Postgres, PostgresReaders, PostgresSettings,
-    SqliteReaders, SqliteStore, StoreError, StoreInfo, TokenReads, VectorRow,
+    BulkLoad, ChangeReads, DataFolder, FolderInUse, FullScan, Postgres, PostgresReaders,
+    PostgresSettings, SqliteReaders, SqliteStore, StoreError, StoreInfo, TokenReads, VectorRow,
 };
 
 /// Products per transaction.
@@ -77,25 +77,29 @@ pub fn migrate_store(
     let folder = DataFolder::lock(folder)?;
     let source = SqliteStore::open(folder.path()).map_err(MigrationError::Source)?;
     let readers = SqliteReaders::new(folder.path().to_owned());
-    let (last_id, last_seq) = source.counters().map_err(MigrationError::Source)?;
     let postgres = Postgres::new(database).map_err(MigrationError::Target)?;
     postgres.migrate().map_err(MigrationError::Target)?;
     let target = postgres.begin_bulk_load().map_err(MigrationError::Target)?;
     let mut target = target.ok_or(MigrationError::NotEmpty)?;
     let mut migrated = Migrated::default();
+    let usage = readers.usage().map_err(MigrationError::Source)?;
     for counts in readers.shops().map_err(MigrationError::Source)? {
         migrated.vectors += copy_shop(&readers, &mut target, counts.shop)?;
-        target.finish_shop(counts, last_seq).map_err(MigrationError::Target)?;
+        let last = readers.last_change(counts.shop).map_err(MigrationError::Source)?;
+        let names = readers.name_counts(counts.shop).map_err(MigrationError::Source)?;
+        let usage = usage.get(&counts.shop).copied().unwrap_or_default();
+        target.finish_shop(counts, usage, &names, last).map_err(MigrationError::Target)?;
         migrated.shops += 1;
         migrated.products += counts.products;
         report(counts.shop, migrated.products);
     }
-    let tokens = readers.tokens(None).map_err(MigrationError::Source)?;
-    migrated.tokens = tokens.len();
-    target.put_tokens(&tokens).map_err(MigrationError::Target)?;
+    migrated.tokens = copy_tokens(&readers, &mut target)?;
     let keys = source.stored_responses().map_err(MigrationError::Source)?;
     migrated.keys = keys.len();
     target.put_keys(&keys).map_err(MigrationError::Target)?;
+    let last_token = source.last_token_id().map_err(MigrationError::Source)?;
+    target.reserve_token_ids(last_token).map_err(MigrationError::Target)?;
+    let last_id = source.last_product_id().map_err(MigrationError::Source)?;
     target.reserve_product_ids(last_id).map_err(MigrationError::Target)?;
     compare(&readers, &postgres.readers())?;
     target.finish().map_err(MigrationError::Target)?;
@@ -134,6 +138,18 @@ fn copy_shop(
     }
     copied.map_err(MigrationError::Target)?;
     Ok(vectors.len())
+}
+
+/// Copies the tokens of all shops, and returns how many there are.
+fn copy_tokens(readers: &SqliteReaders, target: &mut BulkLoad) -> Result<usize, MigrationError> {
+    let (mut copied, mut after) = (0, Some(0));
+    while let Some(last) = after {
+        let batch = readers.token_batch(None, last, CHUNK).map_err(MigrationError::Source)?;
+        target.put_tokens(&batch.tokens).map_err(MigrationError::Target)?;
+        copied += batch.tokens.len();
+        after = batch.last;
+    }
+    Ok(copied)
 }
 
 /// Compares the counts, products and vectors of every shop.
@@ -187,7 +203,7 @@ mod tests {
     use crate::{
         embed::{Encoder, ModelId, Vector},
         store::{
-            CatalogStore, ChangeReads, NewToken, ProductReads, StoredResponse,
+            CatalogStore, ChangesExpired, NewToken, ProductReads, StoredResponse,
             conformance::settings,
         },
     };
@@ -253,6 +269,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let made = fill(folder.path());
         let database = settings(&testkit::postgres().database());
+        let usage = SqliteReaders::new(folder.path().to_owned()).usage().unwrap();
+        let usage = [1, 2].map(|of| usage[&shop(of)]);
         let migrated = migrate_store(folder.path(), &database, &mut |_, _| {}).unwrap();
         assert_eq!((migrated.shops, migrated.products), (2, 1202));
         assert_eq!((migrated.tokens, migrated.keys), (1, 1));
@@ -263,13 +281,15 @@ mod tests {
             let found = readers.product(&everything(product.shop), product.id).unwrap();
             assert_eq!(found.as_ref(), Some(product));
         }
-        assert_eq!(readers.tokens(None).unwrap()[0].secret_hash, [7; 32]);
+        let tokens = readers.token_page(shop(1), 10, 0).unwrap().tokens;
+        assert_eq!(tokens[0].secret_hash, [7; 32]);
         let key = Key::parse("sku 300").unwrap();
         let keyed = readers.products_by_key(&everything(shop(1)), &[key]).unwrap();
         assert_eq!(keyed, [made[300].clone()]);
         // Change records are not copied: who follows them starts over, unless up to date.
         let last = readers.last_change(shop(1)).unwrap();
-        assert_eq!(readers.changes(shop(1), Seq(0), 10).unwrap(), None);
+        let expired = ChangesExpired { last };
+        assert_eq!(readers.changes(shop(1), Seq(0), 10).unwrap(), Err(expired));
         assert!(readers.changes(shop(1), last, 10).unwrap().unwrap().changes.is_empty());
         let mut store = postgres.store();
         let mut transaction = store.begin().unwrap();
@@ -281,6 +301,9 @@ mod tests {
             description: last.description.clone(),
             ..Draft::new(last.title.clone(), last.price.clone())
         };
+        let moved = [1, 2].map(|of| transaction.usage(shop(of)).unwrap());
+        assert_eq!(moved, usage);
+        assert_eq!(moved[0].attribute_names, 1);
         let next = transaction.create(shop(1), draft, Timestamp::UNIX_EPOCH).unwrap();
         // The id of the deleted product is not assigned again.
         assert!(next.id.get() > last.id.get() + 1, "{next:?}");

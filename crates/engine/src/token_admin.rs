@@ -1,7 +1,7 @@
 //! Administration of tokens by the operator, directly on a store, whether or not a server runs on
 //! it.
 
-use std::{path::Path, sync::Arc, thread};
+use std::{ops::ControlFlow, path::Path, sync::Arc, thread};
 
 use catalog::{
     access::{Operator, Role},
@@ -16,7 +16,7 @@ use crate::{
         SqliteStore, StoreError, TokenReads, TokenRow,
     },
     system::RandomSource,
-    tokens::{IssuedToken, Secret},
+    tokens::{IssuedToken, Secret, TooManyTokens},
     writes::{IssueToken, RevokeToken, TxContext, Write},
 };
 
@@ -69,7 +69,7 @@ impl TokenAdmin {
         expires_at: Option<Timestamp>,
         now: Timestamp,
         random: &RandomSource,
-    ) -> Result<IssuedToken, StoreError> {
+    ) -> Result<Result<IssuedToken, TooManyTokens>, StoreError> {
         self.run(
             &IssueToken {
                 pass: Operator.may_administer(shop),
@@ -82,9 +82,13 @@ impl TokenAdmin {
         )
     }
 
-    /// The tokens of one shop or of all.
-    pub fn list(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
-        self.readers.tokens(shop)
+    /// Calls `visit` with every token of one shop or of all, by ascending id, until it breaks.
+    pub fn for_each(
+        &self,
+        shop: Option<ShopId>,
+        visit: &mut dyn FnMut(TokenRow) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.readers.for_each_token(shop, visit)
     }
 
     /// Revokes a token of any shop; `false` if it does not exist or was revoked before.
@@ -101,6 +105,9 @@ impl TokenAdmin {
 
     fn run<W: Write>(&mut self, write: &W, now: Timestamp) -> Result<W::Outcome, StoreError> {
         let mut transaction = self.store.begin()?;
+        for shop in write.shops() {
+            transaction.lock_shop(shop)?;
+        }
         let outcome = write.run(&mut transaction, TxContext { now, responses_since: now })?;
         transaction.commit()?;
         Ok(outcome)
@@ -112,7 +119,10 @@ mod tests {
     use catalog::access::Caller;
 
     use super::*;
-    use crate::tokens::{BadToken, verify};
+    use crate::{
+        store::{NewToken, WriteTransaction},
+        tokens::{BadToken, MAX_WORKING_TOKENS, parse, verify},
+    };
 
     fn counting() -> RandomSource {
         Arc::new(|bytes| bytes.iter_mut().enumerate().for_each(|(i, b)| *b = i as u8))
@@ -129,8 +139,11 @@ mod tests {
         let shop = ShopId::new(7).unwrap();
         let issued =
             admin.issue(shop, Role::Editor, "ci", Some(at(100)), at(0), &counting()).unwrap();
+        let issued = issued.unwrap();
         let check = |admin: &TokenAdmin, token: &str, second| {
-            verify(&*admin.readers, token, at(second)).unwrap().map(|(caller, _)| caller)
+            let (id, secret) = parse(token).unwrap();
+            let row = admin.readers.token(id).unwrap();
+            verify(row.as_ref(), &secret, at(second)).map(|(caller, _)| caller)
         };
         assert_eq!(check(&admin, &issued.token, 99), Ok(Caller::new(shop, Role::Editor)));
         assert_eq!(check(&admin, &issued.token, 100), Err(BadToken::Expired));
@@ -139,5 +152,44 @@ mod tests {
         assert!(admin.revoke(issued.id, at(5)).unwrap());
         assert!(!admin.revoke(issued.id, at(6)).unwrap());
         assert_eq!(check(&admin, &issued.token, 50), Err(BadToken::Invalid));
+    }
+
+    #[test]
+    fn a_shop_has_a_limited_number_of_tokens() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut admin = TokenAdmin::open(folder.path()).unwrap();
+        let shop = ShopId::new(7).unwrap();
+        let mut transaction = admin.store.begin().unwrap();
+        let insert = |transaction: &mut WriteTransaction<'_>, expires_at| {
+            let (role, name, secret_hash, created_at) = (Role::Viewer, "", &[1][..], at(0));
+            let token = NewToken { shop, role, name, secret_hash, created_at, expires_at };
+            transaction.insert_token(&token).unwrap()
+        };
+        let first = insert(&mut transaction, Some(at(50)));
+        (2..MAX_WORKING_TOKENS).for_each(|_| _ = insert(&mut transaction, None));
+        transaction.commit().unwrap();
+        let mut issue = |of, second| {
+            let shop = ShopId::new(of).unwrap();
+            let issued = admin.issue(shop, Role::Viewer, "", None, at(second), &counting());
+            issued.unwrap().map(|issued| issued.id).ok()
+        };
+        let last = issue(7, 1).unwrap();
+        assert_eq!(issue(7, 2), None);
+        assert!(issue(8, 2).is_some());
+        assert_eq!(issue(7, 49), None);
+        assert!(issue(7, 50).is_some(), "one has expired");
+        assert_eq!(issue(7, 51), None);
+        assert!(admin.revoke(last, at(52)).unwrap());
+        let issued = admin.issue(shop, Role::Viewer, "", None, at(53), &counting());
+        assert!(issued.unwrap().is_ok());
+        // Those that no longer work are listed until they are removed.
+        let mut listed = Vec::new();
+        let visit = &mut |row: TokenRow| {
+            listed.push(row.id);
+            ControlFlow::Continue(())
+        };
+        admin.for_each(Some(shop), visit).unwrap();
+        assert_eq!((listed.len(), listed[0]), (MAX_WORKING_TOKENS + 2, first));
+        assert!(listed.is_sorted() && listed.contains(&last));
     }
 }

@@ -15,15 +15,18 @@ use jiff::Timestamp;
 use ring::digest;
 use subtle::ConstantTimeEq;
 
-use crate::{
-    store::{StoreError, TokenReads, TokenRow},
-    system::RandomSource,
-};
+use crate::{store::TokenRow, system::RandomSource};
 
 /// The prefix of every opaque token, by which scanners recognise leaked ones.
 pub const PREFIX: &str = "shk_";
 /// The maximum length of a token's name, in characters.
 pub const MAX_NAME_CHARS: usize = 200;
+
+/// How many tokens of a shop can work at the same time.
+pub const MAX_WORKING_TOKENS: usize = 10_000;
+/// How many tokens of a shop that no longer work are kept. Older ones are removed as others are
+/// issued, so that issuing and revoking tokens does not fill the store.
+pub(crate) const MAX_ENDED_TOKENS: usize = 10_000;
 
 const SECRET_BYTES: usize = 32;
 
@@ -81,8 +84,16 @@ pub enum BadToken {
     Expired,
 }
 
+/// A token was not issued, because the shop has as many as it may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the shop has {MAX_WORKING_TOKENS} tokens that work, as many as it may have; revoke those that \
+     are not needed"
+)]
+pub struct TooManyTokens;
+
 /// The id and the secret of a token.
-fn parse(token: &str) -> Option<(u64, Secret)> {
+pub(crate) fn parse(token: &str) -> Option<(u64, Secret)> {
     let (id, secret) = token.strip_prefix(PREFIX)?.split_once('_')?;
     let bytes = URL_SAFE_NO_PAD.decode(secret).ok()?;
     Some((id.parse().ok()?, Secret(bytes.try_into().ok()?)))
@@ -93,15 +104,14 @@ pub fn looks_like_ours(token: &str) -> bool {
     token.starts_with(PREFIX)
 }
 
-/// The caller that a token authenticates, and the id of the token.
+/// The caller that a token with this row authenticates, and the id of the token.
 pub(crate) fn verify(
-    readers: &dyn TokenReads,
-    token: &str,
+    row: Option<&TokenRow>,
+    secret: &Secret,
     now: Timestamp,
-) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
-    let Some((id, secret)) = parse(token) else { return Ok(Err(BadToken::Invalid)) };
-    let Some(row) = readers.token(id)? else { return Ok(Err(BadToken::Invalid)) };
-    Ok(check(&row, &secret, now).map(|()| (Caller::new(row.shop, row.role), id)))
+) -> Result<(Caller, u64), BadToken> {
+    let row = row.ok_or(BadToken::Invalid)?;
+    check(row, secret, now).map(|()| (Caller::new(row.shop, row.role), row.id))
 }
 
 fn check(row: &TokenRow, secret: &Secret, now: Timestamp) -> Result<(), BadToken> {

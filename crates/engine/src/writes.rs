@@ -9,14 +9,17 @@ use std::sync::Arc;
 
 use catalog::{
     access::{AdminPass, Role, WritePass},
+    attributes::Attributes,
     change::Seq,
     product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use crate::{
-    store::{Derived, NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction},
-    tokens::{IssuedToken, Secret},
+    store::{
+        Derived, LimitExceeded, NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction,
+    },
+    tokens::{IssuedToken, MAX_ENDED_TOKENS, MAX_WORKING_TOKENS, Secret, TooManyTokens},
 };
 
 pub use self::upsert::{Upsert, UpsertElement, UpsertOutcome, Upserted};
@@ -150,6 +153,8 @@ impl Write for Create {
         }
         let keys: Vec<_> = self.drafts.iter().filter_map(|(draft, _)| draft.key.as_ref()).collect();
         transaction.prefetch_keys(shop, &keys)?;
+        let names = self.drafts.iter().flat_map(|(draft, _)| draft.attributes.names());
+        transaction.prefetch_names(shop, names)?;
         let mut outcomes = Vec::with_capacity(self.drafts.len());
         for (draft, derived) in &self.drafts {
             let holder = draft.key.as_ref().map(|key| transaction.key_holder(shop, key));
@@ -157,7 +162,8 @@ impl Write for Create {
                 Some(holder) => Err(Refusal::KeyTaken(holder)),
                 None => {
                     let (draft, derived) = (draft.clone(), derived.clone());
-                    Ok(transaction.create_derived(shop, draft, derived, context.now)?)
+                    let created = transaction.create_derived(shop, draft, derived, context.now)?;
+                    created.map_err(Refusal::LimitExceeded)
                 }
             });
         }
@@ -224,6 +230,8 @@ pub enum Refusal {
     Changed,
     /// This product of the shop holds the key.
     KeyTaken(ProductId),
+    /// The shop would exceed a limit.
+    LimitExceeded(LimitExceeded),
 }
 
 /// A change to one product.
@@ -260,13 +268,21 @@ impl Write for Update {
         context: TxContext,
     ) -> Result<Self::Outcome, StoreError> {
         let shop = self.pass.shop();
+        let attributes = self.edits.iter().filter_map(|edit| edit.patch.attributes.as_ref());
+        transaction.prefetch_names(shop, attributes.flat_map(Attributes::names))?;
         let mut outcomes = Vec::with_capacity(self.edits.len());
         for edit in &self.edits {
             let found = transaction.product(shop, edit.id)?;
             let outcome = match edit.precondition.check(found) {
                 Ok(before) => match taken_key(&before, &edit.patch, transaction)? {
                     Some(holder) => Err(Refusal::KeyTaken(holder)),
-                    None => Ok(transaction.update(before, edit.patch.clone(), context.now)?),
+                    None => {
+                        let patch = edit.patch.clone();
+                        let derived = Derived::default();
+                        transaction
+                            .update_derived(before, patch, derived, context.now)?
+                            .map_err(Refusal::LimitExceeded)
+                    }
                 },
                 Err(refusal) => Err(refusal),
             };
@@ -326,7 +342,7 @@ impl Write for Delete {
     }
 }
 
-/// Issues a token.
+/// Issues a token, unless as many of the shop work as may.
 pub struct IssueToken {
     pub(crate) pass: AdminPass,
     pub(crate) role: Role,
@@ -336,30 +352,41 @@ pub struct IssueToken {
 }
 
 impl Write for IssueToken {
-    type Outcome = IssuedToken;
+    type Outcome = Result<IssuedToken, TooManyTokens>;
+
+    /// Locked, so that two nodes do not count the same tokens.
+    fn shops(&self) -> Vec<ShopId> {
+        vec![self.pass.shop()]
+    }
 
     fn run(
         &self,
         transaction: &mut WriteTransaction<'_>,
         context: TxContext,
-    ) -> Result<IssuedToken, StoreError> {
+    ) -> Result<Self::Outcome, StoreError> {
+        let shop = self.pass.shop();
+        let working = transaction.working_tokens(shop, context.now, MAX_WORKING_TOKENS)?;
+        if working >= MAX_WORKING_TOKENS {
+            return Ok(Err(TooManyTokens));
+        }
+        transaction.remove_ended_tokens(shop, context.now, MAX_ENDED_TOKENS)?;
         let id = transaction.insert_token(&NewToken {
-            shop: self.pass.shop(),
+            shop,
             role: self.role,
             name: &self.name,
             secret_hash: &self.secret.hash(),
             created_at: context.now,
             expires_at: self.expires_at,
         })?;
-        Ok(IssuedToken {
+        Ok(Ok(IssuedToken {
             id,
             token: self.secret.as_token(id),
-            shop: self.pass.shop(),
+            shop,
             role: self.role,
             name: self.name.clone(),
             created_at: context.now,
             expires_at: self.expires_at,
-        })
+        }))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::{
             tiny_model,
         },
     },
-    store::{FullScan, SqliteReaders, VectorRow},
+    store::{FullScan, Quotas, SqliteReaders, VectorRow},
     writer::WriterSettings,
     writes::{Created, Edit, Precondition},
 };
@@ -60,8 +60,9 @@ impl Bench {
     fn reopen(&mut self, embedder: Option<Arc<dyn Embedder>>) {
         self.engine = None;
         let response_retention = SignedDuration::from_secs(60);
+        let quotas = Quotas::default();
         let settings = Settings {
-            writer: WriterSettings { queue: 64, group_products: 50, response_retention },
+            writer: WriterSettings { queue: 64, group_products: 50, response_retention, quotas },
             reader_threads: 1,
             reader_queue: 8,
             index_memory: 1 << 24,

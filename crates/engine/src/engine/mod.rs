@@ -30,7 +30,7 @@ use crate::{
     replication::{ChangeFeed, IndexSaver, LoadError, Loader, ShopRegistry, WarmUp},
     search::{QueryCache, QueryEncoder},
     store::{
-        Availability, CatalogReads, DataFolder, FolderInUse, StoreError,
+        Availability, CatalogReads, Damage, DataFolder, FolderInUse, StoreError,
         postgres_search::PostgresSearch,
     },
     system::{Clock, RandomSource},
@@ -42,8 +42,7 @@ use crate::{
 pub struct Settings {
     /// How writes are grouped and remembered.
     pub writer: WriterSettings,
-    /// Change records that are kept: of all shops together in a data folder, of each shop in a
-    /// database; `None` for the default.
+    /// Change records of each shop that are kept; `None` for the default.
     pub kept_changes: Option<u64>,
     /// Searches that run at the same time, and as many reads of products and pages.
     pub reader_threads: usize,
@@ -147,6 +146,10 @@ pub struct Engine {
     // Dropped before the writer, so that it does not wait for the writer.
     _embedding: Option<BackgroundThread>,
     _housekeeping: BackgroundThread,
+    /// Searches a data folder that was not closed for damage.
+    _damage_search: Option<BackgroundThread>,
+    /// Whether the database of the data folder was found damaged.
+    damage: Damage,
     writer: Writer,
     /// Runs searches.
     searches: ReadPool,
@@ -170,6 +173,11 @@ impl Engine {
     /// Whether the database does not respond; `false` with a data folder.
     pub fn is_database_unavailable(&self) -> bool {
         self.availability.as_ref().is_some_and(|availability| availability.is_down())
+    }
+
+    /// Whether the database file of the data folder was found damaged.
+    pub fn is_damaged(&self) -> bool {
+        self.damage.is_found()
     }
 
     /// How old responses may be; `None` while the database confirms that they are up to date.

@@ -14,14 +14,14 @@ use crate::{
     },
     search::{QueryCache, QueryEncoder},
     store::{
-        CatalogReads, CatalogStore, Cleanup, DataFolder, Postgres, PostgresSettings, SqliteReaders,
-        SqliteStore,
+        CatalogReads, CatalogStore, Cleanup, Damage, DataFolder, Postgres, PostgresSettings,
+        SqliteReaders, SqliteStore,
         postgres_search::{CandidateLimits, PostgresSearch},
     },
     writer::Writer,
 };
 
-/// Change records kept in a data folder by default.
+/// Change records kept of each shop of a data folder by default.
 const KEPT_CHANGES: u64 = 1_000_000;
 /// Change records kept of each shop of a database by default; a node that is further behind reloads
 /// the shop.
@@ -36,7 +36,7 @@ struct Backend {
     /// The index files of a data folder.
     index_files: Option<IndexFiles>,
     cleanup: Box<dyn Cleanup>,
-    /// How many change records are kept by default.
+    /// How many change records of each shop are kept by default.
     kept_changes: u64,
     /// Shops with more products are not loaded ahead of the first search.
     prefetch_limit: usize,
@@ -46,23 +46,29 @@ impl Engine {
     /// Opens a data folder; creates or migrates its database if needed.
     pub fn open(folder: &Path, settings: Settings) -> Result<Self, OpenError> {
         let folder = DataFolder::lock(folder)?;
+        let was_left_open = SqliteStore::was_left_open(folder.path());
         let store = SqliteStore::open(folder.path())
             .map_err(|source| OpenError::Store { folder: folder.path().to_owned(), source })?;
         let readers = Arc::new(SqliteReaders::new(folder.path().to_owned()));
+        let damage = readers.damage();
         let index_files = settings.index_files_from.map(|products| {
             let sources = (Arc::clone(&settings.clock), Arc::clone(&settings.random));
             IndexFiles::open(folder.path(), Arc::clone(&readers), products, sources)
         });
         let backend = Backend {
-            store: Box::new(store),
+            store: Box::new(store.noting(damage.clone())),
             readers,
             replica: None,
             index_files,
-            cleanup: SqliteStore::cleanup(folder.path().to_owned()),
+            cleanup: SqliteStore::cleanup_noting(folder.path().to_owned(), damage.clone()),
             kept_changes: KEPT_CHANGES,
             prefetch_limit: usize::MAX,
         };
         let mut engine = Self::start(backend, settings)?;
+        if was_left_open {
+            engine._damage_search = Some(damage.search(folder.path())?);
+        }
+        engine.damage = damage;
         engine._folder = Some(folder);
         Ok(engine)
     }
@@ -81,7 +87,7 @@ impl Engine {
             source,
         })?;
         let replica = LocalReplica::create(&database.scratch, database.connections);
-        let readers = Arc::new(FailoverReaders::new(&postgres, replica.clone()));
+        let readers = Arc::new(FailoverReaders::start(&postgres, replica.clone())?);
         let search_readers = readers.database();
         let backend = Backend {
             store: Box::new(postgres.store()),
@@ -151,6 +157,8 @@ impl Engine {
             embedder: settings.embedder,
             _embedding: embedding,
             _housekeeping: housekeeping,
+            _damage_search: None,
+            damage: Damage::default(),
             writer,
             searches: ReadPool::new("search", settings.reader_threads, settings.reader_queue),
             reads: ReadPool::new("read", settings.reader_threads, settings.reader_queue),

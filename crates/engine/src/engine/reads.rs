@@ -6,11 +6,11 @@ use catalog::{
     access::{ReadPass, Visibility},
     change::Seq,
     key::Key,
-    product::{Product, ProductId},
+    product::{Product, ProductId, ShopId},
 };
 
 use super::{Engine, EngineError};
-use crate::store::{CatalogReads, ChangesPage, Page, ShopCounts, StoreError};
+use crate::store::{CatalogReads, ChangesExpired, ChangesPage, Page, ShopCounts, StoreError};
 
 impl Engine {
     /// One product; `None` if it does not exist or the caller may not see it.
@@ -19,7 +19,7 @@ impl Engine {
         pass: ReadPass,
         id: ProductId,
     ) -> Result<Option<Product>, EngineError> {
-        self.read(move |readers| readers.product(&pass, id)).await
+        self.read(pass.shop(), move |readers| readers.product(&pass, id)).await
     }
 
     /// The products with these ids, in this order; unknown ones are omitted.
@@ -28,7 +28,7 @@ impl Engine {
         pass: ReadPass,
         ids: Vec<ProductId>,
     ) -> Result<Vec<Product>, EngineError> {
-        self.read(move |readers| readers.products(&pass, &ids)).await
+        self.read(pass.shop(), move |readers| readers.products(&pass, &ids)).await
     }
 
     /// The products with these keys, in this order; unknown ones are omitted.
@@ -37,19 +37,20 @@ impl Engine {
         pass: ReadPass,
         keys: Vec<Key>,
     ) -> Result<Vec<Product>, EngineError> {
-        self.read(move |readers| readers.products_by_key(&pass, &keys)).await
+        self.read(pass.shop(), move |readers| readers.products_by_key(&pass, &keys)).await
     }
 
-    /// At most `limit` changes of products after `since`, oldest first; `None` if records of such
-    /// changes were removed. The pass must show hidden products, whose changes are listed too.
+    /// At most `limit` changes of products after `since`, oldest first, unless records of such
+    /// changes were removed or the shop has no change `since`. The pass must show hidden products,
+    /// whose changes are listed too.
     pub async fn changes(
         &self,
         pass: ReadPass,
         since: Seq,
         limit: usize,
-    ) -> Result<Option<ChangesPage>, EngineError> {
+    ) -> Result<Result<ChangesPage, ChangesExpired>, EngineError> {
         debug_assert_eq!(pass.visibility(), Visibility::All);
-        self.read(move |readers| readers.changes(pass.shop(), since, limit)).await
+        self.read(pass.shop(), move |readers| readers.changes(pass.shop(), since, limit)).await
     }
 
     /// A page of the catalog, by ascending id.
@@ -59,21 +60,22 @@ impl Engine {
         limit: usize,
         offset: usize,
     ) -> Result<Page, EngineError> {
-        self.read(move |readers| readers.page(&pass, limit, offset)).await
+        self.read(pass.shop(), move |readers| readers.page(&pass, limit, offset)).await
     }
 
     /// The number of products of the shop.
     pub async fn counts(&self, pass: ReadPass) -> Result<ShopCounts, EngineError> {
-        self.read(move |readers| readers.counts(pass.shop())).await
+        self.read(pass.shop(), move |readers| readers.counts(pass.shop())).await
     }
 
-    /// Runs a read in the pool for reads.
+    /// Runs a read of a shop in the pool for reads.
     pub(super) async fn read<T: Send + 'static>(
         &self,
+        shop: ShopId,
         work: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let readers = Arc::clone(&self.readers);
-        Ok(self.reads.run(move || work(&*readers)).await??)
+        Ok(self.reads.run(shop, move || work(&*readers)).await??)
     }
 
     /// Runs a read of a single small row, outside the pools.

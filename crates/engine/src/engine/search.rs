@@ -30,7 +30,7 @@ impl Engine {
         let (queries, searches) = (self.queries.clone(), self.searches.clone());
         if let Some(large) = self.postgres_search(pass.shop()) {
             let request = request.clone();
-            let found = self.run_search(move |_| {
+            let found = self.run_search(pass.shop(), move |_| {
                 let context = SearchContext::new(queries.as_deref(), searches.load())
                     .with_idle_threads(searches.idle_cores());
                 PostgresSource::with(&large, &pass, |source| search(source, &context, &request))
@@ -43,7 +43,7 @@ impl Engine {
         let index = self.loader.index(pass.shop()).await?;
         let cache = Arc::clone(&self.cache);
         let (queries, searches) = (self.queries.clone(), self.searches.clone());
-        self.run_search(move |readers| {
+        self.run_search(pass.shop(), move |readers| {
             let snapshot = index.snapshot();
             let context = SearchContext::new(queries.as_deref(), searches.load())
                 .with_idle_threads(searches.idle_cores());
@@ -83,7 +83,7 @@ impl Engine {
         request: SimilarRequest,
     ) -> Result<Option<Vec<Product>>, EngineError> {
         if let Some(large) = self.postgres_search(pass.shop()) {
-            let found = self.run_search(move |_| {
+            let found = self.run_search(pass.shop(), move |_| {
                 PostgresSource::with(&large, &pass, |source| similar(source, &request))
             });
             if let Some(results) = found.await? {
@@ -91,7 +91,7 @@ impl Engine {
             }
         }
         let index = self.loader.index(pass.shop()).await?;
-        self.run_search(move |readers| {
+        self.run_search(pass.shop(), move |readers| {
             let snapshot = index.snapshot();
             similar(&MemorySource { snapshot: &snapshot, readers, pass: &pass }, &request)
         })
@@ -110,12 +110,13 @@ impl Engine {
         self.postgres_search.clone().filter(|large| large.may_hold(shop))
     }
 
-    /// Runs a search in the pool for searches.
+    /// Runs a search of a shop in the pool for searches.
     async fn run_search<T: Send + 'static>(
         &self,
+        shop: ShopId,
         work: impl FnOnce(&dyn CatalogReads) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, EngineError> {
         let readers = Arc::clone(&self.readers);
-        Ok(self.searches.run(move || work(&*readers)).await??)
+        Ok(self.searches.run(shop, move || work(&*readers)).await??)
     }
 }

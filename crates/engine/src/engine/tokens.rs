@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use super::{Engine, EngineError};
 use crate::{
     replication::TOKEN_LEASE,
-    store::{StoreError, TokenRow},
-    tokens::{self, BadToken, IssuedToken, Secret},
+    store::{StoreError, TokenLookup, TokenPage},
+    tokens::{self, BadToken, IssuedToken, Secret, TooManyTokens},
     writes::{IssueToken, RevokeToken},
 };
 
@@ -20,8 +20,20 @@ impl Engine {
         &self,
         token: &str,
     ) -> Result<Result<(Caller, u64), BadToken>, StoreError> {
-        let (token, now) = (token.to_owned(), (self.clock)());
-        self.look_up(move |readers| tokens::verify(readers, &token, now)).await
+        let Some((id, secret)) = tokens::parse(token) else { return Ok(Err(BadToken::Invalid)) };
+        let row = match self.readers.find_token(id) {
+            TokenLookup::Done(found) => found?,
+            TokenLookup::Waiting(found) => {
+                found.await.unwrap_or_else(|_| Err(StoreError::lookup_ended()))?
+            }
+        };
+        Ok(tokens::verify(row.as_ref(), &secret, (self.clock)()))
+    }
+
+    /// Whether an opaque token was not used here lately, so that authenticating it takes waiting for
+    /// the database, and may show that it is not a token.
+    pub fn is_unknown_token(&self, token: &str) -> bool {
+        tokens::parse(token).is_some_and(|(id, _)| self.readers.is_unknown_token(id))
     }
 
     /// Issues a token for the administered shop.
@@ -31,14 +43,23 @@ impl Engine {
         role: Role,
         name: String,
         expires_at: Option<Timestamp>,
-    ) -> Result<IssuedToken, EngineError> {
+    ) -> Result<Result<IssuedToken, TooManyTokens>, EngineError> {
         let secret = Secret::generate(&self.random);
-        self.write(IssueToken { pass, role, name, expires_at, secret }).await
+        let issued = self.write(IssueToken { pass, role, name, expires_at, secret }).await?;
+        if let Ok(issued) = &issued {
+            self.readers.token_issued(issued.id);
+        }
+        Ok(issued)
     }
 
-    /// The tokens of the administered shop.
-    pub async fn tokens(&self, pass: AdminPass) -> Result<Vec<TokenRow>, EngineError> {
-        self.read(move |readers| readers.tokens(Some(pass.shop()))).await
+    /// A page of the tokens of the administered shop, by ascending id.
+    pub async fn tokens(
+        &self,
+        pass: AdminPass,
+        limit: usize,
+        offset: usize,
+    ) -> Result<TokenPage, EngineError> {
+        self.read(pass.shop(), move |readers| readers.token_page(pass.shop(), limit, offset)).await
     }
 
     /// Revokes a token of the administered shop; `false` if no such token is valid.

@@ -30,6 +30,7 @@ mod dense;
 mod entry;
 pub(crate) mod file;
 mod filter;
+mod heap;
 mod lexical;
 #[cfg(test)]
 mod model_tests;

@@ -5,7 +5,7 @@
 //! last commit. The rows of search results always come from the local replica: it shows them as the
 //! index does.
 
-use std::{ops::ControlFlow, sync::Arc, time::Instant};
+use std::{io, ops::ControlFlow, sync::Arc};
 
 use catalog::{
     access::ReadPass,
@@ -14,14 +14,14 @@ use catalog::{
     product::{Product, ProductId, ShopId},
 };
 
-use super::{local_replica::LocalReplica, token_cache::TokenCache};
+use super::{local_replica::LocalReplica, token_lookups::TokenLookups};
 use crate::{
     embed::{Encoder, ModelId},
     store::{
-        Availability, ChangeReads, ChangesPage, EmbeddingQueue, ErrorChain, FeedResult, FullScan,
-        IndexSource, Page, Position, Postgres, PostgresReaders, ProductReads, ScannedProduct,
-        SearchReads, ShopCounts, StoreError, StoreErrorKind, StoreInfo, TokenReads, TokenRow,
-        Unembedded, VectorRow,
+        Availability, ChangeReads, ChangesExpired, ChangesPage, EmbeddingQueue, ErrorChain,
+        FeedResult, FullScan, IndexSource, Page, Position, Postgres, PostgresReaders, ProductReads,
+        ScannedProduct, SearchReads, ShopCounts, StoreError, StoreErrorKind, StoreInfo, TokenBatch,
+        TokenLookup, TokenPage, TokenReads, TokenRow, Unembedded, VectorRow,
     },
 };
 
@@ -31,28 +31,29 @@ pub(crate) struct FailoverReaders {
     database: Arc<PostgresReaders>,
     /// Connections for single products, pages and counts, which never wait for a search.
     point_reads: PostgresReaders,
-    /// A connection for tokens alone, so that load does not delay authentication.
-    token_reads: PostgresReaders,
+    /// Tokens, on connections of their own, so that load does not delay authentication.
+    tokens: TokenLookups,
     availability: Arc<Availability>,
     replica: Option<Arc<LocalReplica>>,
-    tokens: TokenCache,
 }
 
 impl FailoverReaders {
     /// Reads of `postgres`. The replica is filled and updated by the
     /// [registry](super::ShopRegistry), which must share it.
-    pub(crate) fn new(postgres: &Postgres, replica: Option<Arc<LocalReplica>>) -> Self {
+    pub(crate) fn start(
+        postgres: &Postgres,
+        replica: Option<Arc<LocalReplica>>,
+    ) -> io::Result<Self> {
         // Searches and loads may hold connections for long, so they get half of them.
         let for_points = (postgres.connections() / 2).max(1);
         let for_searches = (postgres.connections() - for_points).max(1);
-        Self {
+        Ok(Self {
             database: Arc::new(postgres.readers_with(for_searches)),
             point_reads: postgres.readers_with(for_points),
-            token_reads: postgres.readers_with(1),
+            tokens: TokenLookups::start(postgres)?,
             availability: postgres.availability(),
             replica,
-            tokens: TokenCache::new(),
-        }
+        })
     }
 
     /// The connections for searches, without failover.
@@ -148,7 +149,7 @@ impl ProductReads for FailoverReaders {
         shop: ShopId,
         since: Seq,
         limit: usize,
-    ) -> Result<Option<ChangesPage>, StoreError> {
+    ) -> Result<Result<ChangesPage, ChangesExpired>, StoreError> {
         self.point_reads.changes(shop, since, limit)
     }
 
@@ -231,32 +232,42 @@ impl IndexSource for FailoverReaders {
 
 impl TokenReads for FailoverReaders {
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
-        if let Some(row) = self.tokens.get(id) {
-            return Ok(Some(row));
-        }
-        let cached = || self.tokens.get_during_outage(id).map(Some);
-        if self.availability.is_down()
-            && let Some(row) = cached()
-        {
-            return Ok(row);
-        }
-        let queried_at = Instant::now();
-        match self.token_reads.token(id) {
-            Ok(row) => {
-                self.tokens.put(id, row.as_ref(), queried_at);
-                Ok(row)
+        match self.find_token(id) {
+            TokenLookup::Done(found) => found,
+            TokenLookup::Waiting(found) => {
+                found.blocking_recv().unwrap_or_else(|_| Err(StoreError::lookup_ended()))
             }
-            // Not when the database is merely slow: a revoked token would be accepted for longer.
-            Err(error) if error.kind() == StoreErrorKind::Unavailable => {
-                self.availability.suspect();
-                cached().ok_or(error)
-            }
-            Err(error) => Err(error),
         }
     }
 
-    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
-        self.database.tokens(shop)
+    fn find_token(&self, id: u64) -> TokenLookup {
+        self.tokens.find(id)
+    }
+
+    fn is_unknown_token(&self, id: u64) -> bool {
+        self.tokens.is_unknown(id)
+    }
+
+    fn token_issued(&self, id: u64) {
+        self.tokens.issued(id);
+    }
+
+    fn token_batch(
+        &self,
+        shop: Option<ShopId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<TokenBatch, StoreError> {
+        self.database.token_batch(shop, after, limit)
+    }
+
+    fn token_page(
+        &self,
+        shop: ShopId,
+        limit: usize,
+        offset: usize,
+    ) -> Result<TokenPage, StoreError> {
+        self.database.token_page(shop, limit, offset)
     }
 }
 

@@ -7,7 +7,7 @@
 //! shop is indexed from its rows.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder, DirEntry, File},
     io,
     os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
@@ -30,12 +30,10 @@ use crate::{
         ShopIndex, Snapshot,
         file::{self, FileKey},
     },
-    store::{ErrorChain, SqliteReaders, SqliteStore, StoreError},
+    store::{ErrorChain, INDEX_FOLDER as FOLDER, SqliteReaders, SqliteStore, StoreError},
     system::{Clock, RandomSource},
 };
 
-/// The folder of the files in the data folder.
-const FOLDER: &str = "index";
 const EXTENSION: &str = "idx";
 /// The pause between two checks whether a file is due.
 const CHECK_INTERVAL: Duration = Duration::from_mins(1);
@@ -190,11 +188,19 @@ impl IndexFiles {
             let age = entry.metadata().and_then(|file| file.modified());
             let age = age.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
             if named.is_some_and(|(shop, id)| is_unwanted(shop, id, age))
-                && let Err(error) = fs::remove_file(entry.path())
+                && let Err(error) = remove(&entry)
             {
                 tracing::warn!(file = ?name, %error, "an old index file cannot be removed");
             }
         }
+    }
+}
+
+/// Removes what has the name of a file of ours, even a folder with that name.
+fn remove(entry: &DirEntry) -> io::Result<()> {
+    match entry.file_type()?.is_dir() {
+        true => fs::remove_dir_all(entry.path()),
+        false => fs::remove_file(entry.path()),
     }
 }
 

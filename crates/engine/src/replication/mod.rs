@@ -82,6 +82,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod token_cache;
+mod token_lookups;
 mod warm_up;
 
 pub use self::warm_up::WarmUp;

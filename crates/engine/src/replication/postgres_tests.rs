@@ -34,7 +34,8 @@ impl Bench {
         postgres.migrate().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let replica = LocalReplica::create(folder.path(), 2).unwrap();
-        let readers = Arc::new(FailoverReaders::new(&postgres, Some(Arc::clone(&replica))));
+        let readers =
+            Arc::new(FailoverReaders::start(&postgres, Some(Arc::clone(&replica))).unwrap());
         let registry =
             ShopRegistry::new(readers, None, usize::MAX).with_replica(Some(Arc::clone(&replica)));
         Self { _folder: folder, store: postgres.store(), postgres, replica, registry }

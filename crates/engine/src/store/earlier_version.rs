@@ -7,17 +7,19 @@ use catalog::{
     access::{Caller, ReadPass, Role},
     attributes::{AttributeName, AttributeValue, Attributes},
     change::{ChangeKind, Seq},
+    http_url::ProductUrl,
     inference::Inferred,
     key::Key,
-    product::{Patch, Product, ProductId, ShopId},
+    price::Price,
+    product::{Draft, Patch, Product, ProductId, ShopId, Title},
 };
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::{
-    CatalogReads, CatalogStore, Cleanup, Postgres, ScannedProduct, SqliteReaders, SqliteStore,
-    StoreErrorKind, conformance::settings,
+    CatalogReads, CatalogStore, Cleanup, Derived, FeedResult, LimitExceeded, Position, Postgres,
+    Retained, ScannedProduct, SqliteReaders, SqliteStore, StoreErrorKind, conformance::settings,
 };
 use crate::inference::infer;
 
@@ -36,6 +38,9 @@ trait Earlier {
 
     /// Gives a migrated store the tables of the version before inference.
     fn remove_inference(&self);
+
+    /// Gives a migrated store the tables of the version before limits.
+    fn remove_usage(&self);
 }
 
 struct EarlierFolder(TempDir);
@@ -59,10 +64,28 @@ impl Earlier for EarlierFolder {
 
     fn remove_inference(&self) {
         self.execute(
-            "ALTER TABLE products DROP COLUMN inferred; ALTER TABLE shops DROP COLUMN index_file;
+            "DROP TABLE attribute_names;
+             ALTER TABLE shops DROP COLUMN stored_bytes;
+             ALTER TABLE shops DROP COLUMN attribute_names;
+             DROP INDEX tokens_by_end; DROP INDEX tokens_of_shop_by_end;
+             ALTER TABLE counters RENAME COLUMN text_order TO seq;
+             DROP INDEX vectors_by_model; ALTER TABLE vectors DROP COLUMN text_order;
+             CREATE INDEX vectors_by_model ON vectors (model, encoder, version);
+             ALTER TABLE shops DROP COLUMN last_seq; ALTER TABLE shops DROP COLUMN change_count;
+             ALTER TABLE shops DROP COLUMN truncated_to;
+             ALTER TABLE products DROP COLUMN inferred; ALTER TABLE shops DROP COLUMN index_file;
              ALTER TABLE counters DROP COLUMN inference;
              ALTER TABLE counters DROP COLUMN inferred_to;
              PRAGMA user_version = 3",
+        );
+    }
+
+    fn remove_usage(&self) {
+        self.execute(
+            "DROP TABLE attribute_names;
+             ALTER TABLE shops DROP COLUMN stored_bytes;
+             ALTER TABLE shops DROP COLUMN attribute_names;
+             PRAGMA user_version = 7",
         );
     }
 }
@@ -108,9 +131,20 @@ impl Earlier for EarlierDatabase {
 
     fn remove_inference(&self) {
         self.execute(
-            "ALTER TABLE products DROP COLUMN inferred;
-             ALTER TABLE shops DROP COLUMN search_inference, DROP COLUMN search_inferred_to;
+            "DROP TABLE attribute_names;
+             DROP INDEX tokens_by_end; DROP INDEX tokens_of_shop_by_end;
+             ALTER TABLE products DROP COLUMN inferred;
+             ALTER TABLE shops DROP COLUMN search_inference, DROP COLUMN search_inferred_to,
+                 DROP COLUMN stored_bytes, DROP COLUMN attribute_names;
              UPDATE schema_version SET version = 6",
+        );
+    }
+
+    fn remove_usage(&self) {
+        self.execute(
+            "DROP TABLE attribute_names;
+             ALTER TABLE shops DROP COLUMN stored_bytes, DROP COLUMN attribute_names;
+             UPDATE schema_version SET version = 8",
         );
     }
 }
@@ -169,6 +203,109 @@ fn missing_values_are_inferred<E: Earlier>(nothing: &str) {
     assert_ne!(found.inferred, stated(&found));
 }
 
+fn with_names(names: std::ops::Range<usize>) -> Draft {
+    let named = names.map(|n| {
+        let name = AttributeName::parse(&format!("n{n}")).unwrap();
+        (name, AttributeValue::Text("é".into()))
+    });
+    let (title, price) = (Title::parse("Lampe é").unwrap(), Price::parse("$1").unwrap());
+    Draft { attributes: Attributes::new(named.collect()), ..Draft::new(title, price) }
+}
+
+/// What shops take is counted by the migration as it would have been write by write.
+fn usage_is_counted<E: Earlier>() {
+    let earlier = E::new();
+    let (mut store, readers) = earlier.open();
+    let mut transaction = store.begin().unwrap();
+    for n in 0..5 {
+        let draft = Draft {
+            key: (n == 0).then(|| Key::parse("é").unwrap()),
+            url: (n == 1).then(|| ProductUrl::parse("https://a.example/").unwrap()),
+            ..with_names(n..2 * n)
+        };
+        transaction.create(shop(1), draft, Timestamp::UNIX_EPOCH).unwrap();
+    }
+    let odd = transaction.create(shop(2), with_names(0..1), Timestamp::UNIX_EPOCH).unwrap();
+    let usage = [1, 2, 3].map(|of| transaction.usage(shop(of)).unwrap());
+    assert_eq!((usage[0].attribute_names, usage[1].attribute_names), (7, 1));
+    transaction.commit().unwrap();
+    drop((store, readers));
+
+    earlier.remove_usage();
+    let (mut store, readers) = earlier.open();
+    let mut transaction = store.begin().unwrap();
+    assert_eq!([1, 2, 3].map(|of| transaction.usage(shop(of)).unwrap()), usage);
+    // Its names make room with it.
+    transaction.delete(&odd).unwrap();
+    assert_eq!(transaction.usage(shop(2)).unwrap().attribute_names, 0);
+    drop(transaction);
+    drop((store, readers));
+
+    earlier.remove_usage();
+    for column in ["'nonsense'", "'[1]'", "'{\"a\": null}'"] {
+        let id = odd.id;
+        earlier.execute(&format!("UPDATE products SET attributes = {column} WHERE id = {id}"));
+        let (mut store, _readers) = earlier.open();
+        let mut transaction = store.begin().unwrap();
+        assert_eq!(transaction.usage(shop(2)).unwrap().attribute_names, 0, "{column}");
+        drop(transaction);
+        earlier.remove_usage();
+    }
+}
+
+/// A shop from before the limit keeps what it has.
+fn more_names_than_the_limit_are_kept<E: Earlier>() {
+    let earlier = E::new();
+    let (mut store, readers) = earlier.open();
+    let mut transaction = store.begin().unwrap();
+    let made = [0..40, 40..80].map(|names| {
+        transaction.create(shop(1), with_names(names), Timestamp::UNIX_EPOCH).unwrap().id
+    });
+    transaction.commit().unwrap();
+    drop((store, readers));
+    // As if other products had them.
+    earlier.execute("UPDATE shops SET attribute_names = 5999");
+    let (mut store, readers) = earlier.open();
+    let mut transaction = store.begin().unwrap();
+    let at = Timestamp::UNIX_EPOCH;
+    let mut update = |id, patch| {
+        let before = transaction.product(shop(1), id).unwrap().unwrap();
+        transaction.update_derived(before, patch, Derived::default(), at).unwrap().map(drop)
+    };
+    let attributes_of =
+        |names| Patch { attributes: Some(with_names(names).attributes), ..Patch::default() };
+    assert_eq!(update(made[0], Patch { hidden: Some(true), ..Patch::default() }), Ok(()));
+    assert_eq!(update(made[0], attributes_of(20..60)), Ok(()));
+    assert_eq!(update(made[1], attributes_of(90..91)), Err(LimitExceeded::AttributeNames));
+    assert_eq!(update(made[1], attributes_of(50..51)), Ok(()));
+    let created = transaction.create_derived(shop(1), with_names(0..1), Derived::default(), at);
+    assert_eq!(created.unwrap().map(drop), Err(LimitExceeded::AttributeNames), "n0 was given up");
+    let created = transaction.create_derived(shop(1), with_names(55..60), Derived::default(), at);
+    assert!(created.unwrap().is_ok());
+    transaction.commit().unwrap();
+    assert_eq!(readers.products(&viewer(), &made).unwrap()[1].attributes.len(), 1);
+}
+
+#[test]
+fn usage_of_a_folder_is_counted() {
+    usage_is_counted::<EarlierFolder>();
+}
+
+#[test]
+fn usage_of_a_database_is_counted() {
+    usage_is_counted::<EarlierDatabase>();
+}
+
+#[test]
+fn more_names_than_the_limit_are_kept_in_a_folder() {
+    more_names_than_the_limit_are_kept::<EarlierFolder>();
+}
+
+#[test]
+fn more_names_than_the_limit_are_kept_in_a_database() {
+    more_names_than_the_limit_are_kept::<EarlierDatabase>();
+}
+
 fn everything_is_read(store: &mut dyn CatalogStore, readers: &dyn CatalogReads) {
     let page = readers.page(&viewer(), 10, 0).unwrap();
     let shown: Vec<_> = page
@@ -192,7 +329,7 @@ fn everything_is_read(store: &mut dyn CatalogStore, readers: &dyn CatalogReads) 
     }
     assert_ne!(page.products[0].inferred, Inferred::default());
     assert_eq!(readers.counts(shop(2)).unwrap().visible, 1);
-    let tokens = readers.tokens(None).unwrap();
+    let tokens = readers.token_batch(None, 0, 10).unwrap().tokens;
     let tokens: Vec<_> = tokens
         .iter()
         .map(|row| (row.id, row.shop.get(), row.role, row.name.as_str(), row.expires_at.is_some()))
@@ -251,8 +388,7 @@ fn removed_changes_stay_removed<E: Earlier>(removal: &str) {
     earlier.execute(removal);
     let (_store, readers) = earlier.open();
     let listed = |of, since| readers.changes(shop(of), Seq(since), 100).unwrap();
-    assert_eq!(listed(1, 0), None);
-    assert_eq!(listed(1, 2), None);
+    assert!(listed(1, 0).is_err() && listed(1, 2).is_err());
     assert!(!listed(1, 3).unwrap().changes.is_empty());
 }
 
@@ -311,4 +447,42 @@ fn changes_removed_from_a_database_stay_removed() {
     let removal = "DELETE FROM changes WHERE shop_id = 1 AND seq <= 3;
                    DELETE FROM changes WHERE shop_id = 2";
     removed_changes_stay_removed::<EarlierDatabase>(removal);
+}
+
+/// Clients, followers and index files hold numbers that the earlier version gave out to all shops
+/// together: no shop is behind them, and none is given out again.
+#[test]
+fn the_numbers_of_a_folder_continue_in_each_shop() {
+    let earlier = EarlierFolder::new();
+    let (mut store, readers) = earlier.open();
+    for of in [1, 2] {
+        assert_eq!(readers.last_change(shop(of)).unwrap(), Seq(12));
+        for since in 0..=12 {
+            assert!(readers.changes(shop(of), Seq(since), 100).unwrap().is_ok());
+        }
+    }
+    assert_eq!(readers.last_change(shop(3)).unwrap(), Seq(0));
+    let mut transaction = store.begin().unwrap();
+    for (of, number) in [(1, 1), (2, 5), (1, 2)] {
+        let product = transaction.product(shop(of), id(number)).unwrap().unwrap();
+        transaction.delete(&product).unwrap();
+    }
+    transaction.commit().unwrap();
+    let listed = |of, since| {
+        let page = readers.changes(shop(of), Seq(since), 100).unwrap().unwrap();
+        page.changes.iter().map(|entry| entry.seq.0).collect::<Vec<_>>()
+    };
+    assert_eq!((listed(1, 8), listed(2, 0)), (vec![11, 12, 13, 14], vec![9, 10, 13]));
+    // As many are kept of each shop as are to be, gaps or not.
+    let epoch = Timestamp::UNIX_EPOCH;
+    let retained = Retained { responses_since: epoch, tokens_since: epoch, changes: 3 };
+    let mut cleanup = earlier.cleanup();
+    while !cleanup.remove_some(&retained, 2).unwrap() {}
+    assert_eq!((listed(1, 11), listed(2, 0)), (vec![12, 13, 14], vec![9, 10, 13]));
+    assert!(readers.changes(shop(1), Seq(10), 100).unwrap().is_err());
+    let since = |seq| Position { seq: Seq(seq), ..Position::default() };
+    let followed = |of, seq| readers.changes_since(shop(of), None, since(seq)).unwrap();
+    assert!(matches!(followed(1, 10), FeedResult::Truncated));
+    assert!(matches!(followed(1, 11), FeedResult::Changes(changes, _) if changes.len() == 3));
+    assert!(matches!(followed(2, 11), FeedResult::Changes(changes, _) if changes.len() == 1));
 }

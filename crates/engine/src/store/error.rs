@@ -2,7 +2,10 @@
 
 use std::{fmt, io, sync::Arc};
 
-use rusqlite::ErrorCode;
+use rusqlite::{
+    ErrorCode,
+    ffi::{SQLITE_IOERR_CORRUPTFS, SQLITE_IOERR_DATA, SQLITE_IOERR_READ},
+};
 
 /// The kind of failure, as far as a caller can react to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +26,8 @@ pub enum StoreErrorKind {
     SearchTimeout,
     /// The operating system failed to read or write.
     Io,
+    /// The database file is damaged, or cannot be read.
+    Damaged,
     /// The database returned or rejected something that it should not; also bugs, such as a write
     /// that panicked.
     Unexpected,
@@ -44,7 +49,7 @@ impl StoreErrorKind {
             | Self::CommitUnknown
             | Self::SearchTimeout
             | Self::Io => true,
-            Self::Unexpected | Self::TooNew | Self::TooOld => false,
+            Self::Damaged | Self::Unexpected | Self::TooNew | Self::TooOld => false,
         }
     }
 }
@@ -62,6 +67,7 @@ impl fmt::Display for StoreErrorKind {
             }
             Self::SearchTimeout => "the search took too long",
             Self::Io => "the disk failed",
+            Self::Damaged => "the database file is damaged",
             Self::Unexpected => "unexpected failure of the store",
             Self::TooNew => "the store was written by a newer version of shopkeeper",
             Self::TooOld => "the tables are of an older version",
@@ -101,13 +107,17 @@ impl StoreError {
         Self::new(StoreErrorKind::Conflict, "the shop changed too much during its scan")
     }
 
-    #[cfg(test)]
     pub(crate) fn busy(why: &str) -> Self {
         Self::new(StoreErrorKind::Busy, why)
     }
 
     pub(crate) fn unavailable(why: &str) -> Self {
         Self::new(StoreErrorKind::Unavailable, why)
+    }
+
+    /// A lookup that others waited for has panicked, or its thread was stopped.
+    pub(crate) fn lookup_ended() -> Self {
+        Self::unavailable("the lookup of the token ended early")
     }
 
     pub(crate) fn search_timeout() -> Self {
@@ -121,6 +131,11 @@ impl StoreError {
             // The database rejected the commit.
             _ => self,
         }
+    }
+
+    /// What is wrong with the database file.
+    pub(super) fn damaged(what: impl Into<String>) -> Self {
+        Self::new(StoreErrorKind::Damaged, what.into())
     }
 
     pub(super) fn too_new() -> Self {
@@ -193,11 +208,19 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DiskFull) => StoreErrorKind::DiskFull,
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreErrorKind::ReadOnly,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Busy,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreErrorKind::Damaged,
+            Some(ErrorCode::SystemIoFailure) if is_of_a_read(&error) => StoreErrorKind::Damaged,
             Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => StoreErrorKind::Io,
             _ => StoreErrorKind::Unexpected,
         };
         Self { kind, source: Some(Arc::new(error)) }
     }
+}
+
+/// Whether the disk failed to return what was written, rather than to take it.
+fn is_of_a_read(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(SQLITE_IOERR_READ | SQLITE_IOERR_CORRUPTFS | SQLITE_IOERR_DATA))
 }
 
 #[cfg(test)]

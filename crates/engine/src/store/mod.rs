@@ -15,6 +15,7 @@ mod records;
 mod sqlite;
 mod traits;
 mod transaction;
+mod usage;
 
 pub use columns::{AttributesJson, NumberJson};
 pub(crate) use columns::{attributes_column, media_column};
@@ -28,14 +29,16 @@ pub use postgres::{
     PostgresStore,
 };
 pub use records::{
-    AppliedChange, ChangeEntry, ChangeRecord, ChangesPage, Committed, FeedResult, NewToken, Page,
-    Position, PositionChange, ScannedProduct, ShopCounts, StoreState, StoredResponse, TokenRow,
-    TxStamp, Unembedded, UnindexedColumns, VectorChange, VectorCount, VectorRow,
+    AppliedChange, ChangeEntry, ChangeRecord, ChangesExpired, ChangesPage, Committed, FeedResult,
+    NewToken, Page, Position, PositionChange, Retained, ScannedProduct, ShopCounts, StoreState,
+    StoredResponse, TokenBatch, TokenPage, TokenRow, TxStamp, Unembedded, UnindexedColumns,
+    VectorChange, VectorCount, VectorRow,
 };
-pub(crate) use sqlite::rows as sqlite_rows;
+pub(crate) use sqlite::{Damage, INDEX_FOLDER, rows as sqlite_rows};
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
 pub use traits::{
     CatalogReads, CatalogStore, ChangeReads, Cleanup, EmbeddingQueue, FullScan, IndexSource,
-    ProductReads, RowWrites, SearchReads, StoreInfo, TokenReads,
+    ProductReads, RowWrites, SearchReads, StoreInfo, TokenLookup, TokenReads,
 };
 pub use transaction::{Derived, WriteTransaction};
+pub use usage::{LimitExceeded, Quotas, ShopUsage, UsageChange};

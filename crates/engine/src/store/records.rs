@@ -1,5 +1,7 @@
 //! The values that pass between the engine and a store.
 
+use std::collections::BTreeMap;
+
 use catalog::{
     access::Role,
     attributes::Attributes,
@@ -11,6 +13,7 @@ use catalog::{
 };
 use jiff::Timestamp;
 
+use super::ShopUsage;
 use crate::embed::{Embedding, Encoder, ModelId, StoredVector};
 
 /// One page of a catalog.
@@ -44,6 +47,14 @@ pub struct ChangeEntry {
     pub key: Option<Key>,
     /// The kind of change.
     pub kind: ChangeKind,
+}
+
+/// Why changes cannot be listed: records of some were removed, or the store lost the changes up to
+/// the given one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangesExpired {
+    /// The shop's last change.
+    pub last: Seq,
 }
 
 impl ChangesPage {
@@ -113,7 +124,7 @@ pub struct UnindexedColumns<'row> {
 }
 
 /// A token row. The secret itself is never stored.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRow {
     /// The id, which is part of the token's text.
     pub id: u64,
@@ -131,6 +142,24 @@ pub struct TokenRow {
     pub expires_at: Option<Timestamp>,
     /// When it was revoked; `None` if it was not.
     pub revoked_at: Option<Timestamp>,
+}
+
+/// One page of a shop's tokens.
+#[derive(Debug)]
+pub struct TokenPage {
+    /// The tokens of this page, by ascending id.
+    pub tokens: Vec<TokenRow>,
+    /// The number of tokens on all pages.
+    pub total: usize,
+}
+
+/// Some of the tokens of a store.
+#[derive(Debug)]
+pub struct TokenBatch {
+    /// The tokens, by ascending id.
+    pub tokens: Vec<TokenRow>,
+    /// The last id that was read; `None` if there are no more.
+    pub last: Option<u64>,
 }
 
 /// A token to be inserted.
@@ -348,6 +377,17 @@ pub struct StoredResponse {
     pub body: Vec<u8>,
 }
 
+/// What a [`Cleanup`](super::Cleanup) keeps.
+#[derive(Clone, Copy, Debug)]
+pub struct Retained {
+    /// Responses to idempotency keys from this time on.
+    pub responses_since: Timestamp,
+    /// Tokens that work, or that have worked until this time or longer.
+    pub tokens_since: Timestamp,
+    /// The newest change records of each shop.
+    pub changes: u64,
+}
+
 /// A summary of a store for its operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreState {
@@ -359,6 +399,8 @@ pub struct StoreState {
     pub bytes: u64,
     /// Every shop with products, largest first.
     pub shops: Vec<ShopCounts>,
+    /// What these shops take of their limits; empty for a schema that is not up to date.
+    pub usage: BTreeMap<ShopId, ShopUsage>,
     /// Vectors by model and encoder; empty for a schema that is not up to date.
     pub vectors: Vec<VectorCount>,
 }

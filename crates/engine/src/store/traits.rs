@@ -5,18 +5,23 @@ use std::ops::ControlFlow;
 
 use catalog::{
     access::ReadPass,
+    attributes::AttributeName,
     change::Seq,
     key::Key,
     product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
+use tokio::sync::oneshot;
 
 use super::{
-    ChangeRecord, ChangesPage, FeedResult, NewToken, Page, Position, PositionChange,
-    ScannedProduct, ShopCounts, StoreError, StoredResponse, TokenRow, Unembedded, VectorRow,
-    WriteTransaction,
+    ChangeRecord, ChangesExpired, ChangesPage, FeedResult, NewToken, Page, Position,
+    PositionChange, Retained, ScannedProduct, ShopCounts, ShopUsage, StoreError, StoredResponse,
+    TokenBatch, TokenPage, TokenRow, Unembedded, UsageChange, VectorRow, WriteTransaction,
 };
 use crate::embed::{Encoder, ModelId, StoredVector};
+
+/// Tokens that [`TokenReads::for_each_token`] reads at a time.
+const TOKENS_AT_A_TIME: usize = 1000;
 
 /// The writing side of a store.
 pub trait CatalogStore: Send {
@@ -25,20 +30,18 @@ pub trait CatalogStore: Send {
 
     /// Called between two transactions, for maintenance that must not run inside of one.
     fn maintain(&mut self) {}
+
+    /// Called when a transaction could not be committed.
+    fn failed(&mut self, _error: &StoreError) {}
 }
 
 /// Removes rows that have expired, and brings rows of earlier versions up to date. Never part of a
 /// transaction that writes products.
 pub trait Cleanup: Send {
-    /// Removes at most about `batch` rows in a transaction of its own: responses to idempotency
-    /// keys that are older than `expired_before`, and change records beyond the newest
-    /// `keep_changes`. `true` if there are none left.
-    fn remove_some(
-        &mut self,
-        expired_before: Timestamp,
-        keep_changes: u64,
-        batch: usize,
-    ) -> Result<bool, StoreError>;
+    /// Removes at most about `batch` rows of each kind in a transaction of its own: responses to
+    /// idempotency keys, tokens and change records that are not retained. `true` if there are none
+    /// left.
+    fn remove_some(&mut self, retained: &Retained, batch: usize) -> Result<bool, StoreError>;
 
     /// Replaces what another version of the inference has stored, for at most `batch` products in a
     /// transaction of its own; what is read stays the same. `true` if there are none left, or if
@@ -81,14 +84,14 @@ pub trait ProductReads: StoreInfo {
     /// pass does not show.
     fn products_by_key(&self, pass: &ReadPass, keys: &[Key]) -> Result<Vec<Product>, StoreError>;
 
-    /// At most `limit` changes of a shop's products after `since`; `None` if records of such
-    /// changes were removed.
+    /// At most `limit` changes of a shop's products after `since`, unless records of such changes
+    /// were removed or the shop has no change `since`.
     fn changes(
         &self,
         shop: ShopId,
         since: Seq,
         limit: usize,
-    ) -> Result<Option<ChangesPage>, StoreError>;
+    ) -> Result<Result<ChangesPage, ChangesExpired>, StoreError>;
 
     /// A page of the catalog, by ascending id.
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError>;
@@ -143,8 +146,7 @@ pub trait ChangeReads: StoreInfo {
     /// The current positions of those of these shops that exist.
     fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError>;
 
-    /// The last committed change of this shop; in a store that numbers the changes of all shops
-    /// together, of any shop.
+    /// The last committed change of this shop.
     fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError>;
 }
 
@@ -160,13 +162,65 @@ pub trait IndexSource: ChangeReads {
     ) -> Result<Position, StoreError>;
 }
 
+/// A token, or the lookup to wait for.
+pub enum TokenLookup {
+    /// The token, or that there is none.
+    Done(Result<Option<TokenRow>, StoreError>),
+    /// A lookup that is under way.
+    Waiting(oneshot::Receiver<Result<Option<TokenRow>, StoreError>>),
+}
+
 /// Reads of API tokens.
 pub trait TokenReads: StoreInfo {
     /// The token with this id.
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError>;
 
-    /// The tokens of a shop, or of all shops, in the order of their ids.
-    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError>;
+    /// The token with this id, without waiting for a store that is not local.
+    fn find_token(&self, id: u64) -> TokenLookup {
+        TokenLookup::Done(self.token(id))
+    }
+
+    /// Whether this id was not looked up lately, so that finding its token takes waiting.
+    fn is_unknown_token(&self, _id: u64) -> bool {
+        false
+    }
+
+    /// Notes that this process has issued a token.
+    fn token_issued(&self, _id: u64) {}
+
+    /// At most `limit` tokens of a shop, or of all shops, after this id.
+    fn token_batch(
+        &self,
+        shop: Option<ShopId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<TokenBatch, StoreError>;
+
+    /// A page of a shop's tokens, by ascending id.
+    fn token_page(
+        &self,
+        shop: ShopId,
+        limit: usize,
+        offset: usize,
+    ) -> Result<TokenPage, StoreError>;
+
+    /// Calls `visit` with every token of a shop, or of all shops, by ascending id until it breaks.
+    /// The visitor may be slow: no read is in progress meanwhile.
+    fn for_each_token(
+        &self,
+        shop: Option<ShopId>,
+        visit: &mut dyn FnMut(TokenRow) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut after = Some(0);
+        while let Some(last) = after {
+            let batch = self.token_batch(shop, last, TOKENS_AT_A_TIME)?;
+            if batch.tokens.into_iter().try_for_each(&mut *visit).is_break() {
+                break;
+            }
+            after = batch.last;
+        }
+        Ok(())
+    }
 }
 
 /// The products that wait for a vector, derived from the rows.
@@ -233,8 +287,25 @@ pub trait RowWrites {
     /// Deletes a row and its vector.
     fn delete_product(&mut self, shop: ShopId, id: ProductId) -> Result<(), StoreError>;
 
-    /// Adds to the counts of all and of visible products of a shop.
-    fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError>;
+    /// What the shop took before this transaction.
+    fn usage(&mut self, shop: ShopId) -> Result<ShopUsage, StoreError>;
+
+    /// How many products of the shop had each of these attribute names before this transaction.
+    fn name_counts(
+        &mut self,
+        shop: ShopId,
+        names: &[&AttributeName],
+    ) -> Result<Vec<u64>, StoreError>;
+
+    /// Adds to the counts of a shop; once in a transaction.
+    fn add_usage(&mut self, shop: ShopId, change: UsageChange) -> Result<(), StoreError>;
+
+    /// Stores how many products of the shop have attribute names; once in a transaction.
+    fn set_name_counts(
+        &mut self,
+        shop: ShopId,
+        counts: &[(&AttributeName, u64)],
+    ) -> Result<(), StoreError>;
 
     /// Replaces the vector of the old text by `first`, or by a row without a vector.
     fn begin_vector(
@@ -276,6 +347,23 @@ pub trait RowWrites {
 
     /// Inserts a token and returns its id.
     fn insert_token(&mut self, token: &NewToken<'_>) -> Result<u64, StoreError>;
+
+    /// The number of tokens of a shop that work at this time; `limit` if there are more.
+    fn working_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError>;
+
+    /// Removes a few of the tokens of a shop that no longer work, the oldest, beyond the newest
+    /// `keep`.
+    fn remove_ended_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        keep: usize,
+    ) -> Result<(), StoreError>;
 
     /// Revokes a token of the shop; `false` if it does not exist or was revoked before.
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError>;

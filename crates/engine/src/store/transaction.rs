@@ -1,9 +1,8 @@
 //! Write transactions: what a write does to the rows, the same for every store. Each change of a
 //! product is recorded in the same transaction.
 
-use std::collections::BTreeMap;
-
 use catalog::{
+    attributes::AttributeName,
     inference::Inferred,
     key::Key,
     product::{Draft, Patch, Product, ProductId, ShopId},
@@ -11,8 +10,9 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    AppliedChange, ChangeRecord, Committed, NewToken, RowWrites, StoreError, StoredResponse,
-    VectorChange, VectorRow,
+    AppliedChange, ChangeRecord, Committed, LimitExceeded, NewToken, Quotas, RowWrites, ShopUsage,
+    StoreError, StoredResponse, VectorChange, VectorRow,
+    usage::{Counted, Tally},
 };
 use crate::{
     embed::{Embedder, Embedding, Text},
@@ -35,12 +35,12 @@ pub struct WriteTransaction<'store> {
     /// Makes the instant vector that a product is stored with.
     embedder: Option<&'store dyn Embedder>,
     changes: Vec<AppliedChange>,
-    count_changes: BTreeMap<ShopId, (i64, i64)>,
+    tally: Tally,
 }
 
 impl<'store> WriteTransaction<'store> {
     pub(super) fn new(rows: Box<dyn RowWrites + 'store>) -> Self {
-        Self { rows, embedder: None, changes: Vec::new(), count_changes: BTreeMap::new() }
+        Self { rows, embedder: None, changes: Vec::new(), tally: Tally::default() }
     }
 
     /// Stores every product together with its instant vector from now on.
@@ -48,24 +48,51 @@ impl<'store> WriteTransaction<'store> {
         Self { embedder, ..self }
     }
 
-    /// Creates a product under a new id. No other product may [hold](Self::key_holder) its key.
+    /// Limits what shops may store from now on.
+    pub fn limited_to(mut self, quotas: Quotas) -> Self {
+        self.tally.set_quotas(quotas);
+        self
+    }
+
+    /// What a shop takes of its limits, with the earlier writes of this transaction.
+    pub fn usage(&mut self, shop: ShopId) -> Result<ShopUsage, StoreError> {
+        self.tally.usage(&mut *self.rows, shop)
+    }
+
+    /// Reads ahead what is counted of attribute names.
+    pub fn prefetch_names<'a>(
+        &mut self,
+        shop: ShopId,
+        names: impl Iterator<Item = &'a AttributeName>,
+    ) -> Result<(), StoreError> {
+        self.tally.prefetch_names(&mut *self.rows, shop, names)
+    }
+
+    /// Creates a product under a new id, where no limit is in the way. No other product may
+    /// [hold](Self::key_holder) its key.
     pub fn create(
         &mut self,
         shop: ShopId,
         draft: Draft,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        self.create_derived(shop, draft, Derived::default(), at)
+        let created = self.create_derived(shop, draft, Derived::default(), at)?;
+        created.map_err(|limit| StoreError::unexpected(limit.to_string()))
     }
 
-    /// Creates a product. What is derived from it is made here unless it is given.
+    /// Creates a product, unless the shop would exceed a limit. What is derived from it is made here
+    /// unless it is given.
     pub fn create_derived(
         &mut self,
         shop: ShopId,
         draft: Draft,
         derived: Derived,
         at: Timestamp,
-    ) -> Result<Product, StoreError> {
+    ) -> Result<Result<Product, LimitExceeded>, StoreError> {
+        let counted = Some(Counted::from(&draft));
+        if let Err(limit) = self.tally.change(&mut *self.rows, shop, None, counted)? {
+            return Ok(Err(limit));
+        }
         let id = self.rows.next_product_id(shop)?;
         let seq = self.rows.record(shop, id, ChangeRecord::Upserted)?;
         let (title, description) = (draft.title.as_str(), draft.description.as_str());
@@ -76,9 +103,8 @@ impl<'store> WriteTransaction<'store> {
         let product = Product::create(id, shop, draft, inferred, at, seq);
         self.rows.insert_product(&product)?;
         let vector = self.begin_vector(&product, embedding)?;
-        self.count(shop, 1, i64::from(!product.hidden));
         self.changes.push(AppliedChange::Upserted { product: product.clone(), vector });
-        Ok(product)
+        Ok(Ok(product))
     }
 
     /// Locks a shop against other writers until the end of the transaction. Lock several shops in
@@ -102,28 +128,35 @@ impl<'store> WriteTransaction<'store> {
         self.rows.key_holder(shop, key)
     }
 
-    /// Changes the fields that the patch names. No other product may [hold](Self::key_holder) a new
-    /// key.
+    /// Changes the fields that the patch names, where no limit is in the way. No other product may
+    /// [hold](Self::key_holder) a new key.
     pub fn update(
         &mut self,
         before: Product,
         patch: Patch,
         at: Timestamp,
     ) -> Result<Product, StoreError> {
-        self.update_derived(before, patch, Derived::default(), at)
+        let updated = self.update_derived(before, patch, Derived::default(), at)?;
+        updated.map_err(|limit| StoreError::unexpected(limit.to_string()))
     }
 
-    /// Updates a product. What is derived from new texts and attributes is made here unless it is
-    /// given.
+    /// Updates a product, unless it grows and the shop would exceed a limit. What is derived from
+    /// new texts and attributes is made here unless it is given.
     pub fn update_derived(
         &mut self,
         before: Product,
         patch: Patch,
         derived: Derived,
         at: Timestamp,
-    ) -> Result<Product, StoreError> {
+    ) -> Result<Result<Product, LimitExceeded>, StoreError> {
+        let (old, shop) = (Counted::from(&before), before.shop);
+        let changed =
+            self.tally.change(&mut *self.rows, shop, Some(old), Some(old.with(&patch)))?;
+        if let Err(limit) = changed {
+            return Ok(Err(limit));
+        }
         let seq = self.rows.record(before.shop, before.id, ChangeRecord::Upserted)?;
-        let (was_visible, category) = (!before.hidden, before.inferred.likely_category);
+        let category = before.inferred.likely_category;
         let has_new_text = patch.title.as_ref().is_some_and(|title| *title != before.title)
             || patch.description.as_ref().is_some_and(|text| *text != before.description);
         let has_new_attributes =
@@ -150,17 +183,17 @@ impl<'store> WriteTransaction<'store> {
             (false, true) => VectorChange::Kept,
             (false, false) => VectorChange::Unchanged,
         };
-        self.count(after.shop, 0, i64::from(!after.hidden) - i64::from(was_visible));
         self.changes.push(AppliedChange::Upserted { product: after.clone(), vector });
-        Ok(after)
+        Ok(Ok(after))
     }
 
     /// Deletes a product and its vector.
     pub fn delete(&mut self, product: &Product) -> Result<(), StoreError> {
         let Product { shop, id, .. } = *product;
+        // A deletion exceeds no limit.
+        let _ = self.tally.change(&mut *self.rows, shop, Some(product.into()), None)?;
         let seq = self.rows.record(shop, id, ChangeRecord::Deleted(product.key.as_ref()))?;
         self.rows.delete_product(shop, id)?;
-        self.count(shop, -1, -i64::from(!product.hidden));
         self.changes.push(AppliedChange::Deleted { shop, id, seq });
         Ok(())
     }
@@ -204,6 +237,27 @@ impl<'store> WriteTransaction<'store> {
         self.rows.insert_token(token)
     }
 
+    /// The number of tokens of a shop that work at this time; `limit` if there are more.
+    pub fn working_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        self.rows.working_tokens(shop, at, limit)
+    }
+
+    /// Removes a few of the tokens of a shop that no longer work, the oldest, beyond the newest
+    /// `keep`.
+    pub fn remove_ended_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        keep: usize,
+    ) -> Result<(), StoreError> {
+        self.rows.remove_ended_tokens(shop, at, keep)
+    }
+
     /// Revokes a token of the shop; `false` if it does not exist or was revoked before.
     pub fn revoke_token(
         &mut self,
@@ -216,10 +270,8 @@ impl<'store> WriteTransaction<'store> {
 
     /// Makes the transaction durable.
     pub fn commit(self) -> Result<Committed, StoreError> {
-        let Self { mut rows, changes, count_changes, .. } = self;
-        for (shop, (products, visible)) in count_changes {
-            rows.add_counts(shop, products, visible)?;
-        }
+        let Self { mut rows, changes, tally, .. } = self;
+        tally.write(&mut *rows)?;
         let positions = rows.commit()?;
         Ok(Committed { changes, positions })
     }
@@ -246,11 +298,5 @@ impl<'store> WriteTransaction<'store> {
         let Some(embedder) = self.embedder else { return Ok(VectorChange::Kept) };
         let vector = self.rows.vector(product.shop, product.id, embedder.model())?;
         Ok(vector.map_or(VectorChange::Pending, VectorChange::Set))
-    }
-
-    fn count(&mut self, shop: ShopId, products: i64, visible: i64) {
-        let change = self.count_changes.entry(shop).or_default();
-        change.0 += products;
-        change.1 += visible;
     }
 }

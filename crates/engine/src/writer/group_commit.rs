@@ -80,6 +80,7 @@ impl GroupCommit {
             }
             Err(error) => {
                 tracing::error!(error = %ErrorChain(&error), writes, "a write could not be stored");
+                self.store.failed(&error);
                 for write in group {
                     write.acknowledge(Err(error.clone()));
                 }
@@ -112,7 +113,8 @@ impl GroupCommit {
     fn try_commit(&mut self, group: &mut Group) -> Result<Committed, StoreError> {
         let now = (self.clock)();
         let context = TxContext { now, responses_since: now - self.settings.response_retention };
-        let mut transaction = self.store.begin()?.embedding_with(self.embedder.as_deref());
+        let transaction = self.store.begin()?.limited_to(self.settings.quotas);
+        let mut transaction = transaction.embedding_with(self.embedder.as_deref());
         // In ascending order, so that two nodes cannot deadlock.
         let shops: BTreeSet<_> = group.iter().flat_map(|write| write.shops()).collect();
         for shop in shops {

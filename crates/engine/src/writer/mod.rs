@@ -34,7 +34,7 @@ use crate::{
     background::{Wakeup, WorkerThread},
     embed::Embedder,
     replication::Applier,
-    store::{CatalogStore, StoreError},
+    store::{CatalogStore, Quotas, StoreError},
     system::Clock,
     writes::Write,
 };
@@ -62,6 +62,8 @@ pub struct WriterSettings {
     pub group_products: usize,
     /// How long the response to an idempotency key is replayed.
     pub response_retention: SignedDuration,
+    /// The most that each shop may store.
+    pub quotas: Quotas,
 }
 
 /// The handle of the writer thread. Dropping it commits what is queued and then ends the thread.

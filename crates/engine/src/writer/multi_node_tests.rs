@@ -82,6 +82,7 @@ fn node(database: &Postgres) -> Writer {
         queue: 8,
         group_products: 100,
         response_retention: SignedDuration::from_hours(24),
+        quotas: Quotas::default(),
     };
     let clock: Clock = Arc::new(|| Timestamp::UNIX_EPOCH);
     let applier = Applier::start(shops, None).unwrap();

@@ -7,6 +7,7 @@ use std::{
 
 use catalog::{
     access::{Caller, Role, WritePass},
+    attributes::{AttributeName, AttributeValue, Attributes},
     price::Price,
     product::{Draft, ProductId, ShopId, Title},
 };
@@ -51,6 +52,7 @@ impl Bench {
             queue: QUEUE,
             group_products: 100,
             response_retention: SignedDuration::from_hours(24),
+            quotas: Quotas::default(),
         };
         let applier = Applier::start(Arc::clone(&shops), None).unwrap();
         let writer = Writer::start(Box::new(store), applier, None, clock, settings).unwrap();
@@ -202,6 +204,33 @@ async fn queued_writes_are_committed_together_and_in_order() {
         assert_eq!(id_of(write.await.unwrap()).get(), n as u64 + 1);
     }
     assert_eq!(bench.transactions.load(Ordering::SeqCst), 2, "the gate's and the group's");
+}
+
+/// Writes that are retried one by one are counted once.
+#[tokio::test]
+async fn usage_is_exact_after_a_write_of_the_group_failed() {
+    let bench = Bench::new();
+    let with_name = |name: &str| {
+        let mut write = create("lamp");
+        let value = (AttributeName::parse(name).unwrap(), AttributeValue::Boolean(true));
+        write.drafts[0].0.attributes = Attributes::new(vec![value]);
+        write
+    };
+    for how in [How::ByError, How::ByPanic] {
+        let blocked = bench.block().await;
+        let before = bench.queue(with_name("a")).await;
+        let failing = bench.queue(Failing(how)).await;
+        let after = bench.queue(with_name("b")).await;
+        drop(blocked);
+        id_of(before.await.unwrap());
+        assert!(failing.await.unwrap().is_err());
+        id_of(after.await.unwrap());
+    }
+    let usage = bench.readers.usage().unwrap()[&shop()];
+    let lamp = ("lamp".len() + "$1".len() + "[]".len() + r#"{"a":true}"#.len()) as u64;
+    assert_eq!((usage.products, usage.attribute_names, usage.bytes), (4, 2, 4 * lamp));
+    let names = bench.readers.name_counts(shop()).unwrap();
+    assert_eq!(names, [("a".to_owned(), 2), ("b".to_owned(), 2)]);
 }
 
 async fn other_writes_of_the_group_are_stored(how: How) {

@@ -8,7 +8,7 @@ use catalog::{
 };
 
 use super::{Earlier, IdempotencyRequest, TxContext, Write};
-use crate::store::{Derived, StoreError, WriteTransaction};
+use crate::store::{Derived, LimitExceeded, StoreError, WriteTransaction};
 
 /// A product by its key, with the fields to set.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub enum Upserted {
     Updated(Product),
     /// The shop has no such key, and a new product would lack these fields. Nothing was changed.
     Incomplete(Vec<&'static str>),
+    /// The shop would exceed a limit. Nothing was changed.
+    LimitExceeded(LimitExceeded),
 }
 
 /// What became of an [`Upsert`].
@@ -103,6 +105,9 @@ impl Upsert {
         let shop = self.pass.shop();
         let keys: Vec<_> = self.elements.iter().map(|(element, _)| &element.key).collect();
         transaction.prefetch_keys(shop, &keys)?;
+        let attributes =
+            self.elements.iter().filter_map(|(element, _)| element.patch.attributes.as_ref());
+        transaction.prefetch_names(shop, attributes.flat_map(Attributes::names))?;
         let mut outcomes = Vec::with_capacity(self.elements.len());
         for (element, derived) in &self.elements {
             let before = match transaction.key_holder(shop, &element.key)? {
@@ -114,15 +119,13 @@ impl Upsert {
                 (Some(before), _) => {
                     let derived = element.derived_of(&before, derived);
                     let patch = element.patch.clone();
-                    let now = context.now;
-                    Upserted::Updated(transaction.update_derived(before, patch, derived, now)?)
+                    transaction
+                        .update_derived(before, patch, derived, context.now)?
+                        .map_or_else(Upserted::LimitExceeded, Upserted::Updated)
                 }
-                (None, Ok(draft)) => Upserted::Created(transaction.create_derived(
-                    shop,
-                    draft,
-                    derived,
-                    context.now,
-                )?),
+                (None, Ok(draft)) => transaction
+                    .create_derived(shop, draft, derived, context.now)?
+                    .map_or_else(Upserted::LimitExceeded, Upserted::Created),
                 (None, Err(missing)) => Upserted::Incomplete(missing),
             });
         }

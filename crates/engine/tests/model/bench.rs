@@ -35,6 +35,7 @@ impl Bench {
                 queue: 64,
                 group_products: 50,
                 response_retention: RESPONSE_RETENTION,
+                quotas: Quotas::default(),
             },
             reader_threads: 2,
             reader_queue: 64,

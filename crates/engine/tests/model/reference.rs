@@ -19,7 +19,7 @@ pub(super) struct Model {
     /// Every change of a product, with the key of a deleted one.
     pub(super) changes: Vec<(ShopId, Seq, ProductId, ChangeKind, Option<Key>)>,
     pub(super) last_id: u64,
-    pub(super) last_seq: u64,
+    pub(super) last_seq: BTreeMap<ShopId, u64>,
 }
 
 impl Model {
@@ -36,9 +36,10 @@ impl Model {
         self.products.get(&id).filter(|product| product.shop == shop)
     }
 
-    fn next_seq(&mut self) -> Seq {
-        self.last_seq += 1;
-        Seq(self.last_seq)
+    fn next_seq(&mut self, shop: ShopId) -> Seq {
+        let last = self.last_seq.entry(shop).or_default();
+        *last += 1;
+        Seq(*last)
     }
 
     /// The product of the shop that holds a key.
@@ -57,8 +58,14 @@ impl Model {
         }
         self.last_id += 1;
         let id = ProductId::new(self.last_id).unwrap();
-        let product =
-            inferred(Product::create(id, shop, draft, Inferred::default(), at, self.next_seq()));
+        let product = inferred(Product::create(
+            id,
+            shop,
+            draft,
+            Inferred::default(),
+            at,
+            self.next_seq(shop),
+        ));
         self.put(&product);
         Ok(product)
     }
@@ -96,7 +103,7 @@ impl Model {
             Some(holder) if holder.id != edit.id => return Err(Refusal::KeyTaken(holder.id)),
             _ => {}
         }
-        let after = inferred(before.apply(edit.patch, at, self.next_seq()));
+        let after = inferred(before.apply(edit.patch, at, self.next_seq(shop)));
         self.put(&after);
         Ok(after)
     }
@@ -109,7 +116,7 @@ impl Model {
     ) -> Upserted {
         let UpsertElement { key, patch } = element;
         if let Some(before) = self.holder(shop, &key).cloned() {
-            let after = inferred(before.apply(patch, at, self.next_seq()));
+            let after = inferred(before.apply(patch, at, self.next_seq(shop)));
             self.put(&after);
             return Upserted::Updated(after);
         }
@@ -137,7 +144,7 @@ impl Model {
         precondition: &Precondition,
     ) -> Result<(), Refusal> {
         let key = self.check(shop, id, precondition)?.key;
-        let seq = self.next_seq();
+        let seq = self.next_seq(shop);
         self.changes.push((shop, seq, id, ChangeKind::Deleted, key));
         self.products.remove(&id);
         Ok(())

@@ -180,11 +180,19 @@ impl Run {
     }
 
     pub(super) fn compare_changes(&mut self, shop: ShopId) {
-        let since = Seq(self.random.u64(0..=self.model.last_seq));
+        let last = self.model.last_seq.get(&shop).copied().unwrap_or_default();
+        let since = Seq(self.random.u64(0..=last + 1));
         let limit = self.random.usize(1..50);
         let engine = self.bench.engine();
         let read = engine.changes(may_see_all(shop), since, limit);
-        let found = self.bench.runtime.block_on(read).unwrap().unwrap();
+        let found = match self.bench.runtime.block_on(read).unwrap() {
+            Ok(found) => found,
+            Err(expired) => {
+                assert_eq!((expired.last, since), (Seq(last), Seq(last + 1)));
+                return;
+            }
+        };
+        assert!(since <= Seq(last));
         let after = |(of, seq, ..): &&(ShopId, Seq, _, _, _)| *of == shop && *seq > since;
         let all: Vec<_> = self.model.changes.iter().filter(after).collect();
         let expected: Vec<_> = all

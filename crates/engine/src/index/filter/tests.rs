@@ -289,6 +289,19 @@ fn texts_are_verified_only_where_terms_do_not_decide() {
     assert_eq!(verified_for("shoe", &products), [] as [u64; 0]);
 }
 
+/// Words that negate others are in every text, as in shops that print the same terms everywhere.
+#[test]
+fn boilerplate_leaves_nothing_to_verify() {
+    let boilerplate = "Free shipping on all orders, no questions asked, returns without a fuss.";
+    let materials = ["Made of cotton.", "It is cotton-free.", "Made of wool."];
+    let texts: Vec<_> =
+        (0..300).map(|number| format!("{} {boilerplate}", materials[number % 3])).collect();
+    let products: Vec<_> = texts.iter().map(|text| ("shirt", text.as_str(), "$20")).collect();
+    for query in ["shirt not cotton", "not cotton", "shirt without cotton under $50"] {
+        assert_eq!(verified_for(query, &products), [] as [u64; 0], "{query}");
+    }
+}
+
 #[test]
 fn a_bounded_number_of_texts_is_verified_and_the_rest_is_reported() {
     // Both words, but adjacent in every tenth product alone.

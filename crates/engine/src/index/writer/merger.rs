@@ -388,12 +388,10 @@ mod tests {
             assert!(Instant::now() < until, "no merge was tried");
             thread::sleep(Duration::from_millis(5));
         }
-        let pause = fixture.index.shared.writer.lock().merge_after.unwrap();
-        assert!(pause > Instant::now() && pause <= Instant::now() + FIRST_PAUSE);
+        let end_pause_at = |end| fixture.index.shared.writer.lock().merge_after.replace(end);
+        assert!(end_pause_at(Instant::now() + MAX_PAUSE).is_some());
         assert_eq!(fixture.index.snapshot().segment_count(), 2, "the segments are as they were");
-        while pause > Instant::now() {
-            thread::sleep(Duration::from_millis(20));
-        }
+        end_pause_at(Instant::now());
         fixture.create();
         fixture.create();
         fixture.wait_until_merged();

@@ -10,7 +10,7 @@ use catalog::{
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::CatalogStore;
+use crate::store::{CatalogStore, Retained};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const MIN_PRODUCTS: usize = 10;
@@ -136,6 +136,27 @@ fn a_restart_restores_the_index_and_applies_later_changes() {
 }
 
 #[test]
+fn a_folder_with_the_name_of_a_file_is_removed() {
+    let bench = Bench::new();
+    bench.save();
+    let file = bench.files().remove(0);
+    let folder = bench.folder.path().join(FOLDER);
+    // The named file, one that is not named, and what has a name of another kind.
+    fs::remove_file(&file).unwrap();
+    let (unnamed, foreign) = (folder.join(format!("1-{:016x}.idx", 7)), folder.join("mine"));
+    for path in [&file, &unnamed, &foreign] {
+        fs::create_dir_all(path.join("inside")).unwrap();
+    }
+    let bench = bench.restart();
+    assert!(!unnamed.exists());
+    assert!(!bench.loads_from_file());
+    assert_eq!(bench.found("lamp"), PRODUCTS);
+    assert_eq!(bench.files(), [foreign]);
+    bench.save();
+    assert!(bench.restart().loads_from_file());
+}
+
+#[test]
 fn a_file_is_replaced_and_an_unfinished_one_is_removed() {
     let mut bench = Bench::new();
     bench.save();
@@ -213,7 +234,8 @@ fn a_file_that_lacks_too_much_is_discarded() {
     bench.create("chair");
     bench.create("chair");
     let mut cleanup = SqliteStore::cleanup(bench.folder.path().to_owned());
-    while !cleanup.remove_some(NOW, 1, 1000).unwrap() {}
+    let retained = Retained { responses_since: NOW, tokens_since: NOW, changes: 1 };
+    while !cleanup.remove_some(&retained, 1000).unwrap() {}
     let bench = bench.restart();
     assert!(!bench.loads_from_file());
     assert_eq!(bench.found("chair"), 2);

@@ -11,10 +11,17 @@ use crate::store::ChangesPage;
 on_every_store! {
     every_change_of_a_product_is_listed_once,
     removed_changes_have_expired_for_those_who_need_them,
+    other_shops_make_no_difference,
 }
 
 fn changes(readers: &dyn CatalogReads, of: u64, since: Seq, limit: usize) -> Option<ChangesPage> {
-    readers.changes(shop(of), since, limit).unwrap()
+    match readers.changes(shop(of), since, limit).unwrap() {
+        Ok(page) => Some(page),
+        Err(expired) => {
+            assert_eq!(expired.last, readers.last_change(shop(of)).unwrap());
+            None
+        }
+    }
 }
 
 fn every_change_of_a_product_is_listed_once(subject: &impl Subject) {
@@ -60,10 +67,40 @@ fn every_change_of_a_product_is_listed_once(subject: &impl Subject) {
     assert_eq!((&first.changes[..], first.is_complete), (&all.changes[..3], false));
     let rest = changes(&*readers, 1, first.next, 3).unwrap();
     assert_eq!((&rest.changes[..], rest.is_complete), (&all.changes[3..], true));
-    for since in [rest.next, Seq(u64::MAX)] {
+    // The last change is of a vector.
+    let last = readers.last_change(shop(1)).unwrap();
+    assert!(last > rest.next);
+    for since in [rest.next, last] {
         let nothing = ChangesPage { changes: vec![], next: since, is_complete: true };
         assert_eq!(changes(&*readers, 1, since, 3), Some(nothing));
     }
+    // Who has read changes that the store does not have must start over.
+    for since in [Seq(last.0 + 1), Seq(u64::MAX)] {
+        assert_eq!(changes(&*readers, 1, since, 3), None);
+        assert_eq!(changes(&*readers, 9, since, 3), None);
+    }
+}
+
+/// The changes of a shop are numbered and kept whatever happens in others.
+fn other_shops_make_no_difference(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let made: Vec<_> = ["a", "b", "c"].map(|title| create(&mut *store, 1, title, false)).into();
+    assert_eq!(made.iter().map(|product| product.version.0).collect::<Vec<_>>(), [1, 2, 3]);
+    write(&mut *store, |transaction| {
+        (0..20).try_for_each(|_| transaction.create(shop(2), draft("d", false), NOW).map(drop))
+    });
+    assert_eq!(readers.last_change(shop(1)).unwrap(), Seq(3));
+    clean(&mut *subject.cleanup(), NOW, 4);
+    assert_eq!(changes(&*readers, 1, Seq(0), 10).unwrap().changes.len(), 3);
+    assert_eq!(changes(&*readers, 2, Seq(15), 10), None);
+    assert_eq!(changes(&*readers, 2, Seq(16), 10).unwrap().changes.len(), 4);
+    let followed = readers.changes_since(shop(1), None, Position::default()).unwrap();
+    assert!(matches!(followed, FeedResult::Changes(changes, _) if changes.len() == 3));
+    let next = create(&mut *store, 1, "e", false);
+    assert_eq!(next.version, Seq(4));
+    clean(&mut *subject.cleanup(), NOW, 1);
+    assert_eq!(changes(&*readers, 1, Seq(2), 10), None);
+    assert_eq!(changes(&*readers, 1, Seq(3), 10).unwrap().changes.len(), 1);
 }
 
 fn removed_changes_have_expired_for_those_who_need_them(subject: &impl Subject) {

@@ -102,7 +102,7 @@ fn what_is_stored_is_not_inferred_again(subject: &impl Subject) {
     let create = |transaction: &mut WriteTransaction<'_>| {
         transaction.create_derived(shop(1), draft, derived, NOW)
     };
-    let made = write(&mut *store, create).0;
+    let made = write(&mut *store, create).0.unwrap();
     assert_eq!(made.inferred, other);
     is_read(&*readers, &made);
     let patch = Patch { price: Some(Price::parse("$7").unwrap()), ..Patch::default() };

@@ -195,6 +195,7 @@ fn new_terms_keep_the_vector(subject: &impl Subject) {
         (new(), false),
         (Patch { key: Some(Some(key("b"))), ..Patch::default() }, true),
         (Patch { url: Some(Some(url)), ..Patch::default() }, false),
+        (Patch { hidden: Some(true), ..Patch::default() }, false),
     ] {
         let changes = write(&mut *store, |transaction| {
             let before = transaction.product(shop(1), made.id)?.unwrap();

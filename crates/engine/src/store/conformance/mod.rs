@@ -28,6 +28,7 @@ mod embedding_queue;
 mod full_scan;
 mod index_source;
 mod inferred_values;
+mod limits;
 mod merchant_data;
 mod product_reads;
 mod search_reads;
@@ -54,8 +55,8 @@ use tempfile::TempDir;
 
 use super::{
     AppliedChange, CatalogReads, CatalogStore, Cleanup, Derived, FeedResult, NewToken, Position,
-    Postgres, PostgresSettings, ShopCounts, SqliteReaders, SqliteStore, StoreError, StoreErrorKind,
-    StoredResponse, TxStamp, VectorChange, VectorRow, WriteTransaction,
+    Postgres, PostgresSettings, Retained, ShopCounts, SqliteReaders, SqliteStore, StoreError,
+    StoreErrorKind, StoredResponse, TokenRow, TxStamp, VectorChange, VectorRow, WriteTransaction,
 };
 use crate::{
     embed::{Encoder, ModelId, Vector},
@@ -135,7 +136,7 @@ impl Subject for OnPostgresWithFailover {
 
     fn readers(&self) -> Arc<dyn CatalogReads> {
         let replica = LocalReplica::create(self.scratch.path(), 2);
-        Arc::new(FailoverReaders::new(&self.postgres, replica))
+        Arc::new(FailoverReaders::start(&self.postgres, replica).unwrap())
     }
 
     fn cleanup(&self) -> Box<dyn Cleanup> {
@@ -188,8 +189,20 @@ fn position(readers: &dyn CatalogReads, of: u64) -> Position {
 }
 
 /// Runs the cleanup to its end in small batches.
-fn clean(cleanup: &mut dyn Cleanup, expired_before: Timestamp, keep_changes: u64) {
-    while !cleanup.remove_some(expired_before, keep_changes, 2).unwrap() {}
+fn clean(cleanup: &mut dyn Cleanup, since: Timestamp, changes: u64) {
+    let retained = Retained { responses_since: since, tokens_since: since, changes };
+    while !cleanup.remove_some(&retained, 2).unwrap() {}
+}
+
+/// The ids of the tokens of a shop, or of all shops.
+fn token_ids(readers: &dyn CatalogReads, of: Option<u64>) -> Vec<u64> {
+    let mut ids = Vec::new();
+    let mut visit = |row: TokenRow| {
+        ids.push(row.id);
+        ControlFlow::Continue(())
+    };
+    readers.for_each_token(of.map(shop), &mut visit).unwrap();
+    ids
 }
 
 fn create(store: &mut dyn CatalogStore, of: u64, title: &str, hidden: bool) -> Product {

@@ -10,7 +10,7 @@ use catalog::{
 use jiff::Timestamp;
 
 use super::{
-    super::{ShopCounts, StoreError, StoredResponse, TokenRow, VectorRow, decoding},
+    super::{ShopCounts, ShopUsage, StoreError, StoredResponse, TokenRow, VectorRow, decoding},
     flush::{self, ShopChanges},
     rows::get,
     session::{Session, Value},
@@ -78,12 +78,24 @@ impl BulkLoad {
     }
 
     /// Stores the counts and the position of a shop after its last product.
-    pub(crate) fn finish_shop(&mut self, counts: ShopCounts, last: Seq) -> Result<(), StoreError> {
-        let values: [Value<'_>; 4] = [
-            &number(counts.shop),
+    pub(crate) fn finish_shop(
+        &mut self,
+        counts: ShopCounts,
+        usage: ShopUsage,
+        name_counts: &[(String, u64)],
+        last: Seq,
+    ) -> Result<(), StoreError> {
+        let shop = number(counts.shop);
+        self.session.execute(statements::CLEAR_NAMES, &[&shop])?;
+        let names: Vec<_> = flush::name_statements(shop, name_counts).collect();
+        self.session.execute_all(&names)?;
+        let values: [Value<'_>; 6] = [
+            &shop,
             &(counts.products as i64),
             &(counts.visible as i64),
             &last.0.cast_signed(),
+            &usage.bytes.cast_signed(),
+            &usage.attribute_names.cast_signed(),
         ];
         self.session.execute(statements::LOADED_SHOP, &values)?;
         let values: [Value<'_>; 2] = [&number(counts.shop), &last.0.cast_signed()];
@@ -105,8 +117,7 @@ impl BulkLoad {
             ];
             self.session.execute(statements::LOADED_TOKEN, &values)?;
         }
-        let last = tokens.iter().map(|row| row.id).max().unwrap_or_default();
-        self.raise("token_ids", last)
+        Ok(())
     }
 
     /// Stores responses to idempotency keys.
@@ -120,6 +131,11 @@ impl BulkLoad {
             self.session.execute(statements::STORE_RESPONSE, &values)?;
         }
         Ok(())
+    }
+
+    /// Reserves all token ids up to this one.
+    pub(crate) fn reserve_token_ids(&mut self, last: u64) -> Result<(), StoreError> {
+        self.raise("token_ids", last)
     }
 
     /// Reserves all product ids up to this one.

@@ -1,12 +1,10 @@
-//! Removes expired responses and old change records in batches, on a connection of its own. Every
-//! batch is one statement and so one transaction.
+//! Removes expired responses, ended tokens and old change records in batches, on a connection of its
+//! own. Every batch is one statement and so one transaction.
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-
 use super::{
-    super::{Cleanup, StoreError},
+    super::{Cleanup, Retained, StoreError},
     connector::Connector,
     rows::get,
     session::Session,
@@ -21,6 +19,10 @@ pub(super) struct PostgresCleanup {
     connector: Arc<Connector>,
     /// Open while there are rows to remove.
     session: Option<Session>,
+    /// All responses from before this time, in microseconds, were removed by the current sweep.
+    keys_removed_to: i64,
+    /// All tokens that ended before this time, likewise.
+    tokens_removed_to: i64,
     /// Shops with more change records than are kept. The last entry is next.
     shops: Vec<OldChanges>,
     /// The last shop that was checked.
@@ -38,20 +40,34 @@ struct OldChanges {
 
 impl PostgresCleanup {
     pub(super) fn new(connector: Arc<Connector>) -> Self {
-        Self { connector, session: None, shops: Vec::new(), after: 0 }
+        Self {
+            connector,
+            session: None,
+            keys_removed_to: i64::MIN,
+            tokens_removed_to: i64::MIN,
+            shops: Vec::new(),
+            after: 0,
+        }
     }
 
     fn batch(
         &mut self,
         session: &mut Session,
-        expired_before: Timestamp,
-        keep_changes: u64,
+        retained: &Retained,
         batch: u64,
     ) -> Result<bool, StoreError> {
-        let (keep, most) = (keep_changes.cast_signed(), batch.cast_signed());
-        let before = expired_before.as_microsecond();
-        if session.execute(statements::REMOVE_KEYS, &[&before, &most])? >= batch {
-            return Ok(false);
+        let (keep, most) = (retained.changes.cast_signed(), batch.cast_signed());
+        for (remove, since, removed_to) in [
+            (statements::REMOVE_KEYS, retained.responses_since, &mut self.keys_removed_to),
+            (statements::REMOVE_TOKENS, retained.tokens_since, &mut self.tokens_removed_to),
+        ] {
+            let values: [super::session::Value<'_>; 3] =
+                [&since.as_microsecond(), &most, removed_to];
+            let removed = session.query_one(remove, &values)?;
+            *removed_to = get(&removed, 1)?;
+            if get::<i64>(&removed, 0)? >= most {
+                return Ok(false);
+            }
         }
         if self.shops.is_empty() {
             let values: [super::session::Value<'_>; 3] = [&self.after, &keep, &SHOPS];
@@ -61,7 +77,9 @@ impl PostgresCleanup {
             }
         }
         let Some(OldChanges { shop, last, removed_to }) = self.shops.last_mut() else {
+            // The next sweep finds what another node had locked.
             self.after = 0;
+            (self.keys_removed_to, self.tokens_removed_to) = (i64::MIN, i64::MIN);
             return Ok(true);
         };
         let values: [super::session::Value<'_>; 4] = [shop, &(*last - keep), &most, removed_to];
@@ -76,17 +94,12 @@ impl PostgresCleanup {
 }
 
 impl Cleanup for PostgresCleanup {
-    fn remove_some(
-        &mut self,
-        expired_before: Timestamp,
-        keep_changes: u64,
-        batch: usize,
-    ) -> Result<bool, StoreError> {
+    fn remove_some(&mut self, retained: &Retained, batch: usize) -> Result<bool, StoreError> {
         let mut session = match self.session.take().filter(Session::is_usable) {
             Some(session) => session,
             None => self.connector.connect()?,
         };
-        let done = self.batch(&mut session, expired_before, keep_changes, batch as u64);
+        let done = self.batch(&mut session, retained, batch as u64);
         if !matches!(done, Ok(true)) {
             self.session = Some(session);
         }
@@ -97,6 +110,7 @@ impl Cleanup for PostgresCleanup {
 #[cfg(test)]
 mod tests {
     use catalog::product::ShopId;
+    use jiff::Timestamp;
 
     use super::*;
     use crate::store::{CatalogStore, Postgres, conformance::settings};
@@ -122,7 +136,9 @@ mod tests {
         let mut older = store.begin().unwrap();
         older.lock_shop(ShopId::new(2).unwrap()).unwrap();
         let mut cleanup = postgres.cleanup();
-        while !cleanup.remove_some(Timestamp::UNIX_EPOCH, 1000, 100).unwrap() {}
+        let epoch = Timestamp::UNIX_EPOCH;
+        let retained = Retained { responses_since: epoch, tokens_since: epoch, changes: 1000 };
+        while !cleanup.remove_some(&retained, 100).unwrap() {}
         // The end of a connection writes its statistics.
         drop(cleanup);
         let others = format!(

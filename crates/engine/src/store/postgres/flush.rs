@@ -10,7 +10,7 @@ use catalog::{
 };
 
 use super::{
-    super::{Position, PositionChange, TxStamp, VectorRow, columns},
+    super::{Position, PositionChange, ShopUsage, TxStamp, UsageChange, VectorRow, columns},
     halfvec::Halfvec,
     search::{self, SearchState},
     session::OwnedValue,
@@ -27,8 +27,11 @@ pub(super) struct ShopChanges {
     pub(super) last_seq: u64,
     pub(super) next_product_id: u64,
     pub(super) product_ids_end: u64,
-    pub(super) products: i64,
-    pub(super) visible: i64,
+    /// What the shop took before the transaction.
+    pub(super) usage: ShopUsage,
+    pub(super) usage_change: UsageChange,
+    /// Attribute names that another number of products has; 0 for none.
+    pub(super) name_counts: Vec<(String, u64)>,
     /// Where the shop is searched.
     pub(super) search: SearchState,
     /// New and changed products; `None` for deleted ones.
@@ -113,6 +116,7 @@ pub(super) fn statements_for(shop: ShopId, state: &ShopChanges) -> Vec<(Sql, Vec
     if state.search != SearchState::InMemory && !state.rows.is_empty() {
         all.extend(search::statements_for(number, &kept, &gone));
     }
+    all.extend(name_statements(number, &state.name_counts));
     if state.changes.is_empty() {
         return all;
     }
@@ -124,14 +128,35 @@ pub(super) fn statements_for(shop: ShopId, state: &ShopChanges) -> Vec<(Sql, Vec
             Box::new(state.last_seq.cast_signed()),
             Box::new(state.next_product_id.cast_signed()),
             Box::new(state.product_ids_end.cast_signed()),
-            Box::new(state.products),
-            Box::new(state.visible),
+            Box::new(state.usage_change.products),
+            Box::new(state.usage_change.visible),
             Box::new(state.stamp),
+            Box::new(state.usage_change.bytes),
+            Box::new(state.usage_change.attribute_names),
         ],
     ));
     let news: Vec<OwnedValue> = vec![Box::new(number), Box::new(state.last_seq.cast_signed())];
     all.push((statements::NOTIFY, news));
     all
+}
+
+/// The statements that store how many products have attribute names.
+pub(super) fn name_statements(
+    shop: i64,
+    counts: &[(String, u64)],
+) -> impl Iterator<Item = (Sql, Vec<OwnedValue>)> {
+    let (unused, used): (Vec<_>, Vec<_>) =
+        counts.iter().cloned().partition(|(_, count)| *count == 0);
+    let unused: Vec<String> = unused.into_iter().map(|(name, _)| name).collect();
+    let (names, counts): (Vec<String>, Vec<i64>) =
+        used.into_iter().map(|(name, count)| (name, count.cast_signed())).unzip();
+    let remove = (!unused.is_empty()).then(|| -> (Sql, Vec<OwnedValue>) {
+        (statements::DELETE_NAMES, vec![Box::new(shop), Box::new(unused)])
+    });
+    let put = (!names.is_empty()).then(|| -> (Sql, Vec<OwnedValue>) {
+        (statements::UPSERT_NAMES, vec![Box::new(shop), Box::new(names), Box::new(counts)])
+    });
+    remove.into_iter().chain(put)
 }
 
 fn product_values(shop: i64, products: &[&Product]) -> Vec<OwnedValue> {

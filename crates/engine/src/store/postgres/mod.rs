@@ -18,6 +18,8 @@ mod flush;
 mod halfvec;
 mod heartbeat;
 mod pool;
+#[cfg(test)]
+mod queue_tests;
 mod reader;
 mod rows;
 mod schema;

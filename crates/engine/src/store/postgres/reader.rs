@@ -11,10 +11,11 @@ use catalog::{
 
 use super::{
     super::{
-        AppliedChange, ChangeEntry, ChangeReads, ChangesPage, EmbeddingQueue, FeedResult, FullScan,
-        IndexSource, Page, Position, ProductReads, ScannedProduct, SearchReads, ShopCounts,
-        StoreError, StoreInfo, TokenReads, TokenRow, TxStamp, Unembedded, UnindexedColumns,
-        VectorChange, VectorRow, columns::attributes_from_column, decoding,
+        AppliedChange, ChangeEntry, ChangeReads, ChangesExpired, ChangesPage, EmbeddingQueue,
+        FeedResult, FullScan, IndexSource, Page, Position, ProductReads, ScannedProduct,
+        SearchReads, ShopCounts, StoreError, StoreInfo, TokenBatch, TokenPage, TokenReads,
+        TokenRow, TxStamp, Unembedded, UnindexedColumns, VectorChange, VectorRow,
+        columns::attributes_from_column, decoding,
     },
     connector::Connector,
     embedding_leases::{self, EmbeddingLeases},
@@ -126,22 +127,23 @@ impl ProductReads for PostgresReaders {
         shop: ShopId,
         since: Seq,
         limit: usize,
-    ) -> Result<Option<ChangesPage>, StoreError> {
+    ) -> Result<Result<ChangesPage, ChangesExpired>, StoreError> {
         let after = i64::try_from(since.0).unwrap_or(i64::MAX);
         let (shop, most) = (number(shop), as_bigint(limit).saturating_add(1));
         let values: [super::session::Value<'_>; 3] = [&shop, &after, &most];
         let found = self.pool.with(|session| session.query(statements::CHANGES, &values))?;
         let mut changes = Vec::with_capacity(found.len());
         for row in &found {
-            if since < decoding::seq(get(row, 0)?) {
-                return Ok(None);
+            let last = decoding::seq(get(row, 0)?);
+            if since < decoding::seq(get(row, 1)?) || since > last {
+                return Ok(Err(ChangesExpired { last }));
             }
             // A shop without changes has one row with nulls.
-            if get::<Option<i64>>(row, 1)?.is_some() {
+            if get::<Option<i64>>(row, 2)?.is_some() {
                 changes.extend(read_entry(row, shop)?);
             }
         }
-        Ok(Some(ChangesPage::new(changes, since, limit)))
+        Ok(Ok(ChangesPage::new(changes, since, limit)))
     }
 
     fn page(&self, pass: &ReadPass, limit: usize, offset: usize) -> Result<Page, StoreError> {
@@ -331,19 +333,49 @@ impl IndexSource for PostgresReaders {
     }
 }
 
+impl PostgresReaders {
+    /// The tokens with these ids, in any order.
+    pub(crate) fn tokens_with_ids(&self, ids: &[u64]) -> Result<Vec<TokenRow>, StoreError> {
+        let ids: Vec<i64> = ids.iter().filter_map(|id| i64::try_from(*id).ok()).collect();
+        let found =
+            self.pool.with(|session| session.query(statements::TOKENS_WITH_IDS, &[&ids]))?;
+        found.iter().filter_map(|row| rows::read_token(row).transpose()).collect()
+    }
+}
+
 impl TokenReads for PostgresReaders {
     fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
-        let Ok(id) = i64::try_from(id) else { return Ok(None) };
-        let found = self.pool.with(|session| session.query_opt(statements::TOKEN, &[&id]))?;
-        found.as_ref().map_or(Ok(None), rows::read_token)
+        Ok(self.tokens_with_ids(&[id])?.pop())
     }
 
-    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
+    fn token_batch(
+        &self,
+        shop: Option<ShopId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<TokenBatch, StoreError> {
+        let (after, most) = (i64::try_from(after).unwrap_or(i64::MAX), as_bigint(limit));
         let found = self.pool.with(|session| match shop {
-            Some(shop) => session.query(statements::TOKENS, &[&number(shop)]),
-            None => session.query(statements::ALL_TOKENS, &[]),
+            Some(shop) => session.query(statements::TOKENS, &[&number(shop), &after, &most]),
+            None => session.query(statements::ALL_TOKENS, &[&after, &most]),
         })?;
-        found.iter().filter_map(|row| rows::read_token(row).transpose()).collect()
+        let last = found.last().filter(|_| found.len() == limit);
+        let last = last.map(|row| get::<i64>(row, 0)).transpose()?;
+        Ok(TokenBatch { tokens: read_tokens(&found)?, last: last.map(i64::cast_unsigned) })
+    }
+
+    fn token_page(
+        &self,
+        shop: ShopId,
+        limit: usize,
+        offset: usize,
+    ) -> Result<TokenPage, StoreError> {
+        let (shop, limit, offset) = (number(shop), as_bigint(limit), as_bigint(offset));
+        self.in_snapshot(|session| {
+            let total = get(&session.query_one(statements::TOKEN_COUNT, &[&shop])?, 0)?;
+            let found = session.query(statements::TOKEN_PAGE, &[&shop, &limit, &offset])?;
+            Ok(TokenPage { tokens: read_tokens(&found)?, total: decoding::count(total) })
+        })
     }
 }
 
@@ -381,10 +413,15 @@ fn read_change(
 
 /// A change of a product; `None` without a valid id.
 fn read_entry(row: &tokio_postgres::Row, shop: i64) -> Result<Option<ChangeEntry>, StoreError> {
-    let Some(product) = decoding::product_id(shop, get(row, 2)?) else { return Ok(None) };
-    let kind = if get(row, 3)? { ChangeKind::Deleted } else { ChangeKind::Upserted };
-    let key = get::<Option<&str>>(row, 4)?.map(Key::from_stored);
-    Ok(Some(ChangeEntry { seq: decoding::seq(get(row, 1)?), product, key, kind }))
+    let Some(product) = decoding::product_id(shop, get(row, 3)?) else { return Ok(None) };
+    let kind = if get(row, 4)? { ChangeKind::Deleted } else { ChangeKind::Upserted };
+    let key = get::<Option<&str>>(row, 5)?.map(Key::from_stored);
+    Ok(Some(ChangeEntry { seq: decoding::seq(get(row, 2)?), product, key, kind }))
+}
+
+/// The tokens that can be read.
+fn read_tokens(found: &[tokio_postgres::Row]) -> Result<Vec<TokenRow>, StoreError> {
+    found.iter().filter_map(|row| rows::read_token(row).transpose()).collect()
 }
 
 /// The current positions of these shops.

@@ -199,6 +199,49 @@ const STEPS: &[&str] = &[
         ADD COLUMN search_inference    smallint NOT NULL DEFAULT 0,
         ADD COLUMN search_inferred_to  bigint   NOT NULL DEFAULT 0;
     ",
+    // 7 → 8: tokens are counted and removed by their end.
+    "
+    CREATE INDEX tokens_by_end ON tokens (least(revoked_at, expires_at));
+    CREATE INDEX tokens_of_shop_by_end ON tokens (shop_id, least(revoked_at, expires_at));
+    ",
+    // 8 → 9: what a shop takes of its limits.
+    "
+    -- How many products of a shop have an attribute name; at least one.
+    CREATE TABLE attribute_names (
+        shop_id   bigint NOT NULL,
+        name      text COLLATE \"C\" NOT NULL,
+        products  bigint NOT NULL,
+        PRIMARY KEY (shop_id, name)
+    ) WITH (fillfactor = 70);
+
+    -- No names of a value that is not a JSON object.
+    CREATE FUNCTION shopkeeper_names_of(stored text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+    BEGIN
+        RETURN QUERY SELECT DISTINCT named.key FROM json_each(stored::json) named
+            WHERE json_typeof(named.value) NOT IN ('null', 'object');
+    EXCEPTION WHEN OTHERS THEN
+        RETURN;
+    END $$;
+    INSERT INTO attribute_names
+        SELECT p.shop_id, named.name, count(*)
+        FROM products p CROSS JOIN LATERAL shopkeeper_names_of(p.attributes) AS named (name)
+        WHERE p.attributes IS NOT NULL GROUP BY p.shop_id, named.name;
+    DROP FUNCTION shopkeeper_names_of(text);
+
+    -- `stored_bytes`: of texts, price, media, key, URL and attributes of all products.
+    ALTER TABLE shops
+        ADD COLUMN stored_bytes     bigint NOT NULL DEFAULT 0,
+        ADD COLUMN attribute_names  bigint NOT NULL DEFAULT 0;
+    UPDATE shops s SET stored_bytes = counted.bytes
+    FROM (SELECT shop_id, sum(octet_length(title) + octet_length(description)
+              + octet_length(price) + octet_length(media) + coalesce(octet_length(key), 0)
+              + coalesce(octet_length(url), 0) + coalesce(octet_length(attributes), 0)) AS bytes
+          FROM products GROUP BY shop_id) counted
+    WHERE s.shop_id = counted.shop_id;
+    UPDATE shops s SET attribute_names = counted.names
+    FROM (SELECT shop_id, count(*) AS names FROM attribute_names GROUP BY shop_id) counted
+    WHERE s.shop_id = counted.shop_id;
+    ",
 ];
 
 /// The step from this version to the next.

@@ -1,7 +1,9 @@
 //! Read-only statistics of a database for its operator.
 
+use std::collections::BTreeMap;
+
 use super::{
-    super::{StoreError, StoreInfo, StoreState, VectorCount, decoding},
+    super::{ShopUsage, StoreError, StoreInfo, StoreState, VectorCount, decoding},
     Postgres,
     rows::get,
     schema, statements,
@@ -21,10 +23,17 @@ impl Postgres {
             known_schema,
             bytes: size.cast_unsigned(),
             shops: Vec::new(),
+            usage: BTreeMap::new(),
             vectors: Vec::new(),
         };
         if schema == known_schema {
             state.shops = self.readers().shops()?;
+            for row in session.query(statements::USAGE, &[])? {
+                let count = |at| Ok::<_, StoreError>(decoding::count(get(&row, at)?) as u64);
+                let (products, bytes) = (count(1)?, count(2)?);
+                let usage = ShopUsage { products, bytes, attribute_names: count(3)? };
+                state.usage.extend(decoding::shop_id(get(&row, 0)?).map(|shop| (shop, usage)));
+            }
             for row in session.query(statements::VECTOR_COUNTS, &[])? {
                 let products = decoding::count(get(&row, 2)?);
                 let (model, encoder) = (get(&row, 0)?, get(&row, 1)?);

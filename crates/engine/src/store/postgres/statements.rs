@@ -61,10 +61,11 @@ macro_rules! page {
 }
 
 statements! {
-    /// Waits for other writers of the shop, and locks its row until the commit. The last column is
+    /// Waits for other writers of the shop, and locks its row until the commit. The random column is
     /// the stamp of the changes of this transaction.
     LOCK_SHOP = "SELECT last_seq, next_product_id, product_ids_end, search_state, last_stamp,
-                     (random() * 9007199254740991)::bigint
+                     (random() * 9007199254740991)::bigint, product_count, stored_bytes,
+                     attribute_names
                  FROM shops WHERE shop_id = $1 FOR UPDATE";
     /// Inserts a shop on its first write.
     INSERT_SHOP = "INSERT INTO shops (shop_id, search_state, search_inference)
@@ -73,8 +74,23 @@ statements! {
     /// Stores the new position and counts of a shop.
     UPDATE_SHOP = "UPDATE shops SET last_seq = $2, next_product_id = $3, product_ids_end = $4,
                        product_count = product_count + $5, visible_count = visible_count + $6,
-                       last_stamp = $7
+                       last_stamp = $7, stored_bytes = greatest(stored_bytes + $8, 0),
+                       attribute_names = greatest(attribute_names + $9, 0)
                    WHERE shop_id = $1";
+    /// How many products of a shop have attribute names, in the order of the names.
+    NAME_COUNTS = "SELECT coalesce(n.products, 0)
+                   FROM unnest($2::text[]) WITH ORDINALITY AS wanted (name, place)
+                   LEFT JOIN attribute_names n ON n.shop_id = $1 AND n.name = wanted.name
+                   ORDER BY place";
+    /// Stores how many products of a shop have attribute names.
+    UPSERT_NAMES = "INSERT INTO attribute_names (shop_id, name, products)
+                    SELECT $1, * FROM unnest($2::text[], $3::bigint[])
+                    ON CONFLICT (shop_id, name) DO UPDATE SET products = excluded.products";
+    /// Deletes attribute names that no product has.
+    DELETE_NAMES = "DELETE FROM attribute_names WHERE shop_id = $1 AND name = ANY($2)";
+    /// For the operator: what shops with products take.
+    USAGE = "SELECT shop_id, product_count, stored_bytes, attribute_names FROM shops
+             WHERE product_count > 0";
     /// The position and counts of a shop.
     SHOP = "SELECT last_seq, product_count, visible_count FROM shops WHERE shop_id = $1";
     /// All shops with products.
@@ -144,7 +160,8 @@ statements! {
         LEFT JOIN LATERAL (
             SELECT one.product_id, min(one.seq) AS first_seq, max(one.seq) AS last_seq
             FROM generate_series(
-                greatest($2::bigint + 1, (SELECT min(seq) FROM changes WHERE shop_id = $1)), s.last_seq
+                greatest($2::bigint + 1,
+                         (SELECT min(seq) FROM changes WHERE shop_id = $1 AND seq > $2)), s.last_seq
             ) AS new (seq)
             CROSS JOIN LATERAL (SELECT product_id, seq FROM changes
                                 WHERE shop_id = $1 AND seq = new.seq LIMIT 1) one
@@ -156,11 +173,14 @@ statements! {
                            WHERE shop_id = $1 AND product_id = c.product_id AND model = $3
                            LIMIT 1) v ON true
         WHERE s.shop_id = $1 ORDER BY c.last_seq");
-    /// The last removed change of a shop's products, and a page of those after a change.
+    /// The last change of a shop, the last removed one of its products, and a page of those after a
+    /// change.
     CHANGES =
-        "SELECT r.removed_to, c.seq, c.product_id, c.deleted, c.key
-         FROM (SELECT coalesce(max(removed_to), 0) AS removed_to FROM removed_changes
-               WHERE shop_id = $1) r
+        "SELECT s.last_seq, r.removed_to, c.seq, c.product_id, c.deleted, c.key
+         FROM (SELECT coalesce(max(last_seq), 0) AS last_seq FROM shops
+               WHERE shop_id = $1) s
+         CROSS JOIN (SELECT coalesce(max(removed_to), 0) AS removed_to FROM removed_changes
+                     WHERE shop_id = $1) r
          LEFT JOIN (
              SELECT c.seq, c.product_id, c.deleted,
                  CASE WHEN c.deleted THEN c.key ELSE p.key END AS key
@@ -196,18 +216,26 @@ statements! {
     SCAN_VECTORS =
         "SELECT product_id, version, model, encoder, scale, vector FROM vectors
          WHERE shop_id = $1 AND vector IS NOT NULL ORDER BY product_id";
-    /// Background: texts without a vector.
+    /// Background: products without a vector whose texts are newer than a change, newest first.
     UNEMBEDDED =
-        "SELECT v.shop_id, v.product_id, v.version, p.title, p.description
-         FROM vectors v JOIN products p ON p.shop_id = v.shop_id AND p.id = v.product_id
-         WHERE v.model IS NULL ORDER BY v.version DESC, v.shop_id, v.product_id LIMIT $1";
-    /// Background: texts with a vector of another model. Each part walks an index.
+        "SELECT shop_id, product_id, version FROM vectors WHERE model IS NULL AND version > $1
+         ORDER BY version DESC, shop_id, product_id LIMIT $2";
+    /// Background: products with a vector of another model. Each part walks an index.
     EMBEDDED_OTHERWISE =
-        "SELECT v.shop_id, v.product_id, v.version, p.title, p.description FROM (
-             (SELECT * FROM vectors WHERE model < $1 LIMIT $3) UNION ALL
-             (SELECT * FROM vectors WHERE model > $1 LIMIT $3) UNION ALL
-             (SELECT * FROM vectors WHERE model = $1 AND encoder = ANY($2) LIMIT $3)
-         ) v JOIN products p ON p.shop_id = v.shop_id AND p.id = v.product_id LIMIT $3";
+        "(SELECT shop_id, product_id, version FROM vectors WHERE model < $1 LIMIT $3) UNION ALL
+         (SELECT shop_id, product_id, version FROM vectors WHERE model > $1 LIMIT $3) UNION ALL
+         (SELECT shop_id, product_id, version FROM vectors
+          WHERE model = $1 AND encoder = ANY($2) LIMIT $3) LIMIT $3";
+    /// Background: the texts of those of these products that are still of either kind, in this
+    /// order. Rows are looked up one by one, by their primary keys.
+    STILL_UNEMBEDDED =
+        "SELECT v.shop_id, v.product_id, v.version, p.title, p.description
+         FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS listed (shop, product, place)
+         CROSS JOIN LATERAL (SELECT * FROM vectors
+                             WHERE shop_id = listed.shop AND product_id = listed.product LIMIT 1) v
+         CROSS JOIN LATERAL (SELECT title, description FROM products
+                             WHERE shop_id = listed.shop AND id = listed.product LIMIT 1) p
+         WHERE v.model IS DISTINCT FROM $3 OR v.encoder = ANY($4) ORDER BY listed.place";
     /// Background: the number of both.
     UNEMBEDDED_COUNT =
         "SELECT (SELECT count(*) FROM vectors WHERE model IS NULL)
@@ -236,11 +264,17 @@ statements! {
          VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (shop_id, key) DO UPDATE SET fingerprint = excluded.fingerprint,
              answer = excluded.answer, created_at = excluded.created_at";
-    /// Removes a batch of expired responses; rows that another node is removing are skipped.
-    REMOVE_KEYS = "DELETE FROM idempotency_keys WHERE (shop_id, key) IN (
-                       SELECT shop_id, key FROM idempotency_keys WHERE created_at < $1
-                       ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
-                   )";
+    /// Removes a batch of expired responses, and returns how many, and when the last was stored; rows
+    /// that another node is removing are skipped. All before $3 were removed before: as long as
+    /// another transaction may see them, their index entries remain, and would all be read again.
+    REMOVE_KEYS =
+        "WITH removed AS (
+             DELETE FROM idempotency_keys WHERE (shop_id, key) IN (
+                 SELECT shop_id, key FROM idempotency_keys
+                 WHERE created_at >= $3 AND created_at < $1
+                 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED
+             ) RETURNING created_at
+         ) SELECT count(*), coalesce(max(created_at), $3) FROM removed";
     /// The next shops with more change records than are kept, and up to which they were removed.
     SHOPS_WITH_OLD_CHANGES =
         "SELECT s.shop_id, s.last_seq, coalesce(r.removed_to, 0)
@@ -270,24 +304,58 @@ statements! {
     /// Revokes a token.
     REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $3
                     WHERE id = $1 AND shop_id = $2 AND revoked_at IS NULL";
-    /// A token by its id. The shop is part of the result, so it cannot be a parameter.
-    TOKEN = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
-             FROM tokens WHERE id = $1";
-    /// The tokens of a shop.
+    /// Tokens by their ids. The shop is part of the result, so it cannot be a parameter.
+    TOKENS_WITH_IDS = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
+                       FROM tokens WHERE id = ANY($1)";
+    /// The tokens of a shop after an id.
     TOKENS = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
-              FROM tokens WHERE shop_id = $1 ORDER BY id";
-    /// For the operator: the tokens of all shops.
+              FROM tokens WHERE shop_id = $1 AND id > $2 ORDER BY id LIMIT $3";
+    /// For the operator: the tokens of all shops after an id.
     ALL_TOKENS = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
-                  FROM tokens ORDER BY id";
+                  FROM tokens WHERE id > $1 ORDER BY id LIMIT $2";
+    /// A page of the tokens of a shop.
+    TOKEN_PAGE = "SELECT id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at
+                  FROM tokens WHERE shop_id = $1 ORDER BY id LIMIT $2 OFFSET $3";
+    /// The number of tokens of a shop.
+    TOKEN_COUNT = "SELECT count(*) FROM tokens WHERE shop_id = $1";
+    /// The number of tokens of a shop that work, up to a limit.
+    WORKING_TOKENS =
+        "SELECT count(*) FROM (
+             SELECT 1 FROM tokens WHERE shop_id = $1 AND least(revoked_at, expires_at) IS NULL
+             UNION ALL
+             SELECT 1 FROM tokens WHERE shop_id = $1 AND least(revoked_at, expires_at) > $2
+             LIMIT $3
+         ) working";
+    /// Removes a few of the oldest tokens of a shop that have ended, beyond the newest.
+    REMOVE_ENDED_TOKENS =
+        "DELETE FROM tokens WHERE shop_id = $1 AND id IN (
+             SELECT id FROM tokens WHERE shop_id = $1 AND least(revoked_at, expires_at) <= $2
+             ORDER BY least(revoked_at, expires_at) DESC LIMIT 10 OFFSET $3
+         )";
+    /// Removes a batch of tokens that ended some time ago, and returns how many, and when the last
+    /// ended; rows that another node is removing are skipped. All before $3 were removed before, see
+    /// `REMOVE_KEYS`.
+    REMOVE_TOKENS =
+        "WITH removed AS (
+             DELETE FROM tokens WHERE id IN (
+                 SELECT id FROM tokens
+                 WHERE least(revoked_at, expires_at) >= $3 AND least(revoked_at, expires_at) < $1
+                 ORDER BY least(revoked_at, expires_at) LIMIT $2 FOR UPDATE SKIP LOCKED
+             ) RETURNING least(revoked_at, expires_at) AS ended_at
+         ) SELECT count(*), coalesce(max(ended_at), $3) FROM removed";
 
     /// Bulk load: the last product of a shop.
     LAST_PRODUCT = "SELECT max(id) FROM products WHERE shop_id = $1";
     /// Bulk load: inserts a shop.
     LOADED_SHOP =
-        "INSERT INTO shops (shop_id, product_count, visible_count, last_seq)
-         VALUES ($1, $2, $3, $4)
+        "INSERT INTO shops (shop_id, product_count, visible_count, last_seq, stored_bytes,
+                            attribute_names)
+         VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (shop_id) DO UPDATE SET product_count = excluded.product_count,
-             visible_count = excluded.visible_count, last_seq = excluded.last_seq";
+             visible_count = excluded.visible_count, last_seq = excluded.last_seq,
+             stored_bytes = excluded.stored_bytes, attribute_names = excluded.attribute_names";
+    /// Bulk load: removes the attribute names of an interrupted one.
+    CLEAR_NAMES = "DELETE FROM attribute_names WHERE shop_id = $1";
     /// Bulk load: change records are not loaded.
     LOADED_CHANGES = "INSERT INTO removed_changes (shop_id, removed_to) VALUES ($1, $2)
                       ON CONFLICT (shop_id) DO UPDATE SET removed_to = excluded.removed_to";
@@ -316,13 +384,16 @@ mod tests {
         (NEXT_TOKEN_ID, "a sequence"),
         (UNEMBEDDED, "background: whichever shop has work"),
         (EMBEDDED_OTHERWISE, "background: whichever shop has work"),
+        (STILL_UNEMBEDDED, "background: the shop of each product is a parameter"),
         (UNEMBEDDED_COUNT, "background: a figure over all shops"),
+        (USAGE, "the operator's figures"),
         (LEASE, "locks on numbers, no tables"),
         (VECTOR_COUNTS, "the operator's figures"),
         (SIZE, "the operator's figures"),
         (REMOVE_KEYS, "background: expired keys of any shop"),
+        (REMOVE_TOKENS, "background: tokens of any shop that ended"),
         (SHOPS_WITH_OLD_CHANGES, "background: whichever shop has old changes"),
-        (TOKEN, "tokens are a reference table; the shop is part of the result"),
+        (TOKENS_WITH_IDS, "tokens are a reference table; the shop is part of the result"),
         (ALL_TOKENS, "the operator's list"),
         (CHECK, "says nothing of shops"),
     ];
@@ -397,6 +468,7 @@ mod tests {
                 "tokens",
                 "search_rows",
                 "search_words",
+                "attribute_names",
             ];
             let used: usize = tables
                 .iter()

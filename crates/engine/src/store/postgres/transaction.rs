@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use catalog::{
+    attributes::AttributeName,
     change::Seq,
     key::Key,
     product::{Product, ProductId, ShopId},
@@ -12,8 +13,8 @@ use jiff::Timestamp;
 
 use super::{
     super::{
-        ChangeRecord, NewToken, Position, PositionChange, RowWrites, StoreError, StoredResponse,
-        TxStamp, VectorRow,
+        ChangeRecord, NewToken, Position, PositionChange, RowWrites, ShopUsage, StoreError,
+        StoredResponse, TxStamp, UsageChange, VectorRow, decoding,
     },
     flush::{self, Change, ShopChanges},
     halfvec::Halfvec,
@@ -62,6 +63,7 @@ impl<'store> PostgresRows<'store> {
         }
         let row = found.ok_or_else(|| StoreError::unexpected("the row of a shop is missing"))?;
         let number = |at| Ok::<_, StoreError>(get::<i64>(&row, at)?.cast_unsigned());
+        let count = |at| Ok::<_, StoreError>(decoding::count(get(&row, at)?) as u64);
         Ok(ShopChanges {
             before: Position { seq: Seq(number(0)?), stamp: TxStamp(get(&row, 4)?) },
             stamp: get(&row, 5)?,
@@ -69,6 +71,7 @@ impl<'store> PostgresRows<'store> {
             next_product_id: number(1)?,
             product_ids_end: number(2)?,
             search: SearchState::of_column(get(&row, 3)?),
+            usage: ShopUsage { products: count(6)?, bytes: count(7)?, attribute_names: count(8)? },
             ..ShopChanges::default()
         })
     }
@@ -195,10 +198,35 @@ impl RowWrites for PostgresRows<'_> {
         Ok(())
     }
 
-    fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError> {
-        let state = self.shop(shop)?;
-        state.products += products;
-        state.visible += visible;
+    fn usage(&mut self, shop: ShopId) -> Result<ShopUsage, StoreError> {
+        Ok(self.shop(shop)?.usage)
+    }
+
+    fn name_counts(
+        &mut self,
+        shop: ShopId,
+        names: &[&AttributeName],
+    ) -> Result<Vec<u64>, StoreError> {
+        // Under the shop's lock: no other node changes the counts meanwhile.
+        self.shop(shop)?;
+        let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+        let found =
+            self.session.query(statements::NAME_COUNTS, &[&shop.get().cast_signed(), &names])?;
+        found.iter().map(|row| Ok(decoding::count(get(row, 0)?) as u64)).collect()
+    }
+
+    fn add_usage(&mut self, shop: ShopId, change: UsageChange) -> Result<(), StoreError> {
+        self.shop(shop)?.usage_change = change;
+        Ok(())
+    }
+
+    fn set_name_counts(
+        &mut self,
+        shop: ShopId,
+        counts: &[(&AttributeName, u64)],
+    ) -> Result<(), StoreError> {
+        let counts = counts.iter().map(|(name, count)| (name.as_str().to_owned(), *count));
+        self.shop(shop)?.name_counts = counts.collect();
         Ok(())
     }
 
@@ -307,6 +335,29 @@ impl RowWrites for PostgresRows<'_> {
             ],
         )?;
         Ok(id.cast_unsigned())
+    }
+
+    fn working_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        let (shop, limit) = (shop.get().cast_signed(), limit as i64);
+        let values: [Value<'_>; 3] = [&shop, &at.as_microsecond(), &limit];
+        let row = self.session.query_one(statements::WORKING_TOKENS, &values)?;
+        get(&row, 0).map(decoding::count)
+    }
+
+    fn remove_ended_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        keep: usize,
+    ) -> Result<(), StoreError> {
+        let (shop, keep) = (shop.get().cast_signed(), keep as i64);
+        let values: [Value<'_>; 3] = [&shop, &at.as_microsecond(), &keep];
+        self.session.execute(statements::REMOVE_ENDED_TOKENS, &values).map(drop)
     }
 
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError> {

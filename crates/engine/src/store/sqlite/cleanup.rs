@@ -1,16 +1,15 @@
-//! Removes expired responses and old change records in batches, and infers again what an earlier
-//! version has stored, on a connection of its own. Each batch holds the write lock for a few
-//! milliseconds.
+//! Removes expired responses, old change records and ended tokens in batches, and infers again what
+//! an earlier version has stored, on a connection of its own. Each batch holds the write lock for a
+//! few milliseconds.
 
-use std::path::PathBuf;
+use std::{collections::VecDeque, path::PathBuf};
 
 use catalog::inference::Inferred;
-use jiff::Timestamp;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::{
-    super::{Cleanup, StoreError, decoding},
-    BUSY_TIMEOUT, CHECKPOINT_PAGES, FILE_NAME, PAGE_CACHE_KIB, SqliteStore, rows,
+    super::{Cleanup, Retained, StoreError, decoding},
+    BUSY_TIMEOUT, CHECKPOINT_PAGES, Damage, FILE_NAME, PAGE_CACHE_KIB, SqliteStore, rows, tokens,
 };
 use crate::inference::infer;
 
@@ -18,12 +17,23 @@ struct SqliteCleanup {
     folder: PathBuf,
     /// Open until there is nothing to infer, which is asked last.
     connection: Option<Connection>,
+    damage: Damage,
+    /// Shops with more change records than are kept.
+    shops: VecDeque<i64>,
+    /// The last shop that was asked for.
+    after: i64,
 }
 
 impl SqliteStore {
     /// Removes expired rows of the database in `folder`, which a [`SqliteStore`] has opened before.
     pub fn cleanup(folder: PathBuf) -> Box<dyn Cleanup> {
-        Box::new(SqliteCleanup { folder, connection: None })
+        Self::cleanup_noting(folder, Damage::default())
+    }
+
+    /// The same, with damage noted.
+    pub(crate) fn cleanup_noting(folder: PathBuf, damage: Damage) -> Box<dyn Cleanup> {
+        let shops = VecDeque::new();
+        Box::new(SqliteCleanup { folder, connection: None, damage, shops, after: 0 })
     }
 }
 
@@ -44,66 +54,114 @@ impl SqliteCleanup {
     }
 }
 
-/// The last of at most `?2` changes that go where `?1` are kept. Asked first, because a condition that computes
-/// it is evaluated for one row after the other.
-const LAST_TO_REMOVE: &str =
-    "SELECT min((SELECT seq FROM counters) - ?1, (SELECT min(seq) FROM changes) + ?2 - 1)";
-/// Keeps for each shop up to which change of a product they are gone. Not by the index that is in order of
-/// shop, which would be read as a whole.
-const NOTE_REMOVED: &str = "UPDATE shops SET removed_to = removed.seq FROM (
-         SELECT shop_id, max(seq) AS seq FROM changes NOT INDEXED
-         WHERE seq <= ?1 AND is_vector = 0 GROUP BY shop_id
-     ) removed WHERE id = removed.shop_id";
-const REMOVE: &str = "DELETE FROM changes WHERE seq <= ?1";
+/// Whether a response to an idempotency key is older than this time.
+const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE created_at < ?1)";
+/// Removes at most `?2` of them.
+const REMOVE_EXPIRED: &str = "DELETE FROM idempotency_keys WHERE (shop_id, key) IN (
+         SELECT shop_id, key FROM idempotency_keys WHERE created_at < ?1 LIMIT ?2
+     )";
 
-/// Removes at most `most` change records, the oldest first.
-fn remove_changes(connection: &Connection, keep: i64, most: i64) -> Result<(), StoreError> {
-    let last: Option<i64> =
-        connection.prepare_cached(LAST_TO_REMOVE)?.query_row([keep, most], |row| row.get(0))?;
-    if let Some(last) = last {
-        // Expired changes are told apart from changes that never happened.
-        connection.prepare_cached(NOTE_REMOVED)?.execute([last])?;
-        connection.prepare_cached(REMOVE)?.execute([last])?;
+/// Shops that are asked for old change records at a time.
+const SHOPS: i64 = 100;
+
+const OLD_CHANGES: &str =
+    "SELECT id FROM shops WHERE id > ?1 AND change_count > ?2 ORDER BY id LIMIT ?3";
+/// The last of the oldest records.
+const LAST_TO_REMOVE: &str =
+    "SELECT seq FROM changes WHERE shop_id = ?1 ORDER BY seq LIMIT 1 OFFSET ?2 - 1";
+/// Expired changes are told apart from changes that never happened.
+const NOTE_REMOVED: &str = "UPDATE shops SET change_count = change_count - ?3, truncated_to = ?2,
+         removed_to = max(removed_to, coalesce(
+             (SELECT max(seq) FROM changes WHERE shop_id = ?1 AND seq <= ?2 AND is_vector = 0), 0
+         ))
+     WHERE id = ?1";
+const REMOVE: &str = "DELETE FROM changes WHERE shop_id = ?1 AND seq <= ?2";
+
+/// Removes at most `most` change records of a shop, the oldest first, and returns how many.
+fn remove_changes(
+    connection: &Connection,
+    shop: i64,
+    keep: i64,
+    most: i64,
+) -> Result<i64, StoreError> {
+    let count: Option<i64> = connection
+        .prepare_cached("SELECT change_count FROM shops WHERE id = ?1")?
+        .query_row([shop], |row| row.get(0))
+        .optional()?;
+    let removed = count.unwrap_or_default().saturating_sub(keep).min(most);
+    if removed <= 0 {
+        return Ok(0);
     }
-    Ok(())
+    let last: Option<i64> = connection
+        .prepare_cached(LAST_TO_REMOVE)?
+        .query_row([shop, removed], |row| row.get(0))
+        .optional()?;
+    let Some(last) = last else { return Ok(0) };
+    connection.prepare_cached(NOTE_REMOVED)?.execute([shop, last, removed])?;
+    connection.prepare_cached(REMOVE)?.execute([shop, last])?;
+    Ok(removed)
+}
+
+impl SqliteCleanup {
+    /// The next shop with more than this many change records.
+    fn next_shop(&mut self, connection: &Connection, keep: i64) -> Result<Option<i64>, StoreError> {
+        if self.shops.is_empty() {
+            let mut statement = connection.prepare_cached(OLD_CHANGES)?;
+            let mut found = statement.query([self.after, keep, SHOPS])?;
+            while let Some(row) = found.next()? {
+                self.shops.push_back(row.get(0)?);
+            }
+        }
+        let next = self.shops.front().copied();
+        self.after = next.unwrap_or_default();
+        Ok(next)
+    }
 }
 
 impl Cleanup for SqliteCleanup {
-    fn remove_some(
-        &mut self,
-        expired_before: Timestamp,
-        keep_changes: u64,
-        batch: usize,
-    ) -> Result<bool, StoreError> {
+    fn remove_some(&mut self, retained: &Retained, batch: usize) -> Result<bool, StoreError> {
+        let done = self.remove_batch(retained, batch);
+        self.damage.noted(done)
+    }
+
+    fn infer_some(&mut self, batch: usize) -> Result<bool, StoreError> {
+        let done = self.infer_batch(batch);
+        self.damage.noted(done)
+    }
+}
+
+impl SqliteCleanup {
+    fn remove_batch(&mut self, retained: &Retained, batch: usize) -> Result<bool, StoreError> {
         let mut connection = self.take_connection()?;
-        let before = expired_before.as_microsecond();
-        let keep = keep_changes.cast_signed();
+        let (keep, most) = (retained.changes.cast_signed(), batch as i64);
+        let responses_since = retained.responses_since.as_microsecond();
+        let tokens_since = retained.tokens_since.as_microsecond();
         // Checked without the write lock, because usually there is nothing to remove.
-        let is_needed: bool = connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM idempotency_keys WHERE created_at < ?1)
-                 OR EXISTS (SELECT 1 FROM changes WHERE seq <= (SELECT seq FROM counters) - ?2)",
-            params![before, keep],
-            |row| row.get(0),
-        )?;
-        if !is_needed {
+        let shop = self.next_shop(&connection, keep)?;
+        let is_needed = |sql: &str, since: i64| -> Result<bool, StoreError> {
+            Ok(connection.query_row(sql, [since], |row| row.get(0))?)
+        };
+        if shop.is_none()
+            && !is_needed(HAS_EXPIRED, responses_since)?
+            && !is_needed(tokens::HAS_ENDED, tokens_since)?
+        {
             self.connection = Some(connection);
             return Ok(true);
         }
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let most = batch as i64;
-        transaction.execute(
-            "DELETE FROM idempotency_keys WHERE (shop_id, key) IN (
-                 SELECT shop_id, key FROM idempotency_keys WHERE created_at < ?1 LIMIT ?2
-             )",
-            params![before, most],
-        )?;
-        remove_changes(&transaction, keep, most)?;
+        transaction.execute(REMOVE_EXPIRED, params![responses_since, most])?;
+        transaction.execute(tokens::REMOVE_ENDED, params![tokens_since, most])?;
+        let removed =
+            shop.map(|shop| remove_changes(&transaction, shop, keep, most)).transpose()?;
         transaction.commit()?;
+        if removed.is_some_and(|removed| removed < most) {
+            self.shops.pop_front();
+        }
         self.connection = Some(connection);
         Ok(false)
     }
 
-    fn infer_some(&mut self, batch: usize) -> Result<bool, StoreError> {
+    fn infer_batch(&mut self, batch: usize) -> Result<bool, StoreError> {
         let mut connection = self.take_connection()?;
         let (version, inferred_to): (u8, Option<i64>) =
             connection.query_row("SELECT inference, inferred_to FROM counters", [], |row| {
@@ -178,40 +236,105 @@ fn read_outdated(
 
 #[cfg(test)]
 mod tests {
+    use catalog::product::ShopId;
+    use jiff::Timestamp;
     use rusqlite::StatementStatus;
 
     use super::{super::schema, *};
 
-    #[test]
-    fn removing_changes_does_not_read_those_that_stay() {
+    /// An up-to-date database without rows.
+    fn database() -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
         schema::migrate(&mut connection).unwrap();
         connection
+    }
+
+    /// The virtual machine's steps for a statement.
+    fn steps(connection: &Connection, sql: &str, values: &[i64]) -> i32 {
+        let mut statement = connection.prepare(sql).unwrap();
+        let mut rows = statement.query(rusqlite::params_from_iter(values)).unwrap();
+        while rows.next().unwrap().is_some() {}
+        drop(rows);
+        statement.get_status(StatementStatus::VmStep)
+    }
+
+    /// Numbers have gaps where an earlier version numbered the changes of all shops together.
+    #[test]
+    fn removing_changes_does_not_read_those_that_stay() {
+        let connection = database();
+        connection
             .execute_batch(
-                "INSERT INTO shops (id) VALUES (1), (2), (3);
-                 UPDATE counters SET seq = 20000;
-                 WITH RECURSIVE n(at) AS (SELECT 11 UNION ALL SELECT at + 1 FROM n WHERE at < 20000)
-                     INSERT INTO changes (seq, shop_id, product_id, deleted, is_vector)
-                     SELECT at, 1 + at % 2, at, 0, at = 16 FROM n;",
+                "INSERT INTO shops (id, last_seq, change_count)
+                     VALUES (1, 40000, 20000), (2, 40000, 20000), (3, 9, 9);
+                 WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 40000)
+                     INSERT INTO changes (shop_id, seq, product_id, deleted, is_vector)
+                     SELECT 1 + at % 2, at, at, 0, at IN (15, 20) FROM n;",
             )
             .unwrap();
-        let ask = |sql: &str| -> i64 { connection.query_row(sql, [], |row| row.get(0)).unwrap() };
-        let removed_to =
-            |shop: i64| ask(&format!("SELECT removed_to FROM shops WHERE id = {shop}"));
-        remove_changes(&connection, 5_000, 6).unwrap();
-        assert_eq!(ask("SELECT min(seq) FROM changes"), 17);
-        assert_eq!([1, 2, 3].map(removed_to), [14, 15, 0]);
-        for sql in [NOTE_REMOVED, REMOVE] {
-            let mut statement = connection.prepare(sql).unwrap();
-            statement.execute([20]).unwrap();
-            let steps = statement.get_status(StatementStatus::VmStep);
-            assert!((1..1_000).contains(&steps), "{steps} steps");
+        let ask = |sql: &str, shop: i64| -> i64 {
+            connection.query_row(sql, [shop], |row| row.get(0)).unwrap()
+        };
+        let state = |shop| {
+            [
+                ask("SELECT min(seq) FROM changes WHERE shop_id = ?1", shop),
+                ask("SELECT removed_to FROM shops WHERE id = ?1", shop),
+                ask("SELECT truncated_to FROM shops WHERE id = ?1", shop),
+                ask("SELECT change_count FROM shops WHERE id = ?1", shop),
+            ]
+        };
+        assert_eq!(remove_changes(&connection, 1, 5_000, 10).unwrap(), 10);
+        assert_eq!(state(1), [22, 18, 20, 19_990]);
+        assert_eq!(remove_changes(&connection, 2, 19_995, 10).unwrap(), 5);
+        assert_eq!(state(2), [11, 9, 9, 19_995]);
+        for (sql, values) in [
+            (LAST_TO_REMOVE, &[1, 10][..]),
+            (NOTE_REMOVED, &[1, 40, 10]),
+            (REMOVE, &[1, 40]),
+            (OLD_CHANGES, &[0, 5_000, SHOPS]),
+        ] {
+            let steps = steps(&connection, sql, values);
+            assert!((1..500).contains(&steps), "{steps} steps: {sql}");
         }
-        assert_eq!([1, 2, 3].map(removed_to), [20, 19, 0]);
-        remove_changes(&connection, 19_979, 500).unwrap();
-        assert_eq!(ask("SELECT min(seq) FROM changes"), 22);
-        remove_changes(&connection, 0, 50_000).unwrap();
-        assert_eq!(ask("SELECT count(*) FROM changes"), 0);
-        remove_changes(&connection, 0, 50_000).unwrap();
+        assert_eq!(state(1), [42, 40, 40, 19_980]);
+        assert_eq!(remove_changes(&connection, 2, 19_995, 10).unwrap(), 0);
+        assert_eq!(remove_changes(&connection, 1, 0, 50_000).unwrap(), 19_980);
+        assert_eq!(ask("SELECT count(*) FROM changes WHERE shop_id = ?1", 1), 0);
+        assert_eq!(remove_changes(&connection, 1, 0, 50_000).unwrap(), 0);
+        assert_eq!(state(2), [11, 9, 9, 19_995]);
+    }
+
+    /// Tokens that work are many, and those that ended some time ago stay for a while.
+    #[test]
+    fn tokens_are_counted_and_removed_without_reading_the_others() {
+        let connection = database();
+        connection
+            .execute_batch(
+                "WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 30000)
+                     INSERT INTO tokens
+                         (shop_id, role, name, secret_hash, created_at, expires_at, revoked_at)
+                     SELECT 1 + (at = 7), '', '', x'', 0, iif(at <= 10000, at, NULL),
+                         iif(at BETWEEN 5001 AND 20000, at, NULL) FROM n;",
+            )
+            .unwrap();
+        for (sql, values) in [
+            (tokens::HAS_ENDED, &[0][..]),
+            (tokens::HAS_ENDED, &[9]),
+            (tokens::REMOVE_ENDED, &[9, 5]),
+        ] {
+            let steps = steps(&connection, sql, values);
+            assert!((1..500).contains(&steps), "{steps} steps: {sql}");
+        }
+        let left = || -> (i64, i64) {
+            let ask = "SELECT count(*), min(coalesce(expires_at, revoked_at)) FROM tokens";
+            connection.query_row(ask, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        };
+        assert_eq!(left(), (29_995, 6));
+        let (shop, at) = (ShopId::new(1).unwrap(), Timestamp::from_microsecond(15_000).unwrap());
+        assert_eq!(tokens::working(&connection, shop, at, 20_000).unwrap(), 15_000);
+        assert_eq!(tokens::working(&connection, shop, at, 10_000).unwrap(), 10_000);
+        tokens::remove_ended(&connection, shop, at, 14_994).unwrap();
+        assert_eq!(left(), (29_995, 6), "14,994 of the shop have ended");
+        tokens::remove_ended(&connection, shop, at, 14_990).unwrap();
+        assert_eq!(left(), (29_991, 7));
     }
 }

@@ -1,11 +1,16 @@
 //! The data folder: locked by at most one server, and released when the process ends.
 //!
+//! A server locks a file in the folder, as all versions do, and the folder itself, so that deleting
+//! the file lets no second server in. It does not lock the database file, because a process that closes
+//! a file loses all locks that SQLite holds on it in this process, through any other descriptor.
+//! `flock` works on a folder as on a file, and the folder is as hard to replace as the database.
+//!
 //! The folder holds hidden products and the hashes of tokens, so it and its files are created
 //! readable by their owner only.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions, TryLockError},
-    io,
+    io::{self, Write},
     os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -27,6 +32,8 @@ const OPEN_TO_OTHERS: u32 = 0o005;
 pub struct DataFolder {
     path: PathBuf,
     _lock: File,
+    /// `None` where folders cannot be locked, as on network file systems.
+    _own_lock: Option<File>,
 }
 
 /// Why the folder could not be locked.
@@ -72,12 +79,20 @@ impl DataFolder {
 
     /// Locks an existing folder, unless another process has locked it.
     pub(super) fn try_lock(path: &Path) -> Result<Self, FolderInUse> {
+        let in_use = || FolderInUse::ByAnotherServer(path.to_owned());
         let lock = private_file(&path.join(LOCK_NAME)).map_err(|source| unusable(path, source))?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path: path.to_owned(), _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(FolderInUse::ByAnotherServer(path.to_owned())),
-            Err(TryLockError::Error(source)) => Err(unusable(path, source)),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(in_use()),
+            Err(TryLockError::Error(source)) => return Err(unusable(path, source)),
         }
+        let own_lock = match File::open(path).map(|folder| (folder.try_lock(), folder)) {
+            Ok((Ok(()), folder)) => Some(folder),
+            Ok((Err(TryLockError::WouldBlock), _)) => return Err(in_use()),
+            // A folder that may be entered but not read cannot be opened.
+            Ok((Err(TryLockError::Error(_)), _)) | Err(_) => None,
+        };
+        Ok(Self { path: path.to_owned(), _lock: lock, _own_lock: own_lock })
     }
 
     /// The path of the folder.
@@ -86,15 +101,36 @@ impl DataFolder {
     }
 }
 
+/// What the file of the [`OpeningLock`] says of a folder with a store.
+const STORE_NOTE: &str = "A store was created in this folder.\n";
+
 /// The lock for opening the database of a folder or changing its schema. Processes hold it for
-/// moments; a server locks the folder itself for as long as it runs.
-pub(super) struct OpeningLock(#[expect(dead_code, reason = "holds the lock")] File);
+/// moments; a server locks the folder itself for as long as it runs. Its file tells whether there was
+/// a store in the folder.
+pub(super) struct OpeningLock(File);
 
 impl OpeningLock {
     pub(super) fn wait(folder: &Path) -> io::Result<Self> {
         let file = private_file(&folder.join(TURN_NAME))?;
         file.lock()?;
         Ok(Self(file))
+    }
+
+    /// Whether a store was created in the folder.
+    pub(super) fn knows_store(&self) -> bool {
+        self.0.metadata().is_ok_and(|file| file.len() > 0)
+    }
+
+    /// Notes that a store was created. The note may be missing, as when the disk is full.
+    pub(super) fn note_store(&self) {
+        if !self.knows_store() {
+            let _ = (&self.0).write_all(STORE_NOTE.as_bytes());
+        }
+    }
+
+    /// Notes that the store was removed.
+    pub(super) fn forget_store(&self) {
+        let _ = self.0.set_len(0);
     }
 }
 
@@ -165,6 +201,16 @@ mod tests {
         assert!(matches!(DataFolder::lock(&path), Err(FolderInUse::ByAnotherServer(_))));
         drop(taken);
         DataFolder::lock(&path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_stays_locked_when_the_lock_file_is_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = DataFolder::lock(folder.path()).unwrap();
+        fs::remove_file(folder.path().join(LOCK_NAME)).unwrap();
+        assert!(matches!(DataFolder::lock(folder.path()), Err(FolderInUse::ByAnotherServer(_))));
+        drop(taken);
+        DataFolder::lock(folder.path()).unwrap();
     }
 
     #[test]

@@ -10,6 +10,9 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
 use super::{super::StoreError, BUSY_TIMEOUT, FILE_NAME, SqliteReaders, SqliteStore};
 
+/// The folder of the index files in the data folder.
+pub(crate) const INDEX_FOLDER: &str = "index";
+
 impl SqliteReaders {
     /// The id of a shop's index file; `None` without one.
     pub(crate) fn index_file(&self, shop: ShopId) -> Result<Option<u64>, StoreError> {

@@ -7,12 +7,15 @@
 
 mod changes;
 mod cleanup;
+mod damage;
+mod emptied;
 mod folder;
 mod index_files;
 mod reader;
 pub(crate) mod rows;
 mod schema;
 mod state;
+mod tokens;
 mod transaction;
 mod vectors;
 
@@ -23,13 +26,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::ShopId;
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{CatalogStore, ErrorChain, StoreError, StoredResponse, WriteTransaction, decoding};
+pub(crate) use damage::Damage;
 pub use folder::{DataFolder, FolderInUse};
 use folder::{OpeningLock, make_private_file};
+pub(crate) use index_files::INDEX_FOLDER;
 pub use reader::SqliteReaders;
 
 /// The name of the database file in the data folder.
@@ -58,6 +63,7 @@ pub struct SqliteStore {
     wal_limit: u64,
     /// Its length at the last forced checkpoint that failed; 0 after one that succeeded.
     failed_at_bytes: u64,
+    damage: Damage,
 }
 
 impl SqliteStore {
@@ -66,8 +72,9 @@ impl SqliteStore {
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         // Held until the database is open, because SQLite does not wait while the journal mode
         // changes: two processes that create a database at the same time would fail.
-        let _lock = OpeningLock::wait(folder)?;
-        Self::migrated(folder)
+        let lock = OpeningLock::wait(folder)?;
+        Self::check_not_emptied(folder, &lock)?;
+        Self::migrated(folder, &lock)
     }
 
     /// Opens the database in `folder` beside a server that may be running there. The schema is
@@ -77,6 +84,7 @@ impl SqliteStore {
         let mut give_up_at = None;
         loop {
             let lock = OpeningLock::wait(folder)?;
+            Self::check_not_emptied(folder, &lock)?;
             let found = Self::schema_version(folder)?;
             if found > schema::KNOWN {
                 return Err(StoreError::too_new());
@@ -85,7 +93,7 @@ impl SqliteStore {
                 return Self::connect(folder);
             }
             match DataFolder::try_lock(folder) {
-                Ok(_held) => return Self::migrated(folder),
+                Ok(_held) => return Self::migrated(folder, &lock),
                 Err(FolderInUse::Unusable { source, .. }) => return Err(source.into()),
                 // It may be starting and waiting for the opening lock.
                 Err(FolderInUse::ByAnotherServer(_)) => drop(lock),
@@ -100,16 +108,22 @@ impl SqliteStore {
 
     /// The schema version of the database in `folder`, 0 without one. Writes nothing.
     fn schema_version(folder: &Path) -> Result<usize, StoreError> {
-        match Self::is_in(folder) {
-            true => schema::version(&Self::open_reader(folder)?),
-            false => Ok(0),
+        match length(&folder.join(FILE_NAME)) {
+            0 => Ok(0),
+            _ => schema::version(&Self::open_reader(folder)?),
         }
     }
 
-    fn migrated(folder: &Path) -> Result<Self, StoreError> {
+    fn migrated(folder: &Path, lock: &OpeningLock) -> Result<Self, StoreError> {
         let mut store = Self::connect(folder)?;
         schema::migrate(&mut store.connection)?;
+        lock.note_store();
         Ok(store)
+    }
+
+    /// The store, which notes damage here.
+    pub(crate) fn noting(self, damage: Damage) -> Self {
+        Self { damage, ..self }
     }
 
     fn connect(folder: &Path) -> Result<Self, StoreError> {
@@ -126,7 +140,13 @@ impl SqliteStore {
         connection.pragma_update(None, "cache_size", -i64::from(PAGE_CACHE_KIB))?;
         connection.set_prepared_statement_cache_capacity(64);
         let wal = folder.join(WAL_FILE_NAME);
-        Ok(Self { connection, wal, wal_limit: u64::from(WAL_LIMIT_BYTES), failed_at_bytes: 0 })
+        Ok(Self {
+            connection,
+            wal,
+            wal_limit: u64::from(WAL_LIMIT_BYTES),
+            failed_at_bytes: 0,
+            damage: Damage::default(),
+        })
     }
 
     /// Whether there is a database in `folder`.
@@ -134,12 +154,18 @@ impl SqliteStore {
         folder.join(FILE_NAME).is_file()
     }
 
-    /// The last product id and sequence number that were assigned.
-    pub fn counters(&self) -> Result<(u64, Seq), StoreError> {
-        let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
-        let (id, seq) =
-            self.connection.query_row("SELECT product_id, seq FROM counters", [], read)?;
-        Ok((id.cast_unsigned(), Seq(seq.cast_unsigned())))
+    /// The last product id that was assigned.
+    pub fn last_product_id(&self) -> Result<u64, StoreError> {
+        let id: i64 =
+            self.connection.query_row("SELECT product_id FROM counters", [], |row| row.get(0))?;
+        Ok(id.cast_unsigned())
+    }
+
+    /// The last token id that was assigned.
+    pub fn last_token_id(&self) -> Result<u64, StoreError> {
+        let last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'tokens'";
+        let id: i64 = self.connection.query_row(last, [], |row| row.get(0))?;
+        Ok(id.cast_unsigned())
     }
 
     /// All responses to idempotency keys, with shop, key and time.
@@ -162,7 +188,7 @@ impl SqliteStore {
     /// Forces a checkpoint if the WAL has grown too long. SQLite truncates it only at a moment
     /// without readers, which never comes under a steady load.
     fn limit_wal(&mut self) {
-        let length = fs::metadata(&self.wal).map_or(0, |file| file.len());
+        let length = length(&self.wal);
         if length <= self.wal_limit.max(self.failed_at_bytes + self.wal_limit / 4) {
             return;
         }
@@ -187,8 +213,13 @@ impl SqliteStore {
 
     /// A connection that can only read, for [`SqliteReaders`].
     fn open_reader(folder: &Path) -> Result<Connection, StoreError> {
+        let file = folder.join(FILE_NAME);
+        if fs::metadata(&file).is_ok_and(|file| file.len() == 0) {
+            // It had a schema, or should have one. SQLite would remove its WAL.
+            return Err(StoreError::damaged(format!("{FILE_NAME} is empty")));
+        }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(folder.join(FILE_NAME), flags)?;
+        let connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.pragma_update(None, "query_only", true)?;
         connection.pragma_update(None, "cache_size", -i64::from(PAGE_CACHE_KIB))?;
@@ -205,6 +236,15 @@ impl CatalogStore for SqliteStore {
     fn maintain(&mut self) {
         self.limit_wal();
     }
+
+    fn failed(&mut self, error: &StoreError) {
+        self.damage.note(error);
+    }
+}
+
+/// The length of a file; 0 if it does not exist.
+fn length(file: &Path) -> u64 {
+    fs::metadata(file).map_or(0, |file| file.len())
 }
 
 #[cfg(test)]
@@ -338,7 +378,8 @@ mod tests {
         assert_eq!(seen, [(sound.id, false), (odd.id, false)]);
         assert_eq!(readers.lease_unembedded("n", crate::embed::Encoder::Deep, 9).unwrap().len(), 2);
         assert_eq!(readers.shops().unwrap()[0].products, 2);
-        assert_eq!(readers.tokens(None).unwrap().len(), 1);
+        let listed = readers.token_batch(None, 0, 2).unwrap();
+        assert_eq!((listed.tokens.len(), listed.last), (1, Some(2)));
         assert!(readers.token(1).unwrap().is_none());
         let mut transaction = store.begin().unwrap();
         let found = transaction.product(shop(1), odd.id).unwrap().unwrap();
@@ -383,7 +424,7 @@ mod tests {
                 scope.spawn(move || {
                     let connection = SqliteStore::open_reader(folder).unwrap();
                     let begin = || {
-                        connection.execute_batch("BEGIN; SELECT seq FROM counters;").unwrap();
+                        connection.execute_batch("BEGIN; SELECT 1 FROM counters;").unwrap();
                     };
                     begin();
                     for round in 0.. {

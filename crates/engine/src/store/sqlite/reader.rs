@@ -16,11 +16,11 @@ use rusqlite::{Connection, Row, params};
 
 use super::{
     super::{
-        AppliedChange, ChangeReads, ChangesPage, EmbeddingQueue, FeedResult, FullScan, IndexSource,
-        Page, Position, ProductReads, ScannedProduct, SearchReads, ShopCounts, StoreError,
-        StoreInfo, TokenReads, TokenRow, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
+        AppliedChange, ChangeReads, ChangesExpired, ChangesPage, EmbeddingQueue, FeedResult,
+        FullScan, IndexSource, Page, Position, ProductReads, ScannedProduct, SearchReads,
+        ShopCounts, StoreError, StoreInfo, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
     },
-    SqliteStore, changes, rows, vectors,
+    Damage, SqliteStore, changes, rows, vectors,
 };
 use crate::{
     embed::{Encoder, ModelId},
@@ -35,15 +35,18 @@ const IDLE_CONNECTIONS: usize = 16;
 pub struct SqliteReaders {
     folder: PathBuf,
     idle: Mutex<Vec<Connection>>,
+    damage: Damage,
 }
-
-const TOKEN_COLUMNS: &str =
-    "id, shop_id, role, name, secret_hash, created_at, expires_at, revoked_at";
 
 impl SqliteReaders {
     /// Readers of the database in `folder`, which a [`SqliteStore`] has opened before.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, idle: Mutex::new(Vec::new()) }
+        Self { folder, idle: Mutex::default(), damage: Damage::default() }
+    }
+
+    /// Whether the database was found damaged, by these readers or by others who note it there.
+    pub(crate) fn damage(&self) -> Damage {
+        self.damage.clone()
     }
 
     /// The data folder.
@@ -66,16 +69,16 @@ impl SqliteReaders {
     }
 
     /// Runs `work`, a single query, which sees one snapshot without a transaction.
-    fn read_single<T>(
+    pub(super) fn read_single<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let idle = self.idle.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => SqliteStore::open_reader(&self.folder)?,
+            None => self.damage.noted(SqliteStore::open_reader(&self.folder))?,
         };
-        let result = work(&connection)?;
+        let result = self.damage.noted(work(&connection))?;
         // A connection that failed above is dropped instead of being reused.
         let mut idle = self.idle.lock();
         if idle.len() < IDLE_CONNECTIONS {
@@ -95,7 +98,11 @@ impl StoreInfo for SqliteReaders {
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        self.read(last_change_of).map(drop)
+        let check = |connection: &Connection| {
+            let mut statement = connection.prepare_cached("SELECT product_id FROM counters")?;
+            Ok(statement.query_row([], |_| Ok(()))?)
+        };
+        self.read_single(check)
     }
 
     fn shops(&self) -> Result<Vec<ShopCounts>, StoreError> {
@@ -160,7 +167,7 @@ impl ProductReads for SqliteReaders {
         shop: ShopId,
         since: Seq,
         limit: usize,
-    ) -> Result<Option<ChangesPage>, StoreError> {
+    ) -> Result<Result<ChangesPage, ChangesExpired>, StoreError> {
         self.read(|connection| changes::page(connection, shop, since, limit))
     }
 
@@ -266,15 +273,11 @@ impl ChangeReads for SqliteReaders {
         since: Position,
     ) -> Result<FeedResult, StoreError> {
         self.read(|connection| {
-            let (last, since) = (last_change_of(connection)?, since.seq);
-            if last < since {
-                return Ok(FeedResult::Diverged(position(last)));
+            let (history, since) = (changes::history(connection, shop)?, since.seq);
+            if history.last < since {
+                return Ok(FeedResult::Diverged(position(history.last)));
             }
-            let kept: Option<i64> = connection
-                .prepare_cached("SELECT min(seq) FROM changes")?
-                .query_row([], |row| row.get(0))?;
-            let first = kept.map_or(last.0 + 1, i64::cast_unsigned);
-            if since.0 + 1 < first {
+            if since < history.truncated_to {
                 return Ok(FeedResult::Truncated);
             }
             let mut changed = connection.prepare_cached(
@@ -289,17 +292,19 @@ impl ChangeReads for SqliteReaders {
                 let seq = decoding::seq(row.get(1)?);
                 changes.push(current_state(connection, shop, id, seq, model)?);
             }
-            Ok(FeedResult::Changes(changes, position(last)))
+            Ok(FeedResult::Changes(changes, position(history.last)))
         })
     }
 
     fn positions(&self, shops: &[ShopId]) -> Result<Vec<(ShopId, Position)>, StoreError> {
-        let last = position(self.read(last_change_of)?);
-        Ok(shops.iter().map(|shop| (*shop, last)).collect())
+        self.read(|connection| {
+            let of = |shop: &ShopId| Ok((*shop, position(changes::last(connection, *shop)?)));
+            shops.iter().map(of).collect()
+        })
     }
 
-    fn last_change(&self, _: ShopId) -> Result<Seq, StoreError> {
-        self.read(last_change_of)
+    fn last_change(&self, shop: ShopId) -> Result<Seq, StoreError> {
+        self.read_single(|connection| changes::last(connection, shop))
     }
 }
 
@@ -311,7 +316,7 @@ impl IndexSource for SqliteReaders {
         visit: &mut dyn FnMut(ScannedProduct<'_>),
     ) -> Result<Position, StoreError> {
         self.read(|connection| {
-            let read_at = position(last_change_of(connection)?);
+            let read_at = position(changes::last(connection, shop)?);
             let mut statement = connection.prepare_cached(
                 "SELECT id, products.version, hidden, price, title, description, vector, key,
                      attributes, inferred
@@ -342,32 +347,6 @@ impl IndexSource for SqliteReaders {
                 });
             }
             Ok(read_at)
-        })
-    }
-}
-
-impl TokenReads for SqliteReaders {
-    fn token(&self, id: u64) -> Result<Option<TokenRow>, StoreError> {
-        let Ok(id) = i64::try_from(id) else { return Ok(None) };
-        self.read_single(|connection| {
-            let mut statement = connection
-                .prepare_cached(&format!("SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?1"))?;
-            let mut rows = statement.query([id])?;
-            rows.next()?.map_or(Ok(None), read_token)
-        })
-    }
-
-    fn tokens(&self, shop: Option<ShopId>) -> Result<Vec<TokenRow>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare_cached(&format!(
-                "SELECT {TOKEN_COLUMNS} FROM tokens WHERE ?1 IS NULL OR shop_id = ?1 ORDER BY id"
-            ))?;
-            let mut rows = statement.query([shop.map(ShopId::get)])?;
-            let mut tokens = Vec::new();
-            while let Some(row) = rows.next()? {
-                tokens.extend(read_token(row)?);
-            }
-            Ok(tokens)
         })
     }
 }
@@ -416,11 +395,6 @@ fn position(seq: Seq) -> Position {
     Position { seq, stamp: TxStamp::default() }
 }
 
-fn last_change_of(connection: &Connection) -> Result<Seq, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT seq FROM counters")?;
-    Ok(Seq(statement.query_row([], |row| row.get::<_, i64>(0))?.cast_unsigned()))
-}
-
 fn counts_of(connection: &Connection, shop: ShopId) -> Result<ShopCounts, StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT id, product_count, visible_count FROM shops WHERE id = ?1")?;
@@ -433,24 +407,4 @@ fn read_counts(row: &Row<'_>) -> Result<Option<ShopCounts>, StoreError> {
     let (products, visible) = (decoding::count(row.get(1)?), decoding::count(row.get(2)?));
     let shop = decoding::shop_id(row.get(0)?);
     Ok(shop.map(|shop| ShopCounts { shop, products, visible }))
-}
-
-/// A token; `None` without a valid shop, or with a role that this version does not know.
-fn read_token(row: &Row<'_>) -> Result<Option<TokenRow>, StoreError> {
-    let number: i64 = row.get(1)?;
-    let role = rows::read_text(row, 2)?.parse().ok();
-    let (Some(shop), Some(role)) = (decoding::shop_id(number), role) else {
-        decoding::report(number, 0, "a token has an unknown role");
-        return Ok(None);
-    };
-    Ok(Some(TokenRow {
-        id: row.get::<_, i64>(0)?.cast_unsigned(),
-        shop,
-        role,
-        name: rows::read_text(row, 3)?.into_owned(),
-        secret_hash: row.get(4)?,
-        created_at: decoding::time(row.get(5)?),
-        expires_at: row.get::<_, Option<i64>>(6)?.map(decoding::time),
-        revoked_at: row.get::<_, Option<i64>>(7)?.map(decoding::time),
-    }))
 }

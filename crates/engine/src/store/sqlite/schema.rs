@@ -119,6 +119,74 @@ const STEPS: &[&str] = &[
     ALTER TABLE counters ADD COLUMN inference   INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE counters ADD COLUMN inferred_to INTEGER;
     ",
+    // 6 → 7: each shop numbers its changes, and keeps its own number of change records; tokens are
+    // counted and removed by their end.
+    "
+    -- The last number of the shop, which continues where the changes of all shops were numbered
+    -- together; the number of its change records; and the last one that was removed.
+    ALTER TABLE shops ADD COLUMN last_seq     INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE shops ADD COLUMN change_count INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE shops ADD COLUMN truncated_to INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE changes_of_shops (
+        shop_id     INTEGER NOT NULL,
+        seq         INTEGER NOT NULL,
+        product_id  INTEGER NOT NULL,
+        deleted     INTEGER NOT NULL,
+        is_vector   INTEGER NOT NULL,
+        key         TEXT,
+        PRIMARY KEY (shop_id, seq)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO changes_of_shops
+        SELECT shop_id, seq, product_id, deleted, is_vector, key FROM changes ORDER BY shop_id, seq;
+    UPDATE shops SET
+        last_seq = (SELECT seq FROM counters),
+        change_count = (SELECT count(*) FROM changes_of_shops WHERE shop_id = id),
+        truncated_to =
+            coalesce((SELECT min(seq) FROM changes) - 1, (SELECT seq FROM counters));
+    DROP TABLE changes;
+    ALTER TABLE changes_of_shops RENAME TO changes;
+    CREATE INDEX product_changes ON changes (shop_id, seq) WHERE is_vector = 0;
+
+    -- In which order texts were stored, whatever their shop; null of those that their version orders.
+    ALTER TABLE counters RENAME COLUMN seq TO text_order;
+    ALTER TABLE vectors ADD COLUMN text_order INTEGER;
+    DROP INDEX vectors_by_model;
+    CREATE INDEX vectors_by_model ON vectors (model, encoder, coalesce(text_order, version));
+
+    CREATE INDEX tokens_by_end ON tokens (
+        coalesce(min(revoked_at, expires_at), revoked_at, expires_at)
+    );
+    CREATE INDEX tokens_of_shop_by_end ON tokens (
+        shop_id, coalesce(min(revoked_at, expires_at), revoked_at, expires_at)
+    );
+    ",
+    // 7 → 8: what a shop takes of its limits.
+    "
+    -- How many products of a shop have an attribute name; at least one.
+    CREATE TABLE attribute_names (
+        shop_id   INTEGER NOT NULL,
+        name      TEXT    NOT NULL,
+        products  INTEGER NOT NULL,
+        PRIMARY KEY (shop_id, name)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO attribute_names
+        SELECT p.shop_id, named.key, count(DISTINCT p.id)
+        FROM products p, json_each(CASE WHEN json_valid(p.attributes) THEN
+            CASE json_type(p.attributes) WHEN 'object' THEN p.attributes ELSE '{}' END
+        ELSE '{}' END) named
+        WHERE p.attributes IS NOT NULL AND named.type NOT IN ('null', 'object')
+        GROUP BY p.shop_id, named.key;
+
+    -- `stored_bytes`: of texts, price, media, key, URL and attributes of all products.
+    ALTER TABLE shops ADD COLUMN stored_bytes    INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE shops ADD COLUMN attribute_names INTEGER NOT NULL DEFAULT 0;
+    UPDATE shops SET
+        stored_bytes = (SELECT coalesce(sum(octet_length(title) + octet_length(description)
+                + octet_length(price) + octet_length(media) + coalesce(octet_length(key), 0)
+                + coalesce(octet_length(url), 0) + coalesce(octet_length(attributes), 0)), 0)
+            FROM products WHERE shop_id = shops.id),
+        attribute_names = (SELECT count(*) FROM attribute_names WHERE shop_id = shops.id);
+    ",
 ];
 
 /// The schema version of this program.

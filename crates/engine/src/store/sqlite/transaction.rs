@@ -1,8 +1,12 @@
 //! The rows of a write transaction in SQLite.
 
-use std::sync::LazyLock;
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    sync::LazyLock,
+};
 
 use catalog::{
+    attributes::AttributeName,
     change::Seq,
     http_url::ProductUrl,
     key::Key,
@@ -13,10 +17,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use super::{
     super::{
-        ChangeRecord, NewToken, PositionChange, RowWrites, StoreError, StoredResponse, VectorRow,
-        columns, decoding,
+        ChangeRecord, NewToken, PositionChange, RowWrites, ShopUsage, StoreError, StoredResponse,
+        UsageChange, VectorRow, columns, decoding,
     },
-    rows,
+    changes, rows, tokens,
 };
 use crate::embed::{ModelId, StoredVector};
 
@@ -32,21 +36,40 @@ static INSERT_PRODUCT: LazyLock<String> = LazyLock::new(|| {
 pub(super) struct SqliteRows<'store> {
     sql: Transaction<'store>,
     last_product_id: u64,
+    last_text: u64,
+    has_new_texts: bool,
+    shops: BTreeMap<ShopId, ShopChanges>,
+}
+
+/// The changes of a transaction to the row of a shop.
+struct ShopChanges {
     last_seq: u64,
-    changed: bool,
+    records: i64,
+    usage: UsageChange,
 }
 
 impl<'store> SqliteRows<'store> {
     pub(super) fn begin(connection: &'store mut Connection) -> Result<Self, StoreError> {
         let sql = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let (last_product_id, last_seq) = sql
-            .prepare_cached("SELECT product_id, seq FROM counters")?
+        let (last_product_id, last_text) = sql
+            .prepare_cached("SELECT product_id, text_order FROM counters")?
             .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
         Ok(Self {
             sql,
             last_product_id: last_product_id.cast_unsigned(),
-            last_seq: last_seq.cast_unsigned(),
-            changed: false,
+            last_text: last_text.cast_unsigned(),
+            has_new_texts: false,
+            shops: BTreeMap::new(),
+        })
+    }
+
+    fn shop(&mut self, shop: ShopId) -> Result<&mut ShopChanges, StoreError> {
+        Ok(match self.shops.entry(shop) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let last_seq = changes::last(&self.sql, shop)?.0;
+                unknown.insert(ShopChanges { last_seq, records: 0, usage: UsageChange::default() })
+            }
         })
     }
 }
@@ -69,22 +92,24 @@ impl RowWrites for SqliteRows<'_> {
         product: ProductId,
         record: ChangeRecord<'_>,
     ) -> Result<Seq, StoreError> {
-        self.last_seq += 1;
-        self.changed = true;
+        let changed = self.shop(shop)?;
+        changed.last_seq += 1;
+        changed.records += 1;
+        let seq = changed.last_seq;
         self.sql
             .prepare_cached(
-                "INSERT INTO changes (seq, shop_id, product_id, deleted, is_vector, key)
+                "INSERT INTO changes (shop_id, seq, product_id, deleted, is_vector, key)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?
             .execute(params![
-                self.last_seq,
                 shop.get(),
+                seq,
                 product.get(),
                 record.is_deletion(),
                 record.is_vector(),
                 record.key().map(Key::as_str),
             ])?;
-        Ok(Seq(self.last_seq))
+        Ok(Seq(seq))
     }
 
     fn key_holder(&mut self, shop: ShopId, key: &Key) -> Result<Option<ProductId>, StoreError> {
@@ -158,15 +183,61 @@ impl RowWrites for SqliteRows<'_> {
         Ok(())
     }
 
-    fn add_counts(&mut self, shop: ShopId, products: i64, visible: i64) -> Result<(), StoreError> {
-        self.sql
+    fn usage(&mut self, shop: ShopId) -> Result<ShopUsage, StoreError> {
+        let found = self
+            .sql
             .prepare_cached(
-                "INSERT INTO shops (id, product_count, visible_count) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (id) DO UPDATE SET
-                     product_count = product_count + excluded.product_count,
-                     visible_count = visible_count + excluded.visible_count",
+                "SELECT product_count, stored_bytes, attribute_names FROM shops WHERE id = ?1",
             )?
-            .execute(params![shop.get(), products, visible])?;
+            .query_row([shop.get()], |row| {
+                let number = |at| Ok::<_, rusqlite::Error>(decoding::count(row.get(at)?) as u64);
+                Ok(ShopUsage {
+                    products: number(0)?,
+                    bytes: number(1)?,
+                    attribute_names: number(2)?,
+                })
+            })
+            .optional()?;
+        Ok(found.unwrap_or_default())
+    }
+
+    fn name_counts(
+        &mut self,
+        shop: ShopId,
+        names: &[&AttributeName],
+    ) -> Result<Vec<u64>, StoreError> {
+        let mut statement = self.sql.prepare_cached(
+            "SELECT products FROM attribute_names WHERE shop_id = ?1 AND name = ?2",
+        )?;
+        let mut count = |name: &&AttributeName| {
+            let found = statement.query_row(params![shop.get(), name.as_str()], |row| row.get(0));
+            Ok(found.optional()?.map_or(0, |count| decoding::count(count) as u64))
+        };
+        names.iter().map(&mut count).collect()
+    }
+
+    fn add_usage(&mut self, shop: ShopId, change: UsageChange) -> Result<(), StoreError> {
+        self.shop(shop)?.usage = change;
+        Ok(())
+    }
+
+    fn set_name_counts(
+        &mut self,
+        shop: ShopId,
+        counts: &[(&AttributeName, u64)],
+    ) -> Result<(), StoreError> {
+        let mut put = self
+            .sql
+            .prepare_cached("INSERT OR REPLACE INTO attribute_names VALUES (?1, ?2, ?3)")?;
+        let mut remove = self
+            .sql
+            .prepare_cached("DELETE FROM attribute_names WHERE shop_id = ?1 AND name = ?2")?;
+        for (name, count) in counts {
+            match count {
+                0 => remove.execute(params![shop.get(), name.as_str()])?,
+                count => put.execute(params![shop.get(), name.as_str(), count])?,
+            };
+        }
         Ok(())
     }
 
@@ -177,8 +248,14 @@ impl RowWrites for SqliteRows<'_> {
         version: Seq,
         first: Option<&VectorRow>,
     ) -> Result<(), StoreError> {
+        self.last_text += 1;
+        self.has_new_texts = true;
         self.sql
-            .prepare_cached("INSERT OR REPLACE INTO vectors VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .prepare_cached(
+                "INSERT OR REPLACE INTO vectors
+                     (product_id, shop_id, version, model, encoder, vector, text_order)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
             .execute(params![
                 product.get(),
                 shop.get(),
@@ -186,6 +263,7 @@ impl RowWrites for SqliteRows<'_> {
                 first.map(|row| row.model.as_str()),
                 first.map(|row| row.encoder.as_str()),
                 first.map(|row| row.vector.to_bytes()),
+                self.last_text,
             ])?;
         Ok(())
     }
@@ -277,6 +355,24 @@ impl RowWrites for SqliteRows<'_> {
         Ok(self.sql.last_insert_rowid().cast_unsigned())
     }
 
+    fn working_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        tokens::working(&self.sql, shop, at, limit)
+    }
+
+    fn remove_ended_tokens(
+        &mut self,
+        shop: ShopId,
+        at: Timestamp,
+        keep: usize,
+    ) -> Result<(), StoreError> {
+        tokens::remove_ended(&self.sql, shop, at, keep)
+    }
+
     fn revoke_token(&mut self, shop: ShopId, id: u64, at: Timestamp) -> Result<bool, StoreError> {
         let Ok(id) = i64::try_from(id) else { return Ok(false) };
         let revoked = self
@@ -290,10 +386,35 @@ impl RowWrites for SqliteRows<'_> {
     }
 
     fn commit(self: Box<Self>) -> Result<Vec<PositionChange>, StoreError> {
-        if self.changed {
+        // A new product has a new text.
+        if self.has_new_texts {
             self.sql
-                .prepare_cached("UPDATE counters SET product_id = ?1, seq = ?2")?
-                .execute(params![self.last_product_id, self.last_seq])?;
+                .prepare_cached("UPDATE counters SET product_id = ?1, text_order = ?2")?
+                .execute([self.last_product_id, self.last_text])?;
+        }
+        for (shop, ShopChanges { last_seq, records, usage }) in &self.shops {
+            self.sql
+                .prepare_cached(
+                    "INSERT INTO shops (id, last_seq, change_count, product_count, visible_count,
+                                        stored_bytes, attribute_names)
+                     VALUES (?1, ?2, ?3, ?4, ?5, max(?6, 0), max(?7, 0))
+                     ON CONFLICT (id) DO UPDATE SET
+                         last_seq = ?2,
+                         change_count = change_count + ?3,
+                         product_count = product_count + ?4,
+                         visible_count = visible_count + ?5,
+                         stored_bytes = max(stored_bytes + ?6, 0),
+                         attribute_names = max(attribute_names + ?7, 0)",
+                )?
+                .execute(params![
+                    shop.get(),
+                    last_seq,
+                    records,
+                    usage.products,
+                    usage.visible,
+                    usage.bytes,
+                    usage.attribute_names,
+                ])?;
         }
         self.sql.commit()?;
         Ok(Vec::new())

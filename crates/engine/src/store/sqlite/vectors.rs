@@ -17,22 +17,23 @@ pub(super) fn unembedded(
     encoder: Encoder,
     limit: usize,
 ) -> Result<Vec<Unembedded>, StoreError> {
-    let mut newest: Vec<(i64, i64, i64)> = Vec::new();
+    let mut newest: Vec<[i64; 4]> = Vec::new();
     for state in worse_states(connection, model, encoder)? {
         let mut waiting = connection.prepare_cached(
-            "SELECT version, product_id, shop_id FROM vectors
-             WHERE model IS ?1 AND encoder IS ?2 ORDER BY version DESC LIMIT ?3",
+            "SELECT coalesce(text_order, version), version, product_id, shop_id FROM vectors
+             WHERE model IS ?1 AND encoder IS ?2
+             ORDER BY coalesce(text_order, version) DESC LIMIT ?3",
         )?;
         let mut found = waiting.query(params![state.0, state.1, limit as i64])?;
         while let Some(row) = found.next()? {
-            newest.push((row.get(0)?, row.get(1)?, row.get(2)?));
+            newest.push([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
         }
     }
     newest.sort_unstable_by(|a, b| b.cmp(a));
     newest.truncate(limit);
     let mut text = connection
         .prepare_cached("SELECT title, description FROM products WHERE id = ?1 AND shop_id = ?2")?;
-    let products = newest.into_iter().map(|(version, id, shop)| {
+    let products = newest.into_iter().map(|[_, version, id, shop]| {
         let mut found = text.query([id, shop])?;
         let (Some(row), Some(number), Some(shop)) =
             (found.next()?, decoding::product_id(shop, id), decoding::shop_id(shop))
@@ -145,9 +146,43 @@ const NEXT_MODEL: &str =
 
 #[cfg(test)]
 mod tests {
+    use catalog::{
+        price::Price,
+        product::{Draft, Patch, Title},
+    };
+    use jiff::Timestamp;
     use rusqlite::StatementStatus;
 
-    use super::{super::schema, *};
+    use super::{
+        super::{SqliteReaders, SqliteStore, schema},
+        *,
+    };
+    use crate::store::{CatalogStore, EmbeddingQueue};
+
+    /// The numbers of shops do not compare: a shop with many changes does not come before others.
+    #[test]
+    fn the_newest_texts_come_first_whatever_their_shop() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        let title = |text: &str| Title::parse(text).unwrap();
+        let mut transaction = store.begin().unwrap();
+        let made = [1, 1, 1, 2, 3].map(|of| {
+            let draft = Draft::new(title("Lamp"), Price::parse("$1").unwrap());
+            let shop = ShopId::new(of).unwrap();
+            transaction.create(shop, draft, Timestamp::UNIX_EPOCH).unwrap()
+        });
+        transaction.commit().unwrap();
+        let mut transaction = store.begin().unwrap();
+        let patch = Patch { title: Some(title("Rug")), ..Patch::default() };
+        transaction.update(made[3].clone(), patch, Timestamp::UNIX_EPOCH).unwrap();
+        transaction.commit().unwrap();
+        let readers = SqliteReaders::new(folder.path().to_owned());
+        let leased = readers.lease_unembedded("m", Encoder::Deep, 3).unwrap();
+        assert_eq!(
+            leased.iter().map(|row| row.id).collect::<Vec<_>>(),
+            [made[3].id, made[4].id, made[2].id]
+        );
+    }
 
     #[test]
     fn looking_for_vectors_to_replace_does_not_read_those_that_are_good() {

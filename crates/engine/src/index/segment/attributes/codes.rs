@@ -7,6 +7,7 @@ use super::doc_set::DocSet;
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::BitSet,
+    heap::allocated_slice,
     segment::DocId,
 };
 
@@ -58,9 +59,9 @@ impl Narrow {
 
     fn memory_bytes(&self) -> usize {
         match self {
-            Self::One(codes) => size_of_val(&**codes),
-            Self::Two(codes) => size_of_val(&**codes),
-            Self::Four(codes) => size_of_val(&**codes),
+            Self::One(codes) => allocated_slice(codes),
+            Self::Two(codes) => allocated_slice(codes),
+            Self::Four(codes) => allocated_slice(codes),
         }
     }
 }
@@ -189,7 +190,7 @@ impl Codes {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let ends = self.ends.as_ref().map_or(0, |ends| size_of_val(&**ends));
+        let ends = self.ends.as_ref().map_or(0, |ends| allocated_slice(ends));
         self.docs.memory_bytes() + ends + self.codes.memory_bytes()
     }
 }

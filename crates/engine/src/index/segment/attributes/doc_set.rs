@@ -5,6 +5,7 @@ use std::io;
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::{BLOCK, BitSet},
+    heap::{allocated, allocated_slice},
     segment::DocId,
 };
 
@@ -101,8 +102,8 @@ impl DocSet {
     pub(in crate::index) fn memory_bytes(&self) -> usize {
         match self {
             Self::All(_) => 0,
-            Self::Many { bits, ranks } => bits.memory_bytes() + size_of_val(&**ranks),
-            Self::Few(docs) => size_of_val(&**docs),
+            Self::Many { bits, ranks } => allocated(bits.memory_bytes()) + allocated_slice(ranks),
+            Self::Few(docs) => allocated_slice(docs),
         }
     }
 }
@@ -161,7 +162,7 @@ mod tests {
             assert_eq!(set.to_bits(LEN).iter().count(), docs.len());
         }
         let sparse = DocSet::of(&[5, 900], LEN);
-        assert!(matches!(sparse, DocSet::Few(_)) && sparse.memory_bytes() == 4);
+        assert!(matches!(sparse, DocSet::Few(_)) && sparse.memory_bytes() == allocated(4));
         assert!(DocSet::of(&[], LEN).rank(3).is_none());
     }
 }

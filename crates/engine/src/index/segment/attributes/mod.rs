@@ -28,6 +28,7 @@ use super::DocId;
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::BitSet,
+    heap::{allocated, allocated_slice},
 };
 
 /// The attributes of a segment's products, by name.
@@ -59,9 +60,9 @@ impl AttributeColumns {
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
         let column = |(name, column): &(AttributeName, AttributeColumn)| {
-            name.as_str().len() + column.memory_bytes()
+            allocated(name.as_str().len()) + column.memory_bytes()
         };
-        size_of_val(&*self.0) + self.0.iter().map(column).sum::<usize>()
+        allocated_slice(&self.0) + self.0.iter().map(column).sum::<usize>()
     }
 
     /// The live products of several segments of attributes, by their new numbers.
@@ -173,10 +174,11 @@ impl AttributeColumn {
     }
 
     fn memory_bytes(&self) -> usize {
-        let texts = |texts: &TextColumn| size_of::<TextColumn>() + texts.memory_bytes();
-        let numbers = |numbers: &NumberColumn| size_of::<NumberColumn>() + numbers.memory_bytes();
+        let texts = |texts: &TextColumn| allocated(size_of::<TextColumn>()) + texts.memory_bytes();
+        let numbers =
+            |numbers: &NumberColumn| allocated(size_of::<NumberColumn>()) + numbers.memory_bytes();
         let booleans = |both: &BooleanColumn| {
-            size_of::<BooleanColumn>() + both.yes.memory_bytes() + both.no.memory_bytes()
+            allocated(size_of::<BooleanColumn>()) + both.yes.memory_bytes() + both.no.memory_bytes()
         };
         self.texts.as_deref().map_or(0, texts)
             + self.numbers.as_deref().map_or(0, numbers)
@@ -305,5 +307,43 @@ fn read_optional<T: Stored>(
     match from.number()? {
         0_u8 => Ok(None),
         _ => Ok(Some(Box::new(T::read(from, len)?))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The least that any allocation takes: its header, and what it is rounded up to.
+    const BLOCK: usize = 32;
+    const NAMES: usize = 1_000;
+
+    /// The counted bytes of columns of one product each.
+    fn counted(value: &AttributeValue) -> usize {
+        let mut builder = AttributesBuilder::default();
+        for doc in 0..NAMES {
+            let name = AttributeName::parse(&format!("name_{doc:04}")).unwrap();
+            builder.push(doc as DocId, &Attributes::new(vec![(name, value.clone())]));
+        }
+        builder.finish(NAMES).memory_bytes()
+    }
+
+    /// Names that few products have are made of many small allocations.
+    #[test]
+    fn every_allocation_of_a_name_is_counted() {
+        let entry = size_of::<(AttributeName, AttributeColumn)>();
+        // The name and the members; strings have codes and two lists of strings, of which one is
+        // empty but for its ends; numbers have codes and values.
+        let text = size_of::<TextColumn>() + (2 + 1 + 3) * BLOCK;
+        let number = size_of::<NumberColumn>() + (2 + 1 + 1) * BLOCK;
+        let boolean = size_of::<BooleanColumn>() + 2 * BLOCK;
+        for (value, column) in [
+            (AttributeValue::Text("red".into()), text),
+            (AttributeValue::Number(Number::new(7.0).unwrap()), number),
+            (AttributeValue::Boolean(true), boolean),
+        ] {
+            let (counted, least) = (counted(&value), NAMES * (entry + column));
+            assert!((least..least + least / 4).contains(&counted), "{value:?}: {counted}, {least}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::{codes::Codes, doc_set::DocSet};
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::BitSet,
+    heap::allocated_slice,
     segment::DocId,
 };
 
@@ -75,7 +76,7 @@ impl NumberColumn {
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        self.codes.memory_bytes() + size_of_val(&*self.values)
+        self.codes.memory_bytes() + allocated_slice(&self.values)
     }
 }
 

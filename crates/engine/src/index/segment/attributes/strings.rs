@@ -2,7 +2,10 @@
 
 use std::io;
 
-use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
+use crate::index::{
+    arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
+    heap::{allocated, allocated_slice},
+};
 
 /// A list of strings.
 #[derive(Debug, Default)]
@@ -38,7 +41,7 @@ impl Strings {
     }
 
     pub(in crate::index) fn memory_bytes(&self) -> usize {
-        self.texts.len() + size_of_val(&*self.ends)
+        allocated(self.texts.len()) + allocated_slice(&self.ends)
     }
 }
 

@@ -14,6 +14,7 @@ use super::{
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::BitSet,
+    heap::allocated_slice,
     segment::DocId,
 };
 
@@ -93,7 +94,7 @@ impl TextColumn {
         self.codes.memory_bytes()
             + self.written.memory_bytes()
             + self.folded.memory_bytes()
-            + self.folded_of.as_ref().map_or(0, |numbers| size_of_val(&**numbers))
+            + self.folded_of.as_ref().map_or(0, |numbers| allocated_slice(numbers))
     }
 }
 
