@@ -83,7 +83,9 @@ fn place(config: &Config) -> (&'static str, String) {
 fn in_json(config: &Config, state: &StoreState, waiting: Option<usize>) -> Value {
     let shops = state.shops.iter().map(|shop| {
         let hidden = shop.products - shop.visible;
-        json!({"shop_id": shop.shop.get(), "visible": shop.visible, "hidden": hidden})
+        let taken = state.usage.get(&shop.shop).copied().unwrap_or_default();
+        json!({"shop_id": shop.shop.get(), "visible": shop.visible, "hidden": hidden,
+            "bytes": taken.bytes, "attribute_names": taken.attribute_names})
     });
     let vectors = state.vectors.iter().map(
         |made| json!({"model": made.model, "encoder": made.encoder, "products": made.products}),
@@ -115,10 +117,20 @@ fn in_words(
         false => writeln!(out, "schema       version {schema}")?,
     }
     writeln!(out, "size         {} bytes", state.bytes)?;
-    writeln!(out, "\n{:>8}  {:>10}  {:>10}", "SHOP", "VISIBLE", "HIDDEN")?;
+    writeln!(
+        out,
+        "\n{:>8}  {:>10}  {:>10}  {:>14}  {:>6}",
+        "SHOP", "VISIBLE", "HIDDEN", "BYTES", "NAMES"
+    )?;
     for shop in &state.shops {
         let hidden = shop.products - shop.visible;
-        writeln!(out, "{:>8}  {:>10}  {hidden:>10}", shop.shop, shop.visible)?;
+        let taken = state.usage.get(&shop.shop).copied().unwrap_or_default();
+        let (bytes, names) = (taken.bytes, taken.attribute_names);
+        writeln!(
+            out,
+            "{:>8}  {:>10}  {hidden:>10}  {bytes:>14}  {names:>6}",
+            shop.shop, shop.visible
+        )?;
     }
     writeln!(out, "\n{:>8}  {:>10}  MODEL", "ENCODER", "VECTORS")?;
     for made in &state.vectors {

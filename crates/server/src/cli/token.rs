@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write},
+    ops::ControlFlow,
     time::Duration,
 };
 
@@ -86,16 +87,20 @@ impl TokenCommand {
                 let random = serving::random_source();
                 let issued = desk
                     .issue(*shop, *role, name, expires_at, now, &random)
-                    .with_context(in_folder)?;
+                    .with_context(in_folder)??;
                 writeln!(out, "{}", issued.token)?;
             }
             Self::List { shop, .. } => {
                 writeln!(out, "{:>6}  {:>6}  {:<8}  {:<32}  NAME", "ID", "SHOP", "ROLE", "STATE")?;
-                for row in desk.list(*shop).with_context(in_folder)? {
+                let mut written = Ok(());
+                let write = &mut |row: TokenRow| {
                     let state = state(&row, now);
                     let TokenRow { id, shop, role, name, .. } = row;
-                    writeln!(out, "{id:>6}  {shop:>6}  {role:<8}  {state:<32}  {name}")?;
-                }
+                    written = writeln!(out, "{id:>6}  {shop:>6}  {role:<8}  {state:<32}  {name}");
+                    if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                };
+                desk.for_each(*shop, write).with_context(in_folder)?;
+                written?;
             }
             Self::Revoke { id, .. } => {
                 if !desk.revoke(*id, now).with_context(in_folder)? {

@@ -5,6 +5,7 @@
 mod export;
 mod formats;
 mod keys;
+mod limits;
 mod memory;
 mod merchant_data;
 mod refusals;

@@ -1,6 +1,8 @@
 //! Reads attributes from cells: names and values that break a rule are adapted or left out, with a
 //! warning, instead of costing the product.
 
+use std::collections::HashSet;
+
 use catalog::{
     attributes::{
         AttributeName, AttributeValue, MAX_ATTRIBUTES, MAX_NAME_CHARS, MAX_STRINGS, MAX_VALUE_CHARS,
@@ -9,7 +11,7 @@ use catalog::{
 };
 use serde_json::Value;
 
-use super::{cells, record::Object};
+use super::{cells, record::Object, work};
 
 /// How the cells of an attribute are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +51,9 @@ pub(super) fn name_of(raw: &str) -> Option<AttributeName> {
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     values: Object,
-    pub(super) warnings: Vec<String>,
+    warnings: Vec<String>,
+    /// Those that are listed already.
+    warned: HashSet<String>,
 }
 
 impl Attributes {
@@ -75,6 +79,7 @@ impl Attributes {
     }
 
     fn add_text(&mut self, name: &AttributeName, kind: Kind, text: &str) {
+        work::step();
         let left_out =
             |what: &str| format!("{name} {:?} is not {what} and was left out", shortened(text));
         match kind {
@@ -154,8 +159,9 @@ impl Attributes {
         }
     }
 
-    pub(super) fn warn(&mut self, warning: String) {
-        if !self.warnings.contains(&warning) {
+    fn warn(&mut self, warning: String) {
+        work::step();
+        if self.warned.insert(warning.clone()) {
             self.warnings.push(warning);
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::record::RecordError;
+use super::{record::RecordError, work};
 
 /// Words for yes and no in tables.
 const YES: [&str; 6] = ["true", "yes", "y", "1", "on", "x"];
@@ -101,22 +101,21 @@ pub(super) fn pictures(cell: &Value, cut: Cut) -> Vec<Value> {
 fn addresses(text: &str, cut: Cut) -> Vec<&str> {
     let mut found = Vec::new();
     for word in text.split_whitespace() {
-        let mut rest = word;
+        let mut begin = 0;
         if cut == Cut::AtCommas {
-            while let Some(at) = ["http://", "https://"]
-                .iter()
-                .filter_map(|scheme| rest.find(&format!(",{scheme}")))
-                .min()
-            {
-                found.push(&rest[..at]);
-                rest = &rest[at + 1..];
+            for (comma, _) in word.match_indices(',') {
+                work::step();
+                let after = &word[comma + 1..];
+                if after.starts_with("http://") || after.starts_with("https://") {
+                    found.push(word[begin..comma].trim_matches(','));
+                    begin = comma + 1;
+                }
             }
-            rest = rest.trim_matches(',');
         }
-        if !rest.is_empty() {
-            found.push(rest);
-        }
+        let rest = &word[begin..];
+        found.push(if cut == Cut::AtCommas { rest.trim_matches(',') } else { rest });
     }
+    found.retain(|address| !address.is_empty());
     found
 }
 
@@ -173,6 +172,8 @@ mod tests {
             ["https://a/x,y.jpg", "https://b/z.jpg", "http://c"]
         );
         assert_eq!(urls(two, Cut::AtSpaces), ["https://a/x,y.jpg,https://b/z.jpg,", "http://c"]);
+        let many = json!(",https://a,,,http://b,https://c,d,");
+        assert_eq!(urls(many, Cut::AtCommas), ["https://a", "http://b", "https://c,d"]);
         assert_eq!(
             urls(json!(["https://a", "https://b"]), Cut::AtSpaces),
             ["https://a", "https://b"]

@@ -1,13 +1,17 @@
 //! Maps columns to product fields: by `--map`, otherwise by their names.
 
-use std::{fmt, str::FromStr};
+use std::{
+    collections::{HashMap, HashSet},
+    fmt,
+    str::FromStr,
+};
 
 use catalog::attributes::AttributeName;
 
 use super::{
     attributes::{self, Kind},
     mapping::Shape,
-    names,
+    names, work,
 };
 
 /// What a column can be taken for.
@@ -146,11 +150,7 @@ pub(super) fn choose<'a>(
     mapped: &[Mapped],
     shape: Shape,
 ) -> Vec<Column> {
-    let choice = Choice {
-        shape,
-        simple: names.map(|name| (name, simplified(name))).collect(),
-        mapped: mapped.iter().map(|part| (&part.field, part.column.as_str())).collect(),
-    };
+    let choice = Choice::new(names, mapped, shape);
     let single = Field::SINGLE.into_iter().flat_map(|field| choice.single(field));
     let mut columns: Vec<_> = single.collect();
     columns.extend(choice.attributes());
@@ -159,29 +159,48 @@ pub(super) fn choose<'a>(
 
 struct Choice<'a> {
     shape: Shape,
-    /// Names of columns, as written and simplified.
+    /// Names of columns, each once, as written and simplified.
     simple: Vec<(&'a str, String)>,
-    mapped: Vec<(&'a Field, &'a str)>,
+    /// The fields that `--map` names, and their columns where there are such.
+    mapped: Vec<(&'a Field, Option<&'a str>)>,
+    /// The first column of each simplified name.
+    first: HashMap<String, &'a str>,
 }
 
 impl<'a> Choice<'a> {
-    /// The column that a part of `--map` means.
-    fn find(&self, column: &str) -> Option<&'a str> {
-        let wanted = simplified(column);
-        let exact = self.simple.iter().find(|(name, _)| *name == column);
-        let similar = || self.simple.iter().find(|(_, simple)| *simple == wanted);
-        exact.or_else(similar).filter(|_| !column.is_empty()).map(|(name, _)| *name)
+    fn new<'n: 'a>(
+        names: impl Iterator<Item = &'n str>,
+        mapped: &'a [Mapped],
+        shape: Shape,
+    ) -> Self {
+        let mut distinct = HashSet::new();
+        let mut first = HashMap::new();
+        let mut simple = Vec::new();
+        for name in names.filter(|name| distinct.insert(*name)) {
+            work::step();
+            let simplified = simplified(name);
+            first.entry(simplified.clone()).or_insert(name);
+            simple.push((name, simplified));
+        }
+        // The column that a part of `--map` means.
+        let find = |column: &'a str| match distinct.get(column) {
+            _ if column.is_empty() => None,
+            Some(exact) => Some(*exact),
+            None => first.get(&simplified(column)).copied(),
+        };
+        let mapped = mapped.iter().map(|part| (&part.field, find(&part.column))).collect();
+        Self { shape, simple, mapped, first }
     }
 
     /// Whether `--map` names the column.
     fn is_mapped(&self, name: &str) -> bool {
-        self.mapped.iter().any(|(_, column)| self.find(column) == Some(name))
+        self.mapped.iter().any(|(_, column)| *column == Some(name))
     }
 
     fn single(&self, field: Field) -> Vec<Column> {
         let said: Vec<_> = self.mapped.iter().filter(|(mapped, _)| **mapped == field).collect();
         if !said.is_empty() {
-            let found = said.iter().filter_map(|(_, column)| self.find(column));
+            let found = said.iter().filter_map(|(_, column)| *column);
             let column =
                 |name: &str| Column { field: field.clone(), name: name.to_owned(), guessed: false };
             return found.map(column).collect();
@@ -189,7 +208,8 @@ impl<'a> Choice<'a> {
         let mut found: Vec<&str> = Vec::new();
         for meaning in names::of_field(&field, self.shape) {
             for (name, simple) in &self.simple {
-                if simple == meaning && !found.contains(name) && !self.is_mapped(name) {
+                work::step();
+                if simple == meaning && !self.is_mapped(name) {
                     found.push(name);
                 }
             }
@@ -213,9 +233,9 @@ impl<'a> Choice<'a> {
     fn attributes(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         for (field, column) in &self.mapped {
-            if let (Field::Attribute(..), Some(name)) = (field, self.find(column)) {
+            if let (Field::Attribute(..), Some(name)) = (field, column) {
                 let field = (*field).clone();
-                columns.push(Column { field, name: name.to_owned(), guessed: false });
+                columns.push(Column { field, name: (*name).to_owned(), guessed: false });
             }
         }
         let said = columns.len();
@@ -250,7 +270,7 @@ impl<'a> Choice<'a> {
         }
         let number = simple.strip_prefix("option")?.strip_suffix("value")?;
         let wanted = format!("option{number}name");
-        let (named_by, _) = self.simple.iter().find(|(_, simple)| *simple == wanted)?;
+        let named_by = self.first.get(&wanted)?;
         Some(Field::Option { named_by: (*named_by).to_owned(), number: number.parse().ok()? })
     }
 }

@@ -1,7 +1,7 @@
 //! Reads Google Merchant feeds in XML (RSS 2.0 or Atom): an item becomes an object by the names of
 //! its elements. Entities that the document declares are never expanded.
 
-use std::io::BufRead;
+use std::{collections::HashSet, io::BufRead};
 
 use anyhow::{Context, bail};
 use quick_xml::{
@@ -14,7 +14,11 @@ use serde_json::Value;
 use super::{
     bounded::Bounded,
     record::{Object, Record, RecordError},
+    work,
 };
+
+/// The most elements of an item, those inside of its elements aside.
+const MAX_ELEMENTS: usize = 1000;
 
 /// The items of a feed.
 pub(super) struct Feed<R: BufRead> {
@@ -33,6 +37,11 @@ struct Item {
 
 impl Item {
     fn begin(&mut self, name: &str, prefixed: bool) {
+        if self.elements.len() == MAX_ELEMENTS {
+            let message = format!("has more than {MAX_ELEMENTS} elements");
+            self.error.get_or_insert(RecordError::of_whole("too_many", message));
+            return;
+        }
         self.elements.push((name.to_owned(), prefixed, String::new()));
     }
 
@@ -62,9 +71,12 @@ impl Item {
 
     /// `g:title` counts more than `title`; what is said several times has all its texts.
     fn finish(self, line: u64) -> Record {
+        let own = self.elements.iter().filter(|(_, prefixed, _)| *prefixed);
+        let own: HashSet<&str> = own.map(|(name, ..)| name.as_str()).collect();
         let mut object = Object::new();
         for (name, prefixed, text) in &self.elements {
-            let outdone = !prefixed && self.elements.iter().any(|(n, p, _)| *p && n == name);
+            work::step();
+            let outdone = !prefixed && own.contains(name.as_str());
             let text = Value::String(text.trim().to_owned());
             match object.get_mut(name) {
                 _ if outdone => {}
@@ -250,6 +262,18 @@ mod tests {
                 json!([2, {"title": "Rug"}])
             ]
         );
+    }
+
+    #[test]
+    fn an_item_of_too_many_elements_is_refused_and_the_others_read() {
+        let item = |count: usize| {
+            let elements: String = (0..count).map(|n| format!("<x{n}>a<b/></x{n}>")).collect();
+            format!("<item>{elements}</item>")
+        };
+        let (most, more) = (item(MAX_ELEMENTS), item(MAX_ELEMENTS + 1));
+        let said = read(&format!("<rss>{most}{more}<item><title>Rug</title></item></rss>"));
+        assert_eq!(said[0][1].as_object().unwrap().len(), MAX_ELEMENTS);
+        assert_eq!(said[1..], [json!([1, "too_many"]), json!([1, {"title": "Rug"}])]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use engine::{
     },
 };
 use ring::digest::{SHA256, digest};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
@@ -25,9 +26,12 @@ use super::{
 };
 use crate::{
     config::Config,
-    http::requests::{
-        ObjectDefinition,
-        products::{NewProduct, ProductEdit, ProductUpsert},
+    http::{
+        errors::ValidationError,
+        requests::{
+            ObjectDefinition,
+            products::{NewProduct, ProductEdit, ProductUpsert},
+        },
     },
     serving,
 };
@@ -64,14 +68,33 @@ impl FolderSink {
     }
 }
 
-/// The id of a created product, or of the product that holds its key.
-type IdOrHolder = Result<u64, Option<u64>>;
+/// The id of a created product, or why it was not created.
+type IdOrRefusal = Result<u64, CreateRefusal>;
 
-fn id_or_holder(outcome: &Result<Product, Refusal>) -> IdOrHolder {
+/// Why a product was not created, as it is stored under an idempotency key.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum CreateRefusal {
+    /// The product that holds its key.
+    KeyTaken(Option<u64>),
+    /// Anything else.
+    Other(RecordError),
+}
+
+impl From<CreateRefusal> for RecordError {
+    fn from(refusal: CreateRefusal) -> Self {
+        match refusal {
+            CreateRefusal::KeyTaken(holder) => key_taken(holder),
+            CreateRefusal::Other(error) => error,
+        }
+    }
+}
+
+fn id_or_refusal(outcome: &Result<Product, Refusal>) -> IdOrRefusal {
     match outcome {
         Ok(product) => Ok(product.id.get()),
-        Err(Refusal::KeyTaken(holder)) => Err(Some(holder.get())),
-        Err(Refusal::NotFound | Refusal::Changed) => Err(None),
+        Err(Refusal::KeyTaken(holder)) => Err(CreateRefusal::KeyTaken(Some(holder.get()))),
+        Err(refusal) => Err(CreateRefusal::Other(ValidationError::refused(*refusal).into())),
     }
 }
 
@@ -95,16 +118,16 @@ impl Sink for FolderSink {
             key: key.to_owned(),
             fingerprint: digest(&SHA256, &said).as_ref().to_vec(),
             response: Arc::new(|outcomes: &[Result<Product, Refusal>]| {
-                let ids: Vec<_> = outcomes.iter().map(id_or_holder).collect();
+                let ids: Vec<_> = outcomes.iter().map(id_or_refusal).collect();
                 serde_json::to_vec(&ids).unwrap_or_default()
             }),
         };
         let made = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
-            Created::New(outcomes) => outcomes.iter().map(id_or_holder).collect(),
-            Created::Replayed(answer) => serde_json::from_slice::<Vec<IdOrHolder>>(&answer)?,
+            Created::New(outcomes) => outcomes.iter().map(id_or_refusal).collect(),
+            Created::Replayed(answer) => serde_json::from_slice::<Vec<IdOrRefusal>>(&answer)?,
             Created::KeyReused => bail!("the file is not the one that this import began with"),
         };
-        Ok(made.into_iter().map(|made| made.map_err(key_taken)).collect())
+        Ok(made.into_iter().map(|made| made.map_err(RecordError::from)).collect())
     }
 
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
@@ -122,10 +145,8 @@ impl Sink for FolderSink {
             .into_iter()
             .map(|outcome| match outcome {
                 Ok(product) => Ok(product.id.get()),
-                Err(Refusal::NotFound | Refusal::Changed) => {
-                    Err(RecordError::of_whole("not_found", "there is no such product"))
-                }
                 Err(Refusal::KeyTaken(holder)) => Err(key_taken(Some(holder.get()))),
+                Err(refusal) => Err(ValidationError::refused(refusal).into()),
             })
             .collect())
     }
@@ -151,6 +172,9 @@ impl Sink for FolderSink {
             .map(|outcome| match outcome {
                 Upserted::Created(_) | Upserted::Updated(_) => Ok(()),
                 Upserted::Incomplete(lacking) => Err(required(lacking)),
+                Upserted::LimitExceeded(limit) => {
+                    Err(ValidationError::refused(Refusal::LimitExceeded(limit)).into())
+                }
             })
             .collect())
     }

@@ -1,7 +1,11 @@
 //! Converts HTML to plain text: removes tags, turns blocks into lines and decodes character
 //! references. Runs and fetches nothing.
 
+use std::mem;
+
 use quick_xml::escape::{resolve_html5_entity, unescape_with};
+
+use super::work;
 
 /// Elements whose content is not text.
 const SILENT: [&str; 4] = ["script", "style", "template", "title"];
@@ -38,10 +42,12 @@ const BLOCKS: [&str; 25] = [
 pub(super) fn text(html: &str) -> String {
     let mut lines = Lines::default();
     let mut rest = html;
-    while let Some(at) = rest.find('<') {
-        lines.add(&rest[..at]);
-        rest = &rest[at..];
-        rest = match tag(rest) {
+    for (at, end) in tag_ends(html).into_iter().rev() {
+        // It is part of what was read already, such as a comment.
+        let Some(before) = at.checked_sub(html.len() - rest.len()) else { continue };
+        lines.add(&rest[..before]);
+        rest = &rest[before..];
+        rest = match tag(rest, end.map(|end| &html[end + 1..])) {
             None => {
                 lines.add("<");
                 &rest[1..]
@@ -62,8 +68,30 @@ pub(super) fn text(html: &str) -> String {
     lines.finish()
 }
 
-/// The name of the tag that the text begins with, and what is after the tag.
-fn tag(text: &str) -> Option<(String, &str)> {
+/// Every `<`, from the last to the first, with the `>` that ends a tag which begins there: the next
+/// one outside of quotes, if there is one.
+///
+/// Read backwards, a quote swaps where a tag ends that is inside of quotes before it and one that is
+/// not: all ends are found in one pass, however many tags there are that do not end.
+fn tag_ends(html: &str) -> Vec<(usize, Option<usize>)> {
+    let (mut unquoted, mut in_double, mut in_single) = (None, None, None);
+    let mut ends = Vec::new();
+    for (at, byte) in html.bytes().enumerate().rev() {
+        work::step();
+        match byte {
+            b'>' => unquoted = Some(at),
+            b'"' => mem::swap(&mut unquoted, &mut in_double),
+            b'\'' => mem::swap(&mut unquoted, &mut in_single),
+            b'<' => ends.push((at, unquoted)),
+            _ => {}
+        }
+    }
+    ends
+}
+
+/// The name of the tag that the text begins with, and what is after the tag; `after_end` is that
+/// unless it is a comment.
+fn tag<'a>(text: &'a str, after_end: Option<&'a str>) -> Option<(String, &'a str)> {
     if let Some(comment) = text.strip_prefix("<!--") {
         return Some((String::new(), comment.split_once("-->").map_or("", |(_, after)| after)));
     }
@@ -75,21 +103,10 @@ fn tag(text: &str) -> Option<(String, &str)> {
         .chars()
         .next()
         .filter(|c| c.is_alphabetic())?;
+    let after = after_end?;
     let name: String =
         inside.chars().take_while(|c| c.is_alphanumeric() || *c == '/' || *c == '!').collect();
-    let mut quote = None;
-    for (at, c) in inside.char_indices() {
-        match (quote, c) {
-            (None, '>') => {
-                let name = name.trim_end_matches('/').to_lowercase();
-                return Some((name, &inside[at + 1..]));
-            }
-            (None, '"' | '\'') => quote = Some(c),
-            (Some(open), c) if c == open => quote = None,
-            _ => {}
-        }
-    }
-    None
+    Some((name.trim_end_matches('/').to_lowercase(), after))
 }
 
 /// What is after the end of an element whose content is passed over.
@@ -117,7 +134,7 @@ impl Lines {
     }
 
     fn end(&mut self) {
-        let line = std::mem::take(&mut self.line);
+        let line = mem::take(&mut self.line);
         let said = unescape(&line);
         let mut words = said.split_whitespace().peekable();
         if words.peek().is_some() && !self.done.is_empty() {
@@ -125,7 +142,7 @@ impl Lines {
         }
         let mut first = true;
         for word in words {
-            if !std::mem::replace(&mut first, false) {
+            if !mem::replace(&mut first, false) {
                 self.done.push(' ');
             }
             self.done.push_str(word);
@@ -146,7 +163,32 @@ fn unescape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// The end of a tag by its definition, read from its beginning.
+    fn end_of_tag(html: &str, begin: usize) -> Option<usize> {
+        let mut quote = None;
+        for (at, byte) in html.bytes().enumerate().skip(begin + 1) {
+            match (quote, byte) {
+                (None, b'>') => return Some(at),
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (Some(open), byte) if byte == open => quote = None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    proptest! {
+        #[test]
+        fn tags_end_at_the_next_bracket_outside_of_quotes(html in "[<>\"'aé]{0,40}") {
+            for (at, end) in tag_ends(&html) {
+                prop_assert_eq!(end, end_of_tag(&html, at));
+            }
+        }
+    }
 
     fn check(html: &str, expected: &str) {
         assert_eq!(text(html), expected, "{html}");
@@ -175,6 +217,7 @@ mod tests {
         check("5 < 6 and 7 > 3", "5 < 6 and 7 > 3");
         check("wool & silk; &nosuch;", "wool & silk; &nosuch;");
         check("unclosed <b", "unclosed <b");
+        check("<p title=\"5' wide>Lamp<br>Rug", "<p title=\"5' wide>Lamp\nRug");
         check("<", "<");
     }
 }

@@ -34,6 +34,7 @@ mod summary;
 mod sync;
 mod table;
 mod windows1252;
+mod work;
 
 use std::{
     fmt::Write as _,

@@ -1,5 +1,7 @@
 //! Reads the cells of one record into the fields of a request.
 
+use std::collections::HashSet;
+
 use catalog::{http_url::ProductUrl, media::MAX_ITEMS};
 use serde_json::Value;
 
@@ -10,7 +12,7 @@ use super::{
     html,
     mapping::{Mapping, Shape},
     record::{Object, RecordError},
-    windows1252,
+    windows1252, work,
 };
 use crate::http::requests::products::{READ_ONLY, SETTABLE};
 
@@ -171,19 +173,21 @@ impl<'a> Reading<'a> {
 
     /// Other shops may have more pictures, and the same twice; ours refuse that.
     pub(super) fn take_pictures(&mut self, mut pictures: Vec<Value>) -> bool {
-        let foreign = matches!(self.mapping.shape, Shape::Shopify | Shape::Merchant);
         let mut too_many = false;
-        if foreign {
-            let mut seen = Vec::new();
-            pictures.retain(|picture| {
-                let new = !seen.contains(picture);
-                if new {
-                    seen.push(picture.clone());
+        if matches!(self.mapping.shape, Shape::Shopify | Shape::Merchant) {
+            let mut distinct = Vec::new();
+            for picture in pictures {
+                work::step();
+                if distinct.contains(&picture) {
+                    continue;
                 }
-                new
-            });
-            too_many = pictures.len() > MAX_ITEMS;
-            pictures.truncate(MAX_ITEMS);
+                too_many = distinct.len() == MAX_ITEMS;
+                if too_many {
+                    break;
+                }
+                distinct.push(picture);
+            }
+            pictures = distinct;
         }
         self.put("media", Value::Array(pictures));
         too_many
@@ -192,8 +196,10 @@ impl<'a> Reading<'a> {
     /// Fields of an object that no column was chosen for: a typo must not lose data.
     pub(super) fn take_unknown(&mut self, record: &Object, columns: &[Column]) {
         let key = self.mapping.key_column(record.keys().map(String::as_str));
+        let columns: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         for (name, value) in record {
-            let known = columns.iter().any(|column| column.name == *name)
+            work::step();
+            let known = columns.contains(name.as_str())
                 || READ_ONLY.contains(&name.as_str())
                 || key == Some(name)
                 || SETTABLE.contains(&name.as_str());

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::http::errors::ValidationError;
@@ -38,7 +38,7 @@ pub(super) struct Unreadable {
 
 /// One thing that is wrong with one record. Codes and messages are those of the HTTP interface
 /// wherever it knows them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RecordError {
     /// What is wrong, for programs.
     pub(super) code: Cow<'static, str>,

@@ -1,6 +1,7 @@
 //! What an import says before and after it runs.
 
 use std::{
+    collections::HashSet,
     fmt::Write as _,
     io::{self, Write},
     path::Path,
@@ -25,15 +26,15 @@ pub(super) fn describe(format: &str, mapping: &Mapping, names: Option<&[String]>
     if let Some(key) = key {
         let _ = write!(said, "\n  --key ← {key}");
     }
-    let read = |name: &&String| {
-        let names_option =
-            |field: &Field| matches!(field, Field::Option { named_by, .. } if named_by == *name);
-        columns.iter().any(|column| column.name == **name || names_option(&column.field))
-            || key == Some(name.as_str())
-    };
-    let ignored: Vec<_> = names.iter().filter(|name| !name.is_empty() && !read(name)).collect();
+    let mut read: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    read.extend(columns.iter().filter_map(|column| match &column.field {
+        Field::Option { named_by, .. } => Some(named_by.as_str()),
+        _ => None,
+    }));
+    read.extend(key);
+    let names = names.iter().map(String::as_str);
+    let ignored: Vec<_> = names.filter(|name| !name.is_empty() && !read.contains(name)).collect();
     if !ignored.is_empty() {
-        let ignored: Vec<_> = ignored.iter().map(|name| name.as_str()).collect();
         let _ = write!(said, "\n  not read: {}", ignored.join(", "));
     }
     said
