@@ -4,7 +4,7 @@
 use std::{fs, sync::Arc};
 
 use clap::{Args, Command, FromArgMatches};
-use engine::{Settings, writer::WriterSettings};
+use engine::{Settings, store::Quotas, writer::WriterSettings};
 use jiff::{SignedDuration, Timestamp};
 use relevance::{EngineUnderTest, EvalOptions, TuneOptions};
 use serde_json::Value;
@@ -30,6 +30,7 @@ fn engine() -> EngineUnderTest {
             queue: 10,
             group_products: 100,
             response_retention: SignedDuration::from_hours(1),
+            quotas: Quotas::default(),
         },
         reader_threads: 2,
         reader_queue: 10,

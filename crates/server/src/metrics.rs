@@ -97,6 +97,10 @@ fn describe() {
     metrics::describe_counter!("shopkeeper_vectors_stored_total", "Products embedded.");
     metrics::describe_counter!("shopkeeper_embed_failures_total", "Embedding batches that failed.");
     metrics::describe_histogram!("shopkeeper_embed_batch_seconds", "Time to embed a batch.");
+    metrics::describe_counter!(
+        "shopkeeper_token_lookups_total",
+        "Tokens looked up in PostgreSQL: known ones are renewed, unknown ones may not exist."
+    );
     metrics::describe_gauge!("process_resident_memory_bytes", "Resident memory.");
 }
 

@@ -1,5 +1,5 @@
 //! An HTTP client for a server under test. Every answer is checked for what holds for all answers:
-//! a request id, and `application/problem+json` for errors.
+//! a request id, `nosniff`, and `application/problem+json` for errors.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -186,6 +186,7 @@ impl Answer {
     /// Asserts what holds for every answer.
     pub fn check(&self, has_body: bool) {
         let id = self.header("x-request-id").expect("every answer has a request id");
+        assert_eq!(self.header("x-content-type-options"), Some("nosniff"), "{self:?}");
         // Health has a format of its own, which load balancers read.
         let is_health = self.body == json!({"status": self.body["status"].as_str()});
         if self.status < 400 || is_health {

@@ -92,7 +92,9 @@ impl TestServer {
     }
 
     fn launch(installation: Arc<Installation>, command: &str, flags: &[&str]) -> Arc<Self> {
-        let arguments = [&[command, "--listen", "127.0.0.1:0"], flags].concat();
+        let listen = ["--listen", "127.0.0.1:0"];
+        let listen: &[&str] = if flags.contains(&listen[0]) { &[] } else { &listen };
+        let arguments = [&[command], listen, flags].concat();
         let server = Server::start(&mut installation.command(&arguments));
         Arc::new(Self { server, installation, next_shop: AtomicU64::new(1) })
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::{ErrorKind, Read, Write},
-    net::TcpStream,
+    net::{TcpStream, ToSocketAddrs},
     time::Duration,
 };
 
@@ -32,7 +32,17 @@ pub struct RawAnswer {
 impl Socket {
     /// Connects to a server.
     pub fn connect(server: &Server) -> Self {
-        let stream = TcpStream::connect(server.address()).unwrap();
+        Self::connect_to(server.address())
+    }
+
+    /// Connects to the admin listener of a server.
+    pub fn connect_to_admin(server: &Server) -> Self {
+        let url = server.admin_url();
+        Self::connect_to(url.strip_prefix("http://").unwrap())
+    }
+
+    fn connect_to(address: impl ToSocketAddrs) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self { stream, received: Vec::new() }
@@ -132,6 +142,7 @@ impl RawAnswer {
         assert_eq!(self.body["code"], code, "{self:?}");
         assert_eq!(self.headers["content-type"], "application/problem+json");
         assert_eq!(self.headers["x-request-id"], self.body["request_id"].as_str().unwrap());
+        assert_eq!(self.headers["x-content-type-options"], "nosniff");
         self
     }
 }

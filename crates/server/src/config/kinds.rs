@@ -198,6 +198,32 @@ impl Kind for Switch {
     }
 }
 
+/// A value, or `auto` for `None`: the service decides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AutoOr<K>(pub(super) K);
+
+impl<K: Kind> Kind for AutoOr<K> {
+    type Value = Option<K::Value>;
+
+    fn expects(&self) -> String {
+        format!("{AUTO}, {}", self.0.expects())
+    }
+
+    fn read(&self, raw: &Raw) -> Result<Self::Value, String> {
+        if raw.text().map(str::trim) == Some(AUTO) {
+            return Ok(None);
+        }
+        self.0.read(raw).map(Some).map_err(|_| self.mismatch(raw))
+    }
+
+    fn show(&self, value: &Self::Value) -> Shown {
+        value.as_ref().map_or_else(|| Shown::string(AUTO), |value| self.0.show(value))
+    }
+}
+
+/// The text of [`AutoOr`] without a value.
+const AUTO: &str = "auto";
+
 /// A value that is parsed from text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parsed<T> {

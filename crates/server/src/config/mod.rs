@@ -42,7 +42,7 @@ pub use report::Report;
 pub use resolve::InForce;
 pub use secret::Secret;
 pub use settings::{
-    Cors, Index, JwtAlgorithm, Limits, Log, LogFormat, Metrics, Pages, Store, Telemetry,
+    Cors, Index, JwtAlgorithm, Limits, Log, LogFormat, Metrics, Pages, Quota, Store, Telemetry,
 };
 pub(crate) use units::parse_time;
 
@@ -72,6 +72,8 @@ pub struct Config {
     pub index: Index,
     /// How products are stored.
     pub store: Store,
+    /// The most that each shop may store.
+    pub quota: Quota,
     /// The PostgreSQL database; `None` means SQLite in the data folder.
     pub database: Option<DatabaseConfig>,
     /// The embedding model.
@@ -136,6 +138,7 @@ impl Config {
         let pages = Pages::resolve(resolver);
         let index = Index::resolve(resolver);
         let store = Store::resolve(resolver);
+        let quota = Quota::resolve(resolver);
         let database = DatabaseSettings::resolve(resolver);
         let model = ModelSettings::resolve(resolver);
         let log = Log::resolve(resolver);
@@ -169,6 +172,7 @@ impl Config {
             pages: pages?,
             index: index?,
             store: store?,
+            quota: quota?,
             database: database?,
             model: model?,
             query_budget: query_budget?,

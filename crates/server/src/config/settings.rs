@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::kinds::{
-    ADDRESS, Bytes, Count, DIRECTIVES, HTTP_URL, ListOf, OneOf, Optional, PATH, Ratio, SERVICE_URL,
-    SecretText, Switch, TEXT, Time, WEB_ORIGIN,
+    ADDRESS, AutoOr, Bytes, Count, DIRECTIVES, HTTP_URL, ListOf, OneOf, Optional, PATH, Ratio,
+    SERVICE_URL, SecretText, Switch, TEXT, Time, WEB_ORIGIN,
 };
 use super::secret::Secret;
 use super::section::{Section, section};
@@ -108,7 +108,7 @@ section! {
         idle_time: Duration = "75s", REQUEST_TIME;
         /// Longest time a client may take to send a request's head before its connection is closed.
         header_read_time: Duration = "10s", REQUEST_TIME;
-        /// Longest time a client may take to send a request's body, or to read the next part of a response.
+        /// Longest time a client may take to send a request's body, or may be behind in reading a response at 1 KiB per second.
         body_read_time: Duration = "30s", REQUEST_TIME;
         /// Longest time from a request's head to its response.
         request_time: Duration = "1m", REQUEST_TIME;
@@ -120,16 +120,16 @@ section! {
         concurrent_requests_per_shop: usize = "0", CONCURRENT_OR_DEFAULT;
         /// Concurrent requests with one token; `0` means a quarter of `limits.concurrent_requests`.
         concurrent_requests_per_token: usize = "0", CONCURRENT_OR_DEFAULT;
-        /// Memory for request bodies that are arriving or being processed; each counts at least 64 KiB, and one shop gets at most half; beyond that a request gets 503; two bodies of the largest size always fit.
+        /// Memory for request bodies that are arriving or being processed; one shop gets at most half; beyond that a request gets 503; two bodies of the largest size always fit.
         body_memory: usize = "256MiB", Bytes { min: MIB, max: TIB };
-        /// Memory for large responses that clients have not read yet; one shop gets at most half; beyond that a read gets 503.
+        /// Memory for large responses that clients have not read yet; one shop gets at most half, and an address without a token a quarter; beyond that a read gets 503.
         response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };
-        /// Open connections; a further one replaces the one that has been idle for longest, or is refused if all are in use.
+        /// Open connections, half of them for callers that sent a valid token; a further one replaces one whose client does not read, or the one that has been idle for longest; if all are in use, it serves only health probes.
         connections: usize = "4096", CONCURRENT;
         /// Queued writes; beyond that a write gets 503.
         write_queue: usize = "2048", CONCURRENT;
-        /// Queued searches; beyond that a search gets 503.
-        search_queue: usize = "256", CONCURRENT;
+        /// Queued searches, half of them for one shop; beyond that a search gets 503.
+        search_queue: usize = "1024", CONCURRENT;
         /// Time after SIGTERM during which `/health/ready` responds with 503 while requests are still served, so that load balancers stop sending before the server stops listening; SIGINT or a second signal skips it.
         drain_time: Duration = "0s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };
         /// Time that requests in flight get to finish once the server has stopped listening.
@@ -180,8 +180,18 @@ section! {
         group_max_products: usize = "4096", Count { min: 100, max: 100_000 };
         /// How long the response to an `Idempotency-Key` is kept for retries.
         idempotency_time: Duration = "1d", Time { min: Duration::from_secs(60), max: Duration::from_secs(30 * 86_400) };
-        /// Change records that are kept for `GET /api/v1/changes` and for nodes that catch up: of all shops together in a data folder, of each shop in a database; `0` means 1,000,000 in a data folder and 10,000 in a database.
+        /// Change records of each shop that are kept for `GET /api/v1/changes` and for nodes that catch up; `0` means 1,000,000 in a data folder and 10,000 in a database.
         kept_changes: u64 = "0", Count { min: 0, max: 1_000_000_000 };
+    }
+}
+
+section! {
+    /// Quotas of each shop. What would grow a shop beyond them gets 409 `quota_exhausted`; updates that do not grow a product and deletions always work.
+    pub struct Quota, title "Quotas", prefix "quota." {
+        /// Most products of a shop, hidden ones included; `0` means no limit.
+        products: u64 = "0", Count { min: 0, max: 1_000_000_000_000_u64 };
+        /// Most bytes of all products of a shop: their texts, prices, media, keys, URLs and attributes as they are stored, without vectors and indexes; `0` means no limit.
+        bytes: usize = "0B", Bytes { min: 0, max: 1024 * TIB };
     }
 }
 
@@ -264,8 +274,8 @@ section! {
 section! {
     /// The endpoint for Prometheus.
     pub struct Metrics, title "Metrics", prefix "metrics." {
-        /// Whether `/metrics` is public, as scrapers expect; with `false` it requires an `ADMIN` token.
-        public: bool = "true", Switch;
+        /// Whether `/metrics` needs no token; where it is not public, it requires an `ADMIN` token; `auto` makes it public on `admin_listen`, and on `listen` if that is a loopback address.
+        public: Option<bool> = "auto", AutoOr(Switch);
     }
 }
 
@@ -305,6 +315,7 @@ pub(super) fn sections() -> Vec<Section> {
         Pages::section(),
         Index::section(),
         Store::section(),
+        Quota::section(),
         DatabaseSettings::section(),
         ModelSettings::section(),
         Log::section(),

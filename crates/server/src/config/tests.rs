@@ -78,6 +78,9 @@ fn values_are_shown_as_they_are_read() {
         "",
         "metrics.public = false # environment SHOPKEEPER_METRICS_PUBLIC",
     );
+    check("metrics.public", "", "", "", r#"metrics.public = "auto" # default"#);
+    let in_file = "metrics.public = true # file shopkeeper.toml:1";
+    check("metrics.public", "", "", "metrics.public = true", in_file);
     check(
         "cors.origins",
         "--cors-origins https://a.example,https://b.example",

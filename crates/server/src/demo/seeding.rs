@@ -20,6 +20,8 @@ use super::{DemoShop, PublicUrl, pictures, products, shop};
 const TOKEN_NAME: &str = "shopkeeper demo";
 /// The lifetime of all tokens other than the browser's.
 const TOKEN_TIME: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// Tokens that are read at a time.
+const TOKEN_PAGE: usize = 1000;
 /// Products per page of a scan.
 const PAGE: usize = 1000;
 
@@ -118,9 +120,17 @@ fn updated_media(product: &Product, pictures: &str) -> anyhow::Result<Option<Vec
 /// hashes only, so old tokens cannot be printed again.
 async fn new_tokens(engine: &Engine) -> anyhow::Result<Vec<IssuedToken>> {
     let operator = Operator.may_administer(shop());
-    for row in engine.tokens(operator).await? {
-        if row.name == TOKEN_NAME && row.revoked_at.is_none() {
-            engine.revoke_token(operator, row.id).await?;
+    let mut offset = 0;
+    loop {
+        let page = engine.tokens(operator, TOKEN_PAGE, offset).await?;
+        for row in page.tokens {
+            if row.name == TOKEN_NAME && row.revoked_at.is_none() {
+                engine.revoke_token(operator, row.id).await?;
+            }
+        }
+        offset += TOKEN_PAGE;
+        if offset >= page.total {
+            break;
         }
     }
     let expiry = engine.now().checked_add(TOKEN_TIME)?;
@@ -128,7 +138,7 @@ async fn new_tokens(engine: &Engine) -> anyhow::Result<Vec<IssuedToken>> {
     for role in Role::ALL {
         // The page uses the SHOPPER token for as long as the server runs.
         let expires_at = (role != Role::Shopper).then_some(expiry);
-        tokens.push(engine.issue_token(operator, role, TOKEN_NAME.to_owned(), expires_at).await?);
+        tokens.push(engine.issue_token(operator, role, TOKEN_NAME.to_owned(), expires_at).await??);
     }
     Ok(tokens)
 }

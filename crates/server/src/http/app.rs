@@ -33,8 +33,10 @@ pub struct AppState {
     pub(crate) search_time: Duration,
     pub(crate) readiness: Arc<ReadinessFlag>,
     pub(crate) metrics: PrometheusHandle,
-    /// Whether metrics are served without a token.
+    /// Whether metrics are served without a token by the main listener.
     pub(crate) public_metrics: bool,
+    /// Whether metrics are served without a token by the admin listener.
+    pub(crate) public_admin_metrics: bool,
     /// The demo shop; `None` outside `shopkeeper demo`.
     pub(crate) demo: Option<DemoShop>,
     pub(crate) page_policy: PagePolicy,
@@ -57,6 +59,7 @@ impl AppState {
         let admission = Arc::new(AdmissionControl::new(limits));
         let response_memory = Arc::new(ResponseMemory::new(limits.response_memory));
         let traffic = Arc::new(Traffic::default());
+        let is_local = config.listen.ip().to_canonical().is_loopback();
         let signed_tokens = config.jwt.as_ref().map(SignedTokens::new).transpose()?;
         Ok(Self {
             authenticator: Arc::new(Authenticator {
@@ -82,7 +85,8 @@ impl AppState {
             search_time: limits.search_time,
             readiness,
             metrics,
-            public_metrics: config.metrics.public,
+            public_metrics: config.metrics.public.unwrap_or(is_local),
+            public_admin_metrics: config.metrics.public.unwrap_or(true),
             demo: None,
             page_policy: PagePolicy::new(&config.pages),
             origins: Origins::new(&config.cors),

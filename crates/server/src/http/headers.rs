@@ -4,7 +4,7 @@ use axum::http::HeaderName;
 
 /// The id of a request, on requests that name one and on every response.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The number of products on all pages of a list.
+/// The number of entries on all pages of a list.
 pub(crate) const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
 /// The client's key for a create, which makes it safe to repeat.
 pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -1,9 +1,10 @@
 //! The HTTP interface: the router, from the outermost layer to the handlers.
 //!
 //! A request passes these modules in order: [`request_log`] (id, time limit, metrics, error
-//! bodies), [`admission`] (size and slot), [`auth`] (token and rate limit), [`consistency`]
-//! (required change), then a handler in [`handlers`], which reads it with [`requests`], calls the
-//! engine, and answers with [`responses`] or one of [`errors`]. [`mcp`] offers the same to agents, [`pages`] to people.
+//! bodies), [`host`] (a valid `Host`), [`admission`] (size and slot), [`auth`] (token and rate
+//! limit), [`consistency`] (required change), then a handler in [`handlers`], which reads it with
+//! [`requests`], calls the engine, and answers with [`responses`] or one of [`errors`]. [`mcp`]
+//! offers the same to agents, [`pages`] to people.
 //!
 //! A path is registered together with its description or not at all, so that the document of
 //! [`openapi`] has every one of them. The exceptions are [`mcp`], which describes itself in its own
@@ -18,6 +19,7 @@ mod enums;
 pub mod errors;
 pub(crate) mod handlers;
 pub(crate) mod headers;
+mod host;
 mod json_schema;
 mod mcp;
 mod openapi;
@@ -33,8 +35,10 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    middleware::{from_fn_with_state, map_response},
+    http::header,
+    middleware::{from_fn, from_fn_with_state, map_response},
     response::{IntoResponse, Response},
+    routing::get,
 };
 use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -72,22 +76,39 @@ pub fn router(app: App, config: &Config) -> Router {
         .layer(map_response(describe_405))
         .layer(CatchPanicLayer::custom(request_log::panic_response))
         .layer(option_layer(cors::layer(&config.cors)))
+        .layer(from_fn(host::layer))
         .layer(request_log)
         .with_state(app)
 }
 
 /// Only health and metrics, for a listener of their own that requests of clients cannot block.
 pub(crate) fn admin_router(app: App) -> Router {
-    let routes = OpenApiRouter::default()
-        .routes(routes!(health::live))
-        .routes(routes!(health::ready))
-        .routes(routes!(health::metrics));
+    let routes = Router::from(health_routes()).route("/metrics", get(health::admin_metrics));
+    let fallback = async || ApiError::NotFound("such address");
+    without_admission(app, routes.fallback(fallback))
+}
+
+/// Only health, for connections that are accepted while all others are in use.
+pub(crate) fn probe_router(app: App) -> Router {
+    let overloaded = async || {
+        let all_in_use = "all connections are in use".to_owned();
+        ([(header::CONNECTION, "close")], ApiError::Unavailable(all_in_use))
+    };
+    without_admission(app, Router::from(health_routes()).fallback(overloaded))
+}
+
+fn health_routes() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(health::live)).routes(routes!(health::ready))
+}
+
+/// Adds the layers of routes whose callers are probes and scrapers.
+fn without_admission(app: App, routes: Router<App>) -> Router {
     let request_log = from_fn_with_state(Arc::clone(&app.request_log), request_log::layer);
-    Router::from(routes)
-        .fallback(async || ApiError::NotFound("such address"))
+    routes
         .layer(map_response(describe_405))
         .layer(map_response(response_memory::exempt))
         .layer(CatchPanicLayer::custom(request_log::panic_response))
+        .layer(from_fn(host::layer))
         .layer(request_log)
         .with_state(app)
 }

@@ -1,5 +1,5 @@
 //! The request log, the outermost layer: assigns the request's id, opens its span, bounds its time,
-//! records its metrics, and writes the body of an error.
+//! records its metrics, and writes the body of an error and the headers of every response.
 
 use std::{
     any::Any,
@@ -11,6 +11,7 @@ use std::{
 };
 
 use axum::{
+    Extension,
     extract::{MatchedPath, Request, State},
     http::{HeaderValue, Method, StatusCode, header},
     middleware::Next,
@@ -19,7 +20,7 @@ use axum::{
 use tracing::Instrument;
 
 use super::{
-    admission::{ResponseMemory, response_memory::Sending},
+    admission::{Connection, ResponseMemory, response_memory::Sending},
     errors::ApiError,
     headers::REQUEST_ID,
 };
@@ -29,6 +30,9 @@ use crate::readiness::{Readiness, ReadinessFlag};
 const MAX_ID_BYTES: usize = 128;
 /// The route label of requests that match no route: their paths are unbounded.
 const NO_ROUTE: &str = "none";
+
+/// Keeps browsers from taking any response for something else than it says.
+const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// Generates request ids that are unique across processes.
 pub(crate) struct RequestIds {
@@ -70,6 +74,7 @@ pub(crate) struct RequestLog {
 /// The layer around all routes.
 pub(crate) async fn layer(
     State(log): State<Arc<RequestLog>>,
+    Extension(connection): Extension<Arc<Connection>>,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -93,11 +98,14 @@ pub(crate) async fn layer(
         let response = answered.unwrap_or_else(|_| ApiError::TookTooLong.into_response());
         let response = write_problem(response, &request_id);
         let sending = Sending::of(&method, &route);
-        write_problem(log.response_memory.count(response, sending).await, &request_id)
+        let address = connection.address;
+        let counted = log.response_memory.count(response, sending, address).await;
+        write_problem(counted, &request_id)
     }
     .instrument(span.clone())
     .await;
     response.headers_mut().insert(REQUEST_ID, id);
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING);
     if log.readiness.get() == Readiness::Stopping {
         // Clients with persistent connections send their next request elsewhere.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -64,7 +64,7 @@ pub(crate) fn all() -> Vec<(&'static str, Header)> {
             always(text(), "The request's id, in logs too: yours, if you sent a sane one."),
         ),
         (RETRY_AFTER, always(number(), "How many seconds to wait before trying again.")),
-        (TOTAL_COUNT, always(number(), "How many products there are on all pages together.")),
+        (TOTAL_COUNT, always(number(), "How many entries there are on all pages together.")),
         (WWW_AUTHENTICATE, always(text(), "How to authenticate: `Bearer`.")),
     ]
 }

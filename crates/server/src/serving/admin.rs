@@ -9,7 +9,7 @@ use tokio::{net::TcpListener, sync::oneshot};
 use super::listen;
 use crate::{
     config::{Config, Limits},
-    http::{self, App},
+    http::{self, App, admission::ConnectionLimits},
 };
 
 /// The connection limit: more than probes and scrapers need.
@@ -32,11 +32,7 @@ impl AdminListener {
             .await
             .with_context(|| format!("cannot listen on {address} for health and metrics"))?;
         let address = listener.local_addr()?;
-        let limits = Limits {
-            connections: CONNECTIONS,
-            shutdown_time: SHUTDOWN_TIME,
-            ..config.limits.clone()
-        };
+        let limits = Limits { shutdown_time: SHUTDOWN_TIME, ..config.limits.clone() };
         Ok(Some(Self { listener, address, limits }))
     }
 
@@ -50,9 +46,12 @@ impl AdminListener {
     pub(super) async fn serve_during(self, app: App, service: impl Future<Output = ()>) {
         let (stopped, stop) = oneshot::channel::<()>();
         let router = http::admin_router(app);
-        let answering = listen::serve(self.listener, router, &self.limits, async {
+        let routes = listen::Routes { all: router.clone(), probes: router };
+        let connections = ConnectionLimits::of_probes(CONNECTIONS);
+        let stop = async {
             let _ = stop.await;
-        });
+        };
+        let answering = listen::serve(self.listener, routes, &self.limits, connections, stop);
         let serving = async {
             service.await;
             drop(stopped);

@@ -7,6 +7,8 @@ use std::{future::Future, io, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::{
+    Request,
+    body::Incoming,
     server::conn::http1,
     service::{Service, service_fn},
 };
@@ -17,11 +19,11 @@ use hyper_util::{
 };
 use tokio::net::{TcpListener, TcpStream};
 
-use super::{
-    connections::Connections,
-    stall_timeout::{StallTimeoutStream, StallTimeouts},
+use super::stall_timeout::{StallTimeoutStream, StallTimeouts};
+use crate::{
+    config::Limits,
+    http::admission::{Address, ConnectionLimits, Connections, connections::ConnectionSlot},
 };
-use crate::config::Limits;
 
 /// The pause after `accept` failed, for example because file descriptors ran out.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -29,53 +31,34 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// still gets a 431 response.
 const HEAD_BUFFER_FACTOR: usize = 4;
 
+/// What a listener serves.
+pub(super) struct Routes {
+    pub(super) all: Router,
+    /// Served on connections that are accepted for health probes while all others are in use.
+    pub(super) probes: Router,
+}
+
 /// Serves connections until `stop`, then waits for those in flight.
 pub(super) async fn serve(
     listener: TcpListener,
-    router: Router,
+    routes: Routes,
     limits: &Limits,
+    connection_limits: ConnectionLimits,
     stop: impl Future<Output = ()>,
 ) {
-    let connections = Connections::new(limits.connections);
+    let connections = Connections::new(connection_limits);
     let graceful = GracefulShutdown::new();
-    let server = http1_server(limits);
-    let timeouts = StallTimeouts { head: limits.header_read_time, write: limits.body_read_time };
+    let server = Http1::new(limits);
     let mut stop = std::pin::pin!(stop);
     loop {
-        let stream = tokio::select! {
+        let (stream, address) = tokio::select! {
             () = &mut stop => break,
             accepted = accept(&listener) => accepted,
         };
-        let Some(slot) = connections.acquire() else {
-            // All connections are in use: this one is closed.
-            metrics::counter!("shopkeeper_connections_closed_total", "reason" => "refused")
-                .increment(1);
-            continue;
-        };
-        let activity = Arc::clone(&slot.activity);
-        let io = TokioIo::new(StallTimeoutStream::new(stream, timeouts, Arc::clone(&activity)));
-        let routed = TowerToHyperService::new(router.clone());
-        let service = service_fn(move |request| {
-            let begun = activity.begin_request().map(|guard| (guard, routed.call(request)));
-            async move {
-                match begun {
-                    Some((_guard, answer)) => answer.await,
-                    // The connection is being closed for another.
-                    None => std::future::pending().await,
-                }
-            }
-        });
-        let connection = graceful.watch(server.serve_connection(io, service));
-        tokio::spawn(async move {
-            let ended = tokio::select! {
-                ended = connection => ended,
-                () = slot.activity.closed() => Ok(()),
-            };
-            if let Err(error) = ended {
-                tracing::debug!(%error, "connection failed");
-            }
-            drop(slot);
-        });
+        // Without a slot, the connection is closed.
+        let Some(slot) = connections.acquire(address) else { continue };
+        let router = if slot.0.is_probe() { &routes.probes } else { &routes.all };
+        tokio::spawn(server.connection(stream, slot, router.clone(), &graceful));
     }
     drop(listener);
     if tokio::time::timeout(limits.shutdown_time, graceful.shutdown()).await.is_err() {
@@ -84,13 +67,13 @@ pub(super) async fn serve(
 }
 
 /// The next connection.
-async fn accept(listener: &TcpListener) -> TcpStream {
+async fn accept(listener: &TcpListener) -> (TcpStream, Address) {
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, address)) => {
                 // Responses are written at once; Nagle's algorithm would only delay them.
                 let _ = stream.set_nodelay(true);
-                return stream;
+                return (stream, address.ip().into());
             }
             Err(error) if is_client_error(&error) => {}
             Err(error) => {
@@ -106,13 +89,58 @@ fn is_client_error(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-fn http1_server(limits: &Limits) -> http1::Builder {
-    let mut server = http1::Builder::new();
-    server
-        .timer(TokioTimer::new())
-        // Hyper counts from the end of the last response, so this is the idle timeout; the timeout
-        // of the head itself is in `StallTimeoutStream`.
-        .header_read_timeout(limits.idle_time)
-        .max_buf_size(limits.header_bytes * HEAD_BUFFER_FACTOR);
-    server
+/// Serves HTTP/1.1 on accepted connections.
+struct Http1 {
+    server: http1::Builder,
+    timeouts: StallTimeouts,
+}
+
+impl Http1 {
+    fn new(limits: &Limits) -> Self {
+        let mut server = http1::Builder::new();
+        server
+            .timer(TokioTimer::new())
+            // Hyper counts from the end of the last response, so this is the idle timeout; the
+            // timeout of the head itself is in `StallTimeoutStream`.
+            .header_read_timeout(limits.idle_time)
+            .max_buf_size(limits.header_bytes * HEAD_BUFFER_FACTOR);
+        let timeouts =
+            StallTimeouts { head: limits.header_read_time, write: limits.body_read_time };
+        Self { server, timeouts }
+    }
+
+    /// Serves a connection until it ends or makes room for another.
+    fn connection(
+        &self,
+        stream: TcpStream,
+        slot: ConnectionSlot,
+        router: Router,
+        graceful: &GracefulShutdown,
+    ) -> impl Future<Output = ()> + use<> {
+        let connection = Arc::clone(&slot.0);
+        let stream = StallTimeoutStream::new(stream, self.timeouts, Arc::clone(&connection));
+        let routed = TowerToHyperService::new(router);
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Arc::clone(&connection));
+            let begun = connection.begin_request().map(|guard| (guard, routed.call(request)));
+            async move {
+                match begun {
+                    Some((_guard, answer)) => answer.await,
+                    // The connection is being closed for another.
+                    None => std::future::pending().await,
+                }
+            }
+        });
+        let serving = graceful.watch(self.server.serve_connection(TokioIo::new(stream), service));
+        async move {
+            let ended = tokio::select! {
+                ended = serving => ended,
+                () = slot.0.closed() => Ok(()),
+            };
+            if let Err(error) = ended {
+                tracing::debug!(%error, "connection failed");
+            }
+            drop(slot);
+        }
+    }
 }

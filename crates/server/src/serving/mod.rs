@@ -2,7 +2,6 @@
 //! requests in flight.
 
 mod admin;
-mod connections;
 mod embedder;
 mod listen;
 mod open_files;
@@ -15,7 +14,7 @@ use anyhow::Context;
 use engine::{
     Engine, Settings, WarmUp,
     embed::Embedder,
-    store::{Postgres, PostgresSettings},
+    store::{Postgres, PostgresSettings, Quotas},
     writer::WriterSettings,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -30,7 +29,8 @@ use shutdown::ShutdownSignals;
 use crate::{
     config::Config,
     demo::{self, DemoShop, PublicUrl},
-    http, metrics,
+    http::{self, admission::ConnectionLimits},
+    metrics,
     readiness::ReadinessFlag,
 };
 
@@ -38,6 +38,11 @@ use crate::{
 const MIN_WARM_UP_BACKOFF: Duration = Duration::from_millis(200);
 /// The longest such pause.
 const MAX_WARM_UP_BACKOFF: Duration = Duration::from_secs(30);
+
+/// After this many tasks, a worker of the runtime looks for requests that have arrived and for results
+/// of other threads. Under load a task takes some 100 µs and tens of them are ready, so that with the
+/// runtime's default of 61 a request waits for those of other shops twice.
+const POLL_INTERVAL: u32 = 2;
 
 /// Smaller shops are indexed from their rows in less than a quarter of a second.
 const INDEX_FILES_FROM: usize = 10_000;
@@ -57,6 +62,8 @@ pub fn serve(config: &Config, demo: Option<Demo>) -> anyhow::Result<()> {
     let engine = open(config, embedder)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .event_interval(POLL_INTERVAL)
+        .global_queue_interval(POLL_INTERVAL)
         .build()
         .context("cannot start the async runtime")?;
     let engine = Arc::new(engine);
@@ -124,7 +131,11 @@ async fn run(
     let state = state.with_demo(demo);
     let app = Arc::new(state);
     app.watch_keys();
-    let router = http::router(Arc::clone(&app), config);
+    let routes = listen::Routes {
+        all: http::router(Arc::clone(&app), config),
+        probes: http::probe_router(Arc::clone(&app)),
+    };
+    let connections = ConnectionLimits::of_clients(config.limits.connections);
     let signals = ShutdownSignals::new().context("cannot install signal handlers")?;
     let store = match &config.database {
         Some(database) => database.settings.address.to_string(),
@@ -137,7 +148,7 @@ async fn run(
     tokio::spawn(metrics::run_upkeep(app.metrics.clone()));
     warm_up(engine, Arc::clone(&readiness));
     let stop = signals.drained(&readiness, config.limits.drain_time);
-    let served = listen::serve(listener, router, &config.limits, stop);
+    let served = listen::serve(listener, routes, &config.limits, connections, stop);
     match admin {
         Some(admin) => admin.serve_during(app, served).await,
         None => served.await,
@@ -194,6 +205,10 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
             group_products: config.store.group_max_products,
             response_retention: SignedDuration::try_from(config.store.idempotency_time)
                 .unwrap_or(SignedDuration::MAX),
+            quotas: Quotas {
+                products: Some(config.quota.products).filter(|products| *products > 0),
+                bytes: Some(config.quota.bytes as u64).filter(|bytes| *bytes > 0),
+            },
         },
         kept_changes: Some(config.store.kept_changes).filter(|changes| *changes > 0),
         // Threads that wait for the database do not use a core.

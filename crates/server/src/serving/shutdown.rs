@@ -1,7 +1,7 @@
 //! Shutdown: SIGTERM makes the server unready, requests are served for a drain period in which load
 //! balancers notice, then the listener closes.
 
-use std::{io, time::Duration};
+use std::{future::Future, io, time::Duration};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -37,10 +37,7 @@ impl ShutdownSignals {
         if first == ShutdownSignal::Terminate && !drain.is_zero() {
             let drain_s = drain.as_secs_f64();
             tracing::info!(drain_s, "the server is draining: unready, still serving requests");
-            tokio::select! {
-                () = tokio::time::sleep(drain) => {}
-                _ = self.next() => {}
-            }
+            wait(drain, self.next()).await;
         }
         tracing::info!("the server is stopping: requests in flight are being finished");
     }
@@ -50,5 +47,31 @@ impl ShutdownSignals {
             _ = self.terminate.recv() => ShutdownSignal::Terminate,
             _ = self.interrupt.recv() => ShutdownSignal::Interrupt,
         }
+    }
+}
+
+/// Waits for the drain period, or for another signal.
+async fn wait(drain: Duration, another: impl Future<Output = ShutdownSignal>) {
+    tokio::select! {
+        () = tokio::time::sleep(drain) => {}
+        _ = another => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_drain_period_lasts_until_its_end_or_another_signal() {
+        let (drain, began) = (Duration::from_secs(30), Instant::now());
+        wait(drain, ready(ShutdownSignal::Terminate)).await;
+        assert_eq!(began.elapsed(), Duration::ZERO);
+        wait(drain, pending()).await;
+        assert_eq!(began.elapsed(), drain);
     }
 }

@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, Sleep},
 };
 
-use super::connections::Activity;
+use crate::http::admission::Connection;
 
 /// The longest lingering close: how long the data of a client that is still sending is discarded
 /// after its last response.
@@ -30,14 +30,15 @@ const LINGER_BUFFER_BYTES: usize = 16 << 10;
 pub(super) struct StallTimeouts {
     /// From the first byte of a request head to its last.
     pub(super) head: Duration,
-    /// Between two successful writes of a response.
+    /// How long a response may wait for the client, beyond the time that reading takes at the least
+    /// allowed rate.
     pub(super) write: Duration,
 }
 
 /// A client's stream that fails when the client stalls.
 pub(super) struct StallTimeoutStream<S> {
     stream: S,
-    activity: Arc<Activity>,
+    connection: Arc<Connection>,
     head: Deadline,
     write: Deadline,
     linger: Deadline,
@@ -47,10 +48,10 @@ pub(super) struct StallTimeoutStream<S> {
 }
 
 impl<S> StallTimeoutStream<S> {
-    pub(super) fn new(stream: S, timeouts: StallTimeouts, activity: Arc<Activity>) -> Self {
+    pub(super) fn new(stream: S, timeouts: StallTimeouts, connection: Arc<Connection>) -> Self {
         Self {
             stream,
-            activity,
+            connection,
             head: Deadline::new(timeouts.head),
             write: Deadline::new(timeouts.write),
             linger: Deadline::new(LINGER_TIMEOUT),
@@ -60,16 +61,21 @@ impl<S> StallTimeoutStream<S> {
     }
 
     /// Applies the write timeout, and resumes a suspended read after progress.
-    fn watch_write<T>(
+    fn watch_write(
         &mut self,
         context: &mut Context<'_>,
-        polled: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        let watched = self.write.watch(context, polled);
-        if watched.is_ready() && std::mem::take(&mut self.is_read_suspended) {
+        polled: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        let Poll::Ready(result) = polled else {
+            self.write.start_at(self.connection.blocked());
+            return self.write.poll(context);
+        };
+        self.write.stop();
+        self.connection.wrote(result.as_ref().copied().unwrap_or_default());
+        if std::mem::take(&mut self.is_read_suspended) {
             context.waker().wake_by_ref();
         }
-        watched
+        Poll::Ready(result)
     }
 }
 
@@ -110,8 +116,16 @@ impl Deadline {
 
     fn start(&mut self) {
         if !self.running {
-            self.running = true;
-            self.sleep.as_mut().reset(Instant::now() + self.timeout);
+            self.start_at(Instant::now());
+        }
+    }
+
+    /// Starts as if it had been started then.
+    fn start_at(&mut self, began: Instant) {
+        self.running = true;
+        let deadline = began + self.timeout;
+        if self.sleep.deadline() != deadline {
+            self.sleep.as_mut().reset(deadline);
         }
     }
 
@@ -149,14 +163,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for StallTimeoutStream<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.write.running && !self.activity.has_request() {
+        if self.write.running && !self.connection.has_request() {
             // The client does not read its response: no further requests are read, or responses
             // would accumulate in memory.
             self.is_read_suspended = true;
             return Poll::Pending;
         }
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if self.activity.has_request() {
+        if self.connection.has_request() {
             self.head.stop();
             return polled;
         }
@@ -196,11 +210,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for StallTimeoutStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let polled = Pin::new(&mut self.stream).poll_flush(context);
-        let watched = self.watch_write(context, polled);
-        if let Poll::Ready(Ok(())) = watched {
-            self.activity.mark_idle();
-        }
-        watched
+        ready!(self.watch_write(context, polled.map_ok(|()| 0)))?;
+        self.connection.flushed();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -214,45 +226,64 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for StallTimeoutStream<S> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
     use super::*;
+    use crate::http::admission::{ConnectionLimits, Connections, connections::ConnectionSlot};
 
     const TIMEOUTS: StallTimeouts =
         StallTimeouts { head: Duration::from_secs(5), write: Duration::from_secs(5) };
 
     fn connection(
         buffer: usize,
-    ) -> (StallTimeoutStream<DuplexStream>, DuplexStream, Arc<Activity>) {
+    ) -> (StallTimeoutStream<DuplexStream>, DuplexStream, ConnectionSlot) {
         let (ours, theirs) = tokio::io::duplex(buffer);
-        let activity = Activity::new(std::time::Instant::now());
-        (StallTimeoutStream::new(ours, TIMEOUTS, Arc::clone(&activity)), theirs, activity)
+        let connections = Connections::new(ConnectionLimits::of_clients(1));
+        let slot = connections.acquire(IpAddr::from(Ipv4Addr::LOCALHOST).into()).unwrap();
+        (StallTimeoutStream::new(ours, TIMEOUTS, Arc::clone(&slot.0)), theirs, slot)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_stops_reading_times_out() {
-        let (mut stream, _theirs, _) = connection(8);
+        let (mut stream, _theirs, _slot) = connection(8);
         let error = stream.write_all(&[0; 64]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_slow_client_that_keeps_reading_gets_everything() {
-        let (mut stream, mut theirs, _) = connection(8);
+    /// How far a client gets that takes this many bytes every second.
+    async fn read_at(bytes_per_second: usize) -> Result<(), io::ErrorKind> {
+        let (mut stream, mut theirs, _slot) = connection(8);
         let reading = tokio::spawn(async move {
-            let mut read = 0;
-            while read < 64 {
-                tokio::time::sleep(Duration::from_secs(4)).await;
-                read += theirs.read(&mut [0; 8]).await.unwrap();
+            loop {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                for _ in 0..bytes_per_second / 8 {
+                    if theirs.read_exact(&mut [0; 8]).await.is_err() {
+                        return;
+                    }
+                }
             }
         });
-        stream.write_all(&[0; 64]).await.unwrap();
-        reading.await.unwrap();
+        let written = stream.write_all(&[0; 64 << 10]).await.map_err(|error| error.kind());
+        reading.abort();
+        written
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_client_that_keeps_reading_gets_everything() {
+        assert_eq!(read_at(2 << 10).await, Ok(()));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_reads_too_slowly_times_out() {
+        assert_eq!(read_at(512).await, Err(io::ErrorKind::TimedOut));
+        assert_eq!(read_at(8).await, Err(io::ErrorKind::TimedOut));
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_request_is_read_before_the_last_response_is_written() {
-        let (stream, mut theirs, _) = connection(8);
+        let (stream, mut theirs, _slot) = connection(8);
         theirs.write_all(b"next").await.unwrap();
         let second = Duration::from_secs(1);
         let (mut reading, mut writing) = tokio::io::split(stream);
@@ -266,7 +297,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_close_lingers_while_the_client_is_sending() {
-        let (mut stream, mut theirs, _) = connection(8);
+        let (mut stream, mut theirs, _slot) = connection(8);
         tokio::spawn(async move {
             while theirs.write_all(&[0; 64]).await.is_ok() {
                 tokio::time::sleep(LINGER_IDLE / 2).await;
@@ -279,7 +310,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_close_is_quick_if_the_client_is_quiet_or_gone() {
-        let (mut stream, theirs, _) = connection(8);
+        let (mut stream, theirs, _slot) = connection(8);
         let began = Instant::now();
         stream.shutdown().await.unwrap();
         assert!(began.elapsed() < LINGER_IDLE * 2);
@@ -291,7 +322,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_head_that_arrives_byte_by_byte_times_out() {
-        let (mut stream, mut theirs, _) = connection(8);
+        let (mut stream, mut theirs, _slot) = connection(8);
         tokio::spawn(async move {
             while theirs.write_all(b"x").await.is_ok() {
                 tokio::time::sleep(Duration::from_secs(1)).await;
@@ -309,12 +340,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn idle_connections_and_bodies_have_no_head_timeout() {
-        let (mut stream, mut theirs, activity) = connection(8);
+        let (mut stream, mut theirs, slot) = connection(8);
         let wait = Duration::from_secs(20);
         assert!(tokio::time::timeout(wait, stream.read_u8()).await.is_err(), "idle");
         theirs.write_all(b"x").await.unwrap();
         stream.read_u8().await.unwrap();
-        let _guard = activity.begin_request();
+        let _guard = slot.0.begin_request();
         assert!(tokio::time::timeout(wait, stream.read_u8()).await.is_err(), "in a request");
     }
 }

@@ -159,3 +159,45 @@ fn a_refused_request_has_no_effect() {
     assert_eq!(admin.get(&product(id)).expect(200).body, before);
     assert_eq!(tokens(&admin), count);
 }
+
+/// What a client is told of changes: by what it reads, and by what it is refused.
+fn told_of_changes(shopper: &Client, id: u64, last: u64) -> Vec<Value> {
+    let seq = |answer: &Answer| answer.header("x-catalog-seq").map(str::to_owned);
+    let mut told = Vec::new();
+    for path in [PRODUCTS.to_owned(), product(id)] {
+        let answer = shopper.get(&path).expect(200);
+        told.push(json!([seq(&answer), answer.header("etag"), answer.text]));
+    }
+    for required in [1, last, last + 1, last + 2, last + 30, last + 1000] {
+        let request = shopper.request("GET", PRODUCTS).header("x-min-catalog-seq", required);
+        let answer = request.answer();
+        told.push(json!([seq(&answer), answer.status, answer.body["detail"]]));
+    }
+    told
+}
+
+#[test]
+fn what_a_shopper_is_told_of_changes_does_not_depend_on_other_shops() {
+    let server = TestServer::start(&[]);
+    let (shop, other) = (server.shop(), server.shop());
+    let [editor, shopper] = [Role::Editor, Role::Shopper].map(|role| shop.as_role(role));
+    let stranger = other.as_role(Role::Editor);
+    stranger.create(product_named("Chair"));
+    let id = editor.create(product_named("Sofa"));
+    let last = shopper.get(PRODUCTS).expect(200).header("x-catalog-seq").unwrap().parse().unwrap();
+    let before = told_of_changes(&shopper, id, last);
+    assert_eq!((&before[2][1], &before[4][1]), (&json!(200), &json!(503)));
+    let ids = stranger.create_all((0..30).map(|n| format!("Lamp {n}")));
+    stranger.put(&product(ids[0]), json!({"price": "$7"})).expect(200);
+    stranger.delete(&product(ids[1])).expect(204);
+    assert_eq!(told_of_changes(&shopper, id, last), before);
+    // After a restart, the numbers are read from the store; the shop's next one is its own too.
+    drop((shop, other));
+    let server = server.restart(&["--model-kind", "off"]);
+    let [editor, shopper] = [editor, shopper].map(|client| server.client(&client.token.unwrap()));
+    assert_eq!(told_of_changes(&shopper, id, last), before);
+    shopper.find("sofa");
+    assert_eq!(told_of_changes(&shopper, id, last), before);
+    let next = editor.put(&product(id), json!({"price": "$7"})).expect(200);
+    assert_eq!(next.header("x-catalog-seq"), Some(&*(last + 1).to_string()));
+}

@@ -1,7 +1,9 @@
 //! `GET /changes`: what changed in a shop, in order.
 
 use serde_json::{Value, json};
-use testkit::{BULK, Client, Role, Shop, editor, product, product_named};
+use testkit::{
+    BULK, Client, PRODUCTS, Role, Shop, TestServer, editor, product, product_named, until,
+};
 
 const CHANGES: &str = "/api/v1/changes";
 
@@ -114,7 +116,44 @@ fn parameters_out_of_range_are_refused() {
     ] {
         editor.get(&format!("{CHANGES}?{query}")).faults(&[fault]);
     }
-    // A number that no change has yet: nothing is newer.
-    let page = changes(&editor, "?since=9000000000000000000");
-    assert_eq!((&page["changes"], &page["complete"]), (&json!([]), &json!(true)));
+}
+
+/// A store that was set back, by a restored backup or a failover, has fewer changes than its
+/// followers have read. They must not wait for numbers to come again.
+#[test]
+fn a_number_that_no_change_has_yet_has_expired() {
+    let (_shop, editor) = editor();
+    let expired = |since: u64| {
+        let answer = editor.get(&format!("{CHANGES}?since={since}"));
+        answer.refused(410, "changes_expired").body["last"].clone()
+    };
+    assert_eq!([1, 1000].map(expired), [json!(0), json!(0)]);
+    let sofa = editor.create(product_named("Sofa"));
+    editor.delete(&product(sofa)).expect(204);
+    let last: u64 = editor.get(PRODUCTS).header("x-catalog-seq").unwrap().parse().unwrap();
+    for since in [last + 1, 9_000_000_000_000_000_000, i64::MAX as u64] {
+        assert_eq!(expired(since), json!(last));
+    }
+    let page = changes(&editor, &format!("?since={last}"));
+    assert_eq!(page, json!({"changes": [], "next": last, "complete": true}));
+    assert_eq!(listed(&changes(&editor, "?since=0")).len(), 2);
+}
+
+#[test]
+fn the_changes_of_a_shop_are_kept_whatever_others_write() {
+    let server = TestServer::start(&[]);
+    let (quiet, busy) = (server.shop(), server.shop());
+    let (mine, theirs) = (quiet.token(Role::Editor), busy.token(Role::Editor));
+    server.client(&mine).create_all(["Sofa", "Table", "Lamp"].map(str::to_owned));
+    server.client(&theirs).create_all((0..40).map(|n| format!("Rug {n}")));
+    server.client(&mine).create(product_named("Stool"));
+    drop((quiet, busy));
+    // Old changes are removed as soon as a server starts.
+    let server = server.restart(&["--store-kept-changes", "5", "--model-kind", "off"]);
+    let (mine, theirs) = (server.client(&mine), server.client(&theirs));
+    until("the removal of old changes", || theirs.get(CHANGES).status == 410);
+    assert_eq!(listed(&changes(&mine, "?since=0")).len(), 4);
+    let last = theirs.get(CHANGES).refused(410, "changes_expired").body["last"].as_u64().unwrap();
+    assert_eq!(listed(&changes(&theirs, &format!("?since={}", last - 5))).len(), 5);
+    theirs.get(&format!("{CHANGES}?since={}", last - 6)).refused(410, "changes_expired");
 }

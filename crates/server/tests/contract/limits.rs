@@ -1,6 +1,6 @@
 //! Limits per client, and the answers to requests beyond them.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::json;
 use testkit::{
@@ -50,11 +50,9 @@ fn a_missing_head_ends_the_connection() {
     let server = TestServer::start(&["--limits-header-read-time", SHORT]);
     for sent in ["G", "GET", "GET /health/live HTTP/1.1\r\nHost: shop\r\n"] {
         let mut socket = Socket::connect(&server);
-        let started = Instant::now();
         socket.send(sent);
         let answer = String::from_utf8(socket.rest()).unwrap();
         assert!(!answer.contains(" 200 "), "{answer}");
-        assert!(started.elapsed() >= Duration::from_millis(250), "cut off early");
     }
     let mut prompt = Socket::connect(&server);
     prompt.send("GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n");

@@ -82,12 +82,53 @@ fn metrics_can_require_a_token() {
     server.stranger().get("/health/live").expect(200);
 }
 
+#[test]
+fn metrics_are_public_on_loopback_and_admin_addresses_alone() {
+    let [public, private] = ["127.0.0.1:0", "0.0.0.0:0"];
+    for (listen, setting, open, admin_open) in [
+        (public, "auto", true, true),
+        (private, "auto", false, true),
+        (private, "true", true, true),
+        (public, "false", false, false),
+    ] {
+        let flags =
+            ["--listen", listen, "--admin-listen", "0.0.0.0:0", "--metrics-public", setting];
+        let server = TestServer::start(&flags);
+        let status = |open: bool| if open { 200 } else { 401 };
+        server.stranger().get("/metrics").expect(status(open));
+        server.admin().get("/metrics").expect(status(admin_open));
+        let shop = server.shop();
+        shop.as_role(Role::Admin).get("/metrics").expect(200);
+        // The same figures, for people.
+        let process =
+            &shop.as_role(Role::Editor).get("/api/v1/figures").expect(200).body["process"];
+        assert_eq!(process.is_object(), open, "{listen} {setting}: {process}");
+        server.stranger().get("/health/ready");
+        server.stranger().get("/health/live").expect(200);
+    }
+}
+
 fn preflight(client: &Client, origin: &str, method: &str) -> RequestBuilder {
     client
         .request("OPTIONS", PRODUCTS)
         .header("origin", origin)
         .header("access-control-request-method", method)
         .header("access-control-request-headers", "authorization,content-type,idempotency-key")
+}
+
+/// The elements of all arrays with this name in the document.
+fn values<'a>(document: &'a Value, name: &str) -> Box<dyn Iterator<Item = &'a Value> + 'a> {
+    let name = name.to_owned();
+    match document {
+        Value::Object(fields) => {
+            Box::new(fields.iter().flat_map(move |(field, value)| match value {
+                Value::Array(values) if *field == name => Box::new(values.iter()),
+                other => values(other, &name),
+            }))
+        }
+        Value::Array(items) => Box::new(items.iter().flat_map(move |item| values(item, &name))),
+        _ => Box::new(std::iter::empty()),
+    }
 }
 
 fn allowed_origin(answer: &Answer) -> Option<&str> {
@@ -106,9 +147,15 @@ fn pages_of_a_configured_origin_may_call() {
     };
     assert_eq!(list("access-control-allow-methods"), ["get", "post", "put", "delete"]);
     let headers = list("access-control-allow-headers");
-    for header in ["authorization", "content-type", "if-match", "if-none-match", "idempotency-key"]
-    {
-        assert!(headers.contains(&header.to_owned()), "{header}");
+    let document = server.stranger().get("/openapi.json").expect(200).body;
+    let described: Vec<_> =
+        values(&document, "parameters").filter(|one| one["in"] == "header").collect();
+    assert!(!described.is_empty());
+    let described = described.iter().map(|one| one["name"].as_str().unwrap().to_ascii_lowercase());
+    let others = ["authorization", "content-type", "x-min-catalog-seq", "x-request-id"];
+    let traces = ["traceparent", "tracestate"];
+    for header in described.chain(others.iter().chain(&traces).map(|name| (*name).to_owned())) {
+        assert!(headers.contains(&header), "{header}");
     }
     assert_eq!(answer.header("access-control-allow-credentials"), None);
 
@@ -116,7 +163,11 @@ fn pages_of_a_configured_origin_may_call() {
     let answer = viewer.request("GET", PRODUCTS).header("origin", ORIGIN).answer().expect(200);
     assert_eq!(allowed_origin(&answer), Some(ORIGIN));
     let exposed = answer.header("access-control-expose-headers").unwrap().to_ascii_lowercase();
-    for header in ["etag", "location", "x-total-count", "x-request-id", "retry-after"] {
+    let described = document["components"]["headers"].as_object().unwrap().keys();
+    // Browsers show this one always.
+    for header in
+        described.map(|name| name.to_ascii_lowercase()).filter(|name| name != "cache-control")
+    {
         assert!(exposed.split(',').any(|name| name == header), "{header} in {exposed}");
     }
     // A page must be able to read what went wrong, too.

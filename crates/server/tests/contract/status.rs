@@ -15,8 +15,8 @@ fn status_describes_the_store() {
     let told: Value =
         serde_json::from_str(&printed(server.command(&["status", "--json"]))).unwrap();
     let shops = json!([
-        {"shop_id": large.number, "visible": 3, "hidden": 1},
-        {"shop_id": small.number, "visible": 1, "hidden": 0},
+        {"shop_id": large.number, "visible": 3, "hidden": 1, "bytes": 3 * 10 + 10, "attribute_names": 0},
+        {"shop_id": small.number, "visible": 1, "hidden": 0, "bytes": 8, "attribute_names": 0},
     ]);
     assert_eq!(told["shops"], shops);
     let [vectors] = told["vectors"].as_array().unwrap().as_slice() else { panic!("{told}") };

@@ -1,6 +1,9 @@
 //! The data folder is used by one server at a time, of a version that can read it.
 
-use std::{fs::OpenOptions, os::unix::fs::FileExt};
+use std::{
+    fs::{self, OpenOptions},
+    os::unix::fs::FileExt,
+};
 
 use testkit::{Installation, Role, product, product_named, refused};
 
@@ -27,6 +30,21 @@ fn a_second_server_on_a_folder_is_refused_and_the_first_is_unaffected() {
     first.kill();
     let third = store.serve(&NO_MODEL);
     assert_eq!(third.client(&token).list_all().1, 2);
+}
+
+#[test]
+fn a_second_server_is_refused_although_the_lock_file_was_deleted() {
+    let store = Installation::temporary();
+    let token = store.token(1, Role::Editor);
+    let first = store.serve(&NO_MODEL);
+    fs::remove_file(store.data().join("shopkeeper.lock")).unwrap();
+    for _ in 0..2 {
+        let (_, errors) = refused(&mut store.serve_command(&NO_MODEL));
+        assert!(errors.contains("another shopkeeper server is running"), "{errors}");
+    }
+    first.client(&token).create(product_named("Lamp"));
+    first.kill();
+    assert_eq!(store.serve(&NO_MODEL).client(&token).list_all().1, 1);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod crash;
+mod damage;
 mod disk;
 mod folder;
 mod open_files;

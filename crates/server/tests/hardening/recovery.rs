@@ -280,7 +280,7 @@ fn restore(url: &str) {
     postgres().psql(name(url), &format!("BEGIN; {}; COMMIT", all.join("; ")));
 }
 
-const TABLES: [&str; 4] = ["shops", "products", "changes", "vectors"];
+const TABLES: [&str; 5] = ["shops", "attribute_names", "products", "changes", "vectors"];
 
 #[test]
 fn commits_that_are_lost_are_not_shown_any_more() {

@@ -1,6 +1,6 @@
 //! The command line works on a database as on a folder, while nodes are running.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use testkit::{Node, Role, postgres, printed, run_on, token};
 
@@ -48,4 +48,39 @@ fn a_database_without_schema_is_reported() {
     assert!(!refused.status.success());
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert!(said.contains("shopkeeper migrate"), "{said}");
+}
+
+/// Over HTTP and at the command line; the list at the command line goes over all pages.
+#[test]
+fn a_shop_has_at_most_10000_tokens_that_work() {
+    let url = postgres().database();
+    let admin = token(&url, Role::Admin);
+    let node = Node::start(&url, &admin);
+    postgres().psql(
+        url.rsplit('/').next().unwrap(),
+        "INSERT INTO tokens (id, shop_id, role, name, secret_hash, created_at, revoked_at)
+             SELECT nextval('token_ids'), 1, 'VIEWER', '', '', 0,
+                 CASE WHEN n > 9998 THEN (extract(epoch FROM now()) * 1000000)::bigint END
+             FROM generate_series(1, 10500) n",
+    );
+    let issue = || node.request("POST", "/tokens").json(&json!({"role": "VIEWER"})).send().unwrap();
+    let last = issue();
+    assert_eq!(last.status(), 201);
+    let last: Value = last.json().unwrap();
+    let refused = issue();
+    assert_eq!(refused.status(), 409);
+    let refused: Value = refused.json().unwrap();
+    assert_eq!(refused["code"], "too_many_tokens", "{refused}");
+    let create =
+        |shop: &str| run_on(&url, &["token", "create", "--shop", shop, "--role", "VIEWER"]);
+    let refused = create("1");
+    assert!(!refused.status.success());
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(said.contains("10000 tokens"), "{said}");
+    printed(create("2"));
+    let listed = printed(run_on(&url, &["token", "list", "--shop", "1"]));
+    assert_eq!(listed.lines().count(), 1 + 10_500 + 2);
+    let revoked = node.request("DELETE", &format!("/tokens/{}", last["id"])).send().unwrap();
+    assert_eq!(revoked.status(), 204);
+    assert_eq!(issue().status(), 201);
 }

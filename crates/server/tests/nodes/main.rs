@@ -13,6 +13,7 @@ mod faults;
 mod moving;
 mod outage;
 mod pool;
+mod tokens;
 mod visibility;
 
 use std::{env, time::Duration};

@@ -1,13 +1,8 @@
-//! A node shows the writes of another immediately if the request demands it, otherwise within a
-//! second.
-
-use std::time::{Duration, Instant};
+//! A node shows the writes of another immediately if the request demands it, otherwise soon
+//! (`make bench-cluster` measures when).
 
 use serde_json::json;
-use testkit::{NO_IDS, Node, Role, ids, postgres, seq, token};
-
-/// Without the header, another node is behind by at most this.
-const SOON: Duration = Duration::from_secs(1);
+use testkit::{NO_IDS, Node, Role, ids, postgres, seq, token, until};
 
 #[test]
 fn with_the_header_a_client_reads_its_own_writes_through_any_node() {
@@ -34,26 +29,16 @@ fn with_the_header_a_client_reads_its_own_writes_through_any_node() {
 }
 
 #[test]
-fn without_the_header_another_node_is_behind_by_less_than_a_second_as_a_rule() {
+fn without_the_header_another_node_follows_by_itself() {
     let url = postgres().database();
     let token = token(&url, Role::Editor);
     let nodes = [Node::start(&url, &token), Node::start(&url, &token)];
     nodes[1].find("warm");
-    let mut delays: Vec<_> = (0..40)
-        .map(|round| {
-            let word = format!("sofa{round}");
-            let (id, _) = nodes[0].create(&word);
-            let written = Instant::now();
-            while nodes[1].find(&word) != [id] {
-                assert!(written.elapsed() < Duration::from_secs(20), "it is never shown");
-            }
-            written.elapsed()
-        })
-        .collect();
-    delays.sort_unstable();
-    eprintln!("shown by the other node after {:?}, at most {:?}", delays[20], delays[39]);
-    // The median: a busy machine may delay single requests.
-    assert!(delays[20] < SOON, "{delays:?}");
+    for round in 0..40 {
+        let word = format!("sofa{round}");
+        let (id, _) = nodes[0].create(&word);
+        until("the product on the other node", || nodes[1].find(&word) == [id]);
+    }
 }
 
 #[test]

@@ -23,6 +23,22 @@ fn text(text: &str) -> Raw {
 }
 
 #[test]
+fn auto_stands_for_no_value() {
+    check(
+        AutoOr(Switch),
+        &[
+            (text("auto"), "\"auto\""),
+            (Raw::String("auto".to_owned()), "\"auto\""),
+            (text("true"), "true"),
+            (Raw::Boolean(false), "false"),
+            (text(""), "fault"),
+            (text("perhaps"), "fault"),
+            (Raw::Integer(1), "fault"),
+        ],
+    );
+}
+
+#[test]
 fn numbers_keep_to_their_range_and_type() {
     check(
         Bytes { min: 1024, max: 1 << 30 },

@@ -18,13 +18,14 @@ use crate::{
 
 /// A shop may hold one half of the memory for request bodies.
 const SHOPS_PER_MEMORY: usize = 2;
-/// The least memory that a body is counted with while it arrives. It stands for the connection,
-/// and so bounds the connections of a shop that wait for a body.
-const SMALLEST_BODY_BYTES: usize = 64 << 10;
 /// By default a shop may hold one of this many slots.
 const SLOTS_PER_SHOP_SLOT: usize = 2;
 /// By default a token may hold one of this many slots.
 const SLOTS_PER_TOKEN_SLOT: usize = 4;
+
+/// Requests whose token was not used here lately may hold one of this many slots while it is looked
+/// up in a database.
+const SLOTS_PER_LOOKUP_SLOT: usize = 4;
 
 /// The largest head of a request that is accepted.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,7 @@ pub(crate) struct AdmissionControl {
     slots: Arc<Pool>,
     slots_per_shop: usize,
     slots_per_token: usize,
+    lookups: Arc<Pool>,
     bodies: Arc<Pool>,
     bodies_per_shop: usize,
 }
@@ -58,6 +60,7 @@ impl AdmissionControl {
             slots: Pool::new(slots),
             slots_per_shop: part(limits.concurrent_requests_per_shop, SLOTS_PER_SHOP_SLOT),
             slots_per_token: part(limits.concurrent_requests_per_token, SLOTS_PER_TOKEN_SLOT),
+            lookups: Pool::new(slots.div_ceil(SLOTS_PER_LOOKUP_SLOT)),
             bodies: Pool::new(bodies),
             bodies_per_shop: bodies / SHOPS_PER_MEMORY,
         }
@@ -67,6 +70,13 @@ impl AdmissionControl {
     pub(crate) fn admit(&self) -> Result<Admission, ApiError> {
         let slot = self.slots.take(1, &[]).map_err(no_slot)?;
         Ok(Admission(Arc::new(Mutex::new(Held { slot: Some(slot), ..Held::default() }))))
+    }
+
+    /// Lets a request wait for the lookup of its token, until the result is dropped. Callers who are
+    /// known do not wait, and keep the other slots.
+    pub(crate) fn begin_lookup(&self) -> Result<Permit, ApiError> {
+        let waiting = self.lookups.take(1, &[]);
+        waiting.map_err(|_| ApiError::Unavailable("too many tokens are being looked up".to_owned()))
     }
 
     /// Assigns the slot of an admitted request to its caller.
@@ -92,7 +102,7 @@ impl AdmissionControl {
 
 fn no_slot(exhausted: Exhausted) -> ApiError {
     let whose = match exhausted {
-        Exhausted::Pool | Exhausted::Share(Owner::Public) => "",
+        Exhausted::Pool | Exhausted::Share(Owner::Public | Owner::Address(_)) => "",
         Exhausted::Share(Owner::Shop(_)) => " of this shop",
         Exhausted::Share(Owner::Token(_)) => " with this token",
     };
@@ -107,25 +117,9 @@ pub(crate) struct Admission(Arc<Mutex<Held>>);
 struct Held {
     slot: Option<Permit>,
     /// The memory of the body, held until the request ends: the parsed body is as large.
-    body: Option<BodyMemory>,
+    body: Option<Permit>,
     shop: Option<ShopId>,
     shares: Vec<Share>,
-}
-
-#[derive(Debug)]
-struct BodyMemory {
-    permit: Permit,
-    bytes: usize,
-}
-
-impl BodyMemory {
-    fn add(&mut self, bytes: usize) -> Result<(), Exhausted> {
-        let counted = |bytes: usize| bytes.max(SMALLEST_BODY_BYTES);
-        let arrived = self.bytes + bytes;
-        self.permit.grow(counted(arrived) - counted(self.bytes))?;
-        self.bytes = arrived;
-        Ok(())
-    }
 }
 
 impl Admission {
@@ -135,15 +129,14 @@ impl Admission {
         held.slot = None;
         let share = |shop| Share { owner: Owner::Shop(shop), limit: control.bodies_per_shop };
         let shares: Vec<_> = held.shop.map(share).into_iter().collect();
-        let permit = control.bodies.take(SMALLEST_BODY_BYTES, &shares);
-        held.body = Some(BodyMemory { permit: permit.map_err(|_| no_memory())?, bytes: 0 });
+        held.body = Some(control.bodies.take(0, &shares).map_err(|_| no_memory())?);
         Ok(())
     }
 
     /// Accounts for a part of the body that has arrived.
     pub(crate) fn add_to_body(&self, bytes: usize) -> Result<(), ApiError> {
         match &mut self.0.lock().body {
-            Some(body) => body.add(bytes).map_err(|_| no_memory()),
+            Some(body) => body.grow(bytes).map_err(|_| no_memory()),
             None => Err(ApiError::Internal),
         }
     }
@@ -204,6 +197,16 @@ mod tests {
     }
 
     #[test]
+    fn lookups_of_tokens_take_a_quarter_of_the_slots_and_no_more() {
+        let control = with_slots(8);
+        let lookups = [(); 2].map(|()| control.begin_lookup().unwrap());
+        assert!(control.begin_lookup().unwrap_err().to_string().contains("tokens"));
+        assert!(admit(&control, 1, 1).is_ok());
+        drop(lookups);
+        assert!(control.begin_lookup().is_ok());
+    }
+
+    #[test]
     fn a_body_that_arrives_holds_memory_and_no_slot() {
         let control = with_slots(1);
         let waiting = admit(&control, 1, 1).unwrap();
@@ -222,19 +225,5 @@ mod tests {
         assert!(other.end_body(&control).is_err());
         drop(waiting);
         other.end_body(&control).unwrap();
-    }
-
-    #[test]
-    fn pending_bodies_are_limited_per_shop() {
-        let control = with_slots(4096);
-        let begin = |shop: u64| {
-            let admission = admit(&control, shop, shop).unwrap();
-            admission.begin_body(&control).map(|()| admission)
-        };
-        let waiting: Vec<_> = std::iter::repeat_with(|| begin(1)).map_while(Result::ok).collect();
-        assert_eq!(waiting.len(), (128 << 20) / SMALLEST_BODY_BYTES);
-        assert!(begin(2).is_ok());
-        waiting[0].add_to_body(SMALLEST_BODY_BYTES).unwrap();
-        assert!(waiting[0].add_to_body(1).is_err());
     }
 }

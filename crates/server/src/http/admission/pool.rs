@@ -9,6 +9,7 @@ use std::{
 use catalog::product::ShopId;
 use parking_lot::Mutex;
 
+use super::connections::Address;
 use crate::http::caller::TokenKey;
 
 /// The owner of a share.
@@ -16,6 +17,8 @@ use crate::http::caller::TokenKey;
 pub(crate) enum Owner {
     /// Requests without a token.
     Public,
+    /// Requests without a token from one address.
+    Address(Address),
     Shop(ShopId),
     Token(TokenKey),
 }

@@ -1,5 +1,6 @@
 //! The memory of responses that clients have not read yet. A large response is counted until its
-//! last byte is written to the socket, against the bound for all callers and against its shop's.
+//! last byte is written to the socket, against the bound for all callers and against its shop's, or
+//! without a token against those of all such requests and of its address.
 
 use std::sync::Arc;
 
@@ -11,23 +12,28 @@ use axum::{
 use catalog::product::ShopId;
 use http_body_util::BodyExt;
 
-use super::pool::{Owner, Permit, Pool, Share};
+use super::{
+    connections::Address,
+    pool::{Owner, Permit, Pool, Share},
+};
 use crate::http::{caller::Bearer, errors::ApiError, traffic::RequestKind};
 
 /// Responses up to this size are not counted: the limit on connections bounds them.
 const SMALL_BYTES: usize = 64 << 10;
-/// A shop may hold one half of the memory.
+/// A shop, or all requests without a token, may hold one half of the memory.
 const SHOPS_PER_MEMORY: usize = 2;
+/// Requests without a token from one address may hold a quarter of the memory.
+const ADDRESSES_PER_MEMORY: usize = 4;
 
 /// The memory of responses that are not sent yet.
 #[derive(Debug)]
 pub(crate) struct ResponseMemory {
     memory: Arc<Pool>,
     per_shop: usize,
+    per_address: usize,
 }
 
-/// Marks a response that is not counted: its bytes are shared by all requests, or it goes to the
-/// admin listener.
+/// Marks a response that is not counted: it goes to the admin listener.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Uncounted;
 
@@ -56,7 +62,11 @@ impl Sending {
 
 impl ResponseMemory {
     pub(crate) fn new(bytes: usize) -> Self {
-        Self { memory: Pool::new(bytes), per_shop: bytes / SHOPS_PER_MEMORY }
+        Self {
+            memory: Pool::new(bytes),
+            per_shop: bytes / SHOPS_PER_MEMORY,
+            per_address: bytes / ADDRESSES_PER_MEMORY,
+        }
     }
 
     /// Rejects a write before it starts while the shop's share is exhausted: its response would be
@@ -66,16 +76,25 @@ impl ResponseMemory {
         if self.memory.is_exhausted(&share) { Err(exhausted()) } else { Ok(()) }
     }
 
-    /// The same response, counted until it is sent, or a 503 in its place.
-    pub(crate) async fn count(&self, response: Response, sending: Sending) -> Response {
+    /// The same response to this address, counted until it is sent, or a 503 in its place.
+    pub(crate) async fn count(
+        &self,
+        response: Response,
+        sending: Sending,
+        address: Address,
+    ) -> Response {
         let exact = response.body().size_hint().exact();
         let size = exact.map_or(0, |size| size as usize);
         if size <= SMALL_BYTES || response.extensions().get::<Uncounted>().is_some() {
             return response;
         }
-        let bearer = response.extensions().get::<Bearer>();
-        let owner = bearer.map_or(Owner::Public, |bearer| Owner::Shop(bearer.shop()));
-        let shares = [self.share(owner)];
+        let shares = match response.extensions().get::<Bearer>() {
+            Some(bearer) => vec![self.share(Owner::Shop(bearer.shop()))],
+            None => {
+                let of_address = Share { owner: Owner::Address(address), limit: self.per_address };
+                vec![self.share(Owner::Public), of_address]
+            }
+        };
         let permit = match (self.memory.take(size, &shares), sending) {
             (Ok(permit), _) => permit,
             (Err(_), Sending::Always) => self.memory.take_unbounded(size, &shares),
@@ -114,10 +133,16 @@ impl AsRef<[u8]> for Counted {
 
 #[cfg(test)]
 mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
     use super::*;
 
     fn response(size: usize) -> Response {
         vec![b'x'; size].into_response()
+    }
+
+    fn address(host: u8) -> Address {
+        Address::from(IpAddr::from(Ipv4Addr::new(10, 0, 0, host)))
     }
 
     async fn bytes(response: Response) -> Bytes {
@@ -126,19 +151,31 @@ mod tests {
 
     #[tokio::test]
     async fn a_response_is_counted_until_its_bytes_are_dropped() {
-        let unsent = ResponseMemory::new(1 << 20);
-        let first = unsent.count(response(400 << 10), Sending::RejectWhenFull).await;
+        let unsent = ResponseMemory::new(2 << 20);
+        let first = unsent.count(response(400 << 10), Sending::RejectWhenFull, address(1)).await;
         let first = bytes(first).await;
         assert_eq!(first.len(), 400 << 10);
-        let second = unsent.count(response(400 << 10), Sending::RejectWhenFull).await;
+        let second = unsent.count(response(400 << 10), Sending::RejectWhenFull, address(1)).await;
         assert_eq!(second.status(), StatusCode::SERVICE_UNAVAILABLE);
-        let small = unsent.count(response(SMALL_BYTES), Sending::RejectWhenFull).await;
+        let small = unsent.count(response(SMALL_BYTES), Sending::RejectWhenFull, address(1)).await;
         assert_eq!(small.status(), StatusCode::OK);
-        let written = unsent.count(response(400 << 10), Sending::Always).await;
+        let written = unsent.count(response(400 << 10), Sending::Always, address(1)).await;
         assert_eq!(written.status(), StatusCode::OK);
         drop((first, written));
-        let again = unsent.count(response(400 << 10), Sending::RejectWhenFull).await;
+        let again = unsent.count(response(400 << 10), Sending::RejectWhenFull, address(1)).await;
         assert_eq!(bytes(again).await.len(), 400 << 10);
+    }
+
+    #[tokio::test]
+    async fn an_address_without_a_token_leaves_memory_to_others() {
+        let unsent = ResponseMemory::new(2 << 20);
+        let mut held = Vec::new();
+        for (host, status) in [(1, 200), (1, 503), (2, 200), (3, 503)] {
+            let response = response(500 << 10);
+            let counted = unsent.count(response, Sending::RejectWhenFull, address(host)).await;
+            assert_eq!(counted.status().as_u16(), status, "{host}");
+            held.push(counted);
+        }
     }
 
     #[test]

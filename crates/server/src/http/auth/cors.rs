@@ -9,7 +9,9 @@ use crate::{
     config::Cors,
     http::{
         errors::ApiError,
-        headers::{CATALOG_AGE, CATALOG_SEQ, IDEMPOTENCY_KEY, REQUEST_ID, TOTAL_COUNT},
+        headers::{
+            CATALOG_AGE, CATALOG_SEQ, IDEMPOTENCY_KEY, MIN_CATALOG_SEQ, REQUEST_ID, TOTAL_COUNT,
+        },
     },
 };
 
@@ -37,12 +39,16 @@ pub(crate) fn layer(config: &Cors) -> Option<CorsLayer> {
             header::IF_MATCH,
             header::IF_NONE_MATCH,
             IDEMPOTENCY_KEY,
+            MIN_CATALOG_SEQ,
             REQUEST_ID,
+            HeaderName::from_static("traceparent"),
+            HeaderName::from_static("tracestate"),
             HeaderName::from_static("mcp-method"),
             HeaderName::from_static("mcp-name"),
             HeaderName::from_static("mcp-protocol-version"),
         ])
         .expose_headers([
+            header::ALLOW,
             header::ETAG,
             header::LOCATION,
             header::RETRY_AFTER,
@@ -52,6 +58,7 @@ pub(crate) fn layer(config: &Cors) -> Option<CorsLayer> {
             CATALOG_SEQ,
             REQUEST_ID,
             TOTAL_COUNT,
+            header::WWW_AUTHENTICATE,
         ])
         .max_age(PREFLIGHT_MAX_AGE);
     Some(layer)

@@ -115,6 +115,8 @@ impl SignedTokens {
     }
 
     fn caller(&self, claims: &Map<String, Value>) -> Option<(Caller, TokenKey)> {
+        // RFC 7519: one string. The library accepts an array that has the issuer among others.
+        claims.get("iss")?.as_str()?;
         let shop = match claims.get(&self.shop_claim)? {
             Value::String(text) => text.parse().ok()?,
             number => ShopId::new(number.as_u64()?)?,

@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Instant};
 
 use axum::{
+    Extension,
     extract::{MatchedPath, Request, State},
     http::{HeaderMap, header},
     middleware::Next,
@@ -14,7 +15,7 @@ use engine::{Engine, tokens};
 
 use super::jwt::SignedTokens;
 use crate::http::{
-    admission::{Admission, AdmissionControl, RateLimits},
+    admission::{Admission, AdmissionControl, Connection, RateLimits},
     caller::{Bearer, TokenKey},
     errors::ApiError,
     traffic::{RequestKind, Traffic},
@@ -32,10 +33,12 @@ pub(crate) struct Authenticator {
 /// The layer around every API route: token, then rate limit, then the request itself.
 pub(crate) async fn authenticate(
     State(authenticator): State<Arc<Authenticator>>,
+    Extension(connection): Extension<Arc<Connection>>,
     mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
     let (caller, key) = authenticator.identify(request.headers()).await?;
+    connection.identify();
     let admission = request.extensions().get::<Admission>().ok_or(ApiError::Internal)?;
     authenticator.admission.identify(admission, caller, &key)?;
     request.extensions_mut().insert(Bearer(caller));
@@ -60,6 +63,10 @@ impl Authenticator {
         match &self.signed_tokens {
             Some(signed) if !tokens::looks_like_ours(token) => signed.verify(token),
             _ => {
+                let _lookup = match self.engine.is_unknown_token(token) {
+                    true => Some(self.admission.begin_lookup()?),
+                    false => None,
+                };
                 let (caller, id) = self.engine.authenticate(token).await??;
                 Ok((caller, TokenKey::Opaque(id)))
             }

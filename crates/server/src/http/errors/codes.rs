@@ -4,7 +4,11 @@ use crate::http::json_schema::{described_reference, named_schema, one_of};
 use utoipa::openapi::Ref;
 
 /// The codes in `errors` of problems and of bulk responses, in alphabetical order.
-pub(crate) const VALIDATION_CODES: [(&str, &str); 26] = [
+pub(crate) const VALIDATION_CODES: [(&str, &str); 28] = [
+    (
+        "attribute_names_exhausted",
+        "The product brings new attribute names, and those of the shop have reached the limit.",
+    ),
     ("blank", "It must hold more than white space."),
     ("conflict", "Another product of the shop has this key; the message names it."),
     ("control_character", "It holds a control character other than a newline or a tab."),
@@ -20,6 +24,7 @@ pub(crate) const VALIDATION_CODES: [(&str, &str); 26] = [
     ("not_found", "Bulk update: there is no such product."),
     ("out_of_range", "The number is too small or too large; the message has the range."),
     ("precondition_failed", "Bulk update: the product has changed."),
+    ("quota_exhausted", "The shop has reached a quota; the message names it."),
     ("repeated", "The parameter or the element is given more than once."),
     ("required", "It must be there."),
     ("too_long", "It has too many characters; the message has the limit."),

@@ -10,11 +10,11 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use catalog::{access::Forbidden, product::ProductId};
+use catalog::{access::Forbidden, change::Seq, product::ProductId};
 use engine::{
     EngineError,
-    store::{ErrorChain, StoreError, StoreErrorKind},
-    tokens::BadToken,
+    store::{ErrorChain, LimitExceeded, StoreError, StoreErrorKind},
+    tokens::{BadToken, TooManyTokens},
     writer::WriteError,
 };
 use serde::Serialize;
@@ -30,6 +30,9 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Every error that a client can receive. Its `Display` is the `detail` of the response.
 #[derive(Clone, Debug, Error)]
 pub enum ApiError {
+    /// The `Host` header is missing, repeated or malformed.
+    #[error("send one Host header with the name of the server")]
+    InvalidHost,
     /// The body is not valid JSON.
     #[error("the body is not valid JSON: {0}")]
     MalformedJson(String),
@@ -68,9 +71,21 @@ pub enum ApiError {
     /// Another product of the shop has the key.
     #[error("product {0} has this key")]
     ProductKeyTaken(ProductId),
-    /// Changes after the requested one are no longer retained.
-    #[error("changes as old as these are no longer retained; read the whole catalog again")]
-    ChangesExpired,
+    /// The shop has as many tokens as it may have.
+    #[error(transparent)]
+    TooManyTokens(#[from] TooManyTokens),
+    /// Changes after the requested one are no longer retained, or the shop has no such change.
+    #[error(
+        "the changes after this one are not known here; read the whole catalog again, and then the \
+         changes after {last}"
+    )]
+    ChangesExpired {
+        /// The shop's last change.
+        last: Seq,
+    },
+    /// The shop would exceed a limit.
+    #[error(transparent)]
+    LimitExceeded(#[from] LimitExceeded),
     /// The product's version is not one of those in `If-Match`.
     #[error("the product has changed; read it again and repeat the change")]
     PreconditionFailed,
@@ -142,6 +157,7 @@ impl ApiError {
     pub(crate) fn table(&self) -> (StatusCode, &'static str, &'static str) {
         use StatusCode as S;
         match self {
+            Self::InvalidHost => (S::BAD_REQUEST, "invalid_host", "Invalid Host header"),
             Self::MalformedJson(_) => (S::BAD_REQUEST, "malformed_json", "Malformed JSON"),
             Self::MissingToken => (S::UNAUTHORIZED, "missing_token", "Missing token"),
             Self::InvalidToken => (S::UNAUTHORIZED, "invalid_token", "Invalid token"),
@@ -159,7 +175,14 @@ impl ApiError {
                 (S::REQUEST_TIMEOUT, "request_timeout", "Request not received in time")
             }
             Self::KeyTaken | Self::ProductKeyTaken(_) => (S::CONFLICT, "conflict", "Conflict"),
-            Self::ChangesExpired => (S::GONE, "changes_expired", "Changes expired"),
+            Self::TooManyTokens(_) => (S::CONFLICT, "too_many_tokens", "Too many tokens"),
+            Self::ChangesExpired { .. } => (S::GONE, "changes_expired", "Changes expired"),
+            Self::LimitExceeded(LimitExceeded::AttributeNames) => {
+                (S::CONFLICT, "attribute_names_exhausted", "Attribute names exhausted")
+            }
+            Self::LimitExceeded(LimitExceeded::Products { .. } | LimitExceeded::Bytes { .. }) => {
+                (S::CONFLICT, "quota_exhausted", "Quota exhausted")
+            }
             Self::PreconditionFailed => {
                 (S::PRECONDITION_FAILED, "precondition_failed", "Precondition failed")
             }
@@ -206,6 +229,10 @@ impl ApiError {
             request_id: request_id.to_owned(),
             errors: errors.map(|errors| errors.to_vec()),
             errors_omitted: errors.map(ValidationErrors::omitted).filter(|omitted| *omitted > 0),
+            last: match self {
+                Self::ChangesExpired { last } => Some(last.0),
+                _ => None,
+            },
         }
     }
 
@@ -263,6 +290,10 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, minimum = 1)]
     errors_omitted: Option<usize>,
+    /// Where changes have expired: the last change of the shop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, minimum = 0)]
+    last: Option<u64>,
 }
 
 impl IntoResponse for ApiError {

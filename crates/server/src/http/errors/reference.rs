@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use catalog::{
     access::{Forbidden, Role},
+    change::Seq,
     product::ProductId,
 };
+use engine::{store::LimitExceeded, tokens::TooManyTokens};
 use serde_json::{Value, json};
 
 use super::{
@@ -17,6 +19,7 @@ use crate::http::json_schema::{named_schema, one_of};
 /// An example of every error.
 pub(crate) fn every_error() -> Vec<ApiError> {
     vec![
+        ApiError::InvalidHost,
         ApiError::MalformedJson("EOF while parsing a string at line 1 column 18".to_owned()),
         ApiError::MissingToken,
         ApiError::InvalidToken,
@@ -29,7 +32,11 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::RequestTimeout,
         ApiError::KeyTaken,
         ApiError::ProductKeyTaken(example_id()),
-        ApiError::ChangesExpired,
+        ApiError::TooManyTokens(TooManyTokens),
+        ApiError::ChangesExpired { last: Seq(12) },
+        ApiError::LimitExceeded(LimitExceeded::AttributeNames),
+        ApiError::LimitExceeded(LimitExceeded::Products { limit: 100_000 }),
+        ApiError::LimitExceeded(LimitExceeded::Bytes { limit: 1 << 30 }),
         ApiError::PreconditionFailed,
         ApiError::BodyTooLarge { limit: 4 << 20 },
         ApiError::UriTooLong { limit: 8 << 10 },
@@ -60,6 +67,11 @@ fn two_errors() -> ValidationErrors {
 /// function long and the list complete.
 pub(crate) fn advice(error: &ApiError) -> &'static str {
     match error {
+        ApiError::InvalidHost => {
+            "The request has no `Host` header, more than one, or one that is not the name of a host. \
+             HTTP libraries send it by themselves: remove the one that you set, or correct the proxy \
+             between."
+        }
         ApiError::MalformedJson(_) => {
             "The body is not JSON: truncated, not UTF-8, or an object names a field twice. The \
              detail says where. Correct the body; sending it again as it is will fail again."
@@ -102,10 +114,24 @@ pub(crate) fn advice(error: &ApiError) -> &'static str {
              for a new request, and the same body to repeat one. Or another product of the shop has \
              the product's `key`: the detail names it; change that product, or use another key."
         }
-        ApiError::ChangesExpired => {
-            "Changes are retained for a limited time, and some after `since` are older. Read the whole \
-             catalog, and then the changes since the last one that it shows, which the header \
-             `X-Catalog-Seq` names."
+        ApiError::TooManyTokens(_) => {
+            "The shop has 10,000 tokens that work, and cannot have more. Revoke those that are not \
+             needed, and let new ones expire: `expires_in_seconds`."
+        }
+        ApiError::LimitExceeded(LimitExceeded::AttributeNames) => {
+            "The products of a shop have at most 5,000 distinct attribute names, and this one brings \
+             new ones. Use names that other products have, and values for what differs; a name that \
+             no product has any more makes room for another."
+        }
+        ApiError::LimitExceeded(LimitExceeded::Products { .. } | LimitExceeded::Bytes { .. }) => {
+            "The shop has as many products, or bytes of products, as its operator allows. The \
+             detail names the quota. Deletions and updates that do not grow a product still work; \
+             the operator can raise `quota.products` and `quota.bytes`."
+        }
+        ApiError::ChangesExpired { .. } => {
+            "Changes are retained for a limited time, and some after `since` are older; or the shop \
+             has no change `since`, because an older state of the store was restored. Read the whole \
+             catalog, and then the changes after `last`."
         }
         ApiError::PreconditionFailed => {
             "The product is no longer the version that `If-Match` names. Read it again, apply \

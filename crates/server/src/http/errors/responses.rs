@@ -61,6 +61,8 @@ problems! {
     VersionProblems: PRECONDITION_FAILED;
     /// Errors of operations with an `Idempotency-Key` or the key of a product.
     KeyProblems: CONFLICT;
+    /// Errors of operations that create what there can be a limited number of.
+    CountProblems: CONFLICT;
     /// Errors of operations on what is kept for a limited time.
     ExpiryProblems: GONE;
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Deref;
 
-use engine::writes::Refusal;
+use engine::{store::LimitExceeded, writes::Refusal};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,6 +40,23 @@ impl ValidationError {
     ) -> Self {
         let field = truncate(&field.into(), MAX_FIELD_CHARS);
         Self { field: Some(field), ..Self::of_whole(code, message) }
+    }
+
+    /// The error of a product that is valid and that the store refused.
+    pub(crate) fn refused(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::NotFound => Self::of_whole("not_found", "there is no such product"),
+            Refusal::Changed => Self::of_whole("precondition_failed", "the product has changed"),
+            Refusal::KeyTaken(holder) => {
+                Self::new("key", "conflict", format_args!("product {holder} has this key"))
+            }
+            Refusal::LimitExceeded(limit @ LimitExceeded::AttributeNames) => {
+                Self::new("attributes", "attribute_names_exhausted", limit)
+            }
+            Refusal::LimitExceeded(
+                limit @ (LimitExceeded::Products { .. } | LimitExceeded::Bytes { .. }),
+            ) => Self::of_whole("quota_exhausted", limit),
+        }
     }
 
     /// An error of the request as a whole.
@@ -82,18 +99,7 @@ impl ElementError {
 
     /// The error of an element that is valid and that the store refused.
     pub(crate) fn refused(index: usize, id: Option<u64>, refusal: Refusal) -> Self {
-        let error = match refusal {
-            Refusal::NotFound => ValidationError::of_whole("not_found", "there is no such product"),
-            Refusal::Changed => {
-                ValidationError::of_whole("precondition_failed", "the product has changed")
-            }
-            Refusal::KeyTaken(holder) => ValidationError::new(
-                "key",
-                "conflict",
-                format_args!("product {holder} has this key"),
-            ),
-        };
-        Self::new(index, id, error)
+        Self::new(index, id, ValidationError::refused(refusal))
     }
 }
 

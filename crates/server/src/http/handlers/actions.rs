@@ -165,6 +165,7 @@ fn refused(refusal: Refusal) -> ApiError {
         Refusal::NotFound => ApiError::NotFound("product"),
         Refusal::Changed => ApiError::PreconditionFailed,
         Refusal::KeyTaken(holder) => ApiError::ProductKeyTaken(holder),
+        Refusal::LimitExceeded(limit) => limit.into(),
     }
 }
 

@@ -191,6 +191,11 @@ fn upserted(
         match outcome {
             Upserted::Created(product) => created_ids.push(product.id.get()),
             Upserted::Updated(product) => updated_ids.push(product.id.get()),
+            Upserted::LimitExceeded(limit) => {
+                let refusal = Refusal::LimitExceeded(*limit);
+                let error = ElementError::refused(*index, None, refusal);
+                invalid.add(*index, ElementError { key: Some(key.clone()), ..error });
+            }
             Upserted::Incomplete(missing) => {
                 let mut errors = ValidationErrors::default();
                 for field in missing {

@@ -4,6 +4,7 @@ use axum::{
     Json,
     extract::{RawQuery, State},
 };
+use engine::ChangesExpired;
 
 use crate::http::{
     app::App,
@@ -21,8 +22,9 @@ use crate::http::{
 ///
 /// The creations, updates and deletions of products after a sequence number, oldest first, for
 /// copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
-/// a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
-/// must be read again.
+/// a limited time; if some after `since` are no longer, or the shop has no change `since` because an
+/// older state of the store was restored, the response is 410: the whole catalog must be read again,
+/// and then the changes after `last` of the response.
 #[utoipa::path(
     get,
     path = "/changes",
@@ -42,6 +44,8 @@ pub(crate) async fn list(
     let pass = caller.may_search(true)?;
     let ChangesParameters { since, limit } =
         ChangesParameters::read(query.as_deref()).map_err(ApiError::Validation)?;
-    let page = app.engine.changes(pass, since, limit).await?.ok_or(ApiError::ChangesExpired)?;
-    Ok(Json(ChangesPageBody::from(page)))
+    match app.engine.changes(pass, since, limit).await? {
+        Ok(page) => Ok(Json(ChangesPageBody::from(page))),
+        Err(ChangesExpired { last }) => Err(ApiError::ChangesExpired { last }),
+    }
 }

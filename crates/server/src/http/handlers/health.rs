@@ -23,6 +23,7 @@ use crate::{
 };
 
 const DATABASE_AWAY: &str = "the database is away; what is in memory is shown";
+const DAMAGED: &str = "the database file is damaged; the log says what was found";
 const WRITER_DOWN: &str = "the writer is down; restart the server";
 
 /// Is the process alive?
@@ -60,6 +61,7 @@ pub(crate) async fn live(State(app): State<App>) -> Response {
 )]
 pub(crate) async fn ready(State(app): State<App>) -> Response {
     let status = match app.readiness.get() {
+        Readiness::Ready | Readiness::WarmingUp if app.engine.is_damaged() => DAMAGED,
         Readiness::Ready => match app.engine.check().await {
             Ok(()) if app.engine.is_database_unavailable() => {
                 return Json(Health { status: DATABASE_AWAY }).into_response();
@@ -80,7 +82,8 @@ fn unavailable(status: &'static str) -> Response {
 
 /// Figures for Prometheus
 ///
-/// Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+/// Open to everyone where the service listens on a loopback address, and for ADMIN tokens alone
+/// where it does not, unless `metrics.public` says otherwise.
 #[utoipa::path(
     get,
     path = "/metrics",
@@ -94,8 +97,24 @@ pub(crate) async fn metrics(
     State(app): State<App>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    if !app.public_metrics {
-        app.authenticator.identify(&headers).await?.0.may_administer()?;
+    render_metrics(&app, app.public_metrics, &headers).await
+}
+
+/// The same on the admin listener.
+pub(crate) async fn admin_metrics(
+    State(app): State<App>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    render_metrics(&app, app.public_admin_metrics, &headers).await
+}
+
+async fn render_metrics(
+    app: &App,
+    is_public: bool,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    if !is_public {
+        app.authenticator.identify(headers).await?.0.may_administer()?;
     }
     let text = metrics::render(&app.metrics, &app.engine);
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response())

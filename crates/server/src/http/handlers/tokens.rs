@@ -1,35 +1,43 @@
 //! The endpoints of a shop's tokens.
 
-use axum::{Json, extract::State, http::StatusCode};
+use axum::{
+    Json,
+    extract::{RawQuery, State},
+    http::{HeaderName, StatusCode},
+};
 
 use crate::http::{
     app::App,
     caller::Bearer,
     errors::{
         ApiError,
-        responses::{ApiProblems, BodyProblems, IdProblems, RoleProblems},
+        responses::{
+            ApiProblems, BodyProblems, CountProblems, IdProblems, ParameterProblems, RoleProblems,
+        },
     },
+    headers::TOTAL_COUNT,
     openapi::tags::TOKENS,
     requests::{
         ObjectDefinition,
         body::RequestBody,
         headers::{PathText, token_id},
         parameters::TokenIdParameter,
-        tokens::TokenRequest,
+        tokens::{TokenListParameters, TokenRequest},
     },
     responses::tokens::{NewToken, TokenBody, TokenIssued, TokenList, TokenRevoked},
 };
 
 /// Issue a token
 ///
-/// For the caller's own shop. The token itself is in the answer and nowhere else.
+/// For the caller's own shop, of which 10,000 tokens can work at the same time. The token itself is
+/// in the answer and nowhere else.
 #[utoipa::path(
     post,
     path = "/tokens",
     operation_id = "issue_token",
     tag = TOKENS,
     request_body = TokenRequest,
-    responses(TokenIssued, ApiProblems, RoleProblems, BodyProblems),
+    responses(TokenIssued, ApiProblems, RoleProblems, BodyProblems, CountProblems),
     security(("bearer" = [])),
     extensions(("x-required-role" = json!("ADMIN")))
 )]
@@ -42,29 +50,35 @@ pub(crate) async fn issue(
     let body = body.json().await?;
     let options = TokenRequest::read(&body).map_err(ApiError::Validation)?;
     let expires_at = options.lifetime.map(|lifetime| app.engine.now() + lifetime);
-    let issued = app.engine.issue_token(pass, options.role, options.name, expires_at).await?;
+    let issued = app.engine.issue_token(pass, options.role, options.name, expires_at).await??;
     Ok((StatusCode::CREATED, Json(issued.into())))
 }
 
 /// List tokens
 ///
-/// All tokens of the caller's shop, never the secrets themselves.
+/// A page of the tokens of the caller's shop, oldest first, never the secrets themselves. Tokens that
+/// expired or were revoked are listed for 30 days, the last 10,000 of them at the most.
 #[utoipa::path(
     get,
     path = "/tokens",
     operation_id = "list_tokens",
     tag = TOKENS,
-    responses(TokenList, ApiProblems, RoleProblems),
+    params(TokenListParameters),
+    responses(TokenList, ApiProblems, RoleProblems, ParameterProblems),
     security(("bearer" = [])),
     extensions(("x-required-role" = json!("ADMIN")))
 )]
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Bearer,
-) -> Result<Json<Vec<TokenBody>>, ApiError> {
+    RawQuery(query): RawQuery,
+) -> Result<([(HeaderName, String); 1], Json<Vec<TokenBody>>), ApiError> {
     let pass = caller.may_administer()?;
-    let tokens = app.engine.tokens(pass).await?;
-    Ok(Json(tokens.into_iter().map(TokenBody::from).collect()))
+    let TokenListParameters { limit, offset } =
+        TokenListParameters::read(query.as_deref()).map_err(ApiError::Validation)?;
+    let page = app.engine.tokens(pass, limit, offset).await?;
+    let tokens = page.tokens.into_iter().map(TokenBody::from).collect();
+    Ok(([(TOTAL_COUNT, page.total.to_string())], Json(tokens)))
 }
 
 /// Revoke a token

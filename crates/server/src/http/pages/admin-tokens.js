@@ -3,10 +3,13 @@
 import { Problem, told } from "./api.js";
 import { confirmed, openDialog, say } from "./dialogs.js";
 import { fill, h, icon } from "./dom.js";
+import { backwards } from "./listing.js";
 import { recall, remember } from "./storage.js";
 import { when } from "./words.js";
 
 const DRAFT = "draft.token";
+/// Tokens that are shown at first, and more of at a time.
+const TOKENS = 100;
 const ROLES = [
   ["SHOPPER", "SHOPPER – visible products"],
   ["VIEWER", "VIEWER – hidden ones too"],
@@ -24,6 +27,8 @@ export class TokensView {
     this.life = h("select", { class: "field-input", id: "token-life", value: draft.life }, LIVES.map(([value, text]) => h("option", { value }, text)));
     this.notice = h("div", {});
     this.rows = h("tbody", {});
+    this.pages = 1;
+    this.older = h("button", { class: "button", type: "button", hidden: true, on: { click: () => this.#load(this.pages + 1) } }, "Show older tokens");
     const form = h("form", {
       class: "panel stack",
       on: {
@@ -43,17 +48,29 @@ export class TokensView {
       form, this.notice,
       h("div", { class: "scroll" }, h("table", { class: "plain tokens" },
         h("thead", {}, h("tr", {}, ["Number", "Name", "Role", "Issued", "Good until", "State", ""].map((text) => text ? h("th", { scope: "col" }, text) : h("th", { scope: "col" }, h("span", { class: "visually-hidden" }, "Actions"))))),
-        this.rows)));
+        this.rows)),
+      h("div", { class: "actions" }, this.older));
   }
 
   enter() {
     this.#load();
   }
 
-  async #load() {
+  /// Loads the newest tokens; the API lists them by ascending number.
+  async #load(pages = this.pages) {
     try {
-      const tokens = await this.api.get("/tokens");
-      fill(this.rows, tokens.reverse().map((token) => this.#row(token)));
+      const { headers } = await this.api.call("GET", "/tokens?limit=1");
+      const total = Number(headers.get("x-total-count"));
+      const tokens = [];
+      let left = total;
+      for (let page = 0; page < pages && left > 0; page += 1) {
+        const { offset, limit } = backwards(total, page, TOKENS);
+        tokens.push(...(await this.api.get(`/tokens?limit=${limit}&offset=${offset}`)).reverse());
+        left = offset;
+      }
+      this.pages = pages;
+      fill(this.rows, tokens.map((token) => this.#row(token)));
+      this.older.hidden = left === 0;
       fill(this.notice);
     } catch (error) {
       fill(this.notice, h("p", { class: "notice notice-bad", role: "alert" }, told(error)));

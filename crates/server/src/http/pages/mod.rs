@@ -27,8 +27,6 @@ use super::{
     responses::static_content::{Asset, Page, StaticContent},
 };
 
-const NO_SNIFFING: HeaderValue = HeaderValue::from_static("nosniff");
-
 /// The demo's shop
 ///
 /// The shop page, open to everyone where the server runs as a demo. Elsewhere, the way to the
@@ -102,13 +100,12 @@ pub(crate) async fn asset(
     let missing = ApiError::NotFound("such file");
     let Ok(Path((version, file))) = path else { return Err(missing) };
     let asset = assets::find(&version, &file).ok_or(missing)?;
-    Ok(([(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING)], asset.respond(&headers)).into_response())
+    Ok(asset.respond(&headers))
 }
 
 fn page(app: &App, page: &StaticContent, headers: &HeaderMap) -> Response {
     let security_headers = [
         (header::CONTENT_SECURITY_POLICY, app.page_policy.header()),
-        (header::X_CONTENT_TYPE_OPTIONS, NO_SNIFFING),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
         (OPENER_POLICY, HeaderValue::from_static("same-origin")),
     ];

@@ -13,7 +13,11 @@ use serde_json::Value;
 
 use super::json;
 use crate::http::{
-    admission::{Admission, AdmissionControl, ResponseMemory, response_memory::Sending},
+    admission::{
+        Admission, AdmissionControl, Connection, ResponseMemory,
+        pending_bodies::{PendingBody, TooManyBodies},
+        response_memory::Sending,
+    },
     caller::Bearer,
     errors::ApiError,
 };
@@ -40,6 +44,8 @@ pub(crate) struct RequestBody {
     reader: BodyReader,
     headers: HeaderMap,
     admission: Admission,
+    connection: Arc<Connection>,
+    shop: ShopId,
     /// The shop whose share of response memory must not be exhausted; `None` for requests whose
     /// response can be rejected later.
     reports_write_of: Option<ShopId>,
@@ -57,12 +63,15 @@ where
         let admission = Admission::from_request_parts(&mut parts, state).await?;
         let bearer = Bearer::from_request_parts(&mut parts, state).await?;
         let route = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+        let connection = parts.extensions.get::<Arc<Connection>>().cloned();
         let is_always_sent = Sending::of(&parts.method, route) == Sending::Always;
         Ok(Self {
             reader: BodyReader::from_ref(state),
             reports_write_of: is_always_sent.then(|| bearer.shop()),
             headers: parts.headers,
             admission,
+            connection: connection.ok_or(ApiError::Internal)?,
+            shop: bearer.shop(),
             body,
         })
     }
@@ -86,9 +95,17 @@ impl RequestBody {
             return Err(ApiError::BodyTooLarge { limit: limits.bytes });
         }
         self.admission.begin_body(&admission)?;
-        let receiving = receive(self.body, limits.bytes, &self.admission);
-        let received = tokio::time::timeout(limits.read_time, receiving).await;
-        let bytes = received.unwrap_or(Err(ApiError::RequestTimeout))?;
+        let pending = self.connection.begin_body(self.shop).map_err(|TooManyBodies| {
+            ApiError::Unavailable("too many request bodies are arriving".to_owned())
+        })?;
+        let receiving = receive(self.body, limits.bytes, &self.admission, &pending);
+        let bytes = tokio::select! {
+            received = tokio::time::timeout(limits.read_time, receiving) => {
+                received.unwrap_or(Err(ApiError::RequestTimeout))?
+            }
+            () = pending.cut_off() => return Err(ApiError::RequestTimeout),
+        };
+        drop(pending);
         self.admission.end_body(&admission)?;
         if let Some(shop) = self.reports_write_of {
             response_memory.check(shop)?;
@@ -98,7 +115,12 @@ impl RequestBody {
 }
 
 /// All bytes of a body in one buffer: a list of many small chunks would take more memory.
-async fn receive(mut body: Body, limit: usize, admission: &Admission) -> Result<Vec<u8>, ApiError> {
+async fn receive(
+    mut body: Body,
+    limit: usize,
+    admission: &Admission,
+    pending: &PendingBody,
+) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| ApiError::MalformedJson(error.to_string()))?;
@@ -107,6 +129,7 @@ async fn receive(mut body: Body, limit: usize, admission: &Admission) -> Result<
             return Err(ApiError::BodyTooLarge { limit });
         }
         admission.add_to_body(chunk.len())?;
+        pending.progressed();
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)

@@ -7,10 +7,7 @@ use axum::{
 };
 
 use super::describe::{described_responses, not_modified, open, text};
-use crate::http::{
-    admission::response_memory::Uncounted,
-    response_headers::{CACHE_CONTROL, ETAG},
-};
+use crate::http::response_headers::{CACHE_CONTROL, ETAG};
 
 /// The default `Cache-Control`: clients see a new version soon after a restart.
 const FIVE_MINUTES: HeaderValue = HeaderValue::from_static("public, max-age=300");
@@ -47,9 +44,7 @@ impl StaticContent {
             return (StatusCode::NOT_MODIFIED, headers).into_response();
         }
         let kind = [(header::CONTENT_TYPE, self.media_type.clone())];
-        let mut response = (headers, kind, self.text.clone()).into_response();
-        response.extensions_mut().insert(Uncounted);
-        response
+        (headers, kind, self.text.clone()).into_response()
     }
 
     fn is_among(&self, tags: &HeaderValue) -> bool {

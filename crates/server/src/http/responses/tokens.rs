@@ -9,7 +9,7 @@ use super::{
     describe::{api, api_empty, api_list, described_responses, with_links},
     products::time,
 };
-use crate::http::enums;
+use crate::http::{enums, response_headers::TOTAL_COUNT};
 
 /// A token that was just issued.
 #[derive(Serialize, ToSchema)]
@@ -107,10 +107,10 @@ described_responses!(
 described_responses!(
     TokenList,
     "200" => api_list::<TokenBody>(
-        "The shop's tokens, revoked and expired ones included, without their secrets.",
+        "A page of the shop's tokens, revoked and expired ones included, without their secrets.",
         json!({"id": 3, "shop_id": 1, "role": "EDITOR", "name": "import job",
             "created_at": "2026-01-02T03:04:05.678901Z", "expires_at": null, "revoked_at": null}),
-        &[],
+        &[TOTAL_COUNT],
     )
 );
 

@@ -63,7 +63,7 @@ fn done(client: &Client, tool: &str, arguments: Value) -> (Value, String) {
 
 /// Why a tool refuses: the problem, which is that of the API.
 #[track_caller]
-fn refused(client: &Client, tool: &str, arguments: Value, code: &str) -> Value {
+pub(crate) fn refused(client: &Client, tool: &str, arguments: Value, code: &str) -> Value {
     let mut result = call(client, tool, arguments);
     assert_eq!(result["isError"], true, "{result}");
     assert_eq!(result.get("structuredContent"), None, "clients hold it to the output schema");

@@ -65,7 +65,6 @@ pub(crate) async fn docs(
     });
     let security_headers = [
         (header::CONTENT_SECURITY_POLICY, POLICY.clone()),
-        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     ];
     (security_headers, content.respond(&headers)).into_response()
