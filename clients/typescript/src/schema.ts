@@ -173,8 +173,9 @@ export interface paths {
          * List changes
          * @description The creations, updates and deletions of products after a sequence number, oldest first, for
          *     copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
-         *     a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
-         *     must be read again.
+         *     a limited time; if some after `since` are no longer, or the shop has no change `since` because an
+         *     older state of the store was restored, the response is 410: the whole catalog must be read again,
+         *     and then the changes after `last` of the response.
          */
         get: operations["list_changes"];
         put?: never;
@@ -194,13 +195,15 @@ export interface paths {
         };
         /**
          * List tokens
-         * @description All tokens of the caller's shop, never the secrets themselves.
+         * @description A page of the tokens of the caller's shop, oldest first, never the secrets themselves. Tokens that
+         *     expired or were revoked are listed for 30 days, the last 10,000 of them at the most.
          */
         get: operations["list_tokens"];
         put?: never;
         /**
          * Issue a token
-         * @description For the caller's own shop. The token itself is in the answer and nowhere else.
+         * @description For the caller's own shop, of which 10,000 tokens can work at the same time. The token itself is
+         *     in the answer and nowhere else.
          */
         post: operations["issue_token"];
         delete?: never;
@@ -301,7 +304,8 @@ export interface paths {
         };
         /**
          * Figures for Prometheus
-         * @description Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+         * @description Open to everyone where the service listens on a loopback address, and for ADMIN tokens alone
+         *     where it does not, unless `metrics.public` says otherwise.
          */
         get: operations["get_metrics"];
         put?: never;
@@ -887,7 +891,7 @@ export interface components {
          * @description What can be wrong with a field or an element, for programs. Later versions may know more.
          * @enum {string}
          */
-        FaultCode: "blank" | "conflict" | "control_character" | "empty" | "exclusive" | "invalid_amount" | "invalid_key" | "invalid_name" | "invalid_price" | "invalid_sort" | "invalid_url" | "no_change" | "not_found" | "out_of_range" | "precondition_failed" | "repeated" | "required" | "too_long" | "too_many" | "unknown_category" | "unknown_currency" | "unknown_field" | "unknown_parameter" | "unknown_role" | "unknown_type" | "wrong_type";
+        FaultCode: "attribute_names_exhausted" | "blank" | "conflict" | "control_character" | "empty" | "exclusive" | "invalid_amount" | "invalid_key" | "invalid_name" | "invalid_price" | "invalid_sort" | "invalid_url" | "no_change" | "not_found" | "out_of_range" | "precondition_failed" | "quota_exhausted" | "repeated" | "required" | "too_long" | "too_many" | "unknown_category" | "unknown_currency" | "unknown_field" | "unknown_parameter" | "unknown_role" | "unknown_type" | "wrong_type";
         /**
          * @description Conditions by name, all of which must hold, at most 50 with those of `not`: `price` with a range; `category` with an array of ids; any attribute with an array of strings (one of them, whatever their case and accents), with a boolean, or with a range for numbers; `not` with conditions in the same form, none of which may hold. Where the merchant states no `color`, `material`, `pattern`, `audience` or `size`, what the texts state counts, and a shade stands for its base color. A product without an attribute satisfies no condition on it; values of another type than the condition's are ignored.
          * @example {
@@ -1206,12 +1210,17 @@ export interface components {
             errors?: components["schemas"]["Fault"][];
             /** @description How many faults there are beside those in `errors`, where there are more. */
             errors_omitted?: number;
+            /**
+             * Format: int64
+             * @description Where changes have expired: the last change of the shop.
+             */
+            last?: number;
         };
         /**
          * @description The kind of a problem, for programs. Later versions may know more.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "missing_token" | "invalid_token" | "expired_token" | "insufficient_role" | "origin_not_allowed" | "unsupported_protocol_version" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "changes_expired" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
+        ProblemCode: "invalid_host" | "malformed_json" | "missing_token" | "invalid_token" | "expired_token" | "insufficient_role" | "origin_not_allowed" | "unsupported_protocol_version" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_tokens" | "changes_expired" | "attribute_names_exhausted" | "quota_exhausted" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
         /** @description The process that serves all shops. */
         ProcessFigures: {
             /**
@@ -1870,7 +1879,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Malformed JSON, Unsupported protocol version. */
+        /** @description Invalid Host header, Malformed JSON, Unsupported protocol version. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1880,7 +1889,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Conflict. */
+        /** @description Conflict, Too many tokens, Attribute names exhausted, Quota exhausted. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2072,7 +2081,7 @@ export interface components {
         "X-Catalog-Seq": string;
         /** @description The request's id, in logs too: yours, if you sent a sane one. */
         "X-Request-Id": string;
-        /** @description How many products there are on all pages together. */
+        /** @description How many entries there are on all pages together. */
         "X-Total-Count": number;
     };
     pathItems: never;
@@ -3175,14 +3184,25 @@ export interface operations {
     };
     list_tokens: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description How many tokens to return at most.
+                 * @example 20
+                 */
+                limit?: number;
+                /**
+                 * @description How many tokens to skip.
+                 * @example 0
+                 */
+                offset?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The shop's tokens, revoked and expired ones included, without their secrets. */
+            /** @description A page of the shop's tokens, revoked and expired ones included, without their secrets. */
             200: {
                 headers: {
                     RateLimit: components["headers"]["RateLimit"];
@@ -3190,6 +3210,7 @@ export interface operations {
                     "X-Catalog-Age": components["headers"]["X-Catalog-Age"];
                     "X-Catalog-Seq": components["headers"]["X-Catalog-Seq"];
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3212,6 +3233,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             414: components["responses"]["URITooLong"];
+            422: components["responses"]["UnprocessableEntity"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["RequestHeaderFieldsTooLarge"];
             500: components["responses"]["InternalServerError"];
@@ -3260,6 +3282,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["PayloadTooLarge"];
             414: components["responses"]["URITooLong"];
             415: components["responses"]["UnsupportedMediaType"];

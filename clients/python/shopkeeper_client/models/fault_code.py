@@ -1,6 +1,7 @@
 from typing import Literal, cast
 
 FaultCode = Literal[
+    "attribute_names_exhausted",
     "blank",
     "conflict",
     "control_character",
@@ -16,6 +17,7 @@ FaultCode = Literal[
     "not_found",
     "out_of_range",
     "precondition_failed",
+    "quota_exhausted",
     "repeated",
     "required",
     "too_long",

@@ -36,6 +36,8 @@ class Problem:
     """ The faults of the request, where fields are at fault: all of them, up to 100. """
     errors_omitted: int | Unset = UNSET
     """ How many faults there are beside those in `errors`, where there are more. """
+    last: int | Unset = UNSET
+    """ Where changes have expired: the last change of the shop. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,6 +62,8 @@ class Problem:
 
         errors_omitted = self.errors_omitted
 
+        last = self.last
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -76,6 +80,8 @@ class Problem:
             field_dict["errors"] = errors
         if errors_omitted is not UNSET:
             field_dict["errors_omitted"] = errors_omitted
+        if last is not UNSET:
+            field_dict["last"] = last
 
         return field_dict
 
@@ -107,6 +113,8 @@ class Problem:
 
         errors_omitted = d.pop("errors_omitted", UNSET)
 
+        last = d.pop("last", UNSET)
+
         problem = cls(
             type_=type_,
             title=title,
@@ -116,6 +124,7 @@ class Problem:
             request_id=request_id,
             errors=errors,
             errors_omitted=errors_omitted,
+            last=last,
         )
 
         problem.additional_properties = d

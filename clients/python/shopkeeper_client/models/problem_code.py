@@ -1,6 +1,7 @@
 from typing import Literal, cast
 
 ProblemCode = Literal[
+    "attribute_names_exhausted",
     "body_too_large",
     "changes_expired",
     "conflict",
@@ -8,6 +9,7 @@ ProblemCode = Literal[
     "headers_too_large",
     "insufficient_role",
     "internal",
+    "invalid_host",
     "invalid_token",
     "malformed_json",
     "method_not_allowed",
@@ -15,8 +17,10 @@ ProblemCode = Literal[
     "not_found",
     "origin_not_allowed",
     "precondition_failed",
+    "quota_exhausted",
     "rate_limited",
     "request_timeout",
+    "too_many_tokens",
     "unavailable",
     "unsupported_media_type",
     "unsupported_protocol_version",

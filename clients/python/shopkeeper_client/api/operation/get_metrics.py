@@ -65,7 +65,8 @@ def sync_detailed(
 ) -> Response[Problem | str]:
     """Figures for Prometheus
 
-     Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+     Open to everyone where the service listens on a loopback address, and for ADMIN tokens alone
+    where it does not, unless `metrics.public` says otherwise.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -90,7 +91,8 @@ def sync(
 ) -> Problem | str | None:
     """Figures for Prometheus
 
-     Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+     Open to everyone where the service listens on a loopback address, and for ADMIN tokens alone
+    where it does not, unless `metrics.public` says otherwise.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -111,7 +113,8 @@ async def asyncio_detailed(
 ) -> Response[Problem | str]:
     """Figures for Prometheus
 
-     Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+     Open to everyone where the service listens on a loopback address, and for ADMIN tokens alone
+    where it does not, unless `metrics.public` says otherwise.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -134,7 +137,8 @@ async def asyncio(
 ) -> Problem | str | None:
     """Figures for Prometheus
 
-     Open to everyone, or for ADMIN tokens alone where `metrics.public` is `false`.
+     Open to everyone where the service listens on a loopback address, and for ADMIN tokens alone
+    where it does not, unless `metrics.public` says otherwise.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

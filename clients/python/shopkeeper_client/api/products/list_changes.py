@@ -111,8 +111,9 @@ def sync_detailed(
 
      The creations, updates and deletions of products after a sequence number, oldest first, for
     copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
-    a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
-    must be read again.
+    a limited time; if some after `since` are no longer, or the shop has no change `since` because an
+    older state of the store was restored, the response is 410: the whole catalog must be read again,
+    and then the changes after `last` of the response.
 
     Args:
         since (int | Unset):  Default: 0.
@@ -148,8 +149,9 @@ def sync(
 
      The creations, updates and deletions of products after a sequence number, oldest first, for
     copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
-    a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
-    must be read again.
+    a limited time; if some after `since` are no longer, or the shop has no change `since` because an
+    older state of the store was restored, the response is 410: the whole catalog must be read again,
+    and then the changes after `last` of the response.
 
     Args:
         since (int | Unset):  Default: 0.
@@ -180,8 +182,9 @@ async def asyncio_detailed(
 
      The creations, updates and deletions of products after a sequence number, oldest first, for
     copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
-    a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
-    must be read again.
+    a limited time; if some after `since` are no longer, or the shop has no change `since` because an
+    older state of the store was restored, the response is 410: the whole catalog must be read again,
+    and then the changes after `last` of the response.
 
     Args:
         since (int | Unset):  Default: 0.
@@ -215,8 +218,9 @@ async def asyncio(
 
      The creations, updates and deletions of products after a sequence number, oldest first, for
     copies of the catalog that follow it. Pass `next` as the next `since`. Changes are retained for
-    a limited time; if some after `since` are no longer, the response is 410, and the whole catalog
-    must be read again.
+    a limited time; if some after `since` are no longer, or the shop has no change `since` because an
+    older state of the store was restored, the response is 410: the whole catalog must be read again,
+    and then the changes after `last` of the response.
 
     Args:
         since (int | Unset):  Default: 0.

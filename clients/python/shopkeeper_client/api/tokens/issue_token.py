@@ -56,6 +56,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_408
 
+    if response.status_code == 409:
+        response_409 = Problem.from_dict(response.json())
+
+        return response_409
+
     if response.status_code == 413:
         response_413 = Problem.from_dict(response.json())
 
@@ -118,7 +123,8 @@ def sync_detailed(
 ) -> Response[NewToken | Problem]:
     """Issue a token
 
-     For the caller's own shop. The token itself is in the answer and nowhere else.
+     For the caller's own shop, of which 10,000 tokens can work at the same time. The token itself is
+    in the answer and nowhere else.
 
     Args:
         body (TokenRequest): A token to issue.
@@ -149,7 +155,8 @@ def sync(
 ) -> NewToken | Problem | None:
     """Issue a token
 
-     For the caller's own shop. The token itself is in the answer and nowhere else.
+     For the caller's own shop, of which 10,000 tokens can work at the same time. The token itself is
+    in the answer and nowhere else.
 
     Args:
         body (TokenRequest): A token to issue.
@@ -175,7 +182,8 @@ async def asyncio_detailed(
 ) -> Response[NewToken | Problem]:
     """Issue a token
 
-     For the caller's own shop. The token itself is in the answer and nowhere else.
+     For the caller's own shop, of which 10,000 tokens can work at the same time. The token itself is
+    in the answer and nowhere else.
 
     Args:
         body (TokenRequest): A token to issue.
@@ -204,7 +212,8 @@ async def asyncio(
 ) -> NewToken | Problem | None:
     """Issue a token
 
-     For the caller's own shop. The token itself is in the answer and nowhere else.
+     For the caller's own shop, of which 10,000 tokens can work at the same time. The token itself is
+    in the answer and nowhere else.
 
     Args:
         body (TokenRequest): A token to issue.

@@ -7,14 +7,27 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
 from ...models.token import Token
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
-def _get_kwargs() -> dict[str, Any]:
+def _get_kwargs(
+    *,
+    limit: int | Unset = 100,
+    offset: int | Unset = 0,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["limit"] = limit
+
+    params["offset"] = offset
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/api/v1/tokens",
+        "params": params,
     }
 
     return _kwargs
@@ -45,6 +58,11 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         response_414 = Problem.from_dict(response.json())
 
         return response_414
+
+    if response.status_code == 422:
+        response_422 = Problem.from_dict(response.json())
+
+        return response_422
 
     if response.status_code == 429:
         response_429 = Problem.from_dict(response.json())
@@ -86,10 +104,17 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 100,
+    offset: int | Unset = 0,
 ) -> Response[Problem | list[Token]]:
     """List tokens
 
-     All tokens of the caller's shop, never the secrets themselves.
+     A page of the tokens of the caller's shop, oldest first, never the secrets themselves. Tokens that
+    expired or were revoked are listed for 30 days, the last 10,000 of them at the most.
+
+    Args:
+        limit (int | Unset):  Default: 100.
+        offset (int | Unset):  Default: 0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -99,7 +124,10 @@ def sync_detailed(
         Response[Problem | list[Token]]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        limit=limit,
+        offset=offset,
+    )
 
     response = client.get_httpx_client().request(
         **kwargs,
@@ -111,10 +139,17 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 100,
+    offset: int | Unset = 0,
 ) -> Problem | list[Token] | None:
     """List tokens
 
-     All tokens of the caller's shop, never the secrets themselves.
+     A page of the tokens of the caller's shop, oldest first, never the secrets themselves. Tokens that
+    expired or were revoked are listed for 30 days, the last 10,000 of them at the most.
+
+    Args:
+        limit (int | Unset):  Default: 100.
+        offset (int | Unset):  Default: 0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -126,16 +161,25 @@ def sync(
 
     return sync_detailed(
         client=client,
+        limit=limit,
+        offset=offset,
     ).parsed
 
 
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 100,
+    offset: int | Unset = 0,
 ) -> Response[Problem | list[Token]]:
     """List tokens
 
-     All tokens of the caller's shop, never the secrets themselves.
+     A page of the tokens of the caller's shop, oldest first, never the secrets themselves. Tokens that
+    expired or were revoked are listed for 30 days, the last 10,000 of them at the most.
+
+    Args:
+        limit (int | Unset):  Default: 100.
+        offset (int | Unset):  Default: 0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -145,7 +189,10 @@ async def asyncio_detailed(
         Response[Problem | list[Token]]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        limit=limit,
+        offset=offset,
+    )
 
     response = await client.get_async_httpx_client().request(**kwargs)
 
@@ -155,10 +202,17 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    limit: int | Unset = 100,
+    offset: int | Unset = 0,
 ) -> Problem | list[Token] | None:
     """List tokens
 
-     All tokens of the caller's shop, never the secrets themselves.
+     A page of the tokens of the caller's shop, oldest first, never the secrets themselves. Tokens that
+    expired or were revoked are listed for 30 days, the last 10,000 of them at the most.
+
+    Args:
+        limit (int | Unset):  Default: 100.
+        offset (int | Unset):  Default: 0.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,5 +225,7 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            limit=limit,
+            offset=offset,
         )
     ).parsed
