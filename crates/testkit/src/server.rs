@@ -69,6 +69,11 @@ impl Installation {
         self
     }
 
+    /// The binary.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
     /// The data folder.
     pub fn data(&self) -> &Path {
         &self.data

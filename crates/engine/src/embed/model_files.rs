@@ -92,14 +92,14 @@ impl ModelFiles {
     /// The files embedded in this program.
     pub fn embedded() -> Self {
         Self {
-            manifest: include_bytes!("../../../../models/model.json").into(),
-            vocabulary: include_bytes!("../../../../models/vocab.txt").into(),
-            words: include_bytes!("../../../../models/words.txt").into(),
-            phrases: include_bytes!("../../../../models/phrases.bin").into(),
-            names: include_bytes!("../../../../models/names.tsv").into(),
-            instant: include_bytes!("../../../../models/instant.bin").into(),
-            deep: include_bytes!("../../../../models/deep.onnx").into(),
-            multilingual: include_bytes!("../../../../models/multilingual.bin").into(),
+            manifest: models::MANIFEST.as_slice().into(),
+            vocabulary: models::VOCABULARY.as_slice().into(),
+            words: models::WORDS.as_slice().into(),
+            phrases: models::PHRASES.as_slice().into(),
+            names: models::NAMES.as_slice().into(),
+            instant: models::INSTANT.as_slice().into(),
+            deep: models::DEEP.as_slice().into(),
+            multilingual: models::MULTILINGUAL.as_slice().into(),
         }
     }
 

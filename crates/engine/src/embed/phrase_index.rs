@@ -380,8 +380,7 @@ mod tests {
     }
 
     fn real() -> PhraseIndex {
-        let bytes = include_bytes!("../../../../models/phrases.bin");
-        PhraseIndex::new(bytes.as_slice().into()).unwrap()
+        PhraseIndex::new(models::PHRASES.as_slice().into()).unwrap()
     }
 
     #[test]

@@ -24,18 +24,18 @@ const CATEGORY_NAMES: [&str; 5] =
     ["google_product_category", "product_type", "product_category", "category_name", "categories"];
 
 static TAXONOMY: LazyLock<Arc<Taxonomy>> = LazyLock::new(|| {
-    let taxonomy = Taxonomy::new(include_bytes!("../../../../models/taxonomy.tsv").into());
+    let taxonomy = Taxonomy::new(models::TAXONOMY.as_slice().into());
     Arc::new(taxonomy.unwrap_or_else(|error| unreachable!("the taxonomy {error}")))
 });
 
 static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
-    let bytes = include_bytes!("../../../../models/category.bin");
+    let bytes = models::CATEGORY.as_slice();
     let model = CategoryModel::new(bytes.into(), Arc::clone(&TAXONOMY))
         .unwrap_or_else(|error| unreachable!("the category model {error}"));
-    let bytes = include_bytes!("../../../../models/category-vectors.bin");
+    let bytes = models::CATEGORY_VECTORS.as_slice();
     let vectors = CategoryVectors::new(bytes.into(), &TAXONOMY)
         .unwrap_or_else(|error| unreachable!("the vectors of categories: {error}"));
-    let bytes = include_bytes!("../../../../models/category-names.bin");
+    let bytes = models::CATEGORY_NAMES.as_slice();
     let names = CategoryNames::new(bytes, &TAXONOMY)
         .unwrap_or_else(|error| unreachable!("the names of categories: {error}"));
     model.with_vectors(vectors).with_names(names)

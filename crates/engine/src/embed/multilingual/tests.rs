@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::*;
 
-const EMBEDDED: &[u8] = include_bytes!("../../../../../models/multilingual.bin");
+const EMBEDDED: &[u8] = models::MULTILINGUAL.as_slice();
 
 /// A text with what the training code says about it.
 #[derive(Deserialize)]

@@ -30,7 +30,7 @@ fn tiny_file() -> Vec<u8> {
 }
 
 fn real_transformer() -> Transformer {
-    let file: &[u8] = include_bytes!("../../../../../models/deep.onnx");
+    let file: &[u8] = models::DEEP.as_slice();
     Transformer::new(Cow::Borrowed(file)).unwrap()
 }
 

@@ -10,8 +10,8 @@ use super::*;
 static WORDS: LazyLock<CategoryModel> = LazyLock::new(words);
 
 static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
-    let vectors = include_bytes!("../../../../../../models/category-vectors.bin").as_slice();
-    let names = include_bytes!("../../../../../../models/category-names.bin").as_slice();
+    let vectors = models::CATEGORY_VECTORS.as_slice();
+    let names = models::CATEGORY_NAMES.as_slice();
     let words = words();
     let vectors = CategoryVectors::new(vectors.into(), words.taxonomy()).unwrap();
     let names = CategoryNames::new(names, words.taxonomy()).unwrap();
@@ -19,8 +19,8 @@ static MODEL: LazyLock<CategoryModel> = LazyLock::new(|| {
 });
 
 fn words() -> CategoryModel {
-    let taxonomy = include_bytes!("../../../../../../models/taxonomy.tsv").as_slice();
-    let model = include_bytes!("../../../../../../models/category.bin").as_slice();
+    let taxonomy = models::TAXONOMY.as_slice();
+    let model = models::CATEGORY.as_slice();
     let taxonomy = Arc::new(Taxonomy::new(taxonomy.into()).unwrap());
     CategoryModel::new(model.into(), taxonomy).unwrap()
 }
