@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide training-test eval tune eval-inference eval-model bench-write bench-search bench-neighbors bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide relevance training-test eval tune eval-inference eval-model bench-write bench-search bench-neighbors bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -22,7 +22,7 @@ quick: lint ## While you work: formatting, clippy, unit tests, the contract on S
 
 # The suites of `make test`, run side by side; scripts/suite.sh runs one and logs it. What compiles
 # goes first and one after another: in one folder, what clippy needs is built once.
-SUITES := lint docs test-build test-tools deny guide unit contract-postgres api-test mcp-test client-test browser-test docs-test
+SUITES := lint docs test-build test-tools deny guide unit contract-postgres api-test mcp-test client-test browser-test docs-test relevance
 SUITE_JOBS ?= 2
 
 test: ## Install what the tests need and run all that CI runs; logs go to target/suites
@@ -33,7 +33,7 @@ suite-%:
 
 suite-docs: suite-lint
 suite-test-build: suite-docs
-suite-unit suite-contract-postgres suite-api-test suite-mcp-test suite-client-test suite-browser-test suite-docs-test: suite-test-build suite-test-tools
+suite-unit suite-contract-postgres suite-api-test suite-mcp-test suite-client-test suite-browser-test suite-docs-test suite-relevance: suite-test-build suite-test-tools
 
 lint: ## Formatting and clippy; the fuzz targets of the parsers compile
 	cargo fmt --all --check
@@ -97,6 +97,9 @@ docs-test: ## What README.md and the guide say, run as a newcomer would paste it
 
 guide: ## Build the guide into target/guide; every link is checked
 	scripts/guide.sh
+
+relevance: ## Search on the judged sets of the repository: no figure below its floor in judgments/floors.tsv
+	scripts/relevance-test.sh
 
 training-test: ## The model's recipe, all steps on a tiny corpus; downloads PyTorch (not part of `make test`)
 	scripts/training.sh test

@@ -11,6 +11,7 @@ use clap::Args;
 use crate::{
     EngineUnderTest,
     catalog_file::CatalogFile,
+    floor::{self, Floor},
     in_file,
     judgments::JudgedQueries,
     report,
@@ -48,6 +49,9 @@ pub struct EvalOptions {
     /// Compare with the results saved in this file
     #[arg(long, value_name = "FILE")]
     compare: Option<PathBuf>,
+    /// Fail if the mean of a measure (ndcg, precision, composition) is below this figure, such as ndcg=0.83; may be repeated
+    #[arg(long, value_name = "MEASURE=FIGURE")]
+    at_least: Vec<Floor>,
     /// Print only one row of a Markdown table, with this name
     #[arg(long, value_name = "NAME")]
     row: Option<String>,
@@ -93,7 +97,7 @@ impl EvalOptions {
             let comparison = report::Comparison { before, after: &results, moved: self.worst };
             write!(out, "{comparison}")?;
         }
-        Ok(())
+        floor::check(&self.at_least, self.row.as_deref().unwrap_or(&results.judgments), &results)
     }
 }
 

@@ -13,6 +13,7 @@
 mod candidates;
 mod catalog_file;
 mod eval;
+mod floor;
 pub mod inference;
 mod judgments;
 pub mod metrics;

@@ -78,3 +78,32 @@ fn judged_queries_are_evaluated_and_tuned_on() {
     let tune: TuneOptions = parsed(&[&files[..], &more].concat());
     tune.run(|| Ok(engine())).unwrap();
 }
+
+#[test]
+fn a_figure_below_its_floor_fails() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [catalog, judgments] = ["products.jsonl", "judged.tsv"].map(path);
+    fs::write(&catalog, CATALOG).unwrap();
+    fs::write(&judgments, JUDGMENTS).unwrap();
+    let run = |floors: &[&str]| {
+        let mut arguments = vec!["--catalog", &catalog, "--judgments", &judgments];
+        arguments.extend(["--relevant-from", "2", "--vectors", "instant"]);
+        arguments.extend(floors.iter().flat_map(|floor| ["--at-least", *floor]));
+        let eval: EvalOptions = parsed(&arguments);
+        eval.run(engine()).map_err(|error| error.to_string())
+    };
+    // Of five ranks, one, one and two are right.
+    assert_eq!(run(&["composition=1", "precision=0.26"]), Ok(()));
+    let broken = "judged.tsv: precision@5 is 0.2667, below its floor 0.27";
+    assert_eq!(run(&["composition=1", "precision=0.27"]), Err(broken.to_owned()));
+}
+
+#[test]
+fn a_floor_that_cannot_be_checked_is_refused() {
+    for floor in ["ndcg", "speed=0.5", "ndcg=NaN", "ndcg=1.5"] {
+        let command = EvalOptions::augment_args(Command::new("test").no_binary_name(true));
+        let files = ["--catalog", "c", "--judgments", "j", "--at-least", floor];
+        assert!(command.try_get_matches_from(files).is_err(), "{floor}");
+    }
+}
