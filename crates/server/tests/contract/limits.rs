@@ -145,19 +145,20 @@ fn a_request_takes_no_slot_while_its_body_arrives() {
 #[test]
 fn a_connection_above_the_limit_replaces_an_idle_one() {
     let server = TestServer::start(&["--limits-connections", "1"]);
-    let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
+    // Not a health probe: those are answered beyond the limit.
+    let request = format!("GET {PRODUCTS} HTTP/1.1\r\nHost: shop\r\n\r\n");
     let mut first = Socket::connect(&server);
-    assert_eq!(first.send(request).answer().status, 200);
+    assert_eq!(first.send(&request).answer().status, 401);
     // The first connection becomes idle a moment after its answer has arrived; before that, the
     // second one is refused.
     let mut second = None;
     until("the end of the first request", || {
         let socket = second.insert(Socket::connect(&server));
-        socket.exchange(request).is_some_and(|answer| answer.status == 200)
+        socket.exchange(&request).is_some_and(|answer| answer.status == 401)
     });
     let mut second = second.unwrap();
     assert_eq!(first.rest(), b"");
-    assert_eq!(second.send(request).answer().status, 200);
+    assert_eq!(second.send(&request).answer().status, 401);
 }
 
 #[test]
