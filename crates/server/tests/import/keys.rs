@@ -1,53 +1,35 @@
-//! A repeated import with a key updates the products of the first one.
-
-use serde_json::json;
+//! An import with `--key` updates the products that the shop has.
 
 use crate::target::ImportTarget;
 
 #[test]
 fn a_key_column_updates_what_it_created() {
     ImportTarget::each(|target| {
-        let flags = ["--key", "SKU", "--keys", "keys.jsonl"];
-        let import = |text: &str, said: &str| {
-            let ended = target.import(&target.write("a.csv", text), &flags).expect(0);
+        let import = |text: &str, code: i32, said: &str| {
+            let file = target.write("a.csv", text);
+            let ended = target.import(&file, &["--key", "Ref"]).expect(code);
             assert!(ended.out.contains(said), "{ended:?}");
+            assert!(!target.path("a.csv.import").exists());
+            ended
         };
-        import("SKU,name,price\na,Lamp,$5\nb,Rug,$6\n", "2 created, 0 updated");
-        let ids = target.all("id");
-        // A new one in between, and one that comes twice in one file.
-        import(
-            "SKU,name,price\nb,Rug,$7\nc,Sofa,$8\na,Lamp,$9\na,Lamp,$10\n",
-            "1 created, 3 updated",
-        );
+        let two = "Ref,name,price\na,Lamp,$5\nb,Rug,$6\n";
+        import(two, 0, "2 created, 0 updated, 0 unchanged, 0 refused\n");
+        assert_eq!(target.all("key"), ["a", "b"]);
+        let before = target.products();
+        import(two, 0, "0 created, 0 updated, 2 unchanged, 0 refused\n");
+        assert_eq!(target.products(), before, "nothing was written");
+        // A new one, one that comes twice, one without a key; what is missing stays.
+        let more = "Ref,name,price\nb,Rug,$7\nc,Sofa,$8\nc,Sofa,$9\n,Desk,$1\n";
+        let ended = import(more, 3, "1 created, 1 updated, 0 unchanged, 2 refused\n");
+        assert!(ended.errors.contains("line 4: key is the key of line 3 already"), "{ended:?}");
+        assert!(ended.errors.contains("line 5: key says which product it is"), "{ended:?}");
         assert_eq!(target.all("title"), ["Lamp", "Rug", "Sofa"]);
-        assert_eq!(target.all("price"), ["$10", "$7", "$8"]);
-        assert_eq!(target.all("id")[..2], ids);
-        // Twice in one file and new.
-        import("SKU,name,price\nd,Desk,$1\nd,Desk,$2\n", "1 created, 1 updated");
-        assert_eq!(target.all("price")[3], "$2");
+        assert_eq!(target.all("price"), ["$5", "$7", "$8"]);
         // A column that is not there stays as it is.
-        import("SKU,price\na,$3\n", "0 created, 1 updated");
-        assert_eq!(
-            (target.all("title")[0].as_str(), target.all("price")[0].as_str()),
-            ("Lamp", "$3")
-        );
+        import("Ref,price\na,$3\n", 0, "0 created, 1 updated");
+        assert_eq!(target.all("title")[0], "Lamp");
+        assert_eq!(target.all("price")[0], "$3");
     });
-}
-
-#[test]
-fn a_product_that_is_gone_is_created_again() {
-    let target = ImportTarget::server(&[]);
-    let file = target.write("a.csv", "sku,name,price\na,Lamp,$5\nb,Rug,$6\n");
-    let flags = ["--key", "sku", "--keys", "keys.jsonl"];
-    target.import(&file, &flags).expect(0);
-    let first = target.all("id")[0].clone();
-    let path = format!("/api/v1/products/{first}");
-    target.client().delete(&path).expect(204);
-    let ended = target.import(&file, &flags).expect(0);
-    assert!(ended.out.contains("1 created, 1 updated"), "{ended:?}");
-    let ended = target.import(&file, &flags).expect(0);
-    assert!(ended.out.contains("0 created, 2 updated"), "{ended:?}");
-    assert_eq!(target.all("title"), ["Rug", "Lamp"]);
 }
 
 #[test]
@@ -69,16 +51,13 @@ fn the_services_own_id_updates_and_an_unknown_one_is_refused() {
 }
 
 #[test]
-fn keys_are_stored_in_a_data_folder_and_need_a_file_for_a_server() {
-    let text = json!({"id": "x1", "title": "Lamp", "price": "$5"}).to_string();
+fn in_a_merchant_feed_the_id_is_the_key() {
     let feed = "<rss><item><id>x1</id><title>Lamp</title><price>$5</price></item></rss>";
-    let folder = ImportTarget::folder();
-    for said in ["1 created", "1 updated"] {
-        let ended = folder.import(&folder.write("a.xml", feed), &["--key", "id"]).expect(0);
-        assert!(ended.out.contains(said), "{ended:?}");
-    }
-    assert!(folder.store.data().join("import-keys/shop-1-id.jsonl").exists());
-    let server = ImportTarget::server(&[]);
-    let ended = server.import(&server.write("a.jsonl", text), &["--key", "sku"]).expect(1);
-    assert!(ended.errors.contains("--keys FILE"), "{ended:?}");
+    ImportTarget::each(|target| {
+        for said in ["1 created, 0 updated", "0 created, 0 updated, 1 unchanged"] {
+            let ended = target.import(&target.write("a.xml", feed), &["--key", "id"]).expect(0);
+            assert!(ended.out.contains(said), "{ended:?}");
+        }
+        assert_eq!(target.all("key"), ["x1"]);
+    });
 }

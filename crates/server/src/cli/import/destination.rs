@@ -1,7 +1,7 @@
 //! The destination of an import: a shop in a data folder or database, the shop of a token on a
 //! server, or none for a dry run.
 
-use std::{fs, ops::ControlFlow, path::PathBuf, sync::Arc};
+use std::{fs, ops::ControlFlow, sync::Arc};
 
 use anyhow::Context;
 use catalog::{
@@ -26,8 +26,6 @@ pub(super) struct Destination {
     pub(super) sink: Option<Box<dyn Sink>>,
     /// Its name in the state file.
     pub(super) name: String,
-    /// The data folder and the shop; `None` if there is no data folder.
-    pub(super) folder: Option<(PathBuf, u64)>,
     /// The products that are there; `None` in a dry run that compares nothing.
     pub(super) catalog: Option<Catalog>,
 }
@@ -41,21 +39,14 @@ impl Destination {
         environment: &Environment,
     ) -> anyhow::Result<Self> {
         if dry_run && !compares {
-            let folder = match (&target.server, target.shop) {
-                (None, Some(shop)) => {
-                    let config = load(&target.flags)?;
-                    config.database.is_none().then(|| (config.data, shop.get()))
-                }
-                _ => None,
-            };
-            return Ok(Self { sink: None, name: "nowhere".to_owned(), folder, catalog: None });
+            return Ok(Self { sink: None, name: "nowhere".to_owned(), catalog: None });
         }
         if let Some(remote) = target.remote(environment)? {
             let name = target.server.clone().unwrap_or_default();
             let remote = Arc::new(remote);
             let sink: Box<dyn Sink> = Box::new(ServerSink::new(Arc::clone(&remote)));
             let catalog = Some(Catalog::OfServer(remote));
-            return Ok(Self { sink: Some(sink).filter(|_| !dry_run), name, folder: None, catalog });
+            return Ok(Self { sink: Some(sink).filter(|_| !dry_run), name, catalog });
         }
         let shop = target.shop()?;
         let mut config = load(&target.flags)?;
@@ -63,16 +54,15 @@ impl Destination {
             true => None,
             false => Some(Box::new(FolderSink::open(&config, shop)?)),
         };
-        let (name, folder) = match &config.database {
-            Some(database) => (format!("{} shop {shop}", database.settings.address), None),
+        let name = match &config.database {
+            Some(database) => format!("{} shop {shop}", database.settings.address),
             None => {
                 config.data = fs::canonicalize(&config.data).unwrap_or(config.data);
-                let data = config.data.clone();
-                (format!("{} shop {shop}", data.display()), Some((data, shop.get())))
+                format!("{} shop {shop}", config.data.display())
             }
         };
         let catalog = Some(Catalog::OfStore(Box::new(config), shop));
-        Ok(Self { sink, name, folder, catalog })
+        Ok(Self { sink, name, catalog })
     }
 }
 

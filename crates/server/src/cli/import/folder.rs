@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use catalog::{
     access::{Caller, Role, WritePass},
     product::{Product, ProductId, ShopId},
@@ -17,7 +17,6 @@ use engine::{
     },
 };
 use ring::digest::{SHA256, digest};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
@@ -68,97 +67,50 @@ impl FolderSink {
     }
 }
 
-/// The id of a created product, or why it was not created.
-type IdOrRefusal = Result<u64, CreateRefusal>;
-
-/// Why a product was not created, as it is stored under an idempotency key.
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum CreateRefusal {
-    /// The product that holds its key.
-    KeyTaken(Option<u64>),
-    /// Anything else.
-    Other(RecordError),
-}
-
-impl From<CreateRefusal> for RecordError {
-    fn from(refusal: CreateRefusal) -> Self {
-        match refusal {
-            CreateRefusal::KeyTaken(holder) => key_taken(holder),
-            CreateRefusal::Other(error) => error,
-        }
-    }
-}
-
-fn id_or_refusal(outcome: &Result<Product, Refusal>) -> IdOrRefusal {
+fn stored(outcome: &Result<Product, Refusal>) -> Stored {
     match outcome {
-        Ok(product) => Ok(product.id.get()),
-        Err(Refusal::KeyTaken(holder)) => Err(CreateRefusal::KeyTaken(Some(holder.get()))),
-        Err(refusal) => Err(CreateRefusal::Other(ValidationError::refused(*refusal).into())),
+        Ok(_) => Ok(()),
+        Err(refusal) => Err(ValidationError::refused(*refusal).into()),
     }
 }
 
-fn key_taken(holder: Option<u64>) -> RecordError {
-    let holder = holder.map_or_else(|| "another product".to_owned(), |id| format!("product {id}"));
-    RecordError::of_field("key", "conflict", format!("is the key of {holder}"))
+/// Reads products, all of which were checked by the same rules before.
+fn read_all<'a, T: ObjectDefinition<'a>>(products: &[&'a Value]) -> anyhow::Result<Vec<T::Value>> {
+    let read = |product: &&'a Value| {
+        T::read(product).map_err(|faults| anyhow!("a checked product is refused: {faults:?}"))
+    };
+    products.iter().map(read).collect()
 }
 
 impl Sink for FolderSink {
     fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
-        let mut drafts = Vec::with_capacity(products.len());
-        for product in products {
-            match NewProduct::read(product) {
-                Ok(draft) => drafts.push(draft),
-                // Every row was checked by the same rules before.
-                Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
-            }
-        }
         let said = serde_json::to_vec(products)?;
         let once = IdempotencyRequest {
             key: key.to_owned(),
             fingerprint: digest(&SHA256, &said).as_ref().to_vec(),
             response: Arc::new(|outcomes: &[Result<Product, Refusal>]| {
-                let ids: Vec<_> = outcomes.iter().map(id_or_refusal).collect();
-                serde_json::to_vec(&ids).unwrap_or_default()
+                let stored: Vec<_> = outcomes.iter().map(stored).collect();
+                serde_json::to_vec(&stored).unwrap_or_default()
             }),
         };
-        let made = match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
-            Created::New(outcomes) => outcomes.iter().map(id_or_refusal).collect(),
-            Created::Replayed(answer) => serde_json::from_slice::<Vec<IdOrRefusal>>(&answer)?,
+        let drafts = read_all::<NewProduct>(products)?;
+        match self.runtime.block_on(self.engine.create(self.pass, drafts, Some(once)))? {
+            Created::New(outcomes) => Ok(outcomes.iter().map(stored).collect()),
+            Created::Replayed(answer) => Ok(serde_json::from_slice(&answer)?),
             Created::KeyReused => bail!("the file is not the one that this import began with"),
-        };
-        Ok(made.into_iter().map(|made| made.map_err(RecordError::from)).collect())
+        }
     }
 
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
-        let mut edits = Vec::with_capacity(products.len());
-        for product in products {
-            match ProductEdit::read(product) {
-                Ok((id, patch)) => {
-                    edits.push(Edit { id, patch, precondition: Precondition::Exists })
-                }
-                Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
-            }
-        }
+        let edit = |(id, patch)| Edit { id, patch, precondition: Precondition::Exists };
+        let edits = read_all::<ProductEdit>(products)?.into_iter().map(edit).collect();
         let outcomes = self.runtime.block_on(self.engine.update(self.pass, edits))?;
-        Ok(outcomes
-            .into_iter()
-            .map(|outcome| match outcome {
-                Ok(product) => Ok(product.id.get()),
-                Err(Refusal::KeyTaken(holder)) => Err(key_taken(Some(holder.get()))),
-                Err(refusal) => Err(ValidationError::refused(refusal).into()),
-            })
-            .collect())
+        Ok(outcomes.iter().map(stored).collect())
     }
 
-    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>> {
-        let mut elements = Vec::with_capacity(products.len());
-        for product in products {
-            match ProductUpsert::read(product) {
-                Ok((key, patch)) => elements.push(UpsertElement { key, patch }),
-                Err(faults) => bail!("a product that was checked is refused: {faults:?}"),
-            }
-        }
+    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
+        let element = |(key, patch)| UpsertElement { key, patch };
+        let elements = read_all::<ProductUpsert>(products)?.into_iter().map(element).collect();
         let upserted = self.engine.upsert(self.pass, elements, None);
         let UpsertOutcome::Applied(outcomes) = self.runtime.block_on(upserted)? else {
             bail!("a request without an idempotency key was taken for a repetition");

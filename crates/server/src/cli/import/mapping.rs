@@ -25,24 +25,14 @@ pub(super) enum Shape {
     Merchant,
 }
 
-/// What says which product a record is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    /// Nothing: every record is a new product.
-    None,
-    /// The service's own number.
-    Id,
-    /// A column whose values the importer remembers.
-    Column(String),
-}
-
 /// How records are read.
 #[derive(Clone, Debug)]
 pub(super) struct Mapping {
     pub(super) shape: Shape,
     pub(super) mapped: Vec<Mapped>,
     pub(super) currency: Option<String>,
-    pub(super) key: Key,
+    /// The column `id` is the service's own number of a product to update.
+    pub(super) by_id: bool,
     /// Unknown fields of JSON objects are dropped instead of refused.
     pub(super) ignore_unknown: bool,
     /// The columns of a table; those of a JSON object are looked at each time.
@@ -53,8 +43,8 @@ pub(super) struct Mapping {
 #[derive(Debug, PartialEq)]
 pub(super) struct MappedRecord {
     pub(super) fields: Object,
-    /// Its key in the file of keys, where there is to be one and the record has it.
-    pub(super) key: Option<String>,
+    /// The number of the product to update, if the mapping is by id and the record has one.
+    pub(super) id: Option<String>,
     /// Whether pictures beyond the limit were left out.
     pub(super) pictures_left_out: bool,
     /// What was cut or left out besides pictures.
@@ -62,6 +52,18 @@ pub(super) struct MappedRecord {
 }
 
 impl Mapping {
+    /// A mapping by the names of columns alone.
+    pub(super) fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            mapped: Vec::new(),
+            currency: None,
+            by_id: false,
+            ignore_unknown: false,
+            columns: None,
+        }
+    }
+
     /// The columns that are read of a record or table with these names.
     pub(super) fn choose<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Vec<Column> {
         columns::choose(names, &self.mapped, self.shape)
@@ -75,7 +77,7 @@ impl Mapping {
     }
 
     /// The product's key as a record states it, also where the rest of the record is wrong.
-    pub(super) fn product_key(&self, record: &Object) -> Option<String> {
+    pub(super) fn key_of(&self, record: &Object) -> Option<String> {
         let columns = self.columns_of(record);
         let column = columns.iter().find(|column| column.field == Field::Key)?;
         let cell = first_filled(record.get(&column.name)?);
@@ -122,7 +124,7 @@ impl Mapping {
             reading.take_unknown(record, &columns);
         }
         let (fields, warnings) = reading.finish()?;
-        Ok(MappedRecord { fields, key: self.key_of(record), pictures_left_out, warnings })
+        Ok(MappedRecord { fields, id: self.id_of(record), pictures_left_out, warnings })
     }
 
     fn pictures(&self, column: &Column, cell: &Value) -> Vec<Value> {
@@ -131,27 +133,22 @@ impl Mapping {
         cells::pictures(cell, cut)
     }
 
-    /// The name of the key's column in a record or table with these names.
-    pub(super) fn key_column<'a>(
+    /// The name of the id's column in a record or table with these names.
+    pub(super) fn id_column<'a>(
         &self,
         mut names: impl Iterator<Item = &'a str>,
     ) -> Option<&'a str> {
-        let wanted = match &self.key {
-            Key::None => return None,
-            Key::Id => "id",
-            Key::Column(column) => column,
-        };
-        names.find(|name| *name == wanted || simplified(name) == simplified(wanted))
+        self.by_id.then(|| names.find(|name| simplified(name) == "id"))?
     }
 
-    fn key_of(&self, record: &Object) -> Option<String> {
-        let column = self.key_column(record.keys().map(String::as_str))?;
-        let key = match &record[column] {
+    fn id_of(&self, record: &Object) -> Option<String> {
+        let column = self.id_column(record.keys().map(String::as_str))?;
+        let id = match &record[column] {
             Value::String(text) => text.trim().to_owned(),
             Value::Null => String::new(),
             other => other.to_string(),
         };
-        Some(key).filter(|key| !key.is_empty())
+        Some(id).filter(|id| !id.is_empty())
     }
 }
 
@@ -167,17 +164,6 @@ mod tests {
 
     use super::*;
 
-    fn mapping(shape: Shape) -> Mapping {
-        Mapping {
-            shape,
-            mapped: Vec::new(),
-            currency: None,
-            key: Key::None,
-            ignore_unknown: false,
-            columns: None,
-        }
-    }
-
     fn fields(mapping: &Mapping, record: Value) -> Value {
         match mapping.apply(record.as_object().unwrap()) {
             Ok(said) => Value::Object(said.fields),
@@ -187,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_shopify_row_is_a_product() {
-        let shopify = Mapping { currency: Some("USD".to_owned()), ..mapping(Shape::Shopify) };
+        let shopify = Mapping { currency: Some("USD".to_owned()), ..Mapping::new(Shape::Shopify) };
         let row = json!({
             "Handle": "lamp", "Title": "Lamp", "Body (HTML)": "<p>Warm &amp; soft</p>",
             "Vendor": "Acme", "Type": "Table lamps", "Tags": "warm, home , warm, sale",
@@ -223,7 +209,7 @@ mod tests {
             "Option1 Name": "Title", "Option1 Value": ["Default Title"],
         });
         assert_eq!(
-            fields(&mapping(Shape::Shopify), row),
+            fields(&Mapping::new(Shape::Shopify), row),
             json!({"title": "Rug", "price": "5", "key": "R-1", "attributes": {"sku": "R-1"}})
         );
     }
@@ -242,7 +228,7 @@ mod tests {
             .map(|n| json!({"url": format!("https://a/{n}.jpg"), "type": "image"}))
             .into();
         assert_eq!(
-            fields(&mapping(Shape::Merchant), item),
+            fields(&Mapping::new(Shape::Merchant), item),
             json!({"title": "Lamp", "description": "Warm", "price": "15.00 USD", "media": media,
                 "key": "TV_1", "url": "https://shop.example/tv", "attributes": {
                     "availability": "in_stock", "brand": "Acme", "color": ["Red", "Gold"],
@@ -251,7 +237,7 @@ mod tests {
                     "product_type": ["Lamps", "Gifts"]}})
         );
         let item = json!({"id": "1", "title": "Lamp", "link": "/tv", "color": ""});
-        let read = mapping(Shape::Merchant).apply(item.as_object().unwrap()).unwrap();
+        let read = Mapping::new(Shape::Merchant).apply(item.as_object().unwrap()).unwrap();
         assert_eq!(
             Value::Object(read.fields),
             json!({"title": "Lamp", "key": "1", "attributes": {}})
@@ -264,7 +250,7 @@ mod tests {
         let mapped = ["attributes.color=Colour", "attributes.width:number=Width"];
         let table = Mapping {
             mapped: mapped.iter().map(|part| part.parse().unwrap()).collect(),
-            ..mapping(Shape::Table)
+            ..Mapping::new(Shape::Table)
         };
         let row = json!({"SKU": " A-1 ", "Link": "https://a.example/1", "Colour": " dark red ",
             "Width": "1.5", "attributes.size": "42", "Weight": "2 kg"});
@@ -279,28 +265,37 @@ mod tests {
     fn our_own_exports_state_key_url_and_attributes() {
         let product = json!({"key": " A 1", "url": "https://a.example/1",
             "attributes": {"color": ["red", "blue"], "width": 1.5, "new": true}});
-        assert_eq!(fields(&mapping(Shape::Json), product.clone()), product);
+        assert_eq!(fields(&Mapping::new(Shape::Json), product.clone()), product);
         let mut row = product.clone();
         row["attributes"] = product["attributes"].to_string().into();
-        assert_eq!(fields(&mapping(Shape::Table), row.clone()), product);
+        assert_eq!(fields(&Mapping::new(Shape::Table), row.clone()), product);
         row["attributes"] = "{".into();
-        assert_eq!(fields(&mapping(Shape::Table), row), json!(["wrong_type"]));
+        assert_eq!(fields(&Mapping::new(Shape::Table), row), json!(["wrong_type"]));
         let empty = json!({"key": "", "url": "", "attributes": ""});
-        assert_eq!(fields(&mapping(Shape::Table), empty), json!({"url": "", "attributes": {}}));
+        assert_eq!(
+            fields(&Mapping::new(Shape::Table), empty),
+            json!({"url": "", "attributes": {}})
+        );
         let number = json!({"sku": 17, "name": "Lamp"});
-        assert_eq!(fields(&mapping(Shape::Json), number), json!({"key": "17", "title": "Lamp"}));
+        assert_eq!(
+            fields(&Mapping::new(Shape::Json), number),
+            json!({"key": "17", "title": "Lamp"})
+        );
     }
 
     #[test]
     fn empty_cells_are_left_out_where_nothing_can_be_empty() {
         let row = json!({"title": "", "description": "", "price": "", "hidden": "", "media": ""});
-        assert_eq!(fields(&mapping(Shape::Table), row), json!({"description": "", "media": []}));
+        assert_eq!(
+            fields(&Mapping::new(Shape::Table), row),
+            json!({"description": "", "media": []})
+        );
     }
 
     #[test]
     fn unknown_fields_are_refused_or_dropped() {
         let object = json!({"name": "Lamp", "price": 5, "colour": "red", "id": 7, "hidden": false});
-        let strict = Mapping { currency: Some("EUR".to_owned()), ..mapping(Shape::Json) };
+        let strict = Mapping { currency: Some("EUR".to_owned()), ..Mapping::new(Shape::Json) };
         assert_eq!(
             fields(&strict, object.clone()),
             json!({"title": "Lamp", "price": "5 EUR", "hidden": false, "colour": "red"})
@@ -313,18 +308,21 @@ mod tests {
     }
 
     #[test]
-    fn a_record_has_the_key_it_was_asked_for() {
-        let keyed = Mapping { key: Key::Column("SKU".to_owned()), ..mapping(Shape::Json) };
-        let key = |record: Value| keyed.apply(record.as_object().unwrap()).unwrap().key;
-        assert_eq!(key(json!({"sku": " A-1 ", "title": "x"})), Some("A-1".to_owned()));
-        assert_eq!(key(json!({"sku": 17})), Some("17".to_owned()));
-        assert_eq!(key(json!({"sku": ""})), None);
-        assert_eq!(key(json!({"title": "x"})), None);
+    fn a_record_has_an_id_if_it_is_asked_for() {
+        let by_id = Mapping { by_id: true, ..Mapping::new(Shape::Json) };
+        let id = |record: Value| by_id.apply(record.as_object().unwrap()).unwrap().id;
+        assert_eq!(id(json!({"ID": " 17 ", "title": "x"})), Some("17".to_owned()));
+        assert_eq!(id(json!({"id": 17})), Some("17".to_owned()));
+        assert_eq!(id(json!({"id": ""})), None);
+        assert_eq!(id(json!({"title": "x"})), None);
+        let record = json!({"id": 17, "title": "x"});
+        let read = Mapping::new(Shape::Json).apply(record.as_object().unwrap()).unwrap();
+        assert_eq!(read.id, None);
     }
 
     #[test]
     fn a_currency_beside_the_price_is_its_currency() {
-        let table = Mapping { currency: Some("USD".to_owned()), ..mapping(Shape::Table) };
+        let table = Mapping { currency: Some("USD".to_owned()), ..Mapping::new(Shape::Table) };
         let price = |row: Value| fields(&table, row)["price"].clone();
         assert_eq!(price(json!({"price": "5", "currency": "GBP"})), "5 GBP");
         assert_eq!(price(json!({"price": "5", "currency": ""})), "5 USD");

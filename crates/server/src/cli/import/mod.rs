@@ -16,7 +16,6 @@ mod html;
 mod inflate;
 mod json_array;
 mod json_lines;
-mod keys;
 mod mapping;
 mod names;
 mod plan;
@@ -51,10 +50,9 @@ use serde_json::Value;
 
 use self::{
     columns::{Column, Field, Mapped},
-    destination::Destination,
+    destination::{Catalog, Destination},
     detect::{Format, Opened},
-    keys::Keys,
-    mapping::{Key, Mapping, Shape},
+    mapping::{Mapping, Shape},
     progress::Progress,
     report::Report,
     run::{Finished, Import},
@@ -85,14 +83,11 @@ pub(super) struct ImportCommand {
     /// Currency of prices that are plain numbers, such as EUR
     #[arg(long, value_name = "CODE", value_parser = currency)]
     currency: Option<String>,
-    /// Update existing products by key: `id`, or a column with unique values
+    /// Update existing products: `id`, or the column with the products' keys
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
-    /// File that maps keys to products
-    #[arg(long, value_name = "FILE", requires = "key")]
-    keys: Option<PathBuf>,
     /// Make the shop equal to the file, by the products' keys
-    #[arg(long, conflicts_with_all = ["key", "keys", "state", "restart"])]
+    #[arg(long, conflicts_with_all = ["key", "state", "restart"])]
     sync: bool,
     /// What --sync does with products whose key is not in the file
     #[arg(long, value_enum, default_value_t = Missing::Hide, requires = "sync")]
@@ -142,19 +137,18 @@ impl ImportCommand {
         let mapping = self.mapping(shape, names.as_deref())?;
         say(&describe(description, &mapping, names.as_deref()));
 
+        let compares = self.sync || (self.key.is_some() && !mapping.by_id);
         let destination =
-            Destination::open(&self.target, self.dry_run, self.sync, load, environment)?;
+            Destination::open(&self.target, self.dry_run, compares, load, environment)?;
         let options = self.options(shape, &mapping, &destination);
-        let state_file = self.state_file();
+        let state_file = self.state_file(compares);
         let state = self.open_state(state_file.as_deref(), options)?;
-        let keys = self.open_keys(&mapping, &destination, &state)?;
         let import = Import {
             records,
             mapping: &mapping,
             sink: destination.sink.as_deref(),
             parallel: self.parallel.into(),
-            keys,
-            sync: self.open_sync(&destination)?,
+            sync: self.open_sync(destination.catalog.as_ref().filter(|_| compares))?,
             report: Report::open(self.errors.as_deref(), state.report_bytes)?,
             progress: Progress::new(taken, total, state.counts.records),
             state,
@@ -162,7 +156,7 @@ impl ImportCommand {
         };
         let finished = import.run().with_context(|| match &state_file {
             Some(_) => "the import stopped; the same command goes on from here",
-            None if self.sync => "the import stopped; the same command completes it",
+            None if compares => "the import stopped; the same command completes it",
             None => "the import stopped",
         })?;
         if let Some(path) = &state_file {
@@ -207,11 +201,10 @@ impl ImportCommand {
     }
 
     /// Reads what the shop has, to compare.
-    fn open_sync(&self, destination: &Destination) -> anyhow::Result<Option<SyncPlan>> {
-        let Some(catalog) = destination.catalog.as_ref().filter(|_| self.sync) else {
-            return Ok(None);
-        };
-        let mut sync = SyncPlan::new(self.missing, self.max_removed);
+    fn open_sync(&self, catalog: Option<&Catalog>) -> anyhow::Result<Option<SyncPlan>> {
+        let Some(catalog) = catalog else { return Ok(None) };
+        let missing = if self.sync { self.missing } else { Missing::Keep };
+        let mut sync = SyncPlan::new(missing, self.max_removed);
         catalog
             .read(|product| {
                 if let Ok(Value::Object(product)) = serde_json::to_value(product) {
@@ -225,46 +218,56 @@ impl ImportCommand {
 
     /// How records are read, or why these columns will not do.
     fn mapping(&self, shape: Shape, names: Option<&[String]>) -> anyhow::Result<Mapping> {
-        let key = match self.key.as_deref() {
-            None => Key::None,
-            // In a Merchant feed the id is the merchant's own.
-            Some("id") if shape != Shape::Merchant => Key::Id,
-            Some(column) => Key::Column(column.to_owned()),
-        };
         let mut mapping = Mapping {
-            shape,
             mapped: self.map.clone(),
             currency: self.currency.clone(),
-            key,
+            // In a Merchant feed the id is the merchant's own.
+            by_id: self.key.as_deref() == Some("id") && shape != Shape::Merchant,
             ignore_unknown: self.ignore_unknown,
-            columns: None,
+            ..Mapping::new(shape)
         };
-        let Some(names) = names else { return Ok(mapping) };
+        if let Some(column) = self.key.clone().filter(|_| !mapping.by_id) {
+            mapping.mapped.retain(|part| part.field != Field::Key);
+            mapping.mapped.push(Mapped { field: Field::Key, column });
+        }
+        if let Some(names) = names {
+            mapping.columns = Some(self.columns(&mapping, names)?);
+        }
+        Ok(mapping)
+    }
+
+    /// The columns of a table that are read, or why they will not do.
+    fn columns(&self, mapping: &Mapping, names: &[String]) -> anyhow::Result<Vec<Column>> {
         let all = || names.iter().map(String::as_str);
         let columns = mapping.choose(all());
         let known = || format!("the columns are {}", names.join(", "));
-        for part in &self.map {
+        let is_read = |field: &Field| columns.iter().any(|column| column.field == *field);
+        if let Some(key) = &self.key {
+            let is_there = match mapping.by_id {
+                true => mapping.id_column(all()).is_some(),
+                false => is_read(&Field::Key),
+            };
+            if !is_there {
+                bail!("--key {key}: there is no such column; {}", known());
+            }
+        }
+        for part in &mapping.mapped {
             let found = |column: &Column| !column.guessed && column.field == part.field;
             if !part.column.is_empty() && !columns.iter().any(found) {
                 bail!("--map {part}: there is no such column; {}", known());
             }
         }
-        if mapping.key != Key::None && mapping.key_column(all()).is_none() {
-            let key = self.key.as_deref().unwrap_or_default();
-            bail!("--key {key}: there is no such column; {}", known());
-        }
-        let needed = match (self.sync, &mapping.key) {
+        let needed = match (self.sync, &self.key) {
             (true, _) => &[Field::Key][..],
-            (false, Key::None) => &[Field::Title, Field::Price],
-            _ => &[],
+            (false, None) => &[Field::Title, Field::Price],
+            (false, Some(_)) => &[],
         };
         for name in needed {
-            if !columns.iter().any(|column| column.field == *name) {
+            if !is_read(name) {
                 bail!("no column is the {name}; say which with --map {name}=COLUMN; {}", known());
             }
         }
-        mapping.columns = Some(columns);
-        Ok(mapping)
+        Ok(columns)
     }
 
     /// Everything that decides what the records become, as the state remembers it.
@@ -285,35 +288,13 @@ impl ImportCommand {
         options
     }
 
-    fn state_file(&self) -> Option<PathBuf> {
-        // A synchronisation compares instead: what was done is found unchanged.
-        if self.dry_run || self.sync {
+    fn state_file(&self, compares: bool) -> Option<PathBuf> {
+        // A comparison needs none: what was done is found unchanged.
+        if self.dry_run || compares {
             return None;
         }
         let beside = || PathBuf::from(format!("{}.import", self.file.display()));
         self.state.clone().or_else(|| (self.file != Path::new("-")).then(beside))
-    }
-
-    fn open_keys(
-        &self,
-        mapping: &Mapping,
-        destination: &Destination,
-        state: &State,
-    ) -> anyhow::Result<Option<Keys>> {
-        let Key::Column(column) = &mapping.key else { return Ok(None) };
-        let path = match (&self.keys, &destination.folder) {
-            (Some(path), _) => path.clone(),
-            (None, Some((data, shop))) => {
-                let column = columns::simplified(column);
-                data.join("import-keys").join(format!("shop-{shop}-{column}.jsonl"))
-            }
-            (None, None) if self.dry_run => return Ok(None),
-            (None, None) => bail!(
-                "with --key {column} say with --keys FILE where to remember which product each \
-                 key stands for; use the same file next time"
-            ),
-        };
-        Keys::open(&path, &state.run, state.batches, self.dry_run).map(Some)
     }
 }
 

@@ -195,13 +195,13 @@ impl<'a> Reading<'a> {
 
     /// Fields of an object that no column was chosen for: a typo must not lose data.
     pub(super) fn take_unknown(&mut self, record: &Object, columns: &[Column]) {
-        let key = self.mapping.key_column(record.keys().map(String::as_str));
+        let id = self.mapping.id_column(record.keys().map(String::as_str));
         let columns: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         for (name, value) in record {
             work::step();
             let known = columns.contains(name.as_str())
                 || READ_ONLY.contains(&name.as_str())
-                || key == Some(name)
+                || id == Some(name)
                 || SETTABLE.contains(&name.as_str());
             if !known && !self.mapping.ignore_unknown {
                 self.fields.insert(name.clone(), value.clone());

@@ -4,7 +4,7 @@
 //! Memory is bounded by the number of batches in flight, independent of the size of the file.
 
 use std::{
-    collections::{BTreeMap, HashSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::{Mutex, mpsc},
     thread,
@@ -16,7 +16,6 @@ use ring::digest::{self, SHA256};
 use serde_json::Value;
 
 use super::{
-    keys::Keys,
     mapping::Mapping,
     plan::{BadRecord, Batch, Read, Row},
     progress::Progress,
@@ -24,7 +23,7 @@ use super::{
     report::Report,
     sink::{Outcome, Sink, deliver},
     state::State,
-    sync::{Planned, SyncPlan},
+    sync::SyncPlan,
 };
 
 /// The state is saved at most this often.
@@ -41,7 +40,6 @@ pub(super) struct Import<'a> {
     pub(super) sink: Option<&'a dyn Sink>,
     /// Concurrent batches.
     pub(super) parallel: usize,
-    pub(super) keys: Option<Keys>,
     pub(super) sync: Option<SyncPlan>,
     pub(super) report: Report,
     pub(super) progress: Progress,
@@ -76,7 +74,7 @@ impl Import<'_> {
                     while let Some(batch) = next() {
                         let outcomes = match sink {
                             Some(sink) => deliver(sink, run, &batch),
-                            None => Ok(dry_run(&batch)),
+                            None => Ok(batch.rows.iter().map(|row| row.action.outcome()).collect()),
                         };
                         if answers.send((batch, outcomes)).is_err() {
                             break;
@@ -112,7 +110,7 @@ impl Import<'_> {
         Ok(digest)
     }
 
-    /// Records the outcome of a batch: counts, errors and keys.
+    /// Records the outcome of a batch: counts, errors and warnings.
     fn record(&mut self, batch: &Batch, outcomes: Vec<Outcome>) -> anyhow::Result<()> {
         let counts = &mut self.state.counts;
         let mut bad = batch.bad.iter().peekable();
@@ -133,21 +131,15 @@ impl Import<'_> {
                 continue;
             }
             let Some((row, outcome)) = rows.next() else { break };
-            let id = match outcome {
-                Outcome::Created(id) => {
-                    counts.created += 1;
-                    id
-                }
-                Outcome::Updated(id) => {
-                    counts.updated += 1;
-                    id
-                }
+            match outcome {
+                Outcome::Created => counts.created += 1,
+                Outcome::Updated => counts.updated += 1,
                 Outcome::Refused(error) => {
                     counts.refused += 1;
                     self.report.add(row.line, &error, &row.original, &self.progress)?;
                     continue;
                 }
-            };
+            }
             counts.pictures_left_out += u64::from(row.notes.pictures_left_out);
             counts.cut += u64::from(!row.notes.warnings.is_empty());
             counts.repaired += u64::from(row.notes.is_repaired);
@@ -158,10 +150,6 @@ impl Import<'_> {
             for warning in &row.notes.warnings {
                 self.report.warn(row.line, warning, &self.progress);
             }
-            let known = (&mut self.keys, &row.key, id, self.sink);
-            if let (Some(keys), Some(key), Some(id), Some(_)) = known {
-                keys.put(key, id, &self.state.run, batch.number)?;
-            }
         }
         counts.records += batch.records;
         counts.unchanged += batch.unchanged;
@@ -171,12 +159,9 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Saves the report and the keys before the state, which must not be ahead of them.
+    /// Saves the report before the state, which must not be ahead of it.
     fn save(&mut self) -> anyhow::Result<()> {
         self.state.report_bytes = self.report.sync()?;
-        if let Some(keys) = &mut self.keys {
-            keys.sync()?;
-        }
         self.state_file.as_deref().map_or(Ok(()), |path: &Path| self.state.save(path))
     }
 }
@@ -194,8 +179,6 @@ struct Pipeline<'a, 'i> {
     /// Batches sent whose outcome is not recorded.
     in_flight: usize,
     completed: BTreeMap<u64, (Batch, Vec<Outcome>)>,
-    /// Keys of rows in flight, whose products are not known yet.
-    open_keys: HashSet<String>,
     examples: Vec<(u64, Value)>,
     saved_at: Option<Instant>,
 }
@@ -216,7 +199,6 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             current,
             in_flight: 0,
             completed: BTreeMap::new(),
-            open_keys: HashSet::new(),
             examples: Vec::new(),
             saved_at: None,
         }
@@ -228,12 +210,8 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             let bytes = include(&mut self.digest, &record)?;
             let read = Read::new(record, self.import.mapping);
             let planned = match &mut self.import.sync {
-                Some(sync) => match sync.plan(read) {
-                    Planned::Unchanged => None,
-                    Planned::Write(row) => Some(Ok(row)),
-                    Planned::Refused(bad) => Some(Err(bad)),
-                },
-                None => Some(self.plan(read)?),
+                Some(sync) => sync.plan(read),
+                None => Some(read.plan()),
             };
             match planned {
                 None => self.current.add_unchanged(),
@@ -250,24 +228,6 @@ impl<'a, 'i> Pipeline<'a, 'i> {
             self.send()?;
         }
         self.record_all()
-    }
-
-    /// Decides the action of a record by the products that its key stands for.
-    fn plan(&mut self, read: Read) -> anyhow::Result<Result<Row, BadRecord>> {
-        if let Some(key) = read.key(self.import.mapping) {
-            // A repeated key: the outcome of the earlier row determines the action of this one.
-            if self.current.has_key(key) {
-                self.send()?;
-            }
-            if self.open_keys.contains(key) {
-                self.record_all()?;
-            }
-        }
-        let planned = read.plan(self.import.mapping, self.import.keys.as_ref());
-        if let Ok(Row { key: Some(key), .. }) = &planned {
-            self.open_keys.insert(key.clone());
-        }
-        Ok(planned)
     }
 
     fn keep_example(&mut self, planned: &Result<Row, BadRecord>) {
@@ -315,9 +275,6 @@ impl<'a, 'i> Pipeline<'a, 'i> {
         while let Some((batch, outcomes)) = self.completed.remove(&self.import.state.batches) {
             self.import.record(&batch, outcomes)?;
             self.in_flight -= 1;
-            for key in batch.rows.iter().filter_map(|row| row.key.as_deref()) {
-                self.open_keys.remove(key);
-            }
         }
         let any = self.import.state.batches > recorded_before;
         if any && self.saved_at.is_none_or(|at| at.elapsed() >= SAVE_INTERVAL) {
@@ -341,19 +298,6 @@ impl<'a, 'i> Pipeline<'a, 'i> {
         }
         Ok(())
     }
-}
-
-/// The outcomes of a batch in a dry run.
-fn dry_run(batch: &Batch) -> Vec<Outcome> {
-    use super::plan::Action;
-    batch
-        .rows
-        .iter()
-        .map(|row| match row.action {
-            Action::Create | Action::Upsert { is_new: true } => Outcome::Created(None),
-            Action::Update | Action::Upsert { is_new: false } => Outcome::Updated(None),
-        })
-        .collect()
 }
 
 /// Adds a record to the digest of all records; returns its size in bytes.

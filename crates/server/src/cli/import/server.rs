@@ -10,7 +10,7 @@ use super::{
     record::RecordError,
     sink::{Sink, Stored},
 };
-use crate::cli::remote::{Answer, Remote};
+use crate::cli::remote::Remote;
 
 const BULK: &str = "/api/v1/products/bulk";
 const UPSERT: &str = "/api/v1/products/upsert";
@@ -29,77 +29,56 @@ impl ServerSink {
     fn send(
         &self,
         method: &Method,
+        path: &str,
         key: Option<&str>,
         products: &[&Value],
-        hoped: StatusCode,
-        ids: &str,
     ) -> anyhow::Result<Vec<Stored>> {
         let body = json!({ "products": products });
-        let answer = self.remote.send(method, BULK, key, Some(&body))?;
+        let answer = self.remote.send(method, path, key, Some(&body))?;
         match answer.status {
             StatusCode::PAYLOAD_TOO_LARGE if products.len() > 1 => {
                 let (first, second) = products.split_at(products.len() / 2);
                 let part = |n: u8| key.map(|key| format!("{key}.{n}"));
-                let mut taken = self.send(method, part(0).as_deref(), first, hoped, ids)?;
-                taken.extend(self.send(method, part(1).as_deref(), second, hoped, ids)?);
-                Ok(taken)
+                let mut stored = self.send(method, path, part(0).as_deref(), first)?;
+                stored.extend(self.send(method, path, part(1).as_deref(), second)?);
+                Ok(stored)
             }
             StatusCode::CONFLICT => bail!("the file is not the one that this import began with"),
-            _ => results(answer.expect(hoped)?, ids, products.len()),
+            StatusCode::CREATED => each_stored(&answer.body, products.len()),
+            _ => each_stored(&answer.expect(StatusCode::OK)?.body, products.len()),
         }
     }
 }
 
-/// What an answer says of each product: those without an error have the ids, in order.
-fn results(answer: Answer, ids: &str, count: usize) -> anyhow::Result<Vec<Stored>> {
-    let unexpected = || format!("the server's answer is not understood: {}", answer.body);
-    let refused = errors(&answer.body, count).with_context(unexpected)?;
-    let mut ids = answer.body[ids].as_array().with_context(unexpected)?.iter();
-    let taken: Vec<Stored> = refused
-        .into_iter()
-        .map(|refused| match refused {
-            Some(error) => Ok(Err(error)),
-            None => ids.next().and_then(Value::as_u64).with_context(unexpected).map(Ok),
-        })
-        .collect::<anyhow::Result<_>>()?;
-    Ok(taken)
-}
-
-/// The first error of each of `count` products; `None` if the answer has no such errors.
-fn errors(answer: &Value, count: usize) -> Option<Vec<Option<RecordError>>> {
-    let mut refused: Vec<Option<RecordError>> = vec![None; count];
-    for error in answer["errors"].as_array()? {
-        let text = |name: &str| error[name].as_str().map(str::to_owned);
-        let index = error["index"].as_u64()? as usize;
-        let (code, message) = (text("code")?.into(), text("message")?);
-        let error = RecordError { code, field: text("field"), message };
-        refused.get_mut(index)?.get_or_insert(error);
-    }
-    Some(refused)
+/// What an answer says of each of `count` products: its first error, if it has one.
+fn each_stored(answer: &Value, count: usize) -> anyhow::Result<Vec<Stored>> {
+    let read = || {
+        let mut stored = vec![Ok(()); count];
+        for error in answer["errors"].as_array()? {
+            let text = |name: &str| error[name].as_str().map(str::to_owned);
+            let (code, message) = (text("code")?.into(), text("message")?);
+            let refused = RecordError { code, field: text("field"), message };
+            let stored = stored.get_mut(error["index"].as_u64()? as usize)?;
+            if stored.is_ok() {
+                *stored = Err(refused);
+            }
+        }
+        Some(stored)
+    };
+    read().with_context(|| format!("the server's answer is not understood: {answer}"))
 }
 
 impl Sink for ServerSink {
     fn create(&self, key: &str, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
-        // The id of what is gone is of no consequence to a create: the interface ignores it.
-        self.send(&Method::POST, Some(key), products, StatusCode::CREATED, "created_ids")
+        self.send(&Method::POST, BULK, Some(key), products)
     }
 
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
-        self.send(&Method::PUT, None, products, StatusCode::OK, "updated_ids")
+        self.send(&Method::PUT, BULK, None, products)
     }
-    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>> {
-        let body = json!({ "products": products });
-        let answer = self.remote.send(&Method::POST, UPSERT, None, Some(&body))?;
-        if answer.status == StatusCode::PAYLOAD_TOO_LARGE && products.len() > 1 {
-            let (first, second) = products.split_at(products.len() / 2);
-            let mut stored = self.upsert(first)?;
-            stored.extend(self.upsert(second)?);
-            return Ok(stored);
-        }
-        let answer = answer.expect(StatusCode::OK)?.body;
-        let unexpected = || format!("the server's answer is not understood: {answer}");
-        let refused = errors(&answer, products.len()).with_context(unexpected)?;
-        Ok(refused.into_iter().map(|error| error.map_or(Ok(()), Err)).collect())
+
+    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>> {
+        self.send(&Method::POST, UPSERT, None, products)
     }
 
     fn delete(&self, ids: &[u64]) -> anyhow::Result<()> {

@@ -7,12 +7,12 @@ use anyhow::bail;
 use serde_json::Value;
 
 use super::{
-    plan::{Action, Batch, Row, for_creation},
+    plan::{Action, Batch, Row},
     record::RecordError,
 };
 
-/// The result of one product: its id, or the reason of its refusal.
-pub(super) type Stored = Result<u64, RecordError>;
+/// The result of one product; an error is the reason of its refusal.
+pub(super) type Stored = Result<(), RecordError>;
 
 /// Stores products. `tests/import` runs one suite on both implementations.
 pub(super) trait Sink: Sync {
@@ -23,7 +23,7 @@ pub(super) trait Sink: Sync {
     fn update(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>>;
 
     /// Creates or updates products by their `key`.
-    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>>;
+    fn upsert(&self, products: &[&Value]) -> anyhow::Result<Vec<Stored>>;
 
     /// Deletes products; those that are gone already are no error.
     fn delete(&self, ids: &[u64]) -> anyhow::Result<()>;
@@ -32,14 +32,19 @@ pub(super) trait Sink: Sync {
 /// The outcome of one row.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// With its id, if that is known.
-    Created(Option<u64>),
-    Updated(Option<u64>),
+    Created,
+    Updated,
     Refused(RecordError),
 }
 
-fn created_as(stored: Stored) -> Outcome {
-    stored.map_or_else(Outcome::Refused, |id| Outcome::Created(Some(id)))
+impl Action {
+    /// The outcome if it succeeds.
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Self::Create | Self::Upsert { is_new: true } => Outcome::Created,
+            Self::Update | Self::Upsert { is_new: false } => Outcome::Updated,
+        }
+    }
 }
 
 /// Stores a batch and returns the outcome of each row, in order. A panic is an error too: the
@@ -54,64 +59,32 @@ pub(super) fn deliver(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Resu
 }
 
 fn store(sink: &dyn Sink, run: &str, batch: &Batch) -> anyhow::Result<Vec<Outcome>> {
-    let mut outcomes: Vec<Option<Outcome>> = batch.rows.iter().map(|_| None).collect();
-    let positions = |wanted: fn(&Row) -> bool| -> Vec<usize> {
-        (0..batch.rows.len()).filter(|position| wanted(&batch.rows[*position])).collect()
-    };
-    let bodies = |positions: &[usize]| -> Vec<&Value> {
-        positions.iter().map(|position| &batch.rows[*position].body).collect()
-    };
-
-    let created = positions(|row| row.action == Action::Create);
-    if !created.is_empty() {
-        let key = format!("import-{run}-{}", batch.number);
-        for (position, stored) in created.iter().zip(sink.create(&key, &bodies(&created))?) {
-            outcomes[*position] = Some(created_as(stored));
-        }
-    }
-
-    let upserted = positions(|row| matches!(row.action, Action::Upsert { .. }));
-    if !upserted.is_empty() {
-        for (position, stored) in upserted.iter().zip(sink.upsert(&bodies(&upserted))?) {
-            let is_new = batch.rows[*position].action == Action::Upsert { is_new: true };
-            outcomes[*position] = Some(match stored {
-                Err(error) => Outcome::Refused(error),
-                Ok(()) if is_new => Outcome::Created(None),
-                Ok(()) => Outcome::Updated(None),
-            });
-        }
-    }
-
-    let updated = positions(|row| row.action == Action::Update);
-    let mut gone = Vec::new();
-    if !updated.is_empty() {
-        for (position, stored) in updated.iter().zip(sink.update(&bodies(&updated))?) {
-            let row = &batch.rows[*position];
-            outcomes[*position] = Some(match stored {
-                Ok(id) => Outcome::Updated(Some(id)),
-                Err(error) => {
-                    if error.code == "not_found" && row.can_be_created {
-                        gone.push(*position);
-                    }
-                    Outcome::Refused(error)
-                }
-            });
-        }
-    }
-    // Products that were deleted meanwhile are created again.
-    if !gone.is_empty() {
-        let key = format!("import-{run}-{}-again", batch.number);
-        let anew: Vec<Value> = bodies(&gone)
-            .into_iter()
-            .map(|body| for_creation(body.as_object().cloned().unwrap_or_default()).into())
-            .collect();
-        let anew: Vec<&Value> = anew.iter().collect();
-        for (position, stored) in gone.iter().zip(sink.create(&key, &anew)?) {
-            outcomes[*position] = Some(created_as(stored));
-        }
-    }
+    type Request<'a> = &'a dyn Fn(&[&Value]) -> anyhow::Result<Vec<Stored>>;
     let unanswered = || Outcome::Refused(RecordError::of_whole("unanswered", "got no answer"));
-    Ok(outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(unanswered)).collect())
+    let mut outcomes: Vec<Outcome> = batch.rows.iter().map(|_| unanswered()).collect();
+    let mut send = |wanted: fn(Action) -> bool, request: Request<'_>| -> anyhow::Result<()> {
+        let is_wanted = |(_, row): &(usize, &Row)| wanted(row.action);
+        let (positions, bodies): (Vec<_>, Vec<_>) = batch
+            .rows
+            .iter()
+            .enumerate()
+            .filter(is_wanted)
+            .map(|(position, row)| (position, &row.body))
+            .unzip();
+        if positions.is_empty() {
+            return Ok(());
+        }
+        for (position, stored) in positions.into_iter().zip(request(&bodies)?) {
+            let action = batch.rows[position].action;
+            outcomes[position] = stored.map_or_else(Outcome::Refused, |()| action.outcome());
+        }
+        Ok(())
+    };
+    let key = format!("import-{run}-{}", batch.number);
+    send(|action| action == Action::Create, &|products| sink.create(&key, products))?;
+    send(|action| matches!(action, Action::Upsert { .. }), &|products| sink.upsert(products))?;
+    send(|action| action == Action::Update, &|products| sink.update(products))?;
+    Ok(outcomes)
 }
 
 #[cfg(test)]
@@ -132,7 +105,7 @@ mod tests {
             unreachable!()
         }
 
-        fn upsert(&self, _: &[&Value]) -> anyhow::Result<Vec<Result<(), RecordError>>> {
+        fn upsert(&self, _: &[&Value]) -> anyhow::Result<Vec<Stored>> {
             unreachable!()
         }
 
@@ -147,8 +120,6 @@ mod tests {
             line,
             action: Action::Create,
             body: json!({}),
-            key: None,
-            can_be_created: false,
             notes: Notes::default(),
             original: json!({}),
         };

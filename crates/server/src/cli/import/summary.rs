@@ -22,16 +22,16 @@ pub(super) fn describe(format: &str, mapping: &Mapping, names: Option<&[String]>
         let guessed = if column.guessed { " (guessed)" } else { "" };
         let _ = write!(said, "\n  {} ← {}{guessed}", column.field, column.name);
     }
-    let key = mapping.key_column(names.iter().map(String::as_str));
-    if let Some(key) = key {
-        let _ = write!(said, "\n  --key ← {key}");
+    let id = mapping.id_column(names.iter().map(String::as_str));
+    if let Some(id) = id {
+        let _ = write!(said, "\n  id ← {id}");
     }
     let mut read: HashSet<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     read.extend(columns.iter().filter_map(|column| match &column.field {
         Field::Option { named_by, .. } => Some(named_by.as_str()),
         _ => None,
     }));
-    read.extend(key);
+    read.extend(id);
     let names = names.iter().map(String::as_str);
     let ignored: Vec<_> = names.filter(|name| !name.is_empty() && !read.contains(name)).collect();
     if !ignored.is_empty() {

@@ -13,12 +13,12 @@ use std::{
 
 use anyhow::bail;
 use clap::ValueEnum;
+use ring::digest::{self, SHA256};
 use serde_json::{Value, json};
 
 use super::{
-    keys,
     mapping::MappedRecord,
-    plan::{Action, BadRecord, Decision, Read, Row, check, for_creation},
+    plan::{Action, BadRecord, Read, Row, check, for_creation},
     record::{Object, RecordError},
     sink::Sink,
 };
@@ -65,21 +65,16 @@ struct Known {
     fields: [u64; FIELDS.len()],
 }
 
-/// What is to become of a record.
-pub(super) enum Planned {
-    Write(Row),
-    Refused(BadRecord),
-    /// Its product is as the record says.
-    Unchanged,
-}
+/// A key in memory takes the same space, whatever its length.
+type KeyDigest = [u8; 16];
 
 /// A synchronisation.
 pub(super) struct SyncPlan {
     missing: Missing,
     max_removed: Share,
-    shop: HashMap<keys::Digest, Known>,
+    shop: HashMap<KeyDigest, Known>,
     /// The keys of the feed and the lines that state them first.
-    feed: HashMap<keys::Digest, u64>,
+    feed: HashMap<KeyDigest, u64>,
     /// Records without fields: whose products they are is not known.
     unreadable: u64,
 }
@@ -96,9 +91,9 @@ impl SyncPlan {
         let known = Known {
             id: product.get("id").and_then(Value::as_u64).unwrap_or_default(),
             hidden: product.get("hidden") == Some(&Value::Bool(true)),
-            fields: FIELDS.map(|name| digest(name, product.get(name))),
+            fields: FIELDS.map(|name| digest_of_field(name, product.get(name))),
         };
-        self.shop.insert(keys::digest_of(key), known);
+        self.shop.insert(digest_of_key(key), known);
     }
 
     /// The number of products that were added.
@@ -106,10 +101,10 @@ impl SyncPlan {
         self.shop.len()
     }
 
-    /// Decides what is to be done with the next record.
-    pub(super) fn plan(&mut self, read: Read) -> Planned {
+    /// Decides what is to be done with the next record: nothing if its product is as it says.
+    pub(super) fn plan(&mut self, read: Read) -> Option<Result<Row, BadRecord>> {
         self.unreadable += u64::from(read.is_unreadable);
-        let digest = read.product_key.as_deref().map(keys::digest_of);
+        let digest = read.key.as_deref().map(digest_of_key);
         let first = digest.and_then(|digest| match self.feed.entry(digest) {
             Entry::Occupied(first) => Some(*first.get()),
             Entry::Vacant(new) => {
@@ -126,11 +121,8 @@ impl SyncPlan {
             }
             self.decide(mapped, known, is_exported)
         });
-        match planned {
-            Err(refused) => Planned::Refused(refused),
-            Ok(row) if known.is_some_and(|known| known.is_as(&row.body)) => Planned::Unchanged,
-            Ok(row) => Planned::Write(row),
-        }
+        let is_unchanged = |row: &Row| known.is_some_and(|known| known.is_as(&row.body));
+        (!planned.as_ref().is_ok_and(is_unchanged)).then_some(planned)
     }
 
     fn decide(
@@ -138,7 +130,7 @@ impl SyncPlan {
         mapped: MappedRecord,
         known: Option<&Known>,
         is_exported: bool,
-    ) -> Result<Decision, Vec<RecordError>> {
+    ) -> Result<(Action, Object), Vec<RecordError>> {
         let mut fields = mapped.fields;
         if self.missing == Missing::Hide {
             fields.entry("hidden").or_insert(false.into());
@@ -149,7 +141,7 @@ impl SyncPlan {
             fields.entry("attributes").or_insert(json!({}));
         }
         if fields.get("key").is_none_or(|key| key == "") {
-            let message = "is needed to synchronise and must not be empty";
+            let message = "says which product it is, and must not be empty";
             return Err(vec![RecordError::of_field("key", "required", message)]);
         }
         if known.is_none() {
@@ -158,8 +150,7 @@ impl SyncPlan {
         } else {
             check(ProductUpsert::read(&Value::Object(fields.clone())))?;
         }
-        let action = Action::Upsert { is_new: known.is_none() };
-        Ok(Decision { action, body: fields, key: None, can_be_created: false })
+        Ok((Action::Upsert { is_new: known.is_none() }, fields))
     }
 
     /// The ids of the products to hide or delete, ascending. An error if they are too many.
@@ -170,7 +161,7 @@ impl SyncPlan {
             Missing::Keep => false,
         };
         let total = self.shop.values().filter(can_be_removed).count();
-        let is_missing = |(digest, _): &(&keys::Digest, &Known)| !self.feed.contains_key(*digest);
+        let is_missing = |(digest, _): &(&KeyDigest, &Known)| !self.feed.contains_key(*digest);
         let missing = self.shop.iter().filter(is_missing).map(|(_, known)| known);
         let mut ids: Vec<u64> = missing.filter(can_be_removed).map(|known| known.id).collect();
         ids.sort_unstable();
@@ -231,14 +222,20 @@ impl Known {
     /// Whether the product has the fields of a request already.
     fn is_as(&self, body: &Value) -> bool {
         let same = |(name, known): (&&str, &u64)| {
-            body.get(name).is_none_or(|value| digest(name, Some(value)) == *known)
+            body.get(name).is_none_or(|value| digest_of_field(name, Some(value)) == *known)
         };
         FIELDS.iter().zip(&self.fields).all(same)
     }
 }
 
+fn digest_of_key(key: &str) -> KeyDigest {
+    let mut short = [0; 16];
+    short.copy_from_slice(&digest::digest(&SHA256, key.as_bytes()).as_ref()[..16]);
+    short
+}
+
 /// A digest of a field that is the same for all ways to state the same value.
-fn digest(name: &str, value: Option<&Value>) -> u64 {
+fn digest_of_field(name: &str, value: Option<&Value>) -> u64 {
     let mut hasher = DefaultHasher::new();
     match (name, value) {
         ("url", None) => add(&mut hasher, &"".into()),
@@ -287,7 +284,7 @@ fn add(hasher: &mut DefaultHasher, value: &Value) {
 mod tests {
     use super::*;
     use crate::cli::import::{
-        mapping::{Key, Mapping, Shape},
+        mapping::{Mapping, Shape},
         record::Record,
     };
 
@@ -305,24 +302,14 @@ mod tests {
     }
 
     fn plan(sync: &mut SyncPlan, line: u64, record: &Value) -> String {
-        let mapping = Mapping {
-            shape: Shape::Json,
-            mapped: Vec::new(),
-            currency: None,
-            key: Key::None,
-            ignore_unknown: false,
-            columns: None,
-        };
         let record = match record {
             Value::Object(object) => Record::read(line, object.clone()),
             other => Record::from_json(line, other.as_str().unwrap().as_bytes()),
         };
-        match sync.plan(Read::new(record, &mapping)) {
-            Planned::Unchanged => "unchanged".to_owned(),
-            Planned::Write(row) => format!("{:?} {}", row.action, row.body),
-            Planned::Refused(bad) => {
-                bad.errors.iter().map(|error| format!("{} ", error.code)).collect()
-            }
+        match sync.plan(Read::new(record, &Mapping::new(Shape::Json))) {
+            None => "unchanged".to_owned(),
+            Some(Ok(row)) => format!("{:?} {}", row.action, row.body),
+            Some(Err(bad)) => bad.errors.iter().map(|error| format!("{} ", error.code)).collect(),
         }
     }
 

@@ -23,7 +23,7 @@ mod tests {
         columns::Mapped,
         feed::Feed,
         html,
-        mapping::{Key, Mapping, Shape},
+        mapping::{Mapping, Shape},
         record::Object,
     };
 
@@ -43,12 +43,8 @@ mod tests {
 
     fn read_as(shape: Shape, mapped: &[&str], names: Option<&[String]>, record: Object) {
         let mut mapping = Mapping {
-            shape,
             mapped: mapped.iter().map(|part| part.parse::<Mapped>().unwrap()).collect(),
-            currency: None,
-            key: Key::None,
-            ignore_unknown: false,
-            columns: None,
+            ..Mapping::new(shape)
         };
         mapping.columns = names.map(|names| mapping.choose(names.iter().map(String::as_str)));
         let _ = mapping.apply(&record);
