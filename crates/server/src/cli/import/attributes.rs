@@ -106,10 +106,7 @@ impl Attributes {
     /// Adds strings that are not there yet; one alone is a list only if it is to be one.
     fn add_strings(&mut self, name: &AttributeName, texts: &[&str], is_list: bool) {
         let (mut strings, mut is_list) = match self.values.remove(name.as_str()) {
-            None if self.values.len() >= MAX_ATTRIBUTES => {
-                let over = format!("has more than {MAX_ATTRIBUTES} attributes, {name} is left out");
-                return self.warn(over);
-            }
+            None if self.values.len() >= MAX_ATTRIBUTES => return self.warn(one_too_many(name)),
             None => (Vec::new(), is_list),
             Some(Value::Array(strings)) => (strings, true),
             Some(Value::String(one)) => (vec![Value::String(one)], is_list),
@@ -155,7 +152,7 @@ impl Attributes {
         if self.values.len() < MAX_ATTRIBUTES || self.values.contains_key(name.as_str()) {
             self.values.insert(name.to_string(), value);
         } else {
-            self.warn(format!("has more than {MAX_ATTRIBUTES} attributes, {name} is left out"));
+            self.warn(one_too_many(name));
         }
     }
 
@@ -170,6 +167,10 @@ impl Attributes {
     pub(super) fn finish(self) -> (Value, Vec<String>) {
         (Value::Object(self.values), self.warnings)
     }
+}
+
+fn one_too_many(name: &AttributeName) -> String {
+    format!("has more than {MAX_ATTRIBUTES} attributes, {name} is left out")
 }
 
 fn shortened(text: &str) -> String {

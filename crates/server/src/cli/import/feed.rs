@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     bounded::Bounded,
-    record::{Object, Record, RecordError},
+    record::{Object, Record, RecordError, add_text},
     work,
 };
 
@@ -77,12 +77,8 @@ impl Item {
         for (name, prefixed, text) in &self.elements {
             work::step();
             let outdone = !prefixed && own.contains(name.as_str());
-            let text = Value::String(text.trim().to_owned());
-            match object.get_mut(name) {
-                _ if outdone => {}
-                None => drop(object.insert(name.clone(), text)),
-                Some(Value::Array(texts)) => texts.push(text),
-                Some(first) => *first = Value::Array(vec![first.take(), text]),
+            if !outdone {
+                add_text(&mut object, name, text.trim());
             }
         }
         match self.error {

@@ -55,7 +55,7 @@ use self::{
     mapping::{Mapping, Shape},
     progress::Progress,
     report::Report,
-    run::{Finished, Import},
+    run::{Finished, Import, hex},
     source::Source,
     state::State,
     summary::{describe, say},
@@ -302,5 +302,5 @@ impl ImportCommand {
 fn run_name() -> String {
     let mut bytes = [0; 12];
     serving::random_source()(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(bytes)
 }

@@ -163,7 +163,7 @@ impl Read {
     /// The row that `decide` makes of the record, or the errors.
     pub(super) fn decide(
         self,
-        decide: impl FnOnce(MappedRecord) -> Result<(Action, Object), Vec<RecordError>>,
+        decide: impl FnOnce(MappedRecord) -> Result<(Action, Value), Vec<RecordError>>,
     ) -> Result<Row, BadRecord> {
         let Self { line, mapped, is_repaired, original, .. } = self;
         let planned = mapped.and_then(|mut mapped| {
@@ -172,25 +172,20 @@ impl Read {
             Ok((decide(mapped)?, Notes { pictures_left_out, is_repaired, warnings }))
         });
         match planned {
-            Ok(((action, body), notes)) => {
-                Ok(Row { line, action, body: Value::Object(body), notes, original })
-            }
+            Ok(((action, body), notes)) => Ok(Row { line, action, body, notes, original }),
             Err(errors) => Err(BadRecord { line, errors, original }),
         }
     }
 }
 
-fn create_or_update(mapped: MappedRecord) -> Result<(Action, Object), Vec<RecordError>> {
+fn create_or_update(mapped: MappedRecord) -> Result<(Action, Value), Vec<RecordError>> {
     let MappedRecord { mut fields, id, .. } = mapped;
     let Some(id) = id else {
-        let fields = for_creation(fields);
-        check(NewProduct::read(&Value::Object(fields.clone())))?;
-        return Ok((Action::Create, fields));
+        return checked::<NewProduct>(Action::Create, for_creation(fields));
     };
     let id = id.parse::<u64>().map_or(Value::String(id), Value::from);
     fields.insert("id".to_owned(), id);
-    check(ProductEdit::read(&Value::Object(fields.clone())))?;
-    Ok((Action::Update, fields))
+    checked::<ProductEdit>(Action::Update, fields)
 }
 
 /// The fields of a product to create: an empty address, which would remove one, is left out.
@@ -201,11 +196,16 @@ pub(super) fn for_creation(mut fields: Object) -> Object {
     fields
 }
 
-/// The errors of a request, as errors of a record.
-pub(super) fn check<T>(
-    checked: Result<T, crate::http::errors::ValidationErrors>,
-) -> Result<(), Vec<RecordError>> {
-    checked.map(drop).map_err(|faults| faults.map(RecordError::from).into_listed())
+/// An action with its body, which must be what the API reads as a `T`.
+pub(super) fn checked<T: for<'a> ObjectDefinition<'a>>(
+    action: Action,
+    fields: Object,
+) -> Result<(Action, Value), Vec<RecordError>> {
+    let body = Value::Object(fields);
+    match T::read(&body) {
+        Ok(_) => Ok((action, body)),
+        Err(faults) => Err(faults.map(RecordError::from).into_listed()),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Shows progress: a bar on a terminal, otherwise a line from time to time.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -11,7 +11,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::state::Counts;
+use super::{state::Counts, summary::say};
 
 /// How often a log gets a line.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -75,8 +75,7 @@ impl Progress {
     pub(super) fn say(&self, line: &str) {
         match &self.bar {
             Some(bar) => bar.println(line),
-            // A closed standard error does not stop the import.
-            None => drop(writeln!(io::stderr(), "{line}")),
+            None => say(line),
         }
     }
 

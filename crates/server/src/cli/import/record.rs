@@ -65,6 +65,16 @@ impl From<ValidationError> for RecordError {
     }
 }
 
+/// Adds a text to a record; a name that is given several times has all its texts.
+pub(super) fn add_text(object: &mut Object, name: &str, text: &str) {
+    let text = Value::String(text.to_owned());
+    match object.get_mut(name) {
+        None => drop(object.insert(name.to_owned(), text)),
+        Some(Value::Array(texts)) => texts.push(text),
+        Some(first) => *first = Value::Array(vec![first.take(), text]),
+    }
+}
+
 impl Record {
     pub(super) fn read(line: u64, object: Object) -> Self {
         Self { line, content: Ok(object) }

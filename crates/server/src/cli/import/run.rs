@@ -104,7 +104,7 @@ impl Import<'_> {
             let record = self.records.next().context("the file is shorter than it was")??;
             include(&mut digest, &record)?;
         }
-        if self.state.counts.records > 0 && hex(digest.clone()) != self.state.digest {
+        if self.state.counts.records > 0 && hex(digest.clone().finish()) != self.state.digest {
             bail!("the file has changed since the import began; begin anew with --restart");
         }
         Ok(digest)
@@ -243,7 +243,7 @@ impl<'a, 'i> Pipeline<'a, 'i> {
         }
         let next = Batch::new(self.current.number + 1);
         let mut batch = std::mem::replace(&mut self.current, next);
-        batch.digest = hex(self.digest.clone());
+        batch.digest = hex(self.digest.clone().finish());
         self.in_flight += 1;
         self.batches.send(batch).context("all import threads have ended")?;
         while let Ok(answer) = self.answered.try_recv() {
@@ -311,6 +311,6 @@ fn include(digest: &mut digest::Context, record: &Record) -> anyhow::Result<usiz
     Ok(content.len())
 }
 
-fn hex(digest: digest::Context) -> String {
-    digest.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+pub(super) fn hex(bytes: impl AsRef<[u8]>) -> String {
+    bytes.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }

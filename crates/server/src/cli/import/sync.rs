@@ -18,13 +18,13 @@ use serde_json::{Value, json};
 
 use super::{
     mapping::MappedRecord,
-    plan::{Action, BadRecord, Read, Row, check, for_creation},
+    plan::{Action, BadRecord, Read, Row, checked, for_creation},
     record::{Object, RecordError},
     sink::Sink,
 };
 use crate::http::requests::{
-    MAX_BULK, ObjectDefinition,
-    products::{NewProduct, ProductUpsert},
+    MAX_BULK,
+    products::{NewProduct, ProductUpsert, SETTABLE},
 };
 
 /// What happens to products whose key the feed lacks.
@@ -54,15 +54,12 @@ impl FromStr for Share {
     }
 }
 
-/// The fields that are compared, besides the key.
-const FIELDS: [&str; 7] = ["title", "description", "price", "hidden", "media", "url", "attributes"];
-
 /// A product with a key, as the shop has it.
 struct Known {
     id: u64,
     hidden: bool,
-    /// Digests of [`FIELDS`].
-    fields: [u64; FIELDS.len()],
+    /// Digests of [`SETTABLE`].
+    fields: [u64; SETTABLE.len()],
 }
 
 /// A key in memory takes the same space, whatever its length.
@@ -91,7 +88,7 @@ impl SyncPlan {
         let known = Known {
             id: product.get("id").and_then(Value::as_u64).unwrap_or_default(),
             hidden: product.get("hidden") == Some(&Value::Bool(true)),
-            fields: FIELDS.map(|name| digest_of_field(name, product.get(name))),
+            fields: SETTABLE.map(|name| digest_of_field(name, product.get(name))),
         };
         self.shop.insert(digest_of_key(key), known);
     }
@@ -130,7 +127,7 @@ impl SyncPlan {
         mapped: MappedRecord,
         known: Option<&Known>,
         is_exported: bool,
-    ) -> Result<(Action, Object), Vec<RecordError>> {
+    ) -> Result<(Action, Value), Vec<RecordError>> {
         let mut fields = mapped.fields;
         if self.missing == Missing::Hide {
             fields.entry("hidden").or_insert(false.into());
@@ -144,13 +141,10 @@ impl SyncPlan {
             let message = "says which product it is, and must not be empty";
             return Err(vec![RecordError::of_field("key", "required", message)]);
         }
-        if known.is_none() {
-            fields = for_creation(fields);
-            check(NewProduct::read(&Value::Object(fields.clone())))?;
-        } else {
-            check(ProductUpsert::read(&Value::Object(fields.clone())))?;
+        match known {
+            None => checked::<NewProduct>(Action::Upsert { is_new: true }, for_creation(fields)),
+            Some(_) => checked::<ProductUpsert>(Action::Upsert { is_new: false }, fields),
         }
-        Ok((Action::Upsert { is_new: known.is_none() }, fields))
     }
 
     /// The ids of the products to hide or delete, ascending. An error if they are too many.
@@ -224,7 +218,7 @@ impl Known {
         let same = |(name, known): (&&str, &u64)| {
             body.get(name).is_none_or(|value| digest_of_field(name, Some(value)) == *known)
         };
-        FIELDS.iter().zip(&self.fields).all(same)
+        SETTABLE.iter().zip(&self.fields).all(same)
     }
 }
 

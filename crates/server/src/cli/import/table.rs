@@ -4,11 +4,10 @@ use std::io::BufRead;
 
 use anyhow::{Context, bail};
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
-use serde_json::Value;
 
 use super::{
     bounded::Bounded,
-    record::{Object, Record, RecordError},
+    record::{Object, Record, RecordError, add_text},
 };
 
 /// The rows of a table.
@@ -80,7 +79,7 @@ impl<R: BufRead> Table<R> {
                 return self.unreadable(line, row, error);
             };
             if !name.is_empty() {
-                add(&mut object, name, cell);
+                add_text(&mut object, name, cell);
             }
         }
         Record::read(line, object)
@@ -89,16 +88,6 @@ impl<R: BufRead> Table<R> {
     fn unreadable(&self, line: u64, row: &ByteRecord, error: RecordError) -> Record {
         let cells: Vec<_> = row.iter().collect();
         Record::unreadable(line, &cells.join(&self.delimiter), error)
-    }
-}
-
-/// Adds a cell; a column that the first row names twice has all its cells.
-fn add(object: &mut Object, name: &str, cell: &str) {
-    let cell = Value::String(cell.to_owned());
-    match object.get_mut(name) {
-        None => drop(object.insert(name.to_owned(), cell)),
-        Some(Value::Array(cells)) => cells.push(cell),
-        Some(first) => *first = Value::Array(vec![first.take(), cell]),
     }
 }
 
@@ -114,7 +103,7 @@ impl<R: BufRead> Iterator for Table<R> {
 mod tests {
     use std::io::Read;
 
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
