@@ -125,8 +125,9 @@ fn a_growing_shop_gets_rows_and_indexes_and_loses_them_when_it_shrinks() {
     assert!(!start(&database, &shop, &shops, limits).may_hold(shop_id()), "it is small");
     created.extend(shop.create(drafts(&mut rng, 570)));
     shops.index(shop_id()).unwrap();
-    // Of an earlier version, which named its vector indexes so.
-    database.psql("CREATE INDEX search_near_of_1_0badcafe ON vectors (version) WHERE shop_id = 1");
+    // Of another model.
+    let other = "CREATE INDEX search_lists_of_1_0badcafe_8 ON vectors (version) WHERE shop_id = 1";
+    database.psql(other);
     let large = start(&database, &shop, &shops, limits);
     testkit::until("the shop is in the database", || large.may_hold(shop_id()));
     assert!(large.holds(shop_id(), 600).unwrap());

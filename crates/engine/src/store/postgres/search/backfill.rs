@@ -160,7 +160,6 @@ impl Backfill {
             format!("search\\_labels\\_of\\_{number}"),
             format!("search\\_typos\\_of\\_{number}"),
             format!("search\\_lists\\_of\\_{number}\\_%"),
-            format!("search\\_near\\_of\\_{number}\\_%"),
         ];
         for pattern in patterns {
             for index in self.indexes_like(&pattern)? {
@@ -252,12 +251,9 @@ impl Backfill {
         Ok(is_new)
     }
 
-    /// The existing vector indexes of a shop: of any model and size, and graphs, which earlier
-    /// versions built.
+    /// The existing vector indexes of a shop, of any model and size.
     fn vector_indexes(&mut self, shop: u64) -> Result<Vec<String>, StoreError> {
-        let mut names = self.indexes_like(&format!("search\\_near\\_of\\_{shop}\\_%"))?;
-        names.extend(self.indexes_like(&format!("search\\_lists\\_of\\_{shop}\\_%"))?);
-        Ok(names)
+        self.indexes_like(&format!("search\\_lists\\_of\\_{shop}\\_%"))
     }
 
     fn analyze(&mut self) -> Result<(), StoreError> {

@@ -40,9 +40,8 @@ const MIN_PER_THREAD: usize = 100;
 ///
 /// Plans are made for the shop at hand, because large shops have partial indexes of their own. They
 /// run once, so that compiling them or starting workers costs more than it saves. The scan of a
-/// vector index continues until enough products pass the filter; `hnsw` is for graphs that earlier
-/// versions built, until they are replaced. The trigram threshold of 0.2 admits two typos in a word
-/// of eight letters.
+/// vector index continues until enough products pass the filter. The trigram threshold of 0.2 admits
+/// two typos in a word of eight letters.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL plan_cache_mode = force_custom_plan;
     SET LOCAL jit = off;
@@ -50,7 +49,6 @@ pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL ivfflat.probes = 16;
     SET LOCAL ivfflat.iterative_scan = relaxed_order;
     SET LOCAL ivfflat.max_probes = 50;
-    SET LOCAL hnsw.ef_search = 200;
     SET LOCAL pg_trgm.similarity_threshold = 0.2";
 
 /// One state of a shop.
