@@ -7,8 +7,6 @@ mod columns;
 #[cfg(test)]
 pub(crate) mod conformance;
 mod decoding;
-#[cfg(test)]
-mod earlier_version;
 mod error;
 mod postgres;
 mod records;

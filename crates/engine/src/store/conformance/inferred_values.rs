@@ -16,6 +16,7 @@ use crate::{
 on_every_store! {
     what_is_inferred_follows_texts_and_attributes,
     what_is_stored_is_not_inferred_again,
+    values_of_another_version_are_inferred_when_read,
     an_upsert_uses_what_was_inferred_from_the_same_texts_only,
 }
 
@@ -112,6 +113,16 @@ fn what_is_stored_is_not_inferred_again(subject: &impl Subject) {
     });
     assert_eq!(cheaper.0.inferred, other);
     is_read(&*readers, &cheaper.0);
+}
+
+fn values_of_another_version_are_inferred_when_read(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let key = Some(Key::parse("dress").unwrap());
+    let draft = Draft { key, ..draft("Green linen dress", false) };
+    let made = write(&mut *store, |transaction| transaction.create(shop(1), draft, NOW)).0;
+    subject.outdate_inferred_values();
+    assert_eq!(made.inferred, stated(&made));
+    is_read(&*readers, &made);
 }
 
 /// It was inferred before it is known whether the product exists and what else it states.

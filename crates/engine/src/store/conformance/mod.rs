@@ -72,6 +72,9 @@ trait Subject: Sync {
     fn readers(&self) -> Arc<dyn CatalogReads>;
     fn cleanup(&self) -> Box<dyn Cleanup>;
 
+    /// Replaces what is inferred of all products by values of another version of the inference.
+    fn outdate_inferred_values(&self);
+
     /// Waits until a revoked token stops working everywhere.
     fn wait_for_revocation(&self) {}
 }
@@ -95,39 +98,24 @@ impl Subject for OnSqlite {
     fn cleanup(&self) -> Box<dyn Cleanup> {
         SqliteStore::cleanup(self.0.path().to_owned())
     }
+
+    fn outdate_inferred_values(&self) {
+        let connection = rusqlite::Connection::open(self.0.path().join("shopkeeper.db")).unwrap();
+        connection.execute("UPDATE products SET inferred = X'00010203'", []).unwrap();
+    }
 }
 
-struct OnPostgres(Postgres);
+struct OnPostgres {
+    url: String,
+    postgres: Postgres,
+}
 
 impl Subject for OnPostgres {
     fn new() -> Self {
-        let postgres = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
+        let url = testkit::postgres().database();
+        let postgres = Postgres::new(&settings(&url)).unwrap();
         postgres.migrate().unwrap();
-        Self(postgres)
-    }
-
-    fn store(&self) -> Box<dyn CatalogStore> {
-        Box::new(self.0.store())
-    }
-
-    fn readers(&self) -> Arc<dyn CatalogReads> {
-        Arc::new(self.0.readers())
-    }
-
-    fn cleanup(&self) -> Box<dyn Cleanup> {
-        self.0.cleanup()
-    }
-}
-
-/// Readers with a local replica, which serves reads while the database is unavailable.
-struct OnPostgresWithFailover {
-    postgres: Postgres,
-    scratch: TempDir,
-}
-
-impl Subject for OnPostgresWithFailover {
-    fn new() -> Self {
-        Self { postgres: OnPostgres::new().0, scratch: tempfile::tempdir().unwrap() }
+        Self { url, postgres }
     }
 
     fn store(&self) -> Box<dyn CatalogStore> {
@@ -135,12 +123,45 @@ impl Subject for OnPostgresWithFailover {
     }
 
     fn readers(&self) -> Arc<dyn CatalogReads> {
-        let replica = LocalReplica::create(self.scratch.path(), 2);
-        Arc::new(FailoverReaders::start(&self.postgres, replica).unwrap())
+        Arc::new(self.postgres.readers())
     }
 
     fn cleanup(&self) -> Box<dyn Cleanup> {
         self.postgres.cleanup()
+    }
+
+    fn outdate_inferred_values(&self) {
+        let name = self.url.rsplit_once('/').unwrap().1;
+        testkit::postgres().psql(name, r"UPDATE products SET inferred = '\x00010203'");
+    }
+}
+
+/// Readers with a local replica, which serves reads while the database is unavailable.
+struct OnPostgresWithFailover {
+    database: OnPostgres,
+    scratch: TempDir,
+}
+
+impl Subject for OnPostgresWithFailover {
+    fn new() -> Self {
+        Self { database: OnPostgres::new(), scratch: tempfile::tempdir().unwrap() }
+    }
+
+    fn store(&self) -> Box<dyn CatalogStore> {
+        self.database.store()
+    }
+
+    fn readers(&self) -> Arc<dyn CatalogReads> {
+        let replica = LocalReplica::create(self.scratch.path(), 2);
+        Arc::new(FailoverReaders::start(&self.database.postgres, replica).unwrap())
+    }
+
+    fn cleanup(&self) -> Box<dyn Cleanup> {
+        self.database.cleanup()
+    }
+
+    fn outdate_inferred_values(&self) {
+        self.database.outdate_inferred_values();
     }
 
     fn wait_for_revocation(&self) {

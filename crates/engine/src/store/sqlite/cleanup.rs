@@ -236,11 +236,15 @@ fn read_outdated(
 
 #[cfg(test)]
 mod tests {
-    use catalog::product::ShopId;
+    use catalog::{
+        price::Price,
+        product::{Draft, ShopId, Title},
+    };
     use jiff::Timestamp;
     use rusqlite::StatementStatus;
 
     use super::{super::schema, *};
+    use crate::store::CatalogStore;
 
     /// An up-to-date database without rows.
     fn database() -> Connection {
@@ -258,7 +262,7 @@ mod tests {
         statement.get_status(StatementStatus::VmStep)
     }
 
-    /// Numbers have gaps where an earlier version numbered the changes of all shops together.
+    /// Whether or not the numbers have gaps.
     #[test]
     fn removing_changes_does_not_read_those_that_stay() {
         let connection = database();
@@ -301,6 +305,42 @@ mod tests {
         assert_eq!(ask("SELECT count(*) FROM changes WHERE shop_id = ?1", 1), 0);
         assert_eq!(remove_changes(&connection, 1, 0, 50_000).unwrap(), 0);
         assert_eq!(state(2), [11, 9, 9, 19_995]);
+    }
+
+    #[test]
+    fn products_are_inferred_again_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = SqliteStore::open(folder.path()).unwrap();
+        let mut transaction = store.begin().unwrap();
+        for _ in 0..4 {
+            let title = Title::parse("Green linen dress").unwrap();
+            let draft = Draft::new(title, Price::parse("$1").unwrap());
+            let shop = ShopId::new(1).unwrap();
+            transaction.create(shop, draft, Timestamp::UNIX_EPOCH).unwrap();
+        }
+        transaction.commit().unwrap();
+        let connection = Connection::open(folder.path().join(FILE_NAME)).unwrap();
+        let execute = |sql: &str| connection.execute(sql, []).unwrap();
+        let outdate = || execute("UPDATE products SET inferred = X'00010203'");
+        let outdated = || -> usize {
+            let count = "SELECT count(*) FROM products WHERE substr(inferred, 1, 1) <> ?1";
+            connection.query_row(count, [[Inferred::VERSION]], |row| row.get(0)).unwrap()
+        };
+        assert_eq!((outdated(), outdate(), outdated()), (0, 4, 4));
+        let mut cleanup = SqliteStore::cleanup(folder.path().to_owned());
+        assert!(!cleanup.infer_some(3).unwrap());
+        assert_eq!(outdated(), 1);
+        // The process ends between two batches.
+        let mut cleanup = SqliteStore::cleanup(folder.path().to_owned());
+        assert!(cleanup.infer_some(3).unwrap());
+        assert_eq!(outdated(), 0);
+        // Rows are not read again until the next version of the inference.
+        outdate();
+        assert!(cleanup.infer_some(3).unwrap());
+        assert_eq!(outdated(), 4);
+        execute("UPDATE counters SET inference = 2");
+        assert!(!cleanup.infer_some(3).unwrap() && cleanup.infer_some(3).unwrap());
+        assert_eq!(outdated(), 0);
     }
 
     /// Tokens that work are many, and those that ended some time ago stay for a while.
