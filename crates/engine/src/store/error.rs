@@ -33,7 +33,8 @@ pub enum StoreErrorKind {
     Unexpected,
     /// The schema is newer than this program.
     TooNew,
-    /// The schema is older than this program, and other processes may be using it.
+    /// The schema is older than this program: other processes may be using it, or it is from before
+    /// the first release.
     TooOld,
 }
 
@@ -140,6 +141,18 @@ impl StoreError {
 
     pub(super) fn too_new() -> Self {
         Self { kind: StoreErrorKind::TooNew, source: None }
+    }
+
+    /// Tables with schema version `found`, which no release has written.
+    pub(super) fn unreleased(found: usize) -> Self {
+        Self::new(
+            StoreErrorKind::TooOld,
+            format!(
+                "they have version {found}, from before the first release, and cannot be upgraded; \
+                 export the products with the program that wrote them and import them into an \
+                 empty store, or start with an empty one (docs/upgrade.md)"
+            ),
+        )
     }
 
     /// Tables with schema version `found`, which this command may not migrate to `needed`.

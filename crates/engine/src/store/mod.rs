@@ -10,6 +10,7 @@ mod decoding;
 mod error;
 mod postgres;
 mod records;
+mod schema;
 mod sqlite;
 mod traits;
 mod transaction;
@@ -19,8 +20,6 @@ pub use columns::{AttributesJson, NumberJson};
 pub(crate) use columns::{attributes_column, media_column};
 pub use error::{ErrorChain, StoreError, StoreErrorKind};
 pub(crate) use postgres::search as postgres_search;
-#[cfg(test)]
-pub(crate) use postgres::step_from;
 pub(crate) use postgres::{Availability, ChangeListener};
 pub use postgres::{
     BadAddress, BulkLoad, DatabaseAddress, Postgres, PostgresReaders, PostgresSettings,

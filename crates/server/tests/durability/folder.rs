@@ -48,20 +48,23 @@ fn a_second_server_is_refused_although_the_lock_file_was_deleted() {
 }
 
 #[test]
-fn a_folder_of_a_newer_version_is_refused_and_left_alone() {
+fn a_folder_that_this_version_cannot_read_is_refused_and_left_alone() {
     let store = Installation::temporary();
     store.token(1, Role::Editor);
     let database = store.data().join("shopkeeper.db");
     let file = OpenOptions::new().read(true).write(true).open(database).unwrap();
-    let newer = 1000_u32.to_be_bytes();
-    file.write_all_at(&newer, USER_VERSION_OFFSET).unwrap();
-
-    for mut command in [store.serve_command(&NO_MODEL), store.command(&["token", "list"])] {
-        let (_, errors) = refused(&mut command);
-        assert!(errors.contains("newer version of shopkeeper"), "{errors}");
-        assert!(errors.contains(store.data().to_str().unwrap()), "{errors}");
+    let newer = (1000_u32, "newer version of shopkeeper");
+    for (version, told) in [newer, (1, "before the first release"), (9, "docs/upgrade.md")] {
+        let version = version.to_be_bytes();
+        file.write_all_at(&version, USER_VERSION_OFFSET).unwrap();
+        let commands = [&["token", "list"][..], &["status"]].map(|words| store.command(words));
+        for mut command in commands.into_iter().chain([store.serve_command(&NO_MODEL)]) {
+            let (_, errors) = refused(&mut command);
+            assert!(errors.contains(told), "{errors}");
+            assert!(errors.contains(store.data().to_str().unwrap()), "{errors}");
+        }
+        let mut found = [0; 4];
+        file.read_exact_at(&mut found, USER_VERSION_OFFSET).unwrap();
+        assert_eq!(found, version);
     }
-    let mut found = [0; 4];
-    file.read_exact_at(&mut found, USER_VERSION_OFFSET).unwrap();
-    assert_eq!(found, newer);
 }

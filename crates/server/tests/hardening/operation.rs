@@ -177,7 +177,6 @@ fn commands_beside_a_server_of_another_version_leave_its_tables_alone() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains("older version"), "{arguments:?}: {said}");
         assert!(said.contains(&format!("version {older}")), "{arguments:?}: {said}");
-        assert!(said.contains(&format!("needs {known}")), "{arguments:?}: {said}");
         assert_eq!(schema_version(&database), older, "{arguments:?}");
     }
 

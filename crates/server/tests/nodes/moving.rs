@@ -36,18 +36,21 @@ fn a_shop_with_its_tokens_moves_into_a_database() {
 }
 
 #[test]
-fn the_schema_is_migrated_by_command_and_a_newer_one_refused() {
+fn the_schema_is_migrated_by_command_and_one_that_cannot_be_is_refused() {
     let url = postgres().database();
     let migrate = || run_on(&url, &["migrate"]);
     assert!(printed(migrate()).contains("migrated from version 0"));
     assert!(printed(migrate()).contains("up to date"));
     let name = url.rsplit_once('/').unwrap().1;
-    postgres().psql(name, "UPDATE schema_version SET version = 1000");
-    for arguments in [&["migrate"][..], &["serve", "--listen", "127.0.0.1:0"]] {
-        let refused = run_on(&url, arguments);
-        assert!(!refused.status.success());
-        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(said.contains("newer version of shopkeeper"), "{said}");
-        assert!(!said.contains(postgres().password()), "{said}");
+    let newer = (1000, "newer version of shopkeeper");
+    for (version, told) in [newer, (1, "before the first release"), (9, "docs/upgrade.md")] {
+        postgres().psql(name, &format!("UPDATE schema_version SET version = {version}"));
+        for arguments in [&["migrate"][..], &["status"], &["serve", "--listen", "127.0.0.1:0"]] {
+            let refused = run_on(&url, arguments);
+            assert!(!refused.status.success());
+            let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(said.contains(told), "{said}");
+            assert!(!said.contains(postgres().password()), "{said}");
+        }
     }
 }

@@ -37,8 +37,6 @@ pub use address::{BadAddress, DatabaseAddress};
 pub(crate) use availability::Availability;
 pub use bulk_load::BulkLoad;
 pub use reader::PostgresReaders;
-#[cfg(test)]
-pub(crate) use schema::step_from;
 use search::{Backfill, SearchState};
 use tokio::task::JoinHandle;
 

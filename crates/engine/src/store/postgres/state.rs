@@ -14,9 +14,6 @@ impl Postgres {
     pub fn state(&self) -> Result<StoreState, StoreError> {
         let mut session = self.connector.connect()?;
         let (schema, known_schema) = schema::versions(&mut session)?;
-        if schema > known_schema {
-            return Err(StoreError::too_new());
-        }
         let size: i64 = get(&session.query_one(statements::SIZE, &[])?, 0)?;
         let mut state = StoreState {
             schema,

@@ -86,10 +86,7 @@ impl SqliteStore {
             let lock = OpeningLock::wait(folder)?;
             Self::check_not_emptied(folder, &lock)?;
             let found = Self::schema_version(folder)?;
-            if found > schema::KNOWN {
-                return Err(StoreError::too_new());
-            }
-            if found == schema::KNOWN {
+            if schema::is_current(found)? {
                 return Self::connect(folder);
             }
             match DataFolder::try_lock(folder) {
@@ -287,22 +284,13 @@ mod tests {
         assert!(SqliteStore::is_in(folder.path()));
     }
 
-    /// A folder with the first version of the schema.
-    fn old_folder() -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        let connection = Connection::open(folder.path().join(FILE_NAME)).unwrap();
-        connection.pragma_update(None, "journal_mode", "WAL").unwrap();
-        schema::run_first_step(&connection);
-        folder
-    }
-
     #[test]
-    fn an_old_schema_is_migrated_only_without_a_server() {
-        let folder = old_folder();
+    fn tables_are_created_beside_other_processes_only_without_a_server() {
+        let folder = tempfile::tempdir().unwrap();
         let server = DataFolder::lock(folder.path()).unwrap();
         let refused = SqliteStore::open_beside(folder.path()).err().unwrap();
         assert_eq!(refused.kind(), StoreErrorKind::TooOld);
-        assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), 1);
+        assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), 0);
         drop(server);
         create(&mut SqliteStore::open_beside(folder.path()).unwrap(), 1, false);
         assert_eq!(SqliteStore::schema_version(folder.path()).unwrap(), schema::KNOWN);
@@ -312,16 +300,15 @@ mod tests {
 
     #[test]
     fn a_command_waits_for_a_starting_server() {
-        for folder in [tempfile::tempdir().unwrap(), old_folder()] {
-            let server = DataFolder::lock(folder.path()).unwrap();
-            let lock = OpeningLock::wait(folder.path()).unwrap();
-            thread::scope(|scope| {
-                let beside = scope.spawn(|| SqliteStore::open_beside(folder.path()).map(drop));
-                drop(lock);
-                drop(SqliteStore::open(server.path()).unwrap());
-                beside.join().unwrap().unwrap();
-            });
-        }
+        let folder = tempfile::tempdir().unwrap();
+        let server = DataFolder::lock(folder.path()).unwrap();
+        let lock = OpeningLock::wait(folder.path()).unwrap();
+        thread::scope(|scope| {
+            let beside = scope.spawn(|| SqliteStore::open_beside(folder.path()).map(drop));
+            drop(lock);
+            drop(SqliteStore::open(server.path()).unwrap());
+            beside.join().unwrap().unwrap();
+        });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Read-only statistics of a data folder for its operator.
 
-use std::{cmp::Ordering, collections::BTreeMap, fs};
+use std::{collections::BTreeMap, fs};
 
 use catalog::product::ShopId;
 use rusqlite::{Connection, Row};
@@ -15,10 +15,9 @@ impl SqliteReaders {
     pub fn state(&self) -> Result<StoreState, StoreError> {
         let (schema, vectors, usage) = self.read(|connection| {
             let schema = schema::version(connection)?;
-            match schema.cmp(&schema::KNOWN) {
-                Ordering::Less => Ok((schema, Vec::new(), BTreeMap::new())),
-                Ordering::Equal => Ok((schema, count(connection)?, usage(connection)?)),
-                Ordering::Greater => Err(StoreError::too_new()),
+            match schema::is_current(schema)? {
+                true => Ok((schema, count(connection)?, usage(connection)?)),
+                false => Ok((schema, Vec::new(), BTreeMap::new())),
             }
         })?;
         let shops = self.shops()?;
