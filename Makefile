@@ -128,29 +128,20 @@ bench-search: build-bench ## Measure searches, memory and restart; PRODUCTS=1000
 bench-neighbors: build-bench ## Measure searches of a shop beside an overloaded one (not part of `make test`)
 	target/release/bench-neighbors --server target/release/shopkeeper $(BENCH_FLAGS)
 
-bench-facets: ## Measure searches with filters and facets, and the memory of attributes (not part of `make test`)
-	cargo run --release --locked -p bench --bin bench-facets -- $(if $(PRODUCTS),--products $(PRODUCTS))
-
-bench-visibility: ## Measure what counting only visible products costs (not part of `make test`)
-	cargo test --release --locked -p engine --lib search::visibility_tests -- --ignored --nocapture
-
-bench-inference: ## Time the inference of categories (not part of `make test`)
-	cargo test --release --locked -p catalog --lib inference::category -- --ignored --nocapture
-
-bench-embed: build-bench ## Time the two encoders (not part of `make test`)
-	target/release/bench-embed
-
-bench-load: ## Time loading a shop of 100,000 products from PostgreSQL (not part of `make test`)
+bench-micro: build-bench ## Time one part alone: PART=index (default), embed or load, which needs PostgreSQL (not part of `make test`)
 	scripts/postgres.sh
-	cargo run --release --locked -p bench --bin bench-load -- $(if $(PRODUCTS),--products $(PRODUCTS))
+	target/release/bench-micro $(or $(PART),index) $(if $(PRODUCTS),--products $(PRODUCTS)) $(BENCH_FLAGS)
+
+bench-embed bench-load: bench-%:
+	@$(MAKE) --no-print-directory bench-micro PART=$*
 
 bench-cluster: build-bench ## Measure 1, 2 and 4 nodes on one PostgreSQL (not part of `make test`)
 	scripts/postgres.sh
 	target/release/bench-cluster --server target/release/shopkeeper $(CLUSTER_FLAGS)
 
-bench-peers: build-bench ## Measure other systems with the same load; PRODUCTS, CATALOG, QUERIES, JUDGMENTS=CATALOG:FILE (not part of `make test`)
-	scripts/postgres.sh
-	target/release/bench-peers --server target/release/shopkeeper --typesense "$$(scripts/typesense.sh)" $(BENCH_DATA) $(if $(JUDGMENTS),--judgments $(JUDGMENTS)) $(BENCH_FLAGS)
+bench-peers: build-bench ## Measure other systems with the same load; PRODUCTS, CATALOG, QUERIES (not part of `make test`)
+	scripts/scratch-postgres.sh target/bench-peers scripts/bench-peers.py --server target/release/shopkeeper \
+		--bench-http target/release/bench-http --typesense "$$(scripts/typesense.sh)" $(BENCH_DATA) $(BENCH_FLAGS)
 
 bench-import: build ## Time and memory of imports (not part of `make test`)
 	scripts/import-memory.sh target/release/shopkeeper

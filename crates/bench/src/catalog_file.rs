@@ -26,8 +26,6 @@ const IDENTIFIERS: [&str; 4] = ["product", "id", "key", "url"];
 /// A product of a catalog file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Product {
-    /// The name that judgments refer to it by; empty for a recombined product.
-    pub name: String,
     /// The title.
     pub title: String,
     /// The description; may be empty.
@@ -48,13 +46,8 @@ impl Product {
         body.into()
     }
 
-    fn parse(at: usize, line: &str, random: &mut Random) -> anyhow::Result<Self> {
+    fn parse(line: &str, random: &mut Random) -> anyhow::Result<Self> {
         let mut other: Map<String, Value> = serde_json::from_str(line)?;
-        let name = ["product", "id", "key"].iter().find_map(|field| match other.get(*field)? {
-            Value::String(name) => Some(name.clone()),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        });
         for field in IDENTIFIERS {
             other.remove(field);
         }
@@ -69,13 +62,12 @@ impl Product {
         let description = text("description", MAX_DESCRIPTION_CHARS);
         let price = text("price", usize::MAX);
         let price = if price.is_empty() { random_price(random) } else { price };
-        Ok(Self { name: name.unwrap_or_else(|| at.to_string()), title, description, price, other })
+        Ok(Self { title, description, price, other })
     }
 
     /// The beginning of one product's texts and the end of another's.
     fn recombined(one: &Self, other: &Self, random: &mut Random) -> Self {
         Self {
-            name: String::new(),
             title: spliced(&one.title, &other.title, MAX_TITLE_CHARS, random),
             description: spliced(
                 &one.description,
@@ -97,7 +89,7 @@ pub fn read(files: &[PathBuf], seed: u64) -> anyhow::Result<Vec<Product>> {
         let text = read_text(file)?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         for (at, line) in lines {
-            let product = Product::parse(at, line, &mut random);
+            let product = Product::parse(line, &mut random);
             let place = || format!("{}, line {}", file.display(), at + 1);
             products.push(product.with_context(place)?);
         }
@@ -164,7 +156,7 @@ fn spliced(one: &str, other: &str, max: usize, random: &mut Random) -> String {
 }
 
 /// Prices for catalogs without: from $5.99 to $904.99.
-pub(crate) fn random_price(random: &mut Random) -> String {
+fn random_price(random: &mut Random) -> String {
     format!("${}.99", random.below(900) + 5)
 }
 
@@ -186,8 +178,7 @@ mod tests {
 
     fn products(lines: &[&str]) -> Vec<Product> {
         let mut random = Random::new(1);
-        let parse = |(at, line): (usize, &&str)| Product::parse(at, line, &mut random).unwrap();
-        lines.iter().enumerate().map(parse).collect()
+        lines.iter().map(|line| Product::parse(line, &mut random).unwrap()).collect()
     }
 
     #[test]
@@ -196,7 +187,6 @@ mod tests {
             r#"{"product": 7, "title": "So\u0007fa", "attributes": {"color": "red"}}"#,
             r#"{"key": "LV-1", "title": "Lamp", "description": "Bright", "price": "5 €"}"#,
         ]);
-        assert_eq!((read[0].name.as_str(), read[1].name.as_str()), ("7", "LV-1"));
         assert!(read[0].price.starts_with('$'));
         let body = read[0].body();
         let expected = json!({
@@ -205,7 +195,7 @@ mod tests {
         });
         assert_eq!(body, expected);
         assert_eq!(read[1].body()["price"], "5 €");
-        assert!(Product::parse(0, r#"{"title": " "}"#, &mut Random::new(1)).is_err());
+        assert!(Product::parse(r#"{"title": " "}"#, &mut Random::new(1)).is_err());
     }
 
     #[test]
@@ -217,7 +207,6 @@ mod tests {
         let filled = resize(products(&lines), 200, 3);
         let titles: HashSet<_> = filled.iter().map(|product| product.title.as_str()).collect();
         assert_eq!((filled.len(), titles.len()), (200, 200));
-        assert!(filled[..20].iter().all(|product| !product.name.is_empty()));
         assert!(filled[20..].iter().all(|made| made.title.split(' ').count() == 6));
         assert_eq!(filled, resize(products(&lines), 200, 3), "it follows from the seed");
     }

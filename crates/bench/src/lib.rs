@@ -3,8 +3,7 @@
 //! A benchmark generates [`products`] from a [`vocabulary`] or reads them from a [`catalog_file`],
 //! takes or derives [`queries`], starts the release binary as a [`service`], drives it over [`client`]
 //! connections with [`load`], and writes a [`report`] with the [`machine`] and its [`disk`]. [`cpu`]
-//! measures the processor time of each process, [`bandwidth`] what memory allows, and [`judgments`]
-//! how good the results are.
+//! measures the processor time of each process, [`bandwidth`] what memory allows.
 //!
 //! Architecture invariant: no other crate depends on this one.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
@@ -14,7 +13,6 @@ pub mod catalog_file;
 pub mod client;
 pub mod cpu;
 pub mod disk;
-pub mod judgments;
 pub mod load;
 pub mod machine;
 pub mod products;

@@ -1,6 +1,6 @@
 //! Describes the machine of a measurement: cores, processor, kernel and load.
 
-use std::{fs, thread, time::Duration};
+use std::{fs, thread};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,11 +36,4 @@ impl Machine {
 pub fn load_average() -> f64 {
     let loads = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     loads.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(f64::NAN)
-}
-
-/// The processor time of this thread.
-pub fn thread_time() -> Duration {
-    let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let at_work = times.split(' ').next().and_then(|time| time.parse().ok());
-    Duration::from_nanos(at_work.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! Prints measurements as a table, or as JSON for comparing two runs.
 
-use std::{collections::HashSet, fmt, time::Duration};
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -66,23 +66,6 @@ impl Figure {
         self
     }
 
-    /// System and measure of a figure that is named `SYSTEM: MEASURE`.
-    fn split_name(&self) -> (&str, &str) {
-        self.name.split_once(": ").unwrap_or(("", &self.name))
-    }
-
-    /// The value for a comparison, with the latencies behind it.
-    fn cell(&self) -> String {
-        let value = match self.unit.as_str() {
-            "" => format!("{:.3}", self.value),
-            unit => format!("{} {unit}", rounded(self.value)),
-        };
-        match (self.p50_ms, self.p99_ms) {
-            (Some(p50), Some(p99)) => format!("{value} ({} / {} ms)", rounded(p50), rounded(p99)),
-            _ => value,
-        }
-    }
-
     /// Adds a target.
     pub fn with_aim(mut self, aim: Aim) -> Self {
         self.aim = Some(aim);
@@ -105,48 +88,6 @@ impl Report {
     /// The table, with the change since an earlier run if one is given.
     pub fn table<'a>(&'a self, before: Option<&'a Self>) -> impl fmt::Display + 'a {
         Table { report: self, before }
-    }
-
-    /// Adds the values of a system, in place of its earlier ones. They are named `SYSTEM: MEASURE`.
-    pub fn replace(&mut self, figures: Vec<Figure>) {
-        let systems: HashSet<_> = figures.iter().map(|figure| figure.split_name().0).collect();
-        self.figures.retain(|earlier| !systems.contains(earlier.split_name().0));
-        self.figures.extend(figures);
-    }
-
-    /// A table with a column for each system and a row for each measure.
-    pub fn comparison(&self) -> impl fmt::Display + '_ {
-        Comparison(self)
-    }
-}
-
-struct Comparison<'a>(&'a Report);
-
-impl fmt::Display for Comparison<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(report) = self;
-        write_machine(f, report)?;
-        let (mut systems, mut measures) = (Vec::new(), Vec::new());
-        for (system, measure) in report.figures.iter().map(Figure::split_name) {
-            if !systems.contains(&system) {
-                systems.push(system);
-            }
-            if !measures.contains(&measure) {
-                measures.push(measure);
-            }
-        }
-        let mut rows = vec![vec!["measured".to_owned()], vec!["---".to_owned()]];
-        rows[0].extend(systems.iter().map(|system| (*system).to_owned()));
-        rows[1].extend(systems.iter().map(|_| "---".to_owned()));
-        rows.extend(measures.iter().map(|measure| {
-            let cell = |system: &&str| {
-                let name = format!("{system}: {measure}");
-                let figure = report.figures.iter().find(|figure| figure.name == name);
-                figure.map(Figure::cell).unwrap_or_default()
-            };
-            [(*measure).to_owned()].into_iter().chain(systems.iter().map(cell)).collect()
-        }));
-        write_rows(f, &rows)
     }
 }
 
@@ -237,31 +178,6 @@ fn rounded(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_comparison_has_a_column_for_each_system_measured_now_or_before() {
-        let report = |figures: &[(&str, f64)]| Report {
-            machine: Machine::here("ext4".to_owned()),
-            load_average: (0.0, 0.0),
-            figures: figures
-                .iter()
-                .map(|(name, value)| Figure::new(*name, *value, "/s", ""))
-                .collect(),
-        };
-        let mut merged = report(&[("a: searches", 1.0), ("b: searches", 9.0)]);
-        merged.replace(report(&[("b: searches", 2.0), ("b: writes", 3.0)]).figures);
-        let table = merged.comparison().to_string();
-        let rows: Vec<_> = table.lines().skip(3).collect();
-        assert_eq!(
-            rows,
-            [
-                "| measured | a       | b       |",
-                "| ---      | ---     | ---     |",
-                "| searches | 1.00 /s | 2.00 /s |",
-                "| writes   |         | 3.00 /s |",
-            ]
-        );
-    }
 
     #[test]
     fn numbers_are_written_to_be_read() {

@@ -111,11 +111,6 @@ pub struct Service {
 }
 
 impl Service {
-    /// The id of its process.
-    pub fn process_id(&self) -> u32 {
-        self.server.id()
-    }
-
     /// Resident memory in bytes.
     pub fn resident_bytes(&self) -> u64 {
         resident_bytes(self.server.id())

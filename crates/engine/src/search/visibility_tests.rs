@@ -1,17 +1,13 @@
 //! Property test: what a shopper gets is what it would get if all hidden products were deleted.
 
-use std::time::Instant;
-
 use catalog::{
-    access::{Caller, Role, Visibility},
+    access::{Caller, Role},
     attributes::{AttributeName, AttributeValue, Attributes, Number},
-    change::Seq,
     facets::FacetField,
     filter::{AttributeTest, Condition, FoldedText, ProductFilter},
     key::Key,
     price::Price,
-    product::{Description, Draft, Product, ProductId, Title},
-    query_parser::ParseOptions,
+    product::{Description, Draft, Product, Title},
     sort::{Direction, Sort},
 };
 use proptest::prelude::*;
@@ -22,10 +18,6 @@ use super::{
         Observed,
         shop::{OpenSource, TestShop, request, shop_id, shopper, similar_in},
     },
-};
-use crate::{
-    index::{Entry, EntryVector, IndexBuilder, Plan},
-    store::StoreError,
 };
 
 /// Similar words, words with common prefixes and words that are variants of each other, so that
@@ -178,48 +170,5 @@ proptest! {
         }
         prop_assert_eq!(&with_hidden.1, &without.1);
         prop_assert_eq!(&observe(&shop, &*shop.reference(), &created), &without, "loaded anew");
-    }
-}
-
-/// Measures the cost of counting only visible products, by `make bench-visibility`.
-#[test]
-#[ignore = "a measurement"]
-fn cost_of_counting_only_visible_products() {
-    const PRODUCTS: u64 = 60_000;
-    const ROUNDS: u32 = 200;
-    let price = Price::parse("$5").unwrap().money();
-    for hidden_in_a_hundred in [0, 1, 10, 50] {
-        let mut rng = fastrand::Rng::with_seed(7);
-        let mut builder = IndexBuilder::new();
-        for number in 1..=PRODUCTS {
-            let texts: Vec<&str> = (0..24).map(|_| WORDS[rng.usize(..WORDS.len())]).collect();
-            builder.add(Entry {
-                key: None,
-                attributes: catalog::attributes::Attributes::none(),
-                inferred: catalog::inference::Inferred::default(),
-                id: ProductId::new(number).unwrap(),
-                version: Seq(number),
-                hidden: rng.u32(..100) < hidden_in_a_hundred,
-                price,
-                title: &texts[..4].join(" "),
-                description: &texts[4..].join(" "),
-                vector: EntryVector::Missing,
-            });
-        }
-        let snapshot = builder.finish(Seq(PRODUCTS)).snapshot();
-        let parsed = ParseOptions::default().parse("zyphronix storage tower lamp", &|_| true);
-        let time = |visibility| {
-            let plan = Plan::of(&parsed, visibility, 0, 10);
-            let began = Instant::now();
-            for _ in 0..ROUNDS {
-                let found = snapshot.search(&plan, |_| Ok::<_, StoreError>(Vec::new())).unwrap();
-                assert!(found.total > 0);
-            }
-            began.elapsed() / ROUNDS
-        };
-        time(Visibility::All);
-        let (all, visible) = (time(Visibility::All), time(Visibility::VisibleOnly));
-        let ratio = visible.as_secs_f64() / all.as_secs_f64();
-        eprintln!("{hidden_in_a_hundred}% hidden: {all:?} all, {visible:?} visible, {ratio:.2}");
     }
 }

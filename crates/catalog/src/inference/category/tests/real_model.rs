@@ -163,26 +163,3 @@ fn close_categories_are_those_that_agree() {
     }
     assert!(!MODEL.infer_query("shirt").close(taxonomy, 0.25).is_empty());
 }
-
-/// Measures the time per product, by `make bench-inference`.
-#[test]
-#[ignore = "measures time"]
-#[expect(clippy::print_stdout)]
-fn time_per_product() {
-    let description = "Soft and durable, for every day. Machine washable at 40 degrees, fits \
-                       true to size, with two pockets and a zip. Made of recycled fibres. "
-        .repeat(3);
-    let rounds = 2000;
-    let dots = vec![64.0; 367];
-    for (with, dots) in [("words alone", None), ("words and vector", Some(dots.as_slice()))] {
-        let start = std::time::Instant::now();
-        for _ in 0..rounds {
-            for title in TITLES {
-                let stated = Some("clothing set");
-                std::hint::black_box(MODEL.infer(title, &description, stated, dots));
-            }
-        }
-        let products = rounds * TITLES.len() as u32;
-        println!("{with}: {:?} per product", start.elapsed() / products);
-    }
-}

@@ -1,6 +1,5 @@
-//! Speed of searches with filters and facets in the index alone, on one thread, and the memory of
-//! attributes.
-#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
+//! Speed of searches with words, vectors, filters and facets in the index alone, and the memory of
+//! vectors and attributes.
 
 use std::{
     convert::Infallible,
@@ -22,7 +21,7 @@ use catalog::{
     query_parser::{ParseOptions, ParsedQuery},
     sort::{Direction, Sort},
 };
-use clap::Parser;
+use clap::Args;
 use engine::{
     embed::{BuiltIn, Embedder, ModelFiles, Text, TextLanguage, Vector},
     index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, Snapshot},
@@ -47,31 +46,31 @@ const TAGS: [&str; 12] = [
 /// The least of several times counts: other work on the machine only adds to it.
 const REPEATS: usize = 3;
 
-/// Measures searches with filters and facets over a shop of made-up products with eight attributes.
-#[derive(Parser)]
-struct Arguments {
-    /// Products of the shop
-    #[arg(long, default_value_t = 100_000)]
-    products: usize,
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Sizes of shops
+    #[arg(long, value_delimiter = ',', default_value = "100000")]
+    products: Vec<usize>,
     /// Queries that are asked
     #[arg(long, default_value_t = 300)]
     queries: usize,
+    /// Threads that may share a search
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
 }
 
-fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let model = BuiltIn::new(ModelFiles::embedded(), threads)?;
-    let products = Products::make(arguments.products, 1);
     println!("load average {:.2} before", machine::load_average());
-    let with = build(&products, &model, true);
-    let queries: Vec<BenchQuery> = products
-        .searches(arguments.queries, 2)
-        .into_iter()
-        .map(|body| query(&model, &body))
-        .collect();
-    report(&with, &queries);
-    memory(&with, &build(&products, &model, false));
+    for count in &arguments.products {
+        let products = Products::make(*count, 1);
+        let with = build(&products, &model, true);
+        let texts = products.queries(arguments.queries, 2);
+        let queries: Vec<BenchQuery> = texts.iter().map(|text| query(&model, text)).collect();
+        report(&with, &queries, arguments.threads);
+        memory(&with, &build(&products, &model, false));
+    }
     println!("load average {:.2} after", machine::load_average());
     Ok(())
 }
@@ -79,10 +78,8 @@ fn main() -> anyhow::Result<()> {
 /// A query and its vector.
 type BenchQuery = (ParsedQuery, Option<DenseQuery>);
 
-fn query(model: &BuiltIn, body: &[u8]) -> BenchQuery {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let parsed =
-        ParseOptions::default().parse(body["query"].as_str().unwrap_or_default(), &|_| true);
+fn query(model: &BuiltIn, text: &str) -> BenchQuery {
+    let parsed = ParseOptions::default().parse(text, &|_| true);
     let (sentence, words) = (&parsed.sentence, &parsed.residual);
     let language = TextLanguage::English;
     let dense = model.instant(Text::Request { sentence, words, language }).and_then(|made| {
@@ -161,6 +158,7 @@ fn build(products: &Products, model: &BuiltIn, with_attributes: bool) -> Arc<Sna
 struct Row {
     name: &'static str,
     words: bool,
+    vector: bool,
     filter: ProductFilter,
     facets: Vec<FacetField>,
     sort: Sort,
@@ -184,16 +182,24 @@ fn rows() -> Vec<Row> {
     };
     let all = |all: Vec<Condition>| ProductFilter { all, none: Vec::new() };
     let none = ProductFilter::default;
-    let row =
-        |name, filter, facets| Row { name, words: true, filter, facets, sort: Sort::Relevance };
+    let row = |name, filter, facets| Row {
+        name,
+        words: true,
+        vector: true,
+        filter,
+        facets,
+        sort: Sort::Relevance,
+    };
     let two = vec![
         any_of("color", &["black", "white", "grey", "navy", "blue"]),
         any_of("material", &["cotton", "linen", "wool", "leather", "oak", "walnut"]),
     ];
-    let alone = |name, filter, facets| Row { words: false, ..row(name, filter, facets) };
+    let alone =
+        |name, filter, facets| Row { words: false, vector: false, ..row(name, filter, facets) };
     let rating = Sort::Attribute(name("rating"), Direction::Descending);
     vec![
-        row("words alone", none(), vec![]),
+        row("words and vector", none(), vec![]),
+        Row { vector: false, ..row("words, no vector", none(), vec![]) },
         row("five facets", none(), five()),
         row("filter of 1 %", all(vec![stock_up_to(9.0)]), vec![]),
         row("filter of 10 %", all(vec![stock_up_to(99.0)]), vec![]),
@@ -206,18 +212,19 @@ fn rows() -> Vec<Row> {
 }
 
 /// Times every row with every query, in turn, and prints the percentiles.
-fn report(snapshot: &Snapshot, queries: &[BenchQuery]) {
+fn report(snapshot: &Snapshot, queries: &[BenchQuery], threads: usize) {
     let rows = rows();
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); rows.len()];
     let mut found = vec![0; rows.len()];
-    // The time of each query and that of its words alone, where both have the same best result.
+    // The time of each query and that of the first row, where both have the same best result.
     let mut same_best: Vec<Vec<(Duration, Duration)>> = vec![Vec::new(); rows.len()];
     for (parsed, dense) in queries {
-        let mut alone = None;
+        let mut first = None;
         for (at, row) in rows.iter().enumerate() {
-            let plan = Plan::of(parsed, Visibility::VisibleOnly, 0, 10);
-            let plan =
-                if row.words { Plan { dense: dense.clone(), ..plan } } else { plan.matching_all() };
+            let plan = Plan { threads, ..Plan::of(parsed, Visibility::VisibleOnly, 0, 10) };
+            let plan = if row.words { plan } else { plan.matching_all() };
+            let dense = dense.clone().filter(|_| row.vector);
+            let plan = Plan { dense, ..plan };
             let plan =
                 Plan { filter: &row.filter, facets: &row.facets, ..plan.ordered(row.sort.clone()) };
             let (mut least, mut best) = (Duration::MAX, None);
@@ -228,9 +235,9 @@ fn report(snapshot: &Snapshot, queries: &[BenchQuery]) {
                 best = matches.hits.first().map(|hit| hit.product);
                 found[at] += black_box(matches).total;
             }
-            let (words_alone, best_alone) = *alone.get_or_insert((least, best));
-            if best == best_alone {
-                same_best[at].push((least, words_alone));
+            let (first_time, first_best) = *first.get_or_insert((least, best));
+            if best == first_best {
+                same_best[at].push((least, first_time));
             }
             times[at].push(least);
         }
@@ -241,7 +248,7 @@ fn report(snapshot: &Snapshot, queries: &[BenchQuery]) {
         snapshot.segment_count(),
         queries.len()
     );
-    println!("| request | p50 | p95 | p50 : words alone | same best result | results |");
+    println!("| request | p50 | p95 | p50 : first row | same best result | results |");
     println!("|---|---|---|---|---|---|");
     let mut base = None;
     for (((row, mut times), same), found) in rows.iter().zip(times).zip(same_best).zip(found) {

@@ -1,6 +1,5 @@
 //! The time to load a shop from PostgreSQL: rows, vectors and terms, into the index and the local
 //! replica, as at the start of a node.
-#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
 
 use std::{
     sync::Arc,
@@ -14,7 +13,7 @@ use catalog::{
     price::Price,
     product::{Description, Draft, ShopId, Title},
 };
-use clap::Parser;
+use clap::Args;
 use engine::{
     Engine, Settings, WarmUp,
     embed::{BuiltIn, Embedder, ModelFiles},
@@ -27,9 +26,8 @@ use serde_json::Value;
 /// Products that are created together.
 const BULK: usize = 1000;
 
-/// Times the loading of a shop from a PostgreSQL of its own.
-#[derive(Parser)]
-struct Arguments {
+#[derive(Args)]
+pub(crate) struct Arguments {
     /// Products of the shop.
     #[arg(long, default_value_t = 100_000)]
     products: usize,
@@ -41,8 +39,7 @@ struct Arguments {
     seed: u64,
 }
 
-fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let database = PostgresSettings {
         address: testkit::postgres().database().parse()?,
         connections: 4,

@@ -1,6 +1,5 @@
 //! The time to embed a text, on one core: both encoders, a query and a product; and to look a query
-//! up in the phrase index.
-#![allow(clippy::print_stdout, reason = "a report is what this program is for")]
+//! up in the phrase index, and to infer what a write infers.
 
 use std::{
     hint::black_box,
@@ -8,7 +7,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use clap::Parser;
+use catalog::attributes::Attributes;
+use clap::Args;
 use engine::embed::{BuiltIn, Embedder, ModelFiles, Priority, Text};
 
 /// Eight tokens with the two that frame every text.
@@ -24,9 +24,8 @@ const DESCRIPTION: &str = "A warm-toned dreadnought with a spruce top, mahogany 
      in a satin sunburst that shows the grain. Two-year guarantee, spare strings included, thirty days \
      to change your mind. Weight 2.1";
 
-/// Times both encoders of a model, and its phrase index, on one core.
-#[derive(Parser)]
-struct Arguments {
+#[derive(Args)]
+pub(crate) struct Arguments {
     /// Folder with the files of another model [default: the model inside this program]
     #[arg(long)]
     folder: Option<PathBuf>,
@@ -35,8 +34,7 @@ struct Arguments {
     rounds: usize,
 }
 
-fn main() -> anyhow::Result<()> {
-    let arguments = Arguments::parse();
+pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let started = Instant::now();
     let weights = match arguments.folder {
         Some(folder) => ModelFiles::in_folder(&folder)?,
@@ -65,6 +63,9 @@ fn main() -> anyhow::Result<()> {
     report("phrase index", arguments.rounds, || {
         black_box(model.deep(&[Text::Query(QUERY)], Priority::Search).ok());
         time(1, || model.phrase_match(black_box(&query)))
+    });
+    report("attributes and category", arguments.rounds, || {
+        time(1, || engine::inference::infer(black_box(TITLE), DESCRIPTION, Attributes::none()))
     });
     Ok(())
 }
