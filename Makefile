@@ -1,7 +1,7 @@
 # Everything a newcomer, a contributor and CI need. `make help` lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide relevance training-test eval tune eval-inference eval-model bench-write bench-search bench-neighbors bench-facets bench-visibility bench-inference bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
+.PHONY: help run build build-bench quick test lint docs unit contract-postgres test-tools test-build test-hardening soak test-faults api-test mcp-test clients client-test browser-test screenshots docs-test guide relevance training-test eval eval-inference eval-model bench-write bench-search bench-neighbors bench-micro bench-embed bench-load bench-cluster bench-peers bench-import fuzz fuzz-server deny clean
 
 help: ## List what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 19
@@ -106,9 +106,6 @@ training-test: ## The model's recipe, all steps on a tiny corpus; downloads PyTo
 
 eval: build ## Measure search on judged queries (needs them; not part of `make test`)
 	scripts/eval.sh $(EVAL_FLAGS)
-
-tune: build ## Find the numbers of the ranking anew (needs the judged queries; not part of `make test`)
-	scripts/tune.sh $(TUNE_FLAGS)
 
 eval-inference: ## Measure inferred attributes and categories on labelled products (needs the catalogs; not part of `make test`)
 	scripts/eval-inference.sh $(EVAL_FLAGS)

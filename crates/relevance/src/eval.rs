@@ -14,6 +14,7 @@ use crate::{
     floor::{self, Floor},
     in_file,
     judgments::JudgedQueries,
+    parameters::{Override, tuning_with},
     report,
     results::Results,
     scratch_shop::{ScratchShop, Vectors},
@@ -40,6 +41,9 @@ pub struct EvalOptions {
     /// Vectors of the products: instant, deep, or deep for every other product
     #[arg(long, value_enum, default_value_t)]
     vectors: Vectors,
+    /// Rank with another value than the one in force, such as ranking.k1=0.4; several times for several parameters
+    #[arg(long, value_name = "NAME=NUMBER")]
+    set: Vec<Override>,
     /// Number of the worst queries to show
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     worst: usize,
@@ -81,9 +85,9 @@ impl EvalOptions {
             catalog: named(&self.catalog),
             products: catalog.products.len(),
             judged: judged.judgment_count(),
-            vectors: shop.description(),
+            vectors: self.description(&shop),
             relevant_from: self.relevant_from,
-            queries: shop.answer(&catalog, &judged, self.relevant_from)?,
+            queries: shop.answer(&catalog, &judged, self.relevant_from, tuning_with(&self.set))?,
         };
         if let Some(file) = &self.save {
             results.write(file)?;
@@ -98,6 +102,12 @@ impl EvalOptions {
             write!(out, "{comparison}")?;
         }
         floor::check(&self.at_least, self.row.as_deref().unwrap_or(&results.judgments), &results)
+    }
+
+    /// What the products are found by: the vectors, and the parameters that are not those in force.
+    fn description(&self, shop: &ScratchShop) -> String {
+        let overrides = self.set.iter().map(|one| format!(", {one}"));
+        shop.description() + &overrides.collect::<String>()
     }
 }
 

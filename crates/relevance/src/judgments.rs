@@ -18,8 +18,6 @@ use crate::{catalog_file::CatalogFile, metrics::CONTRADICTION, misspelling::miss
 /// The queries of a judgments file.
 pub(crate) struct JudgedQueries {
     pub(crate) queries: Vec<JudgedQuery>,
-    /// Whether the file grades products; otherwise it gives title patterns.
-    pub(crate) are_graded: bool,
 }
 
 /// A query with the grades of products, by their position in the catalog file.
@@ -32,8 +30,7 @@ impl JudgedQueries {
     pub(crate) fn read(path: &Path, catalog: &CatalogFile) -> anyhow::Result<Self> {
         let columns = ["query", "product", "grade", "match", "exclude"];
         let (rows, [query, product, grade, pattern, _]) = read_columns(path, columns)?;
-        let are_graded = product && grade;
-        let queries = match (query, are_graded, pattern) {
+        let queries = match (query, product && grade, pattern) {
             (true, true, _) => by_grade(rows, catalog)?,
             (true, false, true) => by_pattern(rows, catalog)?,
             _ => bail!(
@@ -41,7 +38,7 @@ impl JudgedQueries {
             ),
         };
         ensure!(!queries.is_empty(), "there are no queries");
-        Ok(Self { queries, are_graded })
+        Ok(Self { queries })
     }
 
     /// Removes the queries that the file lists, ignoring case and spacing.

@@ -1,34 +1,31 @@
-//! Relevance evaluation on judged queries ([`EvalOptions`]), tuning of the ranking parameters
-//! ([`TuneOptions`]), and evaluation of inferred attributes and categories on labelled products
-//! ([`inference`]).
+//! Relevance evaluation on judged queries ([`EvalOptions`]), and evaluation of inferred attributes
+//! and categories on labelled products ([`inference`]).
 //!
-//! The first two load a catalog file into a scratch shop by real writes and run every query through the
-//! engine's search, as the service does. The metrics ([`metrics`]) are the usual ones of
-//! information retrieval, so that figures can be compared with published ones.
+//! The first loads a catalog file into a scratch shop by real writes and runs every query through the
+//! engine's search, as the service does. The metrics are the usual ones of information retrieval,
+//! so that figures can be compared with published ones.
 //!
-//! Architecture invariant: only the `eval` and `tune` commands, `make eval-inference` and `bench-peers`
-//! use this crate; serving needs nothing of it. It knows the engine, not HTTP, the configuration or the environment.
+//! Architecture invariant: only the `eval` command and `make eval-inference` use this crate; serving
+//! needs nothing of it. It knows the engine, not HTTP, the configuration or the environment.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod candidates;
 mod catalog_file;
 mod eval;
 mod floor;
 pub mod inference;
 mod judgments;
-pub mod metrics;
+mod metrics;
 mod misspelling;
+mod parameters;
 mod report;
 mod results;
 mod scratch_shop;
-mod tune;
 
 use std::path::Path;
 
 use engine::{Settings, store::PostgresSettings};
 
 pub use eval::EvalOptions;
-pub use tune::TuneOptions;
 
 /// The engine to measure.
 pub struct EngineUnderTest {

@@ -5,17 +5,17 @@
 
 mod interval;
 
-pub use interval::{Interval, mean, mean_interval};
+pub(crate) use interval::{Interval, mean, mean_interval};
 
 /// The grade of a product that contradicts the query. For all other metrics it counts as 0.
-pub const CONTRADICTION: f64 = -1.0;
+pub(crate) const CONTRADICTION: f64 = -1.0;
 
 /// Normalised discounted cumulative gain at rank `cut`: the DCG of the ranking divided by the DCG of
 /// the ideal order of all judged products.
 ///
 /// The gain of grade `g` at rank `r`, from 1, is `(2^g - 1) / log2(r + 1)`. The result is 0 where
 /// the ideal DCG is 0.
-pub fn ndcg(ranked: &[f64], judged: &[f64], cut: usize) -> f64 {
+pub(crate) fn ndcg(ranked: &[f64], judged: &[f64], cut: usize) -> f64 {
     let mut best = judged.to_vec();
     best.sort_by(|a, b| b.total_cmp(a));
     let ideal = dcg(&best, cut);
@@ -30,26 +30,31 @@ fn dcg(grades: &[f64], cut: usize) -> f64 {
 
 /// The fraction of the first `cut` ranks with a product of at least grade `relevant_from`. A
 /// ranking shorter than `cut` counts its missing ranks as not relevant.
-pub fn precision(ranked: &[f64], relevant_from: f64, cut: usize) -> f64 {
+pub(crate) fn precision(ranked: &[f64], relevant_from: f64, cut: usize) -> f64 {
     count_from(&ranked[..cut.min(ranked.len())], relevant_from) / cut.max(1) as f64
 }
 
 /// Like [`precision`], but over the products shown only: a short ranking is not penalised, an empty
 /// one has precision 0.
-pub fn precision_of_shown(ranked: &[f64], relevant_from: f64, cut: usize) -> f64 {
+pub(crate) fn precision_of_shown(ranked: &[f64], relevant_from: f64, cut: usize) -> f64 {
     precision(ranked, relevant_from, cut.min(ranked.len()))
 }
 
 /// The fraction of the products judged at least `relevant_from` that the ranking contains; `None`
 /// where there are none.
-pub fn recall(ranked: &[f64], judged: &[f64], relevant_from: f64) -> Option<f64> {
+pub(crate) fn recall(ranked: &[f64], judged: &[f64], relevant_from: f64) -> Option<f64> {
     let relevant = count_from(judged, relevant_from);
     (relevant > 0.0).then(|| count_from(ranked, relevant_from) / relevant)
 }
 
 /// The relevant products among the first `cut`, relative to the most that could be there: `cut`, or
 /// all relevant ones if there are fewer. `None` where there are none.
-pub fn composition(ranked: &[f64], judged: &[f64], relevant_from: f64, cut: usize) -> Option<f64> {
+pub(crate) fn composition(
+    ranked: &[f64],
+    judged: &[f64],
+    relevant_from: f64,
+    cut: usize,
+) -> Option<f64> {
     let available = count_from(judged, relevant_from).min(cut as f64);
     let found = || count_from(&ranked[..cut.min(ranked.len())], relevant_from);
     (available > 0.0).then(|| found() / available)
@@ -57,7 +62,7 @@ pub fn composition(ranked: &[f64], judged: &[f64], relevant_from: f64, cut: usiz
 
 /// The fraction of the first `cut` products shown that contradict the query; 0 for an empty ranking,
 /// `None` where no judged product contradicts it.
-pub fn contradictions(ranked: &[f64], judged: &[f64], cut: usize) -> Option<f64> {
+pub(crate) fn contradictions(ranked: &[f64], judged: &[f64], cut: usize) -> Option<f64> {
     let first = &ranked[..cut.min(ranked.len())];
     let count = |grades: &[f64]| grades.iter().filter(|grade| **grade == CONTRADICTION).count();
     (count(judged) > 0).then(|| count(first) as f64 / first.len().max(1) as f64)

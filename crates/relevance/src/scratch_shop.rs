@@ -16,7 +16,7 @@ use catalog::{
     access::{Caller, Role},
     product::{Draft, Product, ProductId, ShopId},
     query::QueryText,
-    tuning::{TUNING, Tuning},
+    tuning::Tuning,
 };
 use clap::ValueEnum;
 use engine::{Engine, SearchRequest, SearchResults, Settings, store::Postgres, writes::Created};
@@ -26,7 +26,6 @@ use tokio::runtime::Runtime;
 
 use crate::{
     EngineUnderTest,
-    candidates::{Candidates, without_cutoff},
     catalog_file::CatalogFile,
     judgments::{JudgedQueries, JudgedQuery},
     metrics,
@@ -120,35 +119,40 @@ impl ScratchShop {
         self.description.clone()
     }
 
-    /// Runs all queries, one after the other, with the ranking parameters in force.
+    /// Runs all queries, one after the other, with these ranking parameters.
     pub(crate) fn answer(
         &self,
         catalog: &CatalogFile,
         judged: &JudgedQueries,
         relevant_from: f64,
+        tuning: Tuning,
     ) -> anyhow::Result<Vec<QueryResult>> {
         if let Some(first) = judged.queries.first() {
             // The first search loads the index; its time is not the query's.
-            self.search(&first.query, NDCG_CUT, TUNING)?;
+            self.search(&first.query, NDCG_CUT, tuning)?;
         }
         let answer = |judged| {
-            let result = self.answer_one(catalog, judged, relevant_from, TUNING)?;
-            let precision_of_all = Some(self.precision_of_all(judged, relevant_from)?);
+            let result = self.answer_one(catalog, judged, relevant_from, tuning)?;
+            let precision_of_all = Some(self.precision_of_all(judged, relevant_from, tuning)?);
             Ok(QueryResult { precision_of_all, ..result })
         };
         judged.queries.iter().map(answer).collect()
     }
 
     /// The share of relevant products among all results of a query, on any page.
-    fn precision_of_all(&self, judged: &JudgedQuery, relevant_from: f64) -> anyhow::Result<f64> {
-        let found = self.search(&judged.query, ALL_SHOWN, TUNING)?;
+    fn precision_of_all(
+        &self,
+        judged: &JudgedQuery,
+        relevant_from: f64,
+        tuning: Tuning,
+    ) -> anyhow::Result<f64> {
+        let found = self.search(&judged.query, ALL_SHOWN, tuning)?;
         let ranked = found.products.iter().map(|product| self.grade(judged, product));
         let ranked: Vec<f64> = ranked.collect();
         Ok(metrics::precision_of_shown(&ranked, relevant_from, ALL_SHOWN))
     }
 
-    /// Runs one query with these ranking parameters.
-    pub(crate) fn answer_one(
+    fn answer_one(
         &self,
         catalog: &CatalogFile,
         judged: &JudgedQuery,
@@ -171,19 +175,6 @@ impl ScratchShop {
         Ok(QueryResult { total: found.total, milliseconds, ..measured })
     }
 
-    /// The candidates of a query's second stage, with their evidence.
-    pub(crate) fn candidates(&self, judged: &JudgedQuery) -> anyhow::Result<Candidates> {
-        let request = SearchRequest {
-            tuning: without_cutoff(TUNING),
-            explain: true,
-            ..SearchRequest::new(parse(&judged.query)?, ALL_SHOWN)
-        };
-        let found = self.run(request)?;
-        Ok(Candidates::of(found.products.iter().map(|product| {
-            (product.id.get(), self.grade(judged, product), found.explanations.get(&product.id))
-        })))
-    }
-
     /// The grade of a product; 0 if it was not judged.
     fn grade(&self, judged: &JudgedQuery, product: &Product) -> f64 {
         let position = self.positions.get(&product.id);
@@ -196,10 +187,7 @@ impl ScratchShop {
         limit: usize,
         tuning: Tuning,
     ) -> anyhow::Result<Arc<SearchResults>> {
-        self.run(SearchRequest { tuning, ..SearchRequest::new(parse(query)?, limit) })
-    }
-
-    fn run(&self, request: SearchRequest) -> anyhow::Result<Arc<SearchResults>> {
+        let request = SearchRequest { tuning, ..SearchRequest::new(parse(query)?, limit) };
         let pass = caller(Role::Shopper).may_search(false)?;
         Ok(self.runtime.block_on(self.engine.search(pass, request))?)
     }

@@ -23,7 +23,7 @@ use engine::{
     store::{DatabaseAddress, ErrorChain, PostgresSettings},
     store_migration::{self, Migrated},
 };
-use relevance::{EngineUnderTest, EvalOptions, TuneOptions};
+use relevance::{EngineUnderTest, EvalOptions};
 
 use crate::{
     config::{Config, Flags},
@@ -72,13 +72,6 @@ enum Command {
     Eval {
         #[command(flatten)]
         options: EvalOptions,
-        #[command(flatten)]
-        flags: Flags,
-    },
-    /// Tune the ranking parameters on judged queries
-    Tune {
-        #[command(flatten)]
-        options: TuneOptions,
         #[command(flatten)]
         flags: Flags,
     },
@@ -142,9 +135,6 @@ pub fn run(
         Command::Eval { options, flags } => {
             load(&flags).and_then(|config| options.run(engine_under_test(&config)?)).map(success)
         }
-        Command::Tune { options, flags } => {
-            load(&flags).and_then(|config| options.run(|| engine_under_test(&config))).map(success)
-        }
         Command::Import(command) => command.run(load, &environment),
         Command::Export(command) => command.run(load, &environment),
         Command::MigrateStore { from, to, flags } => {
@@ -167,7 +157,7 @@ pub fn run(
     }
 }
 
-/// The engine that `eval` and `tune` measure: the configured one, on a store of their own.
+/// The engine that `eval` measures: the configured one, on a store of their own.
 fn engine_under_test(config: &Config) -> anyhow::Result<EngineUnderTest> {
     let embedder = serving::embedder(&config.model)?;
     Ok(EngineUnderTest {

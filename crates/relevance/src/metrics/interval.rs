@@ -11,20 +11,20 @@ const SEED: u64 = 0x5eed_0f5a_1e5a_11e5;
 
 /// A 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The lower bound.
-    pub low: f64,
+    pub(crate) low: f64,
     /// The upper bound.
-    pub high: f64,
+    pub(crate) high: f64,
 }
 
 /// The arithmetic mean; 0 for no values.
-pub fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 /// The 95% confidence interval of the mean; `0..0` for no values.
-pub fn mean_interval(values: &[f64]) -> Interval {
+pub(crate) fn mean_interval(values: &[f64]) -> Interval {
     if values.is_empty() {
         return Interval { low: 0.0, high: 0.0 };
     }
