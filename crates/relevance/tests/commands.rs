@@ -85,11 +85,8 @@ fn judged_queries_are_evaluated() {
         parsed::<EvalOptions>(&[&files[..], &more].concat()).run(engine()).unwrap();
         serde_json::from_slice(&fs::read(&saved_again).unwrap()).unwrap()
     };
-    let (in_force, other) = (
-        evaluated(&[]),
-        evaluated(&["--set", "ranking.description.boost=1", "--set", "ranking.title.b=1"]),
-    );
-    eprintln!("{in_force}\n{other}");
+    let in_force = evaluated(&[]);
+    let other = evaluated(&["--set", "ranking.description.boost=1", "--set", "ranking.title.b=1"]);
     assert!(in_force["queries"][3]["ndcg"].as_f64() < other["queries"][3]["ndcg"].as_f64());
     assert_eq!(other["vectors"], "no vectors, ranking.description.boost=1, ranking.title.b=1");
 }
