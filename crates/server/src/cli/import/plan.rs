@@ -202,10 +202,8 @@ pub(super) fn checked<T: for<'a> ObjectDefinition<'a>>(
     fields: Object,
 ) -> Result<(Action, Value), Vec<RecordError>> {
     let body = Value::Object(fields);
-    match T::read(&body) {
-        Ok(_) => Ok((action, body)),
-        Err(faults) => Err(faults.map(RecordError::from).into_listed()),
-    }
+    T::read(&body).map(drop).map_err(|faults| faults.map(RecordError::from).into_listed())?;
+    Ok((action, body))
 }
 
 #[cfg(test)]
