@@ -148,9 +148,13 @@ struct Lookups {
 }
 
 impl Lookups {
-    fn run(&self, batch: Batch) {
-        let ids: Vec<u64> = batch.keys().copied().collect();
+    fn run(&self, mut batch: Batch) {
         let queried_at = Instant::now();
+        self.answer_cached(&mut batch, queried_at);
+        let ids: Vec<u64> = batch.keys().copied().collect();
+        if ids.is_empty() {
+            return;
+        }
         let found = self.readers.tokens_with_ids(&ids);
         metrics::counter!("shopkeeper_token_lookups_total", "tokens" => self.name)
             .increment(ids.len() as u64);
@@ -165,6 +169,17 @@ impl Lookups {
             }
             Err(error) => self.fail(batch, &error),
         }
+    }
+
+    /// Answers those of a batch that the batch before it has looked up meanwhile.
+    fn answer_cached(&self, batch: &mut Batch, now: Instant) {
+        batch.retain(|id, waiting| match self.cache.get(*id, now) {
+            Cached::Current { row, is_due: false } => {
+                reply(mem::take(waiting), &Ok(row));
+                false
+            }
+            _ => true,
+        });
     }
 
     fn fail(&self, batch: Batch, error: &StoreError) {
