@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use catalog::analysis::{MAX_WORD_BYTES, QueryTerms, for_each_word};
+use catalog::text::analysis::{MAX_WORD_BYTES, QueryTerms, for_each_word};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

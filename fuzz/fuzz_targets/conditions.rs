@@ -4,11 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use catalog::{
-    analysis::for_each_word,
-    price::Money,
-    query_parser::{Exclusion, ParsedQuery, PriceInterval, PriceRange, parse},
-};
+use catalog::{text::analysis::for_each_word, product::price::Money, query::parser::{Exclusion, ParsedQuery, PriceInterval, PriceRange, parse}};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -1,7 +1,7 @@
 //! Parsing a price never panics, loses no digit and keeps the text.
 #![no_main]
 
-use catalog::price::{MAX_CHARS, MAX_DECIMALS, Price};
+use catalog::product::price::{MAX_CHARS, MAX_DECIMALS, Price};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

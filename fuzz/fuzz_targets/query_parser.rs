@@ -1,7 +1,7 @@
 //! Parsing a query never panics, splits no character and loses no word.
 #![no_main]
 
-use catalog::query_parser::{ParseOptions, Span, parse};
+use catalog::query::parser::{ParseOptions, Span, parse};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -5,12 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{
-    analysis::for_each_word,
-    query_parser::ParseOptions,
-    spelling::{Vocabulary, correct},
-    word_forms::ShopLanguages,
-};
+use catalog::{text::{analysis::for_each_word, vocabulary::Vocabulary, spelling::correct, word_forms::ShopLanguages}, query::parser::ParseOptions};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

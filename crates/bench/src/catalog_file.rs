@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use catalog::product::{MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS};
+use catalog::{product::MAX_TITLE_CHARS, text::validation::MAX_DESCRIPTION_CHARS};
 use flate2::read::MultiGzDecoder;
 use serde_json::{Map, Value};
 

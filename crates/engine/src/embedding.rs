@@ -18,10 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::{
-    change::Seq,
-    product::{ProductId, ShopId},
-};
+use catalog::product::{ProductId, ShopId, change::Seq};
 
 use crate::{
     background::{BackgroundThread, Next, Run, Wakeup},

@@ -6,9 +6,9 @@
 
 use std::{collections::HashMap, ops::ControlFlow, path::Path};
 
-use catalog::{
+use catalog::product::{
+    ShopId,
     access::{Caller, ReadPass, Role},
-    product::ShopId,
 };
 use ring::digest;
 use thiserror::Error;
@@ -189,13 +189,13 @@ fn everything(shop: ShopId) -> ReadPass {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{
+    use catalog::product::{
+        Draft, Patch, Product, Title,
         attributes::{AttributeName, AttributeValue, Attributes, Number},
         change::Seq,
         http_url::ProductUrl,
         key::Key,
         price::Price,
-        product::{Draft, Patch, Product, Title},
     };
     use jiff::Timestamp;
 

@@ -3,9 +3,9 @@
 
 use std::{ops::ControlFlow, path::Path, sync::Arc, thread};
 
-use catalog::{
+use catalog::product::{
+    ShopId,
     access::{Operator, Role},
-    product::ShopId,
 };
 use jiff::Timestamp;
 
@@ -116,7 +116,7 @@ impl TokenAdmin {
 
 #[cfg(test)]
 mod tests {
-    use catalog::access::Caller;
+    use catalog::product::access::Caller;
 
     use super::*;
     use crate::{

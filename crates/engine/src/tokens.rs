@@ -7,9 +7,9 @@
 use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use catalog::{
+use catalog::product::{
+    ShopId,
     access::{Caller, Role},
-    product::ShopId,
 };
 use jiff::Timestamp;
 use ring::digest;

@@ -7,11 +7,11 @@ mod upsert;
 
 use std::sync::Arc;
 
-use catalog::{
+use catalog::product::{
+    Draft, Patch, Product, ProductId, ShopId,
     access::{AdminPass, Role, WritePass},
     attributes::Attributes,
     change::Seq,
-    product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 

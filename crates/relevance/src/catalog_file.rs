@@ -3,11 +3,11 @@
 use std::{fs, io::Read, path::Path};
 
 use anyhow::{Context, bail};
-use catalog::{
+use catalog::product::{
+    Description, Draft, Title,
     attributes::{AttributeName, AttributeValue, Attributes, Number},
     key::Key,
     price::Price,
-    product::{Description, Draft, Title},
 };
 use flate2::read::MultiGzDecoder;
 use ring::digest;

@@ -3,7 +3,7 @@
 use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use anyhow::{Context, ensure};
-use catalog::tuning::{TUNING, Tuning};
+use catalog::ranking::tuning::{TUNING, Tuning};
 
 /// A ranking parameter.
 struct Parameter {

@@ -13,10 +13,12 @@ use std::{
 
 use anyhow::{Context, bail};
 use catalog::{
-    access::{Caller, Role},
-    product::{Draft, Product, ProductId, ShopId},
+    product::{
+        Draft, Product, ProductId, ShopId,
+        access::{Caller, Role},
+    },
     query::QueryText,
-    tuning::Tuning,
+    ranking::tuning::Tuning,
 };
 use clap::ValueEnum;
 use engine::{Engine, SearchRequest, SearchResults, Settings, store::Postgres, writes::Created};

@@ -11,6 +11,7 @@ mod memory;
 mod node;
 mod postgres;
 mod proxy;
+mod role;
 mod server;
 mod shop;
 mod socket;
@@ -28,8 +29,9 @@ pub use memory::{growth_over_second_half, peak_resident_bytes, resident_bytes};
 pub use node::{Node, age, bearer, ids, run_on, seed, seq, token, token_of};
 pub use postgres::{Postgres, postgres};
 pub use proxy::{CutAt, Proxy};
+pub use role::Role;
 pub use server::{Installation, Server, printed, refused, run, shopkeeper};
-pub use shop::{Role, Shop, TestServer, editor, silent_model};
+pub use shop::{Shop, TestServer, editor, silent_model};
 pub use socket::{RawAnswer, Socket};
 
 /// The limit of every wait: longer than anything takes on a busy machine.

@@ -13,35 +13,7 @@ use std::{
     },
 };
 
-use crate::{Client, Installation, Server, postgres, until};
-
-/// The role of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Searches visible products.
-    Shopper,
-    /// Reads everything.
-    Viewer,
-    /// Writes products.
-    Editor,
-    /// Manages tokens.
-    Admin,
-}
-
-impl Role {
-    /// All roles, from the least to the most powerful.
-    pub const ALL: [Self; 4] = [Self::Shopper, Self::Viewer, Self::Editor, Self::Admin];
-
-    /// Its name in the API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Shopper => "SHOPPER",
-            Self::Viewer => "VIEWER",
-            Self::Editor => "EDITOR",
-            Self::Admin => "ADMIN",
-        }
-    }
-}
+use crate::{Client, Installation, Role, Server, postgres, until};
 
 /// A server with its store, shared by the shops on it. Ends with the last of them.
 pub struct TestServer {

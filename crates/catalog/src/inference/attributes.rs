@@ -19,13 +19,14 @@ mod rules;
 #[cfg(test)]
 mod tests;
 mod title;
-mod values;
+mod value;
 
 use self::lexicon::Origin;
+use crate::product::inferred::Attribute;
 pub use agreement::{agreement, twins};
-pub use product::{ProductAttributes, infer_product};
+pub use product::infer_product;
 pub use query::{QueryAttribute, QueryAttributes, infer_query};
-pub use values::{Attribute, ENCODED_BYTES, InferredAttributes};
+pub use value::parse_value;
 
 /// Whether the lexicon contains a lower-case word that is no typo of another one.
 pub fn is_lexicon_word(word: &str) -> bool {

@@ -7,6 +7,7 @@
 //! decision, both have the same say. [`names`] knows what things are called: a name in head position
 //! decides, unless that is unlikely.
 
+mod file;
 mod linear;
 mod model;
 mod names;
@@ -15,10 +16,11 @@ mod taxonomy;
 mod vectors;
 mod words;
 
-pub use model::{BrokenCategoryModel, CategoryModel, Inferred, Placement};
+pub use file::BrokenCategoryModel;
+pub use model::{CategoryModel, Placement};
 pub use names::CategoryNames;
 pub use query::QueryCategories;
-pub use taxonomy::{BrokenTaxonomy, CategoryIndex, Taxonomy};
+pub use taxonomy::{BrokenTaxonomy, Taxonomy};
 pub use vectors::CategoryVectors;
 
 #[cfg(test)]

@@ -1,10 +1,7 @@
 //! How far what is inferred about two products makes them similar, besides their vectors.
 
-use super::{
-    Inferred,
-    attributes::Attribute,
-    category::{CategoryIndex, Taxonomy},
-};
+use super::category::Taxonomy;
+use crate::product::inferred::{Attribute, CategoryIndex, Inferred};
 
 /// The greatest resemblance. Cosines of similar products differ by about that much.
 pub const MAX_RESEMBLANCE: f32 = 0.15;

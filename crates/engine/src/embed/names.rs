@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use catalog::analysis::content_words;
+use catalog::text::analysis::content_words;
 
 /// What another name counts, where the name itself counts 1.
 const OTHER_NAME: f32 = 0.9;

@@ -9,9 +9,11 @@ use std::{
 };
 
 use catalog::{
-    access::{Caller, Role},
-    price::Price,
-    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
+    product::{
+        Description, Draft, Patch, Product, ProductId, ShopId, Title,
+        access::{Caller, Role},
+        price::Price,
+    },
     query::QueryText,
 };
 use jiff::{SignedDuration, Timestamp};

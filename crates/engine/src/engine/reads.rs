@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use catalog::{
+use catalog::product::{
+    Product, ProductId, ShopId,
     access::{ReadPass, Visibility},
     change::Seq,
     key::Key,
-    product::{Product, ProductId, ShopId},
 };
 
 use super::{Engine, EngineError};

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use catalog::{
-    access::ReadPass,
-    product::{Product, ShopId},
-    sort::Sort,
+    product::{Product, ShopId, access::ReadPass},
+    query::sort::Sort,
 };
 
 use super::{Engine, EngineError};

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 use tokio::time::timeout_at;
 
 use super::{Engine, reads::run_blocking};

@@ -1,6 +1,6 @@
 //! Authenticates callers and administers the tokens of a shop.
 
-use catalog::access::{AdminPass, Caller, Role};
+use catalog::product::access::{AdminPass, Caller, Role};
 use jiff::Timestamp;
 
 use super::{Engine, EngineError};

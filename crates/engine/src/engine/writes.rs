@@ -2,11 +2,7 @@
 
 use std::mem;
 
-use catalog::{
-    access::WritePass,
-    attributes::Attributes,
-    product::{Draft, Product, ProductId},
-};
+use catalog::product::{Draft, Product, ProductId, access::WritePass, attributes::Attributes};
 
 use tokio::task::JoinError;
 

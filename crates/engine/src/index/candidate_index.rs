@@ -4,9 +4,8 @@
 use std::collections::HashMap;
 
 use catalog::{
-    access::Visibility,
-    product::ProductId,
-    ranking::{CorpusStats, Hit},
+    product::{ProductId, access::Visibility},
+    ranking::{bm25f::CorpusStats, hits::Hit},
 };
 
 use super::{
@@ -69,9 +68,8 @@ impl CandidateIndex {
 #[cfg(test)]
 mod tests {
     use catalog::{
-        analysis::{QueryTerms, for_each_word},
-        change::Seq,
-        price::Price,
+        product::{change::Seq, price::Price},
+        text::analysis::{QueryTerms, for_each_word},
     };
 
     use super::*;
@@ -89,8 +87,8 @@ mod tests {
             title,
             description: "Soft and red, for every home",
             key: None,
-            attributes: catalog::attributes::Attributes::none(),
-            inferred: catalog::inference::Inferred::default(),
+            attributes: catalog::product::attributes::Attributes::none(),
+            inferred: catalog::product::inferred::Inferred::default(),
             vector: EntryVector::Missing,
         };
         let all: Vec<Entry<'static>> = titles.into_iter().zip(1..).map(entry).collect();

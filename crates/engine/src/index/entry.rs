@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{
-    attributes::Attributes, change::Seq, inference::Inferred, price::Money, product::ProductId,
+use catalog::product::{
+    ProductId, attributes::Attributes, change::Seq, inferred::Inferred, price::Money,
 };
 
 use crate::embed::StoredVector;

@@ -25,7 +25,10 @@ use std::{
     thread,
 };
 
-use catalog::{analysis, change::Seq, inference::Inferred, product::ShopId};
+use catalog::{
+    product::{ShopId, change::Seq, inferred::Inferred},
+    text::analysis,
+};
 use jiff::Timestamp;
 
 use super::{

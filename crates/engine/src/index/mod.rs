@@ -13,8 +13,9 @@
 //! | `segment/` | term dictionary, postings, columns, attributes, keys, tombstones; building and merging |
 //! | `lexical/` | BM25F over the postings, bigrams, vocabulary for spelling correction |
 //! | `filter/` | visibility, price, attribute and negation filters |
-//! | `reranking/` | the second stage: words by meaning, names of things, attributes |
-//! | `scoring/` | candidate scan, pruning, second stage, top hits, facets, similar products |
+//! | `first_stage/` | candidate scan, pruning; which products fit the attributes of the query |
+//! | `second_stage/` | words by meaning, names of things, kinds; rescoring of the best candidates |
+//! | `scoring/` | both stages of a search, top hits, facets, similar products |
 //! | `writer/` | applying changes, background merges, bulk building |
 //!
 //! Architecture invariants:
@@ -27,9 +28,11 @@ mod arrays;
 mod bits;
 mod candidate_index;
 mod dense;
+mod effort;
 mod entry;
 pub(crate) mod file;
 mod filter;
+mod first_stage;
 mod heap;
 mod lexical;
 #[cfg(test)]
@@ -38,10 +41,12 @@ mod near_numbers;
 mod plan;
 #[cfg(test)]
 mod reference;
-mod reranking;
+mod rerank_query;
 mod scoring;
+mod second_stage;
 mod segment;
 mod snapshot;
+mod word_vectors;
 mod writer;
 
 pub(crate) use self::lexical::{function_words, language_by};
@@ -52,9 +57,10 @@ pub use self::{
     dense::QueryVector,
     entry::{Entry, EntryVector, IndexChange},
     plan::{DenseQuery, Plan, QueryKind},
-    reranking::{ComparedWord, KindQuery, RerankQuery, TermSet, WordVectors, head_term},
+    rerank_query::{KindQuery, RerankQuery, head_term},
     scoring::Matches,
     segment::WordPlace,
     snapshot::{Snapshot, SnapshotId},
+    word_vectors::{ComparedWord, TermSet, WordVectors},
     writer::{IndexBuilder, ShopIndex},
 };

@@ -7,13 +7,13 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    analysis::QueryTerms,
-    change::Seq,
-    fusion::QueryProfile,
-    price::Money,
-    query_parser::ParsedQuery,
-    spelling::{Confidence, Correction},
+    product::{access::Visibility, change::Seq, price::Money},
+    query::parser::ParsedQuery,
+    ranking::fusion::QueryProfile,
+    text::{
+        analysis::QueryTerms,
+        correction::{Confidence, Correction},
+    },
 };
 use proptest::prelude::*;
 
@@ -77,8 +77,8 @@ fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>)
         title,
         description,
         key: None,
-        attributes: catalog::attributes::Attributes::none(),
-        inferred: catalog::inference::Inferred::default(),
+        attributes: catalog::product::attributes::Attributes::none(),
+        inferred: catalog::product::inferred::Inferred::default(),
         vector,
     }
 }

@@ -3,17 +3,21 @@
 use std::time::Instant;
 
 use catalog::{
-    access::Visibility,
-    analysis::{QueryTerms, fingerprint},
-    facets::{DEFAULT_FACET_LIMIT, FacetField},
-    filter::ProductFilter,
-    fusion::QueryProfile,
-    query_parser::{Exclusion, ParsedQuery, PriceRange},
-    sort::Sort,
-    tuning::{TUNING, Tuning},
+    product::access::Visibility,
+    query::{
+        filter::ProductFilter,
+        parser::{Exclusion, ParsedQuery, PriceRange},
+        sort::Sort,
+    },
+    ranking::{
+        facets::{DEFAULT_FACET_LIMIT, FacetField},
+        fusion::QueryProfile,
+        tuning::{TUNING, Tuning},
+    },
+    text::analysis::{QueryTerms, fingerprint},
 };
 
-use super::{QueryVector, reranking::RerankQuery};
+use super::{QueryVector, rerank_query::RerankQuery};
 
 /// A search that the index can run.
 #[derive(Clone, Debug)]

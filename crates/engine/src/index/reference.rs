@@ -1,5 +1,5 @@
 //! The reference that tests compare the index with: a map of products, scored one by one by the
-//! definitions of [`catalog::ranking`] and [`catalog::fusion`], without postings, segments or
+//! definitions of [`catalog::ranking::bm25f`] and [`catalog::ranking::fusion`], without postings, segments or
 //! pruning. And the definitions of what facets count.
 
 use std::{
@@ -8,19 +8,23 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    analysis::{Bigram, QueryTerms, Term, fingerprint, for_each_bigram, for_each_word},
-    attributes::{AttributeValue, Attributes},
-    change::Seq,
-    facets::{CategoryCount, CategoryFacet},
-    filter::ProductFilter,
-    fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
-    inference::{Inferred, attributes::Attribute, category::CategoryIndex, resemblance},
-    price::Money,
-    product::ProductId,
-    ranking::{
-        BM25_PARAMS, Bm25Scorer, CorpusStats, FieldLength, FieldLengths, Hit, Score, TermFreqs,
+    inference::resemblance,
+    product::{
+        ProductId,
+        access::Visibility,
+        attributes::{AttributeValue, Attributes},
+        change::Seq,
+        inferred::{Attribute, CategoryIndex, Inferred},
+        price::Money,
     },
+    query::filter::ProductFilter,
+    ranking::{
+        bm25f::{BM25_PARAMS, Bm25Scorer, CorpusStats, FieldLength, FieldLengths, TermFreqs},
+        facets::{CategoryCount, CategoryFacet},
+        fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
+        hits::{Hit, Score},
+    },
+    text::analysis::{Bigram, QueryTerms, Term, fingerprint, for_each_bigram, for_each_word},
 };
 
 use super::{

@@ -6,17 +6,18 @@ use std::sync::{
 };
 
 use catalog::{
-    access::Visibility,
-    change::Seq,
-    inference::category::CategoryIndex,
-    product::ProductId,
-    query_parser::TermLookup,
-    ranking::{CorpusStats, Hit},
-    spelling::Vocabulary,
-    word_forms::ShopLanguages,
+    product::{ProductId, access::Visibility, change::Seq, inferred::CategoryIndex},
+    ranking::{bm25f::CorpusStats, hits::Hit},
+    text::{
+        vocabulary::{TermLookup, Vocabulary},
+        word_forms::ShopLanguages,
+    },
 };
 #[cfg(test)]
-use catalog::{analysis::QueryTerms, filter::ProductFilter, sort::Sort};
+use catalog::{
+    query::{filter::ProductFilter, sort::Sort},
+    text::analysis::QueryTerms,
+};
 
 #[cfg(test)]
 use super::plan::QueryKind;
@@ -228,7 +229,7 @@ pub(super) fn plan_of(
         limit,
         explain: false,
         threads: 1,
-        tuning: catalog::tuning::TUNING,
+        tuning: catalog::ranking::tuning::TUNING,
         deadline: None,
     }
 }

@@ -7,7 +7,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use catalog::inference::category::CategoryIndex;
+use catalog::product::inferred::CategoryIndex;
 
 use super::taxonomy;
 use crate::embed::{InstantEncoder, ModelId, StoredVector, Text, TextLanguage, Vector};

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-use catalog::{analysis::content_words, inference::category::CategoryIndex};
+use catalog::{product::inferred::CategoryIndex, text::analysis::content_words};
 use parking_lot::Mutex;
 
 use super::taxonomy;

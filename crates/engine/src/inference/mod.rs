@@ -7,12 +7,11 @@ mod category_names;
 use std::sync::{Arc, LazyLock};
 
 use catalog::{
-    attributes::Attributes,
     inference::{
-        Inferred,
         attributes::infer_product,
         category::{CategoryModel, CategoryNames, CategoryVectors, Taxonomy},
     },
+    product::{attributes::Attributes, inferred::Inferred},
 };
 
 use self::category_dots::BlockedRows;
@@ -125,8 +124,11 @@ pub(crate) fn stored_or_inferred(
 #[cfg(test)]
 mod tests {
     use catalog::{
-        attributes::{AttributeName, AttributeValue},
-        inference::{MAX_RESEMBLANCE, attributes::Attribute, category, resemblance},
+        inference::{MAX_RESEMBLANCE, resemblance},
+        product::{
+            attributes::{AttributeName, AttributeValue},
+            inferred::{Attribute, CategoryIndex, InferredCategory},
+        },
     };
 
     use super::*;
@@ -198,8 +200,8 @@ mod tests {
         assert_eq!(read(Some(&other.to_bytes())), other);
         assert_eq!(read(None), own);
         assert_eq!(read(Some(&[0; 16])), own);
-        let category = category::CategoryIndex(u16::MAX - 1);
-        let category = Some(category::Inferred { category, confidence: 90 });
+        let category = CategoryIndex(u16::MAX - 1);
+        let category = Some(InferredCategory { category, confidence: 90 });
         assert_eq!(read(Some(&Inferred { category, ..other }.to_bytes())), own);
     }
 

@@ -8,15 +8,21 @@
 //! How long a job takes is known only once it has ended. Until then the mean of the shop's recent jobs
 //! stands for it, so that a shop cannot begin many jobs at one tag.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::Duration,
+};
 
 use catalog::product::ShopId;
-
-use super::Overloaded;
+use thiserror::Error;
 
 /// The weight of the latest job in the mean of a shop's jobs: one of this many.
 const MEAN_OVER: u64 = 8;
+
+/// The queue of a pool is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("too many requests are waiting")]
+pub struct Overloaded;
 
 /// Jobs that wait and the shops they wait for. Virtual time is in nanoseconds of work.
 pub(super) struct FairQueue<J> {

@@ -16,15 +16,11 @@ use std::{
 };
 
 use catalog::product::ShopId;
-use fair_queue::FairQueue;
 use parking_lot::{Mutex, MutexGuard};
-use thiserror::Error;
 use tokio::sync::oneshot;
 
-/// The queue of a pool is full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("too many requests are waiting")]
-pub struct Overloaded;
+use self::fair_queue::FairQueue;
+pub(crate) use self::fair_queue::Overloaded;
 
 /// Runs jobs on threads of its own and limits how many run and how many wait.
 #[derive(Clone)]

@@ -6,10 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use catalog::{
-    change::Seq,
-    product::{Product, ShopId},
-};
+use catalog::product::{Product, ShopId, change::Seq};
 
 use super::{
     change_batch::ChangeBatch, eviction::EvictionReason, registry::ShopRegistry, table::ShopState,
@@ -239,7 +236,7 @@ fn entry<'a>(product: &'a Product, vector: EntryVector<'a>) -> Entry<'a> {
         price: product.price.money(),
         title: product.title.as_str(),
         description: product.description.as_str(),
-        key: product.key.as_ref().map(catalog::key::Key::as_str),
+        key: product.key.as_ref().map(catalog::product::key::Key::as_str),
         attributes: &product.attributes,
         inferred: product.inferred,
         vector,

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 
 use super::{eviction::EvictionReason, registry::ShopRegistry, table::ShopState};
 use crate::{

@@ -2,7 +2,7 @@
 
 use std::{any::Any, collections::BTreeMap, sync::Arc, time::Instant};
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 
 use crate::store::{AppliedChange, Committed, Position, PositionChange, TxStamp, VectorChange};
 

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 use parking_lot::Mutex;
 
 use super::registry::ShopRegistry;

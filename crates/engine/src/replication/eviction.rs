@@ -2,7 +2,7 @@
 
 use std::{fmt, mem, sync::Arc};
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 
 use super::table::{ShopState, ShopTable};
 use crate::{

@@ -7,12 +7,7 @@
 
 use std::{io, ops::ControlFlow, sync::Arc};
 
-use catalog::{
-    access::ReadPass,
-    change::Seq,
-    key::Key,
-    product::{Product, ProductId, ShopId},
-};
+use catalog::product::{Product, ProductId, ShopId, access::ReadPass, change::Seq, key::Key};
 
 use super::{local_replica::LocalReplica, token_lookups::TokenLookups};
 use crate::{

@@ -19,12 +19,7 @@ use catalog::product::ShopId;
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
-use super::{
-    registry::ShopRegistry,
-    table::{ReadyShop, ShopState},
-};
 use crate::{
-    background::{BackgroundThread, Next},
     embed::ModelId,
     index::{
         ShopIndex, Snapshot,
@@ -35,21 +30,14 @@ use crate::{
 };
 
 const EXTENSION: &str = "idx";
-/// The pause between two checks whether a file is due.
-const CHECK_INTERVAL: Duration = Duration::from_mins(1);
 /// A file that lacks a tenth of the products is written again, but not more often than this.
 const MIN_AGE: SignedDuration = SignedDuration::from_mins(10);
 const MAX_UNSAVED_SHARE: usize = 10;
 /// A file that lacks any change is written again after this time, so that what was deleted does not
 /// stay in it; the file of a shop that is not in memory is removed.
-const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
+pub(super) const MAX_AGE: SignedDuration = SignedDuration::from_hours(24);
 /// At shutdown, a file is written again if it lacks more than one product in this many.
 const MAX_UNSAVED_SHARE_AT_STOP: usize = 100;
-/// How long shutdown may take to write files.
-const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// A load uses no file that lacks more changes than one product in this many has: indexing all
-/// products on several threads is faster than reading and applying the changes one by one.
-const MAX_MISSING_SHARE: usize = 8;
 
 /// What a shop's index file lacks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,7 +54,7 @@ impl FileState {
         Self { written_at: None, unsaved: products }
     }
 
-    fn is_due(self, products: usize, now: Timestamp, is_stopping: bool) -> bool {
+    pub(super) fn is_due(self, products: usize, now: Timestamp, is_stopping: bool) -> bool {
         let age = self.written_at.map_or(SignedDuration::MAX, |at| now.duration_since(at));
         let lacks_one_in = |share| self.unsaved > 0 && self.unsaved >= products / share;
         (is_stopping && lacks_one_in(MAX_UNSAVED_SHARE_AT_STOP))
@@ -77,7 +65,7 @@ impl FileState {
 
 /// Why a file was not written.
 #[derive(Debug, Error)]
-enum SaveError {
+pub(super) enum SaveError {
     #[error("the index file cannot be written")]
     File(#[from] io::Error),
     #[error("the database cannot name the index file")]
@@ -87,10 +75,10 @@ enum SaveError {
 /// The index files of a data folder.
 pub(crate) struct IndexFiles {
     data: PathBuf,
-    readers: Arc<SqliteReaders>,
+    pub(super) readers: Arc<SqliteReaders>,
     /// Shops with fewer products are indexed from their rows, which takes a moment.
-    min_products: usize,
-    clock: Clock,
+    pub(super) min_products: usize,
+    pub(super) clock: Clock,
     random: RandomSource,
 }
 
@@ -115,7 +103,11 @@ impl IndexFiles {
     }
 
     /// The index that the file of a shop contains; `None` without a valid file.
-    fn load(&self, shop: ShopId, model: Option<&ModelId>) -> Option<(ShopIndex, FileState)> {
+    pub(super) fn load(
+        &self,
+        shop: ShopId,
+        model: Option<&ModelId>,
+    ) -> Option<(ShopIndex, FileState)> {
         let id = self.readers.index_file(shop).ok()??;
         match file::read(&self.path(shop, id), FileKey { shop, id, model }) {
             Ok((index, written_at)) => {
@@ -129,7 +121,7 @@ impl IndexFiles {
     }
 
     /// Removes the file of a shop.
-    fn discard(&self, shop: ShopId, reason: &str) {
+    pub(super) fn discard(&self, shop: ShopId, reason: &str) {
         tracing::info!(%shop, reason, "index file discarded");
         if let Err(error) = SqliteStore::set_index_file(&self.data, shop, None) {
             let error = ErrorChain(&error);
@@ -139,7 +131,7 @@ impl IndexFiles {
     }
 
     /// Writes the file of a shop; `None` if `is_cancelled`.
-    fn save(
+    pub(super) fn save(
         &self,
         shop: ShopId,
         model: Option<&ModelId>,
@@ -180,7 +172,7 @@ impl IndexFiles {
     }
 
     /// Removes files by shop, id and age.
-    fn remove_where(&self, is_unwanted: impl Fn(ShopId, u64, Duration) -> bool) {
+    pub(super) fn remove_where(&self, is_unwanted: impl Fn(ShopId, u64, Duration) -> bool) {
         let Ok(entries) = fs::read_dir(self.data.join(FOLDER)) else { return };
         for entry in entries.filter_map(Result::ok) {
             let name = entry.file_name();
@@ -213,115 +205,3 @@ fn parse_name(name: &str) -> Option<(ShopId, u64)> {
 fn millis(since: Instant) -> u64 {
     since.elapsed().as_millis() as u64
 }
-
-impl ShopRegistry {
-    /// The index of a shop from its file, as of the last change that the file contains.
-    pub(super) fn restore(
-        &self,
-        shop: ShopId,
-    ) -> Result<Option<(ShopIndex, FileState)>, StoreError> {
-        let Some(files) = &self.index_files else { return Ok(None) };
-        let Some((index, state)) = files.load(shop, self.model.as_ref()) else { return Ok(None) };
-        let snapshot = index.snapshot();
-        let most = (snapshot.product_count() / MAX_MISSING_SHARE).max(1);
-        if files.readers.changes_after(shop, snapshot.seq(), most + 1)? > most {
-            files.discard(shop, "indexing all products is faster than applying the changes since");
-            return Ok(None);
-        }
-        Ok(Some((index, state)))
-    }
-
-    /// Discards the file of a shop.
-    pub(super) fn discard_file(&self, shop: ShopId, reason: &str) {
-        if let Some(files) = &self.index_files {
-            files.discard(shop, reason);
-        }
-    }
-
-    /// Writes the files that are due.
-    fn save_due(&self, is_stopping: bool, is_cancelled: &dyn Fn() -> bool) {
-        let Some(files) = &self.index_files else { return };
-        let now = (files.clock)();
-        let is_due = |ready: &ReadyShop| {
-            let products = ready.index.snapshot().product_count();
-            let is_worth_it = products >= files.min_products;
-            (is_worth_it && ready.file.is_due(products, now, is_stopping))
-                || (!is_worth_it && ready.file.written_at.is_some())
-        };
-        let due: Vec<_> = {
-            let table = self.table.lock();
-            let ready = table.states.iter().filter_map(|(shop, state)| match state {
-                ShopState::Ready(ready) if is_due(ready) => Some((*shop, ready)),
-                _ => None,
-            });
-            ready.map(|(shop, ready)| (shop, Arc::clone(&ready.index), ready.file)).collect()
-        };
-        for (shop, index, before) in due {
-            if is_cancelled() {
-                return;
-            }
-            self.save(files, shop, &index, before, is_cancelled);
-        }
-        let absent = |shop| !self.table.lock().states.contains_key(&shop);
-        files.remove_where(|shop, _, age| {
-            SignedDuration::try_from(age).is_ok_and(|age| age >= MAX_AGE) && absent(shop)
-        });
-    }
-
-    fn save(
-        &self,
-        files: &IndexFiles,
-        shop: ShopId,
-        index: &Arc<ShopIndex>,
-        before: FileState,
-        is_cancelled: &dyn Fn() -> bool,
-    ) {
-        let snapshot = index.snapshot();
-        let written_at = if snapshot.product_count() < files.min_products {
-            files.discard(shop, "the shop has become small");
-            None
-        } else {
-            match files.save(shop, self.model.as_ref(), &snapshot, is_cancelled) {
-                Ok(Some(written_at)) => Some(written_at),
-                Ok(None) => return,
-                Err(error) => {
-                    let error = ErrorChain(&error);
-                    tracing::warn!(%shop, %error, "the index of a shop cannot be saved");
-                    return;
-                }
-            }
-        };
-        if let Some(ready) = self.table.lock().current_mut(shop, index) {
-            let unsaved = ready.file.unsaved - before.unsaved.min(ready.file.unsaved);
-            ready.file = FileState { written_at, unsaved };
-        }
-    }
-}
-
-/// Writes index files in the background and, when it is dropped, those that are due at shutdown.
-pub(crate) struct IndexSaver {
-    registry: Arc<ShopRegistry>,
-    thread: Option<BackgroundThread>,
-}
-
-impl IndexSaver {
-    pub(crate) fn start(registry: Arc<ShopRegistry>) -> io::Result<Self> {
-        let shops = Arc::clone(&registry);
-        let thread = BackgroundThread::start("index-files", Arc::default(), move |run| {
-            shops.save_due(false, &|| run.is_stopping());
-            Next::WaitAtMost(CHECK_INTERVAL)
-        })?;
-        Ok(Self { registry, thread: Some(thread) })
-    }
-}
-
-impl Drop for IndexSaver {
-    fn drop(&mut self) {
-        drop(self.thread.take());
-        let until = Instant::now() + SHUTDOWN_TIMEOUT;
-        self.registry.save_due(true, &|| Instant::now() >= until);
-    }
-}
-
-#[cfg(test)]
-mod tests;

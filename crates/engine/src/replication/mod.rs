@@ -71,6 +71,7 @@ mod change_feed;
 mod eviction;
 mod failover;
 mod index_files;
+mod index_saver;
 mod load;
 mod loader;
 mod local_replica;
@@ -92,7 +93,8 @@ pub(crate) use self::{
     change_feed::ChangeFeed,
     eviction::EvictionReason,
     failover::FailoverReaders,
-    index_files::{IndexFiles, IndexSaver},
+    index_files::IndexFiles,
+    index_saver::IndexSaver,
     loader::{LoadError, Loader},
     local_replica::LocalReplica,
     registry::ShopRegistry,

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use catalog::change::Seq;
+use catalog::product::change::Seq;
 
 use super::change_batch::ChangeBatch;
 

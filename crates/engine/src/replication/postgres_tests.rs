@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use catalog::{
+use catalog::product::{
+    Description, Draft, Patch, Product, ShopId, Title,
     access::{Caller, ReadPass, Role},
     change::Seq,
     media::Media,
     price::Price,
-    product::{Description, Draft, Patch, Product, ShopId, Title},
 };
 use jiff::Timestamp;
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 
 use super::{index_files::FileState, local_replica::LocalReplica, pending::PendingChanges};
 use crate::{

@@ -9,13 +9,15 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    analysis::QueryTerms,
-    attributes::{AttributeName, AttributeValue, Attributes},
-    change::Seq,
-    key::Key,
-    price::Price,
-    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
+    product::{
+        Description, Draft, Patch, Product, ProductId, ShopId, Title,
+        access::Visibility,
+        attributes::{AttributeName, AttributeValue, Attributes},
+        change::Seq,
+        key::Key,
+        price::Price,
+    },
+    text::analysis::QueryTerms,
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;

@@ -118,7 +118,7 @@ impl TokenCache {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{access::Role, product::ShopId};
+    use catalog::product::{ShopId, access::Role};
     use jiff::Timestamp;
 
     use super::*;

@@ -1,12 +1,14 @@
 //! The index in memory as a source of searches. Rows come from the store.
 
 use catalog::{
-    access::{ReadPass, Visibility},
-    change::Seq,
-    product::{Product, ProductId},
-    query_parser::{ParsedQuery, TermLookup},
-    ranking::Hit,
-    spelling::Vocabulary,
+    product::{
+        Product, ProductId,
+        access::{ReadPass, Visibility},
+        change::Seq,
+    },
+    query::parser::ParsedQuery,
+    ranking::hits::Hit,
+    text::vocabulary::{TermLookup, Vocabulary},
 };
 
 use super::{Scored, SearchSource, StageTimer};

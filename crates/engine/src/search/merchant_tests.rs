@@ -1,13 +1,17 @@
 //! Keys, attributes, filters, facets and orders through the whole pipeline, in memory.
 
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    facets::{Facet, FacetField, FacetValue},
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    key::Key,
-    price::Price,
-    product::{Draft, Title},
-    sort::{Direction, Sort},
+    product::{
+        Draft, Title,
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        key::Key,
+        price::Price,
+    },
+    query::{
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        sort::{Direction, Sort},
+    },
+    ranking::facets::{Facet, FacetField, FacetValue},
 };
 
 use super::{

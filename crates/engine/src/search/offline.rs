@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use catalog::access::ReadPass;
+use catalog::product::access::ReadPass;
 
 use super::{MemorySource, QueryEncoder, SearchContext, SearchRequest, SearchResults, search};
 use crate::{

@@ -3,16 +3,18 @@
 use std::borrow::Cow;
 
 use catalog::{
-    attributes::AttributeName,
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    inference::{
-        attributes::{Attribute, QueryAttribute},
-        category::CategoryIndex,
+    inference::attributes::QueryAttribute,
+    product::{
+        Product, ProductId,
+        attributes::AttributeName,
+        inferred::{Attribute, CategoryIndex},
     },
-    product::{Product, ProductId},
-    query::QueryText,
-    query_parser::{ParseOptions, ParsedQuery},
-    ranking::Hit,
+    query::{
+        QueryText,
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        parser::{ParseOptions, ParsedQuery},
+    },
+    ranking::hits::Hit,
 };
 
 use super::{

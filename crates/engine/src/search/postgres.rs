@@ -6,15 +6,20 @@
 use std::collections::{HashMap, HashSet};
 
 use catalog::{
-    access::{ReadPass, Visibility},
-    analysis::QueryTerms,
-    change::Seq,
-    facets::FacetField,
-    product::{Product, ProductId},
-    query_parser::{ParsedQuery, TermLookup},
-    ranking::{Hit, Score},
-    sort::Sort,
-    spelling::Vocabulary,
+    product::{
+        Product, ProductId,
+        access::{ReadPass, Visibility},
+        change::Seq,
+    },
+    query::{parser::ParsedQuery, sort::Sort},
+    ranking::{
+        facets::FacetField,
+        hits::{Hit, Score},
+    },
+    text::{
+        analysis::QueryTerms,
+        vocabulary::{TermLookup, Vocabulary},
+    },
 };
 
 use super::{Scored, SearchSource, StageTimer};

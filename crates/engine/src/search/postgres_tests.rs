@@ -4,9 +4,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use catalog::{
-    facets::FacetField,
-    filter::ProductFilter,
     product::{Draft, Patch, Product, ShopId},
+    query::filter::ProductFilter,
+    ranking::facets::FacetField,
 };
 
 use super::{
@@ -221,7 +221,7 @@ fn rows_of_earlier_versions_are_made_again() {
          UPDATE products SET inferred = '\\x00010203';
          UPDATE shops SET search_inference = 1",
     );
-    let all = || SearchRequest::all(catalog::sort::Sort::Newest, 100);
+    let all = || SearchRequest::all(catalog::query::sort::Sort::Newest, 100);
     let furniture = ProductFilter { all: vec![within(&["Furniture"])], none: vec![] };
     let furniture = SearchRequest { filter: furniture, ..all() };
     let search = |request: &SearchRequest| shop.search(&viewer(true), request).unwrap();

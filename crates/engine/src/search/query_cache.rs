@@ -7,16 +7,22 @@
 use std::{mem, sync::Arc};
 
 use catalog::{
-    access::Visibility,
-    attributes::{AttributeName, AttributeValue, Attributes},
-    explanation::{Explanation, TermPart},
-    facets::{Bucket, Facet, FacetField, FacetValue, PriceFacet, ValueCount},
-    filter::{AttributeTest, Condition, ProductFilter},
-    product::Product,
-    query::QueryText,
-    query_parser::ParseOptions,
-    sort::Sort,
-    tuning::TUNING,
+    product::{
+        Product,
+        access::Visibility,
+        attributes::{AttributeName, AttributeValue, Attributes},
+    },
+    query::{
+        QueryText,
+        filter::{AttributeTest, Condition, ProductFilter},
+        parser::ParseOptions,
+        sort::Sort,
+    },
+    ranking::{
+        explanation::{Explanation, TermPart},
+        facets::{Bucket, Facet, FacetField, FacetValue, PriceFacet, ValueCount},
+        tuning::TUNING,
+    },
 };
 use quick_cache::{Weighter, sync::Cache};
 
@@ -203,12 +209,13 @@ mod tests {
     use std::collections::HashMap;
 
     use catalog::{
-        change::Seq,
-        facets::{AttributeFacet, Facets},
-        filter::FoldedText,
-        query_parser::ParsedQuery,
-        ranking,
-        tuning::Tuning,
+        product::change::Seq,
+        query::{filter::FoldedText, parser::ParsedQuery},
+        ranking::{
+            bm25f,
+            facets::{AttributeFacet, Facets},
+            tuning::Tuning,
+        },
     };
 
     use super::*;
@@ -223,7 +230,7 @@ mod tests {
 
     fn results() -> Arc<SearchResults> {
         Arc::new(SearchResults {
-            facets: catalog::facets::Facets::default(),
+            facets: catalog::ranking::facets::Facets::default(),
             products: Vec::new(),
             explanations: HashMap::new(),
             total: 0,
@@ -249,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_request_with_its_own_tuning_is_not_cached() {
-        let ranking = ranking::Bm25Params { k1: 9.0, ..TUNING.ranking };
+        let ranking = bm25f::Bm25Params { k1: 9.0, ..TUNING.ranking };
         let tuning = Tuning { ranking, ..TUNING };
         let request = SearchRequest { tuning, ..request("sofa") };
         assert_eq!(CacheKey::of(SnapshotId::next(), Visibility::VisibleOnly, &request), None);

@@ -7,13 +7,18 @@
 use std::{cell::Cell, collections::HashMap, mem, ops::Range, sync::Arc};
 
 use catalog::{
-    analysis::{QueryTerms, content_words},
-    fusion::{FusionParams, QueryProfile},
     inference::{
-        attributes::{Attribute, QueryAttribute, is_lexicon_word},
-        category::{CategoryIndex, QueryCategories},
+        attributes::{QueryAttribute, is_lexicon_word},
+        category::QueryCategories,
     },
-    query_parser::{Language, ParsedQuery, TermLookup},
+    product::inferred::{Attribute, CategoryIndex},
+    query::parser::ParsedQuery,
+    ranking::fusion::{FusionParams, QueryProfile},
+    text::{
+        analysis::{QueryTerms, content_words},
+        language::Language,
+        vocabulary::TermLookup,
+    },
 };
 use parking_lot::Mutex;
 
@@ -508,7 +513,9 @@ impl RecentEncodings {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{fusion::FUSION_PARAMS, inference::attributes::infer_query, query_parser::parse};
+    use catalog::{
+        inference::attributes::infer_query, query::parser::parse, ranking::fusion::FUSION_PARAMS,
+    };
 
     use super::*;
     use crate::embed::tests::{

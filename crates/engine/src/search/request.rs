@@ -3,16 +3,18 @@
 use std::{collections::HashMap, time::Duration};
 
 use catalog::{
-    change::Seq,
-    explanation::Explanation,
-    facets::{DEFAULT_FACET_LIMIT, FacetField, Facets},
-    filter::ProductFilter,
-    inference::category::CategoryIndex,
-    product::{Product, ProductId},
-    query::QueryText,
-    query_parser::{ParseOptions, ParsedQuery},
-    sort::Sort,
-    tuning::{TUNING, Tuning},
+    product::{Product, ProductId, change::Seq, inferred::CategoryIndex},
+    query::{
+        QueryText,
+        filter::ProductFilter,
+        parser::{ParseOptions, ParsedQuery},
+        sort::Sort,
+    },
+    ranking::{
+        explanation::Explanation,
+        facets::{DEFAULT_FACET_LIMIT, FacetField, Facets},
+        tuning::{TUNING, Tuning},
+    },
 };
 
 use crate::embed::Encoder;

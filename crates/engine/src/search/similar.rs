@@ -1,9 +1,6 @@
 //! Similar products, the same steps for every source.
 
-use catalog::{
-    access::Visibility,
-    product::{Product, ProductId},
-};
+use catalog::product::{Product, ProductId, access::Visibility};
 
 use super::{SearchSource, SimilarRequest};
 use crate::store::StoreError;

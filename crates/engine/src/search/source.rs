@@ -1,13 +1,13 @@
 //! The interface between the search pipeline and the data that it searches.
 
 use catalog::{
-    access::Visibility,
-    analysis::QueryTerms,
-    change::Seq,
-    product::{Product, ProductId},
-    query_parser::{ParsedQuery, TermLookup},
-    ranking::Hit,
-    spelling::Vocabulary,
+    product::{Product, ProductId, access::Visibility, change::Seq},
+    query::parser::ParsedQuery,
+    ranking::hits::Hit,
+    text::{
+        analysis::QueryTerms,
+        vocabulary::{TermLookup, Vocabulary},
+    },
 };
 
 use super::StageTimer;

@@ -1,14 +1,18 @@
 //! Property test: what a shopper gets is what it would get if all hidden products were deleted.
 
 use catalog::{
-    access::{Caller, Role},
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    facets::FacetField,
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    key::Key,
-    price::Price,
-    product::{Description, Draft, Product, Title},
-    sort::{Direction, Sort},
+    product::{
+        Description, Draft, Product, Title,
+        access::{Caller, Role},
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        key::Key,
+        price::Price,
+    },
+    query::{
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        sort::{Direction, Sort},
+    },
+    ranking::facets::FacetField,
 };
 use proptest::prelude::*;
 

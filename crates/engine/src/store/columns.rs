@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, fmt};
 
-use catalog::{
+use catalog::product::{
     attributes::{AttributeName, AttributeValue, Attributes, Number},
     media::Media,
 };

@@ -20,13 +20,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::{
+use catalog::product::{
+    Description, Product, ProductId, ShopId, Title,
     attributes::Attributes,
     change::Seq,
     http_url::ProductUrl,
     key::Key,
     price::{Money, Price},
-    product::{Description, Product, ProductId, ShopId, Title},
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
@@ -182,7 +182,7 @@ pub(super) fn report(shop: i64, product: i64, what: &'static str) {
 
 #[cfg(test)]
 mod tests {
-    use catalog::media::Media;
+    use catalog::product::media::Media;
 
     use super::*;
 

@@ -1,4 +1,5 @@
-//! The durable stores: [`traits`] has their interface, [`sqlite`] and [`postgres`] implement it.
+//! The durable stores: [`traits`] and [`row_writes`] have their interface, [`sqlite`] and
+//! [`postgres`] implement it.
 //!
 //! A store keeps rows. What a write changes besides its row (the next change number, the counts,
 //! the pending vector) is the same for every store and is implemented once, in [`transaction`].
@@ -10,8 +11,10 @@ mod decoding;
 mod error;
 mod postgres;
 mod records;
+mod row_writes;
 mod schema;
 mod sqlite;
+mod tally;
 mod traits;
 mod transaction;
 mod usage;
@@ -31,11 +34,12 @@ pub use records::{
     StoredResponse, TokenBatch, TokenPage, TokenRow, TxStamp, Unembedded, UnindexedColumns,
     VectorChange, VectorCount, VectorRow,
 };
+pub use row_writes::RowWrites;
 pub(crate) use sqlite::{Damage, INDEX_FOLDER, rows as sqlite_rows};
 pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
 pub use traits::{
     CatalogReads, CatalogStore, ChangeReads, Cleanup, EmbeddingQueue, FullScan, IndexSource,
-    ProductReads, RowWrites, SearchReads, StoreInfo, TokenLookup, TokenReads,
+    ProductReads, SearchReads, StoreInfo, TokenLookup, TokenReads,
 };
 pub use transaction::{Derived, WriteTransaction};
 pub use usage::{LimitExceeded, Quotas, ShopUsage, UsageChange};

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{
+use catalog::product::{
+    Product, ProductId, ShopId,
     access::Role,
     attributes::Attributes,
     change::{ChangeKind, Seq},
-    inference::Inferred,
+    inferred::Inferred,
     key::Key,
     price::Money,
-    product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 

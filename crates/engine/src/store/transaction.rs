@@ -1,18 +1,16 @@
 //! Write transactions: what a write does to the rows, the same for every store. Each change of a
 //! product is recorded in the same transaction.
 
-use catalog::{
-    attributes::AttributeName,
-    inference::Inferred,
+use catalog::product::{
+    Draft, Patch, Product, ProductId, ShopId, attributes::AttributeName, inferred::Inferred,
     key::Key,
-    product::{Draft, Patch, Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 
 use super::{
     AppliedChange, ChangeRecord, Committed, LimitExceeded, NewToken, Quotas, RowWrites, ShopUsage,
     StoreError, StoredResponse, VectorChange, VectorRow,
-    usage::{Counted, Tally},
+    tally::{Counted, Tally},
 };
 use crate::{
     embed::{Embedder, Embedding, Text},

@@ -11,6 +11,7 @@ mod group_commit;
 #[cfg(test)]
 mod multi_node_tests;
 mod queue;
+mod settings;
 #[cfg(test)]
 mod tests;
 
@@ -22,10 +23,9 @@ use std::{
     },
 };
 
-use jiff::SignedDuration;
-use thiserror::Error;
 use tokio::sync::mpsc;
 
+pub use self::settings::{WriteError, WriterSettings};
 use self::{
     group_commit::GroupCommit,
     queue::{QueuedWrite, queued},
@@ -34,37 +34,10 @@ use crate::{
     background::{Wakeup, WorkerThread},
     embed::Embedder,
     replication::Applier,
-    store::{CatalogStore, Quotas, StoreError},
+    store::CatalogStore,
     system::Clock,
     writes::Write,
 };
-
-/// Why a write was not done.
-#[derive(Clone, Debug, Error)]
-pub enum WriteError {
-    /// Too many writes are queued.
-    #[error("too many writes are waiting")]
-    QueueFull,
-    /// The writer thread has ended unexpectedly; the process must be restarted.
-    #[error("the writer is down")]
-    Down,
-    /// The store failed.
-    #[error("the write could not be stored")]
-    Store(#[from] StoreError),
-}
-
-/// How writes are queued and grouped.
-#[derive(Clone, Copy, Debug)]
-pub struct WriterSettings {
-    /// Writes that may be queued.
-    pub queue: usize,
-    /// A group is committed once it has this many products.
-    pub group_products: usize,
-    /// How long the response to an idempotency key is replayed.
-    pub response_retention: SignedDuration,
-    /// The most that each shop may store.
-    pub quotas: Quotas,
-}
 
 /// The handle of the writer thread. Dropping it commits what is queued and then ends the thread.
 pub struct Writer {

@@ -2,19 +2,22 @@
 
 use std::time::Duration;
 
-use catalog::{
+use catalog::product::{
+    Draft, Patch, ShopId, Title,
     access::{Caller, Role},
     key::Key,
     price::Price,
-    product::{Draft, Patch, ShopId, Title},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::{Condvar, Mutex};
 
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{Derived, Postgres, ProductReads, StoreInfo, WriteTransaction, conformance::settings},
+    store::{
+        Derived, Postgres, ProductReads, Quotas, StoreError, StoreInfo, WriteTransaction,
+        conformance::settings,
+    },
     writes::{Create, Created, Refusal, TxContext, Upsert, UpsertElement, UpsertOutcome, Upserted},
 };
 

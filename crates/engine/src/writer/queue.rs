@@ -9,7 +9,7 @@ use catalog::product::ShopId;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::WriteError;
+use super::settings::WriteError;
 use crate::{
     store::{StoreError, WriteTransaction},
     writes::{TxContext, Write},

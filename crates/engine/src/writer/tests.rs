@@ -5,13 +5,13 @@ use std::{
     time::Duration,
 };
 
-use catalog::{
+use catalog::product::{
+    Draft, ProductId, ShopId, Title,
     access::{Caller, Role, WritePass},
     attributes::{AttributeName, AttributeValue, Attributes},
     price::Price,
-    product::{Draft, ProductId, ShopId, Title},
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -19,7 +19,10 @@ use tokio::sync::oneshot;
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{Derived, SqliteReaders, SqliteStore, StoreErrorKind, StoreInfo, WriteTransaction},
+    store::{
+        Derived, Quotas, SqliteReaders, SqliteStore, StoreError, StoreErrorKind, StoreInfo,
+        WriteTransaction,
+    },
     writes::{Create, Created, TxContext},
 };
 

@@ -1,10 +1,7 @@
 //! Creates or updates products by their keys.
 
-use catalog::{
-    access::WritePass,
-    attributes::Attributes,
-    key::Key,
-    product::{Description, Draft, Patch, Product, ShopId},
+use catalog::product::{
+    Description, Draft, Patch, Product, ShopId, access::WritePass, attributes::Attributes, key::Key,
 };
 
 use super::{Earlier, IdempotencyRequest, TxContext, Write};

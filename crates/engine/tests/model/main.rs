@@ -20,17 +20,18 @@ use std::{
 };
 
 use catalog::{
-    access::{Caller, ReadPass, Role, Visibility, WritePass},
-    analysis::{QueryTerms, for_each_word},
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    change::{ChangeKind, Seq},
-    http_url::ProductUrl,
-    key::Key,
-    media::{Media, MediaKind},
-    price::Price,
-    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
-    query::QueryText,
-    query_parser::ParseOptions,
+    product::{
+        Description, Draft, Patch, Product, ProductId, ShopId, Title,
+        access::{Caller, ReadPass, Role, Visibility, WritePass},
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        change::{ChangeKind, Seq},
+        http_url::ProductUrl,
+        key::Key,
+        media::{Media, MediaKind},
+        price::Price,
+    },
+    query::{QueryText, parser::ParseOptions},
+    text::analysis::{QueryTerms, for_each_word},
 };
 use engine::{
     ChangeEntry, Engine, SearchRequest, Settings, WarmUp,

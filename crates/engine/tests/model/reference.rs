@@ -1,6 +1,6 @@
 //! The reference implementation: a `BTreeMap`.
 
-use catalog::inference::Inferred;
+use catalog::product::inferred::Inferred;
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Measures the inference of attributes and categories on labelled products: `make eval-inference`.
 
-use catalog::{attributes::Attributes, inference::attributes};
+use catalog::{inference::attributes, product::attributes::Attributes};
 use clap::Parser;
 use engine::inference::{infer, taxonomy};
 use relevance::inference::{InferenceOptions, InferredAttribute, Placement, Texts};

@@ -6,9 +6,8 @@ use std::{
 };
 
 use super::{
-    InferredAttribute, Products, Texts,
     labels::{ATTRIBUTES, AttributeLabels, Label},
-    share,
+    products::{InferredAttribute, Products, Texts, share},
 };
 
 /// The counts of all attributes: from title and description, and from the title alone.

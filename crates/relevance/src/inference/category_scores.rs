@@ -7,9 +7,8 @@ use std::{
 };
 
 use super::{
-    Placement, Products, Texts,
     labels::{CategoryLabels, LabelledCategory},
-    share,
+    products::{Placement, Products, Texts, share},
 };
 
 /// The counts by split and catalog. `all` stands for all splits, and for all catalogs.

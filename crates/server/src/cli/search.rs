@@ -11,7 +11,7 @@ use std::{
 
 use anyhow::Context;
 use catalog::{
-    access::{Caller, Role},
+    product::access::{Caller, Role},
     query,
 };
 use clap::Args;

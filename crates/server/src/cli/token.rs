@@ -7,7 +7,10 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use catalog::{access::Role, product::ShopId, text};
+use catalog::{
+    product::{ShopId, access::Role},
+    text::validation,
+};
 use clap::Subcommand;
 use engine::{store::TokenRow, token_admin::TokenAdmin, tokens::MAX_NAME_CHARS};
 use jiff::Timestamp;
@@ -77,8 +80,8 @@ impl TokenCommand {
         let mut out = io::stdout().lock();
         match self {
             Self::Create { shop, role, name, expires_in, .. } => {
-                text::at_most(name, MAX_NAME_CHARS)
-                    .and_then(|()| text::without_control_characters(name))
+                validation::at_most(name, MAX_NAME_CHARS)
+                    .and_then(|()| validation::without_control_characters(name))
                     .context("--name")?;
                 let expires_at = match expires_in {
                     Some(time) => Some(now.checked_add(*time).context("--expires-in is too long")?),

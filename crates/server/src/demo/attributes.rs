@@ -1,8 +1,8 @@
 //! The attributes column of the demo's tables: `color=navy|white; width_cm=218; washable=true`.
 
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Attributes, InvalidName, Number},
-    text::InvalidText,
+    product::attributes::{AttributeName, AttributeValue, Attributes, InvalidName, Number},
+    text::validation::InvalidText,
 };
 use thiserror::Error;
 

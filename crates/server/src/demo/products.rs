@@ -1,13 +1,15 @@
 //! The products of the demo shop: one table per department, validated by the catalog's rules.
 
 use catalog::{
-    attributes::Attributes,
-    http_url::InvalidUrl,
-    key::Key,
-    media::{Media, MediaKind},
-    price::{InvalidPrice, Price},
-    product::{Description, Draft, Title},
-    text::InvalidText,
+    product::{
+        Description, Draft, Title,
+        attributes::Attributes,
+        http_url::InvalidUrl,
+        key::Key,
+        media::{Media, MediaKind},
+        price::{InvalidPrice, Price},
+    },
+    text::validation::InvalidText,
 };
 use thiserror::Error;
 

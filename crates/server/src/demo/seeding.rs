@@ -2,10 +2,10 @@
 //! changes, and issues new tokens at every start.
 
 use anyhow::Context;
-use catalog::{
+use catalog::product::{
+    Draft, Patch, Product,
     access::{Caller, Operator, Role},
     media::Media,
-    product::{Draft, Patch, Product},
 };
 use engine::{
     Engine,

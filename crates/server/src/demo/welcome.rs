@@ -1,6 +1,6 @@
 //! The text that `shopkeeper demo` prints: the URL and the tokens.
 
-use catalog::access::Role;
+use catalog::product::access::Role;
 
 use super::{
     PublicUrl, products,

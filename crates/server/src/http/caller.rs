@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use catalog::access::Caller;
+use catalog::product::access::Caller;
 
 use super::errors::ApiError;
 

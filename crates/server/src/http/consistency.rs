@@ -9,7 +9,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 use engine::{Engine, WaitOutcome};
 
 use super::{

@@ -1,6 +1,6 @@
 //! String enums that several requests and responses share, each described once.
 
-use catalog::access;
+use catalog::product::access;
 use engine::embed;
 use utoipa::openapi::Ref;
 

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use catalog::attributes::Attributes;
+use catalog::product::attributes::Attributes;
 use clap::Args;
 use engine::embed::{BuiltIn, Embedder, ModelFiles, Priority, Text};
 

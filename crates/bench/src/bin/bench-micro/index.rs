@@ -10,16 +10,19 @@ use std::{
 
 use bench::{machine, products::Products, random::Random};
 use catalog::{
-    access::Visibility,
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    change::Seq,
-    facets::FacetField,
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    fusion,
-    price::Money,
-    product::ProductId,
-    query_parser::{ParseOptions, ParsedQuery},
-    sort::{Direction, Sort},
+    product::{
+        ProductId,
+        access::Visibility,
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        change::Seq,
+        price::Money,
+    },
+    query::{
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        parser::{ParseOptions, ParsedQuery},
+        sort::{Direction, Sort},
+    },
+    ranking::{facets::FacetField, fusion},
 };
 use clap::Args;
 use engine::{

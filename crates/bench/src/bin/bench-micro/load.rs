@@ -8,10 +8,10 @@ use std::{
 
 use anyhow::Context;
 use bench::{cpu, machine, products::Products};
-use catalog::{
+use catalog::product::{
+    Description, Draft, ShopId, Title,
     access::{Caller, Role},
     price::Price,
-    product::{Description, Draft, ShopId, Title},
 };
 use clap::Args;
 use engine::{

@@ -2,9 +2,8 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::product::ProductAttributes;
 use super::query::QueryAttribute;
-use super::values::{Attribute, BABY, KIDS, PETS};
+use crate::product::inferred::{Attribute, BABY, KIDS, PETS, ProductAttributes};
 
 const BY_TITLE: f32 = 1.0;
 const BY_DESCRIPTION: f32 = 0.7;

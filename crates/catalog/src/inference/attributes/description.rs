@@ -1,10 +1,12 @@
 //! What a description states about its product: what its opening names, and what it says outright
 //! ("made of oak", "100% cotton", "color: black", "for dogs").
 
-use super::lexicon::{Certainty, class};
-use super::reading::{Match, Reading, Zone};
-use super::title::{Said, Scene};
-use super::values::Attribute;
+use super::{
+    lexicon::{Certainty, class},
+    reading::{Match, Reading, Zone},
+    title::{Said, Scene},
+};
+use crate::product::inferred::Attribute;
 
 /// Materials, and what is just mentioned, are read up to here, in characters.
 const MAX_CHARS: usize = 1_000;

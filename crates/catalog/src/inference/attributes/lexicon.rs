@@ -3,11 +3,10 @@
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::{
-    reading::Reading,
-    values::{Attribute, InferredAttributes},
+use crate::{
+    product::inferred::{Attribute, InferredAttributes},
+    text::{analysis::singular, word_hash::WordHash},
 };
-use crate::{analysis::singular, word_hash::WordHash};
 
 /// Phrases: `values`, `certainty`, `kind` (general, special, foreign or similar), words separated by `|`.
 const PHRASES: [&str; 7] = [
@@ -281,22 +280,10 @@ pub(super) fn has_origin(word: &str, origin: Origin) -> bool {
     entries.any(|entry| entry.rest.is_empty() && entry.meanings.iter().any(has_origin))
 }
 
-/// The values of an attribute that a text of nothing else names.
-pub(super) fn values_named(attribute: Attribute, text: &str) -> InferredAttributes {
-    let reading = Reading::of(text);
-    let mut all = InferredAttributes::NONE;
-    for found in reading.matches_of(|meaning| meaning.is(attribute)) {
-        if attribute != Attribute::Color || !reading.is_a_shade(&found) {
-            all.add(attribute, found.meaning.values.get(attribute));
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexer::Tokens;
+    use crate::text::lexer::Tokens;
 
     #[test]
     fn every_line_of_the_data_is_understood() {

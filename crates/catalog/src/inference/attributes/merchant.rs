@@ -1,7 +1,12 @@
 //! What a merchant's attributes state.
 
-use super::values::Attribute;
-use crate::attributes::{AttributeValue, Attributes};
+use crate::{
+    inference::attributes::parse_value,
+    product::{
+        attributes::{AttributeValue, Attributes},
+        inferred::Attribute,
+    },
+};
 
 /// The names under which merchants state an attribute.
 fn names(attribute: Attribute) -> &'static [&'static str] {
@@ -41,5 +46,5 @@ pub(super) fn stated(attribute: Attribute, merchant: &Attributes) -> Option<u64>
 }
 
 fn bits_of(attribute: Attribute, value: &AttributeValue) -> u64 {
-    value.texts().iter().fold(0, |bits, text| bits | attribute.parse(text))
+    value.texts().iter().fold(0, |bits, text| bits | parse_value(attribute, text))
 }

@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Certainty, Origin, class};
-use super::reading::{Gap, Match, Reading, Zone};
-use super::title::is_bed_size;
-use super::values::{Attribute, InferredAttributes, PETS};
-use crate::analysis::singular;
+use super::{
+    lexicon::{Certainty, Origin, class},
+    reading::{Gap, Match, Reading, Zone},
+    title::is_bed_size,
+};
+use crate::{
+    product::inferred::{Attribute, InferredAttributes, PETS},
+    text::analysis::singular,
+};
 
 /// Words for an amount of a material.
 #[rustfmt::skip]

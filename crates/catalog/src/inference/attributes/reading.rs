@@ -2,8 +2,10 @@
 //! zone of every word.
 
 use super::lexicon::{self, Certainty, Info, Meaning, class};
-use super::values::{Attribute, METALLIC};
-use crate::lexer::{TokenKind, Tokens};
+use crate::{
+    product::inferred::{Attribute, METALLIC},
+    text::lexer::{TokenKind, Tokens},
+};
 
 /// What is between a word and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! Rules that hold in every text: when the words around a phrase take its meaning away, and when
 //! they confirm it.
 
-use super::lexicon::{Certainty, class};
-use super::reading::{Gap, Match, Reading, Zone};
-use super::values::Attribute;
+use super::{
+    lexicon::{Certainty, class},
+    reading::{Gap, Match, Reading, Zone},
+};
+use crate::product::inferred::Attribute;
 
 impl Reading<'_> {
     /// "not leather", "without leather or suede", "leather-free".

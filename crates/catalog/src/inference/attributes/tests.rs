@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::attributes::{AttributeName, AttributeValue, Attributes};
+use crate::product::{
+    attributes::{AttributeName, AttributeValue, Attributes},
+    inferred::ProductAttributes,
+};
 
 /// What is inferred, as `color=black material=leather`; `~` marks what only the description says.
 fn inferred(title: &str, description: &str, merchant: &[(&str, &str)]) -> String {

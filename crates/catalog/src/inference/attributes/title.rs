@@ -1,8 +1,10 @@
 //! What a title states about its product.
 
-use super::lexicon::{Certainty, class};
-use super::reading::{Gap, Match, Reading, Zone};
-use super::values::{
+use super::{
+    lexicon::{Certainty, class},
+    reading::{Gap, Match, Reading, Zone},
+};
+use crate::product::inferred::{
     Attribute, BED_SIZES, CERAMIC, FABRICS, InferredAttributes, MEDIUM, STONE, WOOD,
 };
 

@@ -10,13 +10,15 @@
 use std::{borrow::Cow, cell::RefCell, ops::Range, sync::Arc};
 
 use super::{
+    file::{BrokenCategoryModel, File},
     linear::{self, Rows},
     names::CategoryNames,
     query::{QueryCategories, Share},
-    taxonomy::{CategoryIndex, Taxonomy},
+    taxonomy::Taxonomy,
     vectors::CategoryVectors,
     words::{Feature, PLACES, Words},
 };
+use crate::product::inferred::{CategoryIndex, InferredCategory};
 
 const MAGIC: &[u8; 8] = b"SKCATE01";
 const HEADER_BYTES: usize = MAGIC.len() + 4 * 4;
@@ -49,41 +51,15 @@ const QUERY_SHARE: f32 = 0.05;
 /// Less likely categories do not count at all.
 const LEAST_SHARE: f32 = 0.02;
 
-/// A category with the probability that the product belongs there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Inferred {
-    /// The category.
-    pub category: CategoryIndex,
-    /// How likely its ancestor of level two (level one for a root) is, in hundredths.
-    pub confidence: u8,
-}
-
 /// Where a product belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Placement {
     /// The most likely category, however likely it is; `None` if no word tells.
     pub likely: Option<CategoryIndex>,
     /// What is likely enough to be shown and filtered by.
-    pub certain: Option<Inferred>,
+    pub certain: Option<InferredCategory>,
     /// What the title calls the product, however unlikely that is; `None` if it says no known name.
     pub named: Option<CategoryIndex>,
-}
-
-/// Why a file is not a category model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BrokenCategoryModel {
-    /// Another kind of file.
-    #[error("is no category model")]
-    Magic,
-    /// The header contradicts the file's length or the taxonomy.
-    #[error("has a header that makes no sense")]
-    Header,
-    /// It was trained with another edition of the taxonomy.
-    #[error("is for another taxonomy")]
-    Taxonomy,
-    /// A number is not finite, or hashes are not ascending.
-    #[error("has numbers that make no sense")]
-    Numbers,
 }
 
 /// The model, with the taxonomy that it was trained for.
@@ -250,7 +226,7 @@ impl CategoryModel {
     ) -> Placement {
         let stated = product_type.and_then(|stated| self.taxonomy.parse(stated));
         if let Some(category) = stated.filter(|category| self.taxonomy.depth(*category) > 1) {
-            let certain = Some(Inferred { category, confidence: 100 });
+            let certain = Some(InferredCategory { category, confidence: 100 });
             return Placement { likely: Some(category), certain, named: None };
         }
         BUFFERS.with_borrow_mut(|buffers| {
@@ -437,7 +413,7 @@ impl CategoryModel {
         }
         let certain = match share < least {
             true => root,
-            false => Some(Inferred { category, confidence: hundredths(share) }),
+            false => Some(InferredCategory { category, confidence: hundredths(share) }),
         };
         let is_told = !buffers.by_words.is_empty() || share >= LEAST_TOLD;
         let named = self.said(buffers);
@@ -477,14 +453,14 @@ impl CategoryModel {
 
     /// The root that together with everything below it is likely enough, given the shares of the
     /// categories of the first decision.
-    fn level_one(&self, shares: &[f32]) -> Option<Inferred> {
+    fn level_one(&self, shares: &[f32]) -> Option<InferredCategory> {
         let mut roots = vec![0.0; self.taxonomy.roots().len()];
         for (root, share) in self.first_roots.iter().zip(shares) {
             roots[*root] += share;
         }
         let roots = self.taxonomy.roots().iter().copied().zip(roots);
         let (category, share) = roots.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        (share >= LEVEL_ONE).then(|| Inferred { category, confidence: hundredths(share) })
+        (share >= LEVEL_ONE).then(|| InferredCategory { category, confidence: hundredths(share) })
     }
 
     /// The probabilities of the categories of level two.
@@ -565,45 +541,4 @@ fn buckets(hashes: &[u32]) -> Vec<u32> {
         starts[at] += starts[at - 1];
     }
     starts
-}
-
-/// Reads numbers of a file whose length was checked; zero beyond its end.
-pub(super) struct File<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl<'a> File<'a> {
-    pub(super) fn new(bytes: &'a [u8], at: usize) -> Self {
-        Self { bytes, at }
-    }
-
-    fn take<const N: usize>(&mut self) -> [u8; N] {
-        let start = self.skip(N);
-        self.bytes.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
-    }
-
-    pub(super) fn u16(&mut self) -> u16 {
-        u16::from_le_bytes(self.take())
-    }
-
-    pub(super) fn u32(&mut self) -> u32 {
-        u32::from_le_bytes(self.take())
-    }
-
-    fn f32(&mut self) -> f32 {
-        f32::from_le_bytes(self.take())
-    }
-
-    /// A float of which only the upper half is stored.
-    fn half(&mut self) -> f32 {
-        f32::from_bits(u32::from(self.u16()) << 16)
-    }
-
-    /// Where the next bytes begin.
-    pub(super) fn skip(&mut self, bytes: usize) -> usize {
-        let start = self.at;
-        self.at += bytes;
-        start
-    }
 }

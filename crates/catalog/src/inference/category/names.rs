@@ -7,9 +7,10 @@
 //! bits, ascending; and the category of each, 16 bits.
 
 use super::{
-    model::{BrokenCategoryModel, File},
-    taxonomy::{CategoryIndex, Taxonomy},
+    file::{BrokenCategoryModel, File},
+    taxonomy::Taxonomy,
 };
+use crate::product::inferred::CategoryIndex;
 
 const MAGIC: &[u8; 8] = b"SKCATN01";
 const HEADER_BYTES: usize = MAGIC.len() + 4;

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::taxonomy::{CategoryIndex, Taxonomy};
+use super::taxonomy::Taxonomy;
+use crate::product::inferred::CategoryIndex;
 
 /// What a query may mean.
 #[derive(Clone, Debug, Default, PartialEq)]

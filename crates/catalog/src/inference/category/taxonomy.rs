@@ -3,15 +3,7 @@
 
 use std::{borrow::Cow, ops::Range};
 
-/// The number of a category. Numbers belong to one edition of the taxonomy; ids are stable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CategoryIndex(pub u16);
-
-impl CategoryIndex {
-    fn at(self) -> usize {
-        usize::from(self.0)
-    }
-}
+use crate::product::inferred::CategoryIndex;
 
 /// Why a file is not a taxonomy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

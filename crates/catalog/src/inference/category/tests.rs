@@ -6,6 +6,7 @@ use super::{
     words::{Feature, PLACES, Place, Words},
     *,
 };
+use crate::product::inferred::InferredCategory;
 
 mod real_model;
 
@@ -46,7 +47,7 @@ fn model() -> CategoryModel {
     CategoryModel::new(file().into(), taxonomy()).unwrap()
 }
 
-fn id_of(model: &CategoryModel, inferred: Option<Inferred>) -> Option<&str> {
+fn id_of(model: &CategoryModel, inferred: Option<InferredCategory>) -> Option<&str> {
     inferred.map(|inferred| model.taxonomy().id(inferred.category))
 }
 

@@ -10,10 +10,11 @@
 use std::borrow::Cow;
 
 use super::{
+    file::{BrokenCategoryModel, File},
     linear,
-    model::{BrokenCategoryModel, File},
-    taxonomy::{CategoryIndex, Taxonomy},
+    taxonomy::Taxonomy,
 };
+use crate::product::inferred::CategoryIndex;
 
 const MAGIC: &[u8; 8] = b"SKCATV01";
 const HEADER_BYTES: usize = MAGIC.len() + 2 * 4;

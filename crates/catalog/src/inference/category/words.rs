@@ -2,7 +2,10 @@
 //!
 //! The training has the same rules, `training/category/features.py`; a change here is one there.
 
-use crate::{analysis::fold_into, fnv, inference::attributes::is_attribute_word};
+use crate::{
+    inference::attributes::is_attribute_word,
+    text::{analysis::fold_into, fnv},
+};
 
 /// Where a word stands: the last word before a comma or a preposition names the thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

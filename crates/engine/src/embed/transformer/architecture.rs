@@ -5,6 +5,7 @@
 //! a graph of other operations is rejected, and never computed wrongly.
 
 use super::{
+    math::Norm,
     matmul::{COLUMN_MULTIPLE, MAX_INPUTS, Matrix},
     onnx::{DataType, Graph, Node, Tensor},
 };
@@ -54,13 +55,6 @@ impl<B: AsRef<[u8]>> Table<B> {
             *sum += (f32::from(*byte) - f32::from(self.zero)) * self.scale;
         }
     }
-}
-
-/// The parameters of a layer normalisation.
-pub(super) struct Norm {
-    pub(super) weight: Vec<f32>,
-    pub(super) bias: Vec<f32>,
-    pub(super) epsilon: f32,
 }
 
 /// A transformer layer.

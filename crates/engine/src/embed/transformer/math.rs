@@ -6,12 +6,17 @@
 
 use fearless_simd::{Bytes, Simd, f32x16, i32x16, prelude::*};
 
-use super::architecture::Norm;
-
 /// Floats that are processed together.
 pub(super) const LANES: usize = 16;
 /// As many floats.
 pub(super) type Lanes<S> = f32x16<S>;
+
+/// The parameters of a layer normalisation.
+pub(super) struct Norm {
+    pub(super) weight: Vec<f32>,
+    pub(super) bias: Vec<f32>,
+    pub(super) epsilon: f32,
+}
 
 /// Normalises the values of each token to a mean of 0 and a variance of 1, then applies the
 /// parameters.

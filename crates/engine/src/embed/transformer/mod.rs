@@ -17,8 +17,9 @@ use std::borrow::Cow;
 
 use fearless_simd::{Level, Simd, dispatch};
 
-use architecture::{Architecture, Layer, Norm, Table};
+use architecture::{Architecture, Layer, Table};
 use attention::Attention;
+use math::Norm;
 use matmul::{Matrix, Quantised};
 
 /// An encoder of token ids.

@@ -1,9 +1,11 @@
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    facets::AttributeCounts,
-    inference::Inferred,
-    price::Price,
-    product::ProductId,
+    product::{
+        ProductId,
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        inferred::Inferred,
+        price::Price,
+    },
+    ranking::facets::AttributeCounts,
 };
 
 use super::*;

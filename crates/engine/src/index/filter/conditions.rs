@@ -1,10 +1,11 @@
 //! The conditions of a request's filter, evaluated on the columns of each segment.
 
 use catalog::{
-    filter::{AttributeTest, Condition},
-    inference::attributes::Attribute,
-    price::Money,
-    query_parser::PriceRange,
+    product::{inferred::Attribute, price::Money},
+    query::{
+        filter::{AttributeTest, Condition},
+        parser::PriceRange,
+    },
 };
 
 use crate::index::{

@@ -10,7 +10,7 @@ mod negation;
 #[cfg(test)]
 mod tests;
 
-use catalog::access::Visibility;
+use catalog::product::access::Visibility;
 
 pub(super) use self::{
     conditions::{CompiledFilter, Conditions},

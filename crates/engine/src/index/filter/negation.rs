@@ -5,7 +5,7 @@
 //! words, only the texts tell whether they are adjacent; the search verifies a bounded number of
 //! them.
 
-use catalog::query_parser::Exclusion;
+use catalog::query::parser::Exclusion;
 
 use super::Conditions;
 use crate::index::{

@@ -8,13 +8,12 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    analysis::{QueryTerms, for_each_word},
-    change::Seq,
-    price::Price,
-    product::ProductId,
-    query_parser::{ParseOptions, ParsedQuery},
-    sort::{Direction, Sort},
+    product::{ProductId, access::Visibility, change::Seq, price::Price},
+    query::{
+        parser::{ParseOptions, ParsedQuery},
+        sort::{Direction, Sort},
+    },
+    text::analysis::{QueryTerms, for_each_word},
 };
 use proptest::prelude::*;
 
@@ -51,8 +50,8 @@ fn entry(at: usize, item: &Item) -> Entry<'_> {
         title: &item.title,
         description: &item.description,
         key: None,
-        attributes: catalog::attributes::Attributes::none(),
-        inferred: catalog::inference::Inferred::default(),
+        attributes: catalog::product::attributes::Attributes::none(),
+        inferred: catalog::product::inferred::Inferred::default(),
         vector: EntryVector::Missing,
     }
 }

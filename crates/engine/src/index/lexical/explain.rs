@@ -1,6 +1,6 @@
 //! The lexical parts of one product's score: terms, variants, frequencies.
 
-use catalog::{analysis::QueryTerms, explanation::TermPart};
+use catalog::{ranking::explanation::TermPart, text::analysis::QueryTerms};
 
 use super::{LexicalQuery, QueryTerm, TermVariant, distinct_words};
 use crate::index::segment::DocId;

@@ -11,9 +11,9 @@ mod vocabulary;
 use std::{cmp::Ordering, collections::HashMap, ops::Range};
 
 use catalog::{
-    access::Visibility,
-    analysis::{Bigram, QueryTerms, Term},
-    ranking::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
+    product::access::Visibility,
+    ranking::bm25f::{Bm25Params, Bm25Scorer, CorpusStats, TermFreqs},
+    text::analysis::{Bigram, QueryTerms, Term},
 };
 
 use super::{

@@ -1,6 +1,6 @@
 //! Which terms of a query a product contains, and where.
 
-use catalog::analysis::QueryTerms;
+use catalog::text::analysis::QueryTerms;
 
 use super::{LexicalQuery, TermVariant};
 use crate::index::segment::DocId;

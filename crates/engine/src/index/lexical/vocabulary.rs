@@ -4,11 +4,13 @@
 use std::collections::BTreeSet;
 
 use catalog::{
-    access::Visibility,
-    analysis::MAX_WORD_BYTES,
-    query_parser::TermLookup,
-    spelling::{self, Vocabulary},
-    word_forms::ShopLanguages,
+    product::access::Visibility,
+    text::{
+        analysis::MAX_WORD_BYTES,
+        spelling,
+        vocabulary::{TermLookup, Vocabulary},
+        word_forms::ShopLanguages,
+    },
 };
 use hashbrown::HashSet;
 

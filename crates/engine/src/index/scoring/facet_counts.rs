@@ -1,9 +1,9 @@
 //! Counts the facets of a result, a segment at a time.
 
 use catalog::{
-    facets::{AttributeCounts, CategoryCounts, Facet, FacetField, PriceCounts},
-    filter::ProductFilter,
-    inference::attributes::Attribute,
+    product::inferred::Attribute,
+    query::filter::ProductFilter,
+    ranking::facets::{AttributeCounts, CategoryCounts, Facet, FacetField, PriceCounts},
 };
 
 use crate::{

@@ -6,7 +6,7 @@ use catalog::product::ProductId;
 
 use super::{
     facet_counts::FacetCounts,
-    search::{Found, Run},
+    run::{Found, Run},
     top_hits::TopHits,
     verification::{MAX_VERIFIED, Verified, Verifier},
 };

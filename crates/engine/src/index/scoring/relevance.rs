@@ -3,28 +3,29 @@
 use std::collections::{HashMap, HashSet};
 
 use catalog::{
-    analysis::QueryTerms,
-    explanation::Explanation,
-    fusion::{Coverage, Fusion, Signals},
     product::ProductId,
-    ranking::Hit,
+    ranking::{
+        explanation::Explanation,
+        fusion::{Coverage, Fusion, Signals},
+        hits::Hit,
+    },
+    text::analysis::QueryTerms,
 };
 
 use super::{
-    candidate::Candidate,
-    candidate_scan::CandidateScan,
     facet_counts::FacetCounts,
-    pruning::ScoreThreshold,
-    search::{Effort, Found},
-    second_stage::{FirstStageCutoff, Ranked, SecondStage},
+    run::Found,
     top_hits::TopHits,
     verification::{Verified, Verifier},
 };
 use crate::index::{
+    effort::Effort,
     filter::{Conditions, Filter, FilteredSegment, NegationMatches},
+    first_stage::{Candidate, CandidateScan, FitQuery, ScoreThreshold},
     lexical::LexicalQuery,
     plan::Plan,
-    reranking::{EvidenceReader, FitQuery, RerankQuery},
+    rerank_query::RerankQuery,
+    second_stage::{EvidenceReader, FirstStageCutoff, Ranked, SecondStage},
     segment::{DocId, LiveSegment},
 };
 
@@ -96,7 +97,7 @@ impl<'a> RelevanceSearch<'a, '_> {
         Ok(Found { unverified, ..self.rank(&fusion, &candidates, facets) })
     }
 
-    pub(super) fn evidence_reader(&self, query: &'a RerankQuery) -> EvidenceReader<'a> {
+    fn evidence_reader(&self, query: &'a RerankQuery) -> EvidenceReader<'a> {
         let Self { segments, lexical, terms, .. } = *self;
         EvidenceReader { segments, query, lexical, terms }
     }
@@ -126,7 +127,9 @@ impl<'a> RelevanceSearch<'a, '_> {
                 let usual = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);
                 let (any, rest) = (usual.absolute, usual.at(best));
                 let alone = FirstStageCutoff { any, candidates: cutoff, rest, best };
-                SecondStage::run(self, (query, dense), results.collect(), alone)
+                let (reader, results) = (self.evidence_reader(query), results.collect());
+                let (tuning, effort) = (&self.plan.tuning, self.effort);
+                SecondStage::run(&reader, dense, results, alone, tuning, effort)
             }
             _ => SecondStage::without(results.collect()),
         };

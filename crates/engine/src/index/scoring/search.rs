@@ -6,31 +6,28 @@
 use std::collections::HashMap;
 
 use catalog::{
-    analysis::QueryTerms,
-    explanation::Explanation,
-    facets::{FacetField, Facets},
     product::ProductId,
-    ranking::Hit,
+    ranking::{
+        explanation::Explanation,
+        facets::{FacetField, Facets},
+        hits::Hit,
+    },
 };
 
 use super::{
-    facet_counts::FacetCounts, match_all::match_all, relevance::RelevanceSearch,
+    facet_counts::FacetCounts,
+    match_all::match_all,
+    relevance::RelevanceSearch,
+    run::{Found, Run},
     verification::Verifier,
 };
 use crate::index::{
+    effort::Effort,
     filter::{CompiledFilter, Conditions, NegationMatches},
     lexical::{LexicalQuery, Statistics},
     plan::{Plan, QueryKind},
     segment::LiveSegment,
 };
-
-/// Searches among fewer products use no sketches. Measured with `bench-scan`: sketches are
-/// faster from about 500 products on, but by 20 µs at most up to here.
-pub(super) const SKETCHED_FROM: usize = 2_000;
-
-/// Searches among fewer products use one thread. Measured with `bench-scan --threads 2`:
-/// 50,000 products gain nothing, 100,000 a quarter and 200,000 a fifth.
-const THREADED_FROM: usize = 80_000;
 
 /// A page of results.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,26 +45,6 @@ pub struct Matches {
     pub explanations: HashMap<ProductId, Explanation>,
     /// The facets of the plan.
     pub facets: Facets,
-}
-
-/// How a search is executed.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::index) struct Effort {
-    /// Whether the first stage estimates cosines by sketches.
-    pub(in crate::index) sketched: bool,
-    /// Whether products that the second stage cannot consider are dropped early. Changes no result.
-    pub(in crate::index) shortlisted: bool,
-    /// Number of threads that share the blocks. Changes no result.
-    pub(in crate::index) threads: usize,
-}
-
-impl Effort {
-    /// What a search among this many products uses.
-    pub(super) fn of(products: usize, plan: &Plan<'_>) -> Self {
-        let threads = if products < THREADED_FROM { 1 } else { plan.threads };
-        let are_many = products >= SKETCHED_FROM;
-        Self { sketched: are_many, shortlisted: are_many, threads }
-    }
 }
 
 /// The products that satisfy a plan, in its order and from its offset. `verify` is called with
@@ -126,33 +103,6 @@ pub(in crate::index) fn search_with<E>(
     facets.sort_by_key(|(field, _)| plan.facets.iter().position(|one| one == *field));
     let facets = Facets(facets.into_iter().map(|(field, facet)| (field.clone(), facet)).collect());
     Ok(Matches { total, unverified, timed_out, hits, explanations, facets })
-}
-
-/// One pass over all segments.
-pub(super) struct Run<'a> {
-    pub(super) segments: &'a [LiveSegment],
-    pub(super) plan: &'a Plan<'a>,
-    pub(super) conditions: &'a Conditions<'a>,
-    /// `None` matches all products.
-    pub(super) words: Option<&'a (&'a QueryTerms, LexicalQuery<'a>)>,
-    effort: Option<Effort>,
-}
-
-/// What a run found.
-pub(super) struct Found<'a> {
-    pub(super) total: usize,
-    pub(super) unverified: usize,
-    pub(super) timed_out: bool,
-    pub(super) hits: Vec<Hit>,
-    pub(super) explanations: HashMap<ProductId, Explanation>,
-    pub(super) facets: FacetCounts<'a>,
-}
-
-impl<'a> Found<'a> {
-    pub(super) fn timed_out(facets: FacetCounts<'a>) -> Self {
-        let (hits, explanations) = (Vec::new(), HashMap::new());
-        Self { total: 0, unverified: 0, timed_out: true, hits, explanations, facets }
-    }
 }
 
 impl<'a> Run<'a> {

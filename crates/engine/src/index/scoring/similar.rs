@@ -1,20 +1,21 @@
 //! Similar products: the nearest neighbours of a product's own vector, ordered by cosine and
-//! [`resemblance`]. Sketches prune by the least similarity of [`catalog::fusion::FusionParams`]: a
+//! [`resemblance`]. Sketches prune by the least similarity of [`catalog::ranking::fusion::FusionParams`]: a
 //! product whose cosine exceeds its error bound, about one in 700, may be missing.
 
 use catalog::{
-    access::Visibility,
-    fusion::FUSION_PARAMS,
-    inference::{Inferred, MAX_RESEMBLANCE, resemblance},
-    product::ProductId,
-    ranking::{Hit, Score, TopK},
+    inference::{MAX_RESEMBLANCE, resemblance},
+    product::{ProductId, access::Visibility, inferred::Inferred},
+    ranking::{
+        fusion::FUSION_PARAMS,
+        hits::{Hit, Score, TopK},
+    },
 };
 
-use super::search::SKETCHED_FROM;
 use crate::{
     index::{
         bits::{BLOCK, ones},
         dense::{BlockSimilarities, QueryVector},
+        effort::SKETCHED_FROM,
         segment::LiveSegment,
     },
     inference::taxonomy,

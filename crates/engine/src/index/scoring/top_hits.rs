@@ -2,15 +2,13 @@
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
-use crate::index::{plan::Plan, segment::LiveSegment};
 use catalog::{
-    attributes::Number,
-    currency::Currency,
-    price::Money,
-    product::ProductId,
-    ranking::{Hit, Score, TopK},
-    sort::{Direction, Sort},
+    product::{ProductId, attributes::Number, currency::Currency, price::Money},
+    query::sort::{Direction, Sort},
+    ranking::hits::{Hit, Score, TopK},
 };
+
+use crate::index::{plan::Plan, segment::LiveSegment};
 
 /// Collects the first products in the order of a plan.
 pub(super) enum TopHits<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use catalog::{product::ProductId, query_parser::Exclusion};
+use catalog::{product::ProductId, query::parser::Exclusion};
 
 use crate::index::segment::LiveSegment;
 

@@ -2,7 +2,7 @@
 
 use std::{io, iter};
 
-use catalog::analysis::Bigram;
+use catalog::text::analysis::Bigram;
 
 use super::{DocId, hashes::partition_point_near};
 use crate::index::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};

@@ -3,13 +3,10 @@
 use std::mem;
 
 use catalog::{
-    analysis::{self, Fingerprint, TitlePart},
-    change::Seq,
-    inference::Inferred,
-    price::Money,
-    product::ProductId,
-    query_parser::Exclusion,
-    ranking::{FieldLength, FieldLengths, TermFreqs},
+    product::{ProductId, change::Seq, inferred::Inferred, price::Money},
+    query::parser::Exclusion,
+    ranking::bm25f::{FieldLength, FieldLengths, TermFreqs},
+    text::analysis::{self, Fingerprint, TitlePart},
 };
 use hashbrown::HashMap;
 

@@ -6,7 +6,7 @@
 
 use std::{io, sync::Arc};
 
-use catalog::{
+use catalog::product::{
     change::Seq,
     price::{Money, PackedMoney},
 };
@@ -141,7 +141,10 @@ impl Stored for Columns {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{access::Visibility, analysis::QueryTerms, price::Price, product::ProductId};
+    use catalog::{
+        product::{ProductId, access::Visibility, price::Price},
+        text::analysis::QueryTerms,
+    };
 
     use super::*;
     use crate::index::{Entry, EntryVector, IndexChange, ShopIndex};
@@ -155,8 +158,8 @@ mod tests {
             title: "lamp",
             description: "for reading",
             key: None,
-            attributes: catalog::attributes::Attributes::none(),
-            inferred: catalog::inference::Inferred::default(),
+            attributes: catalog::product::attributes::Attributes::none(),
+            inferred: catalog::product::inferred::Inferred::default(),
             vector: EntryVector::Missing,
         }
     }

@@ -9,7 +9,7 @@ use std::{
     ops::Range,
 };
 
-use catalog::analysis::MAX_WORD_BYTES;
+use catalog::text::analysis::MAX_WORD_BYTES;
 use fearless_simd::{Level, dispatch};
 use hashbrown::{DefaultHashBuilder, Equivalent, HashTable};
 

@@ -3,12 +3,8 @@
 use std::{io, ops::Range};
 
 use catalog::{
-    facets::{AttributeCounts, CategoryCounts},
-    inference::{
-        Inferred,
-        attributes::{Attribute, ProductAttributes},
-        category::{self, CategoryIndex},
-    },
+    product::inferred::{Attribute, CategoryIndex, Inferred, InferredCategory, ProductAttributes},
+    ranking::facets::{AttributeCounts, CategoryCounts},
 };
 
 use fearless_simd::{Level, Simd, SimdBase, SimdMask, dispatch, u16x32};
@@ -42,7 +38,7 @@ impl InferredColumn {
         let category = self.category_index(doc);
         Inferred {
             attributes: self.attributes(doc),
-            category: category.map(|category| category::Inferred { category, confidence }),
+            category: category.map(|category| InferredCategory { category, confidence }),
             likely_category: known(self.likely_categories[doc]),
             named_category: known(self.named_categories[doc]),
         }
@@ -212,7 +208,9 @@ impl Stored for InferredColumn {
 #[cfg(test)]
 mod tests {
     use catalog::{
-        attributes::Attributes, filter::FoldedText, inference::attributes::infer_product,
+        inference::attributes::{infer_product, parse_value},
+        product::attributes::Attributes,
+        query::filter::FoldedText,
     };
 
     use super::*;
@@ -222,7 +220,7 @@ mod tests {
         let inferred = |title: &str, category: Option<u16>| Inferred {
             // What is just mentioned is no value.
             attributes: infer_product(title, "Snuff is a warm brown.", Attributes::none()),
-            category: category.map(|category| category::Inferred {
+            category: category.map(|category| InferredCategory {
                 category: CategoryIndex(category),
                 confidence: 87,
             }),
@@ -262,7 +260,7 @@ mod tests {
         for attribute in Attribute::ALL {
             for value in attribute.values() {
                 assert_eq!(FoldedText::of(value).as_str(), *value);
-                let named = attribute.parse(value);
+                let named = parse_value(attribute, value);
                 assert_ne!(named & attribute.bit(value).unwrap(), 0, "{value}");
             }
         }

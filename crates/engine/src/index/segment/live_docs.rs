@@ -3,7 +3,8 @@
 use std::{io, sync::Arc};
 
 use catalog::{
-    access::Visibility, change::Seq, price::Money, product::ProductId, ranking::CorpusStats,
+    product::{ProductId, access::Visibility, change::Seq, price::Money},
+    ranking::bm25f::CorpusStats,
 };
 
 use super::{Postings, Segment, columns::Columns};

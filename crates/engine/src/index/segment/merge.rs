@@ -1,6 +1,6 @@
 //! Merges segments: live products in order of cell and id, postings term by term.
 
-use catalog::ranking::TermFreqs;
+use catalog::ranking::bm25f::TermFreqs;
 
 use super::{
     DocId, Segment, attributes::AttributeColumns, bigrams::BigramsBuilder, columns::Columns,

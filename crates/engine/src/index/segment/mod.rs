@@ -16,6 +16,7 @@ mod bigrams;
 mod builder;
 mod columns;
 mod dictionary;
+mod doc_id;
 mod hashes;
 mod ids;
 mod inferred;
@@ -32,7 +33,7 @@ use std::{io, ops::Range};
 
 use catalog::{
     product::ProductId,
-    ranking::{FieldLength, FieldLengths, TermFreqs},
+    ranking::bm25f::{FieldLength, FieldLengths, TermFreqs},
 };
 
 pub(super) use self::title_words::TitleWord;
@@ -41,6 +42,7 @@ pub(super) use self::{
     attributes::AttributeColumns,
     builder::{SegmentBuilder, build_segments},
     dictionary::Term,
+    doc_id::{DocId, MAX_PRODUCTS},
     live_docs::LiveSegment,
     merge::merge,
     merge_policy::{MERGE_POLICY, MergePlan, MergePolicy, SegmentSize},
@@ -51,12 +53,6 @@ use self::{
     title_index::TitleIndex, title_words::TitleWords, word_places::WordPlaces,
 };
 use super::arrays::{ArrayReader, ArrayWriter, Rejected, Stored};
-
-/// The number of a product within its segment.
-pub(super) type DocId = u16;
-
-/// The most products of a segment: as many as [`DocId`] can number.
-pub(super) const MAX_PRODUCTS: usize = 1 << DocId::BITS;
 
 /// An immutable group of products, searchable by term.
 #[derive(Debug)]

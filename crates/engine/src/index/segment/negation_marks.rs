@@ -4,7 +4,7 @@
 //! decide a search for products without leather. A product has the negation term of a word exactly
 //! if its texts contain the word and do not match an exclusion of that one word.
 
-use catalog::query_parser::Exclusion;
+use catalog::query::parser::Exclusion;
 
 /// The first character of negation terms. No word starts with it, and it sorts before all words, so
 /// prefix and fuzzy searches never meet a negation term.
@@ -125,7 +125,7 @@ impl<No: Copy + Ord> NegatedWords<No> {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use catalog::analysis::{for_each_word, for_each_word_or_break};
+    use catalog::text::analysis::{for_each_word, for_each_word_or_break};
     use proptest::prelude::*;
 
     use super::*;

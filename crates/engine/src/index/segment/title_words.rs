@@ -21,7 +21,7 @@ impl TitleWord {
         (self.0 & !HEAD) as usize
     }
 
-    /// Whether it is in head position ([`catalog::analysis::for_each_title_word`]).
+    /// Whether it is in head position ([`catalog::text::analysis::for_each_title_word`]).
     #[inline]
     pub(in crate::index) fn is_head(self) -> bool {
         self.0 & HEAD != 0

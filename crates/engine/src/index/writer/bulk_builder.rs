@@ -10,8 +10,8 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use catalog::{
-    attributes::Attributes, change::Seq, inference::Inferred, price::Money, product::ProductId,
+use catalog::product::{
+    ProductId, attributes::Attributes, change::Seq, inferred::Inferred, price::Money,
 };
 use parking_lot::Mutex;
 

@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Shared;
+use super::shared::Shared;
 use crate::index::{
     segment::{LiveSegment, merge},
     snapshot::Snapshot,
@@ -248,7 +248,7 @@ fn carry_over_vectors(source: &LiveSegment, now: &LiveSegment, merged: &mut Live
 
 #[cfg(test)]
 mod tests {
-    use catalog::{change::Seq, price::Price, product::ProductId};
+    use catalog::product::{ProductId, change::Seq, price::Price};
 
     use super::*;
     use crate::{
@@ -282,8 +282,8 @@ mod tests {
                 title: "lamp",
                 description: "",
                 key: None,
-                attributes: catalog::attributes::Attributes::none(),
-                inferred: catalog::inference::Inferred::default(),
+                attributes: catalog::product::attributes::Attributes::none(),
+                inferred: catalog::product::inferred::Inferred::default(),
                 vector: EntryVector::Missing,
             };
             self.index.apply(&[IndexChange::Upsert(entry)], Seq(self.products));

@@ -5,6 +5,7 @@
 
 mod bulk_builder;
 mod merger;
+mod shared;
 
 use std::{
     sync::{Arc, OnceLock},
@@ -12,20 +13,17 @@ use std::{
 };
 
 use arc_swap::ArcSwap;
-use catalog::{
-    change::Seq,
-    product::{ProductId, ShopId},
-};
+use catalog::product::{ProductId, ShopId, change::Seq};
 use parking_lot::{Mutex, MutexGuard};
 
 pub use self::bulk_builder::IndexBuilder;
-use self::merger::Request;
+use self::{
+    merger::Request,
+    shared::{Shared, Writer},
+};
 use super::{
     entry::{EntryVector, IndexChange, NetChange},
-    segment::{
-        LiveSegment, MERGE_POLICY, MergePlan, MergePolicy, Segment, SegmentSize, build_segments,
-        merge,
-    },
+    segment::{LiveSegment, MERGE_POLICY, MergePolicy, build_segments},
     snapshot::Snapshot,
 };
 use crate::embed::StoredVector;
@@ -34,35 +32,6 @@ use crate::embed::StoredVector;
 pub struct ShopIndex {
     pub(super) shared: Arc<Shared>,
     updates: Mutex<()>,
-}
-
-/// What writers and the merger share.
-pub(super) struct Shared {
-    /// For the log; set once.
-    shop: OnceLock<ShopId>,
-    pub(super) snapshot: ArcSwap<Snapshot>,
-    pub(super) writer: Mutex<Writer>,
-    policy: MergePolicy,
-}
-
-/// State that the writer's lock protects.
-#[derive(Default)]
-pub(super) struct Writer {
-    /// Segments of the background merge under way.
-    pub(super) merging: Vec<Arc<Segment>>,
-    /// Whether the shop is in the merger's queue.
-    pub(super) queued: bool,
-    /// Whether the shop waits for its compaction.
-    waiting: bool,
-    /// When a segment was last added. New vectors and prices change segments in place.
-    last_added: Option<Instant>,
-    /// Background merges that have panicked since the last success.
-    failed_merges: u32,
-    /// Earliest time of the next background merge, after several that failed.
-    merge_after: Option<Instant>,
-    /// Background merges that are made to panic.
-    #[cfg(test)]
-    merges_to_fail: u32,
 }
 
 impl ShopIndex {
@@ -177,20 +146,6 @@ fn put_vectors(segments: &mut [LiveSegment], new: &[(ProductId, &[i8])]) {
 }
 
 impl Shared {
-    /// Does the merges that are too small for the background.
-    fn merge_inline(&self, writer: &Writer, segments: &mut Vec<LiveSegment>) {
-        while let Some(MergePlan { sources, .. }) = self.policy.next_inline(&writer.sizes(segments))
-        {
-            let taken: Vec<LiveSegment> = sources.iter().map(|at| segments[*at].clone()).collect();
-            let mut at = 0;
-            segments.retain(|_| {
-                at += 1;
-                !sources.contains(&(at - 1))
-            });
-            segments.push(merge(&taken));
-        }
-    }
-
     /// Queues the compaction of the segments, if there is anything to merge.
     fn compact_later(self: &Arc<Self>, writer: &mut Writer, snapshot: &Snapshot) {
         if writer.waiting || writer.is_paused() {
@@ -201,43 +156,5 @@ impl Shared {
             writer.waiting = true;
             merger::enqueue(Request::Compact(Arc::downgrade(self)));
         }
-    }
-
-    fn next_background(&self, writer: &Writer, segments: &[LiveSegment]) -> Option<MergePlan> {
-        self.policy.next_background(&writer.sizes(segments))
-    }
-}
-
-impl Writer {
-    /// Whether the shop may enter the merger's queue.
-    fn may_queue(&self) -> bool {
-        !self.queued && !self.is_paused()
-    }
-
-    /// Whether background merges pause after several that failed.
-    fn is_paused(&self) -> bool {
-        self.merge_after.is_some_and(|after| after > Instant::now())
-    }
-
-    /// Marks segments as being merged, and returns them.
-    fn begin(&mut self, segments: &[LiveSegment], sources: &[usize]) -> Vec<LiveSegment> {
-        let sources: Vec<_> = sources.iter().map(|at| segments[*at].clone()).collect();
-        self.merging = sources.iter().map(|live| Arc::clone(&live.segment)).collect();
-        sources
-    }
-
-    fn sizes(&self, segments: &[LiveSegment]) -> Vec<SegmentSize> {
-        let is_busy =
-            |live: &LiveSegment| self.merging.iter().any(|m| Arc::ptr_eq(m, &live.segment));
-        segments
-            .iter()
-            .map(|live| SegmentSize {
-                live: live.live_count(),
-                deleted: live.deleted_count(),
-                postings: live.segment.posting_count(),
-                disordered: live.vectors().disordered(),
-                busy: is_busy(live),
-            })
-            .collect()
     }
 }

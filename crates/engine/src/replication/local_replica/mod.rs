@@ -11,29 +11,26 @@
 
 mod copy_builder;
 mod file;
+mod rows;
 #[cfg(test)]
 mod tests;
 
 use std::{
     collections::HashMap,
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Arc, atomic::AtomicU64},
 };
 
-use catalog::{
+use catalog::product::{
+    Product, ProductId, ShopId,
     access::{ReadPass, Visibility},
     key::Key,
-    product::{Product, ProductId, ShopId},
 };
 use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, params};
 
-pub(super) use self::copy_builder::CopyBuilder;
-use self::copy_builder::{ReplicaRow, upsert};
-use crate::store::{AppliedChange, ErrorChain, Page, ShopCounts, StoreError, sqlite_rows as rows};
+use self::rows::{ReplicaRow, ShopCopy, count, upsert, warn_not_replicated};
+use crate::store::{AppliedChange, ErrorChain, Page, ShopCounts, StoreError, sqlite_rows};
 
 const DELETE: &str = "DELETE FROM rows WHERE copy = ?1 AND id = ?2";
 const PURGE: &str = "
@@ -55,13 +52,6 @@ pub(crate) struct LocalReplica {
     /// Copies that no new read gets. Running reads may still hold them.
     retired: Mutex<Vec<Arc<ShopCopy>>>,
     next_number: AtomicU64,
-}
-
-/// One copy of one shop.
-struct ShopCopy {
-    /// Identifies the copy's rows in the file.
-    number: u64,
-    shop: ShopId,
 }
 
 impl LocalReplica {
@@ -87,12 +77,6 @@ impl LocalReplica {
             retired: Mutex::default(),
             next_number: AtomicU64::new(1),
         }))
-    }
-
-    /// Starts a new copy of a shop.
-    pub(super) fn start_copy(self: &Arc<Self>, shop: ShopId) -> CopyBuilder {
-        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-        CopyBuilder::new(Arc::clone(self), Arc::new(ShopCopy { number, shop }))
     }
 
     fn publish(&self, copy: &Arc<ShopCopy>) {
@@ -153,13 +137,13 @@ impl LocalReplica {
         self.read(pass.shop(), |connection, copy| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {columns} FROM rows WHERE copy = ?1 AND id = ?2",
-                columns = rows::COLUMNS
+                columns = sqlite_rows::COLUMNS
             ))?;
             let mut found = Vec::with_capacity(ids.len());
             for id in ids {
                 let mut row = statement.query(params![copy.number, id.get()])?;
                 if let Some(row) = row.next()?
-                    && let Some(product) = rows::read(row)?
+                    && let Some(product) = sqlite_rows::read(row)?
                     && (pass.visibility() == Visibility::All || !product.hidden)
                 {
                     found.push(product);
@@ -178,12 +162,12 @@ impl LocalReplica {
         self.read(pass.shop(), |connection, copy| {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {columns} FROM rows WHERE copy = ?1 AND key = ?2",
-                columns = rows::COLUMNS
+                columns = sqlite_rows::COLUMNS
             ))?;
             let mut found = Vec::with_capacity(keys.len());
             for key in keys {
                 let mut row = statement.query(params![copy.number, key.as_str()])?;
-                found.extend(row.next()?.map_or(Ok(None), rows::read)?);
+                found.extend(row.next()?.map_or(Ok(None), sqlite_rows::read)?);
             }
             found.retain(|product| pass.visibility() == Visibility::All || !product.hidden);
             Ok(found)
@@ -207,9 +191,9 @@ impl LocalReplica {
                 let mut row = statement.query(params![copy.number, id.get()])?;
                 if let Some(row) = row.next()?
                     && !allowed(
-                        &rows::read_text(row, 0)?,
-                        &rows::read_text(row, 1)?,
-                        &rows::read_attribute_text(row, 2)?,
+                        &sqlite_rows::read_text(row, 0)?,
+                        &sqlite_rows::read_text(row, 1)?,
+                        &sqlite_rows::read_attribute_text(row, 2)?,
                     )
                 {
                     rejected.push(*id);
@@ -235,13 +219,13 @@ impl LocalReplica {
             let mut statement = connection.prepare_cached(&format!(
                 "SELECT {columns} FROM rows WHERE copy = ?1 {filter}
                  ORDER BY id LIMIT ?2 OFFSET ?3",
-                columns = rows::COLUMNS
+                columns = sqlite_rows::COLUMNS
             ))?;
             let offset = i64::try_from(offset).unwrap_or(i64::MAX);
             let mut found = statement.query(params![copy.number, limit as i64, offset])?;
             let mut products = Vec::with_capacity(limit.min(total));
             while let Some(row) = found.next()? {
-                products.extend(rows::read(row)?);
+                products.extend(sqlite_rows::read(row)?);
             }
             Ok(Page { products, total })
         })
@@ -311,18 +295,4 @@ impl LocalReplica {
         purged?;
         Ok(())
     }
-}
-
-fn warn_not_replicated(shop: ShopId, error: &StoreError) {
-    let error = ErrorChain(error);
-    tracing::warn!(%shop, %error, "local replica of a shop dropped");
-}
-
-fn count(connection: &Connection, copy: &ShopCopy) -> Result<ShopCounts, StoreError> {
-    let mut statement = connection.prepare_cached(
-        "SELECT count(*), count(*) FILTER (WHERE hidden = 0) FROM rows WHERE copy = ?1",
-    )?;
-    let (products, visible) =
-        statement.query_row([copy.number], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(ShopCounts { shop: copy.shop, products, visible })
 }

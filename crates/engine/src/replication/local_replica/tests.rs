@@ -1,12 +1,12 @@
 //! A copy shows the rows of its shop, and nothing after it was dropped.
 
-use catalog::{
+use catalog::product::{
+    Description, Draft, Title,
     access::{Caller, Role},
     attributes::{AttributeName, AttributeValue, Attributes},
     change::Seq,
     http_url::ProductUrl,
     price::Price,
-    product::{Description, Draft, Title},
 };
 use jiff::Timestamp;
 use tempfile::TempDir;

@@ -1,10 +1,10 @@
 //! Random products and the queries that are run on them.
 
-use catalog::{
+use catalog::product::{
+    Description, Draft, Title,
     attributes::{AttributeName, AttributeValue, Attributes, Number},
     key::Key,
     price::Price,
-    product::{Description, Draft, Title},
 };
 
 const NOUNS: [&str; 12] = [

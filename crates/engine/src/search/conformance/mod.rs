@@ -9,14 +9,15 @@ pub(super) mod shop;
 use std::time::Duration;
 
 use ::catalog::{
-    access::{Caller, Role},
-    attributes::{AttributeValue, Attributes},
-    change::Seq,
-    facets::Facets,
-    key::Key,
-    product::{Draft, Patch, Product, ProductId},
-    query_parser::ParseOptions,
-    sort::Sort,
+    product::{
+        Draft, Patch, Product, ProductId,
+        access::{Caller, Role},
+        attributes::{AttributeValue, Attributes},
+        change::Seq,
+        key::Key,
+    },
+    query::{parser::ParseOptions, sort::Sort},
+    ranking::facets::Facets,
 };
 
 use self::{
@@ -324,7 +325,7 @@ fn a_key_returns_its_product_first(mut shop: TestShop) {
         let literal = SearchRequest { parse_options, ..request(query, 3) };
         assert_eq!(first(literal), Some(created[expected].id), "{query}");
     }
-    let filter = ::catalog::filter::ProductFilter {
+    let filter = ::catalog::query::filter::ProductFilter {
         all: vec![any_of("color", &["red"])],
         ..Default::default()
     };

@@ -3,15 +3,19 @@
 use std::cmp::{Ordering, Reverse};
 
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Number},
-    currency::Currency,
-    facets::{AttributeCounts, Facet, FacetField, Facets, PriceCounts},
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    key::Key,
-    product::Product,
-    query::QueryText,
-    query_parser::PriceConstraint,
-    sort::{Direction, Sort},
+    product::{
+        Product,
+        attributes::{AttributeName, AttributeValue, Number},
+        currency::Currency,
+        key::Key,
+    },
+    query::{
+        QueryText,
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        parser::PriceConstraint,
+        sort::{Direction, Sort},
+    },
+    ranking::facets::{AttributeCounts, Facet, FacetField, Facets, PriceCounts},
 };
 
 use super::shop::request;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use catalog::{
-    access::{Caller, ReadPass, Role},
-    product::{Draft, Product, ShopId},
+    product::{
+        Draft, Product, ShopId,
+        access::{Caller, ReadPass, Role},
+    },
     query::QueryText,
 };
 use jiff::Timestamp;

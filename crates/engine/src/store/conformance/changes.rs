@@ -1,6 +1,6 @@
 //! `ProductReads::changes`: the changes that API clients follow.
 
-use catalog::{
+use catalog::product::{
     change::ChangeKind::{self, Deleted, Upserted},
     key::Key,
 };

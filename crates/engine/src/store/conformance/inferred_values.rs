@@ -1,9 +1,9 @@
 //! What is inferred about products is written with them, and read as it was written.
 
-use catalog::{
+use catalog::product::{
     access::WritePass,
     attributes::{AttributeName, AttributeValue, Attributes},
-    inference::Inferred,
+    inferred::Inferred,
     key::Key,
 };
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalog::{
+use catalog::product::{
     attributes::{AttributeName, AttributeValue, Attributes, MAX_ATTRIBUTES, MAX_SHOP_NAMES},
     http_url::ProductUrl,
     key::Key,
@@ -34,7 +34,7 @@ fn context() -> TxContext {
     TxContext { now: NOW, responses_since: NOW }
 }
 
-fn pass(of: u64) -> catalog::access::WritePass {
+fn pass(of: u64) -> catalog::product::access::WritePass {
     Caller::new(shop(of), Role::Editor).may_write().unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! Keys, URLs and attributes: every read returns them, and a key belongs to one product of a shop.
 
-use catalog::{
+use catalog::product::{
     attributes::{AttributeName, AttributeValue, Attributes, Number},
     http_url::ProductUrl,
     key::Key,
@@ -52,7 +52,7 @@ fn context() -> TxContext {
     TxContext { now: NOW, responses_since: NOW }
 }
 
-fn pass(of: u64) -> catalog::access::WritePass {
+fn pass(of: u64) -> catalog::product::access::WritePass {
     Caller::new(shop(of), Role::Editor).may_write().unwrap()
 }
 

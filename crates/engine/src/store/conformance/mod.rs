@@ -43,12 +43,12 @@ use std::{
     time::Duration,
 };
 
-use catalog::{
+use catalog::product::{
+    Description, Draft, Patch, Product, ProductId, ShopId, Title,
     access::{Caller, ReadPass, Role},
     change::Seq,
     media::{Media, MediaKind},
     price::Price,
-    product::{Description, Draft, Patch, Product, ProductId, ShopId, Title},
 };
 use jiff::{SignedDuration, Timestamp};
 use tempfile::TempDir;

@@ -3,10 +3,7 @@
 
 use std::collections::HashMap;
 
-use catalog::{
-    change::Seq,
-    product::{Product, ProductId, ShopId},
-};
+use catalog::product::{Product, ProductId, ShopId, change::Seq};
 use jiff::Timestamp;
 
 use super::{

@@ -18,11 +18,11 @@ use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Notification, conf
 
 use super::{
     super::{ErrorChain, StoreError, StoreErrorKind},
-    PostgresSettings,
     address::Encryption,
     availability::Availability,
     heartbeat,
     session::Session,
+    settings::PostgresSettings,
     tls::Tls,
 };
 

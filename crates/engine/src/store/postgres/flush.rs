@@ -3,11 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use catalog::{
-    change::Seq,
-    key::Key,
-    product::{Product, ProductId, ShopId},
-};
+use catalog::product::{Product, ProductId, ShopId, change::Seq, key::Key};
 
 use super::{
     super::{Position, PositionChange, ShopUsage, TxStamp, UsageChange, VectorRow, columns},

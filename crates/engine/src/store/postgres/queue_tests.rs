@@ -4,7 +4,7 @@
 //! the index entries of rows that were removed or changed since it began cannot be reclaimed. A
 //! statement that begins at the head of a queue reads all of them, each time.
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 use jiff::Timestamp;
 
 use super::{Postgres, session::Session};

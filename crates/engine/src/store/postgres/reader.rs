@@ -2,11 +2,11 @@
 
 use std::{collections::HashMap, ops::ControlFlow, sync::Arc};
 
-use catalog::{
+use catalog::product::{
+    Product, ProductId, ShopId,
     access::{ReadPass, Visibility},
     change::{ChangeKind, Seq},
     key::Key,
-    product::{Product, ProductId, ShopId},
 };
 
 use super::{

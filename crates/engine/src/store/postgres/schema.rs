@@ -22,7 +22,7 @@ const STEPS: &[&str] = &[
     -- there. `search_inference`: the version of the inference that all search rows of a shop were
     -- made with, 0 for none; negative while rows are made again with that version, up to
     -- `search_inferred_to`. The words are sums over all products, and over hidden ones, as
-    -- `catalog::ranking` counts them.
+    -- `catalog::ranking::bm25f` counts them.
     CREATE TABLE shops (
         shop_id                   bigint   PRIMARY KEY,
         product_count             bigint   NOT NULL DEFAULT 0,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     super::{ShopUsage, StoreError, StoreInfo, StoreState, VectorCount, decoding},
-    Postgres,
+    database::Postgres,
     rows::get,
     schema, statements,
 };

@@ -3,11 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use catalog::{
-    attributes::AttributeName,
-    change::Seq,
-    key::Key,
-    product::{Product, ProductId, ShopId},
+use catalog::product::{
+    Product, ProductId, ShopId, attributes::AttributeName, change::Seq, key::Key,
 };
 use jiff::Timestamp;
 

@@ -1,9 +1,9 @@
 //! The changes of products that API clients follow.
 
-use catalog::{
+use catalog::product::{
+    ShopId,
     change::{ChangeKind, Seq},
     key::Key,
-    product::ShopId,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 

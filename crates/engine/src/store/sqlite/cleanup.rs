@@ -4,12 +4,16 @@
 
 use std::{collections::VecDeque, path::PathBuf};
 
-use catalog::inference::Inferred;
+use catalog::product::inferred::Inferred;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::{
     super::{Cleanup, Retained, StoreError, decoding},
-    BUSY_TIMEOUT, CHECKPOINT_PAGES, Damage, FILE_NAME, PAGE_CACHE_KIB, SqliteStore, rows, tokens,
+    damage::Damage,
+    database_file::{BUSY_TIMEOUT, CHECKPOINT_PAGES, FILE_NAME, PAGE_CACHE_KIB},
+    rows,
+    store::SqliteStore,
+    tokens,
 };
 use crate::inference::infer;
 
@@ -236,10 +240,7 @@ fn read_outdated(
 
 #[cfg(test)]
 mod tests {
-    use catalog::{
-        price::Price,
-        product::{Draft, ShopId, Title},
-    };
+    use catalog::product::{Draft, ShopId, Title, price::Price};
     use jiff::Timestamp;
     use rusqlite::StatementStatus;
 

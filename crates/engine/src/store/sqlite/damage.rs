@@ -17,7 +17,7 @@ use rusqlite::Connection;
 
 use super::{
     super::{ErrorChain, StoreError, StoreErrorKind},
-    SqliteStore,
+    database_file::open_reader,
 };
 use crate::background::{BackgroundThread, Next, Run};
 
@@ -79,7 +79,7 @@ impl Damage {
 
 /// Fails if the file is damaged; `false` if it could not be read to the end in time.
 fn search(folder: &Path, run: &Run<'_>, until: Instant) -> Result<bool, StoreError> {
-    let connection = SqliteStore::open_reader(folder)?;
+    let connection = open_reader(folder)?;
     let interrupt = connection.get_interrupt_handle();
     thread::scope(|scope| {
         let (ended, end) = channel::<()>();
@@ -129,7 +129,10 @@ mod tests {
         os::unix::fs::FileExt,
     };
 
-    use super::{super::FILE_NAME, *};
+    use super::{
+        super::{database_file::FILE_NAME, store::SqliteStore},
+        *,
+    };
 
     /// A database with several pages of tokens, all in the file.
     fn folder_with_tokens() -> tempfile::TempDir {
@@ -143,7 +146,7 @@ mod tests {
     }
 
     fn searched(folder: &Path) -> Result<(), StoreError> {
-        search_tables(&SqliteStore::open_reader(folder).unwrap())
+        search_tables(&open_reader(folder).unwrap())
     }
 
     #[test]

@@ -3,8 +3,11 @@
 use std::{fs, io, path::Path};
 
 use super::{
-    super::StoreError, FILE_NAME, INDEX_FOLDER, SqliteStore, WAL_FILE_NAME, folder::OpeningLock,
-    length,
+    super::StoreError,
+    database_file::{FILE_NAME, WAL_FILE_NAME, length},
+    folder::OpeningLock,
+    index_files::INDEX_FOLDER,
+    store::SqliteStore,
 };
 
 impl SqliteStore {
@@ -43,10 +46,10 @@ impl SqliteStore {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{DataFolder, ErrorChain},
+        super::{database_file::open_reader, folder::DataFolder},
         *,
     };
-    use crate::store::StoreErrorKind;
+    use crate::store::{ErrorChain, StoreErrorKind};
 
     fn write(store: SqliteStore) {
         store.connection.execute("UPDATE counters SET product_id = 7", []).unwrap();
@@ -82,7 +85,7 @@ mod tests {
         assert!(SqliteStore::was_left_open(folder.path()));
         truncate().unwrap();
         assert_refused();
-        assert!(SqliteStore::open_reader(folder.path()).is_err());
+        assert!(open_reader(folder.path()).is_err());
         assert_eq!(fs::read(&wal).unwrap(), log);
         // Closed by such a version.
         fs::remove_file(&wal).unwrap();

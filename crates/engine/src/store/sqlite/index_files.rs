@@ -5,10 +5,15 @@
 
 use std::path::Path;
 
-use catalog::{change::Seq, product::ShopId};
+use catalog::product::{ShopId, change::Seq};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
-use super::{super::StoreError, BUSY_TIMEOUT, FILE_NAME, SqliteReaders, SqliteStore};
+use super::{
+    super::StoreError,
+    database_file::{BUSY_TIMEOUT, FILE_NAME},
+    reader::SqliteReaders,
+    store::SqliteStore,
+};
 
 /// The folder of the index files in the data folder.
 pub(crate) const INDEX_FOLDER: &str = "index";

@@ -5,11 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use catalog::{
+use catalog::product::{
+    Product, ProductId, ShopId,
     access::{ReadPass, Visibility},
     change::Seq,
     key::Key,
-    product::{Product, ProductId, ShopId},
 };
 use parking_lot::Mutex;
 use rusqlite::{Connection, Row, params};
@@ -20,7 +20,10 @@ use super::{
         FullScan, IndexSource, Page, Position, ProductReads, ScannedProduct, SearchReads,
         ShopCounts, StoreError, StoreInfo, TxStamp, Unembedded, VectorChange, VectorRow, decoding,
     },
-    Damage, SqliteStore, changes, rows, vectors,
+    changes,
+    damage::Damage,
+    database_file::open_reader,
+    rows, vectors,
 };
 use crate::{
     embed::{Encoder, ModelId},
@@ -39,7 +42,8 @@ pub struct SqliteReaders {
 }
 
 impl SqliteReaders {
-    /// Readers of the database in `folder`, which a [`SqliteStore`] has opened before.
+    /// Readers of the database in `folder`, which a [`SqliteStore`](super::SqliteStore) has opened
+    /// before.
     pub fn new(folder: PathBuf) -> Self {
         Self { folder, idle: Mutex::default(), damage: Damage::default() }
     }
@@ -76,7 +80,7 @@ impl SqliteReaders {
         let idle = self.idle.lock().pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => self.damage.noted(SqliteStore::open_reader(&self.folder))?,
+            None => self.damage.noted(open_reader(&self.folder))?,
         };
         let result = self.damage.noted(work(&connection))?;
         // A connection that failed above is dropped instead of being reused.

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-#[cfg(doc)]
-use catalog::attributes::Attributes;
 use catalog::product::Product;
+#[cfg(doc)]
+use catalog::product::attributes::Attributes;
 use rusqlite::{Row, types::ValueRef};
 
 use super::super::{

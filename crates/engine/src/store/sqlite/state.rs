@@ -7,7 +7,9 @@ use rusqlite::{Connection, Row};
 
 use super::{
     super::{ShopUsage, StoreError, StoreInfo, StoreState, VectorCount, decoding},
-    FILE_NAME, SqliteReaders, WAL_FILE_NAME, rows, schema,
+    database_file::{FILE_NAME, WAL_FILE_NAME},
+    reader::SqliteReaders,
+    rows, schema,
 };
 
 impl SqliteReaders {

@@ -5,12 +5,9 @@ use std::{
     sync::LazyLock,
 };
 
-use catalog::{
-    attributes::AttributeName,
-    change::Seq,
-    http_url::ProductUrl,
+use catalog::product::{
+    Product, ProductId, ShopId, attributes::AttributeName, change::Seq, http_url::ProductUrl,
     key::Key,
-    product::{Product, ProductId, ShopId},
 };
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};

@@ -146,10 +146,7 @@ const NEXT_MODEL: &str =
 
 #[cfg(test)]
 mod tests {
-    use catalog::{
-        price::Price,
-        product::{Draft, Patch, Title},
-    };
+    use catalog::product::{Draft, Patch, Title, price::Price};
     use jiff::Timestamp;
     use rusqlite::StatementStatus;
 

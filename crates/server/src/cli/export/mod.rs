@@ -15,7 +15,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use catalog::access::{Caller, Role};
+use catalog::product::access::{Caller, Role};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 

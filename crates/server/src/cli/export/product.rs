@@ -63,7 +63,7 @@ pub(super) struct Picture {
 
 impl From<&Product> for Exported {
     fn from(product: &Product) -> Self {
-        let picture = |item: &catalog::media::Media| Picture {
+        let picture = |item: &catalog::product::media::Media| Picture {
             url: item.url().to_owned(),
             kind: item.kind().as_str().to_owned(),
         };

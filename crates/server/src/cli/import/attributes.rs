@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 
 use catalog::{
-    attributes::{
+    product::attributes::{
         AttributeName, AttributeValue, MAX_ATTRIBUTES, MAX_NAME_CHARS, MAX_STRINGS, MAX_VALUE_CHARS,
     },
-    filter::FoldedText,
+    query::filter::FoldedText,
 };
 use serde_json::Value;
 

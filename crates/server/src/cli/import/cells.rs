@@ -119,9 +119,19 @@ fn addresses(text: &str, cut: Cut) -> Vec<&str> {
     found
 }
 
+/// A field that a table states several times is stated by the first cell that is not empty.
+pub(super) fn first_filled(cell: &Value) -> &Value {
+    match cell {
+        Value::Array(cells) => {
+            cells.iter().find(|cell| cell.as_str() != Some("")).unwrap_or(&Value::Null)
+        }
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use catalog::price::Price;
+    use catalog::product::price::Price;
 
     use super::*;
 

@@ -4,9 +4,9 @@
 use std::{fs, ops::ControlFlow, sync::Arc};
 
 use anyhow::Context;
-use catalog::{
+use catalog::product::{
+    ShopId,
     access::{Caller, Role},
-    product::ShopId,
 };
 use engine::store::SqliteStore;
 

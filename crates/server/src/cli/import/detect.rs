@@ -5,7 +5,7 @@ use anyhow::bail;
 use clap::ValueEnum;
 
 use super::{
-    columns::simplified, feed::Feed, json_array::JsonArray, json_lines::JsonLines, mapping::Shape,
+    feed::Feed, fields::Shape, fields::simplified, json_array::JsonArray, json_lines::JsonLines,
     record::Records, shopify, source::Source, table::Table,
 };
 

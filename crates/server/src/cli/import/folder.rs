@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use catalog::{
+use catalog::product::{
+    Product, ProductId, ShopId,
     access::{Caller, Role, WritePass},
-    product::{Product, ProductId, ShopId},
 };
 use engine::{
     Engine, OpenError,

@@ -11,11 +11,13 @@ mod columns;
 mod destination;
 mod detect;
 mod feed;
+mod fields;
 mod folder;
 mod html;
 mod inflate;
 mod json_array;
 mod json_lines;
+mod mapped_record;
 mod mapping;
 mod names;
 mod plan;
@@ -44,21 +46,21 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use catalog::currency::Currency;
+use catalog::product::currency::Currency;
 use clap::Args;
 use serde_json::Value;
 
 use self::{
-    columns::{Column, Field, Mapped},
     destination::{Catalog, Destination},
     detect::{Format, Opened},
-    mapping::{Mapping, Shape},
-    progress::Progress,
+    fields::{Column, Field, Mapped, Shape},
+    mapping::Mapping,
+    progress::{Progress, say},
     report::Report,
     run::{Finished, Import, hex},
     source::Source,
     state::State,
-    summary::{describe, say},
+    summary::describe,
     sync::{Missing, Removal, Share, SyncPlan},
 };
 use super::target::{Environment, Target};

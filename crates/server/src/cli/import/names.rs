@@ -1,12 +1,12 @@
 //! The names of columns that are understood without `--map`, simplified: without case, spaces and
 //! punctuation.
 
-use catalog::attributes::AttributeName;
+use catalog::product::attributes::AttributeName;
 
 use super::{
     attributes::Kind,
-    columns::{Field, simplified},
-    mapping::Shape,
+    fields::Shape,
+    fields::{Field, simplified},
 };
 
 const DESCRIPTION: [&str; 9] = [

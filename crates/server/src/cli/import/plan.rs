@@ -7,7 +7,8 @@
 use serde_json::Value;
 
 use super::{
-    mapping::{MappedRecord, Mapping},
+    mapped_record::MappedRecord,
+    mapping::Mapping,
     record::{Object, Record, RecordError, Unreadable},
     windows1252,
 };
@@ -211,7 +212,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::cli::import::mapping::Shape;
+    use crate::cli::import::fields::Shape;
 
     fn plan(by_id: bool, record: Value) -> String {
         let mapping = Mapping { by_id, ..Mapping::new(Shape::Json) };

@@ -1,7 +1,7 @@
 //! Shows progress: a bar on a terminal, otherwise a line from time to time.
 
 use std::{
-    io::{self, IsTerminal},
+    io::{self, IsTerminal, Write},
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -11,7 +11,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{state::Counts, summary::say};
+use super::state::Counts;
 
 /// How often a log gets a line.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -118,6 +118,12 @@ fn time(seconds: f64) -> String {
         (0, m, s) => format!("{m}:{s:02}"),
         (h, m, s) => format!("{h}:{m:02}:{s:02}"),
     }
+}
+
+/// A line on standard error.
+pub(super) fn say(line: &str) {
+    // A closed standard error does not stop the import.
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 #[cfg(test)]

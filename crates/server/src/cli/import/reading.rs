@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use catalog::{http_url::ProductUrl, media::MAX_ITEMS};
+use catalog::product::{http_url::ProductUrl, media::MAX_ITEMS};
 use serde_json::Value;
 
 use super::{
     attributes::{self, Attributes, Kind},
-    cells::{self, Numbers},
-    columns::{Column, Field, simplified},
+    cells::{self, Numbers, first_filled},
+    fields::{Column, Field, Shape, simplified},
     html,
-    mapping::{Mapping, Shape},
+    mapping::Mapping,
     record::{Object, RecordError},
     windows1252, work,
 };
@@ -24,16 +24,6 @@ pub(super) struct Reading<'a> {
     attributes: Option<Attributes>,
     warnings: Vec<String>,
     errors: Vec<RecordError>,
-}
-
-/// A field that a table states several times is stated by the first cell that is not empty.
-pub(super) fn first_filled(cell: &Value) -> &Value {
-    match cell {
-        Value::Array(cells) => {
-            cells.iter().find(|cell| cell.as_str() != Some("")).unwrap_or(&Value::Null)
-        }
-        other => other,
-    }
 }
 
 impl<'a> Reading<'a> {

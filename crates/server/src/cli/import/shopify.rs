@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{
-    columns::simplified,
+    fields::simplified,
     record::{Object, Record, Records},
 };
 

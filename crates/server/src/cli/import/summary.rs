@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use super::{columns::Field, mapping::Mapping, run::Finished, sync::Removal};
+use super::{fields::Field, mapping::Mapping, run::Finished, sync::Removal};
 
 /// The characters of a value that an example shows.
 const MAX_SHOWN_CHARS: usize = 100;
@@ -79,7 +79,7 @@ pub(super) fn print(
         )?;
     }
     if counts.pictures_left_out > 0 {
-        let kept = catalog::media::MAX_ITEMS;
+        let kept = catalog::product::media::MAX_ITEMS;
         let count = counts.pictures_left_out;
         writeln!(
             out,
@@ -109,9 +109,4 @@ fn example(product: &Value) -> String {
         let _ = write!(said, "\n  {name}: {shown}{more}");
     }
     said
-}
-
-pub(super) fn say(line: &str) {
-    // A closed standard error does not stop the import.
-    let _ = writeln!(io::stderr(), "{line}");
 }

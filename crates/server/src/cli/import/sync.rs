@@ -17,7 +17,7 @@ use ring::digest::{self, SHA256};
 use serde_json::{Value, json};
 
 use super::{
-    mapping::MappedRecord,
+    mapped_record::MappedRecord,
     plan::{Action, BadRecord, Read, Row, checked, for_creation},
     record::{Object, RecordError},
     sink::Sink,
@@ -277,10 +277,7 @@ fn add(hasher: &mut DefaultHasher, value: &Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::import::{
-        mapping::{Mapping, Shape},
-        record::Record,
-    };
+    use crate::cli::import::{fields::Shape, mapping::Mapping, record::Record};
 
     fn sync(missing: Missing, max_removed: &str) -> SyncPlan {
         let mut sync = SyncPlan::new(missing, max_removed.parse().unwrap());

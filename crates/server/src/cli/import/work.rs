@@ -20,10 +20,11 @@ mod tests {
     use super::STEPS;
     use crate::cli::import::{
         cells::{Cut, pictures},
-        columns::Mapped,
         feed::Feed,
+        fields::Mapped,
+        fields::Shape,
         html,
-        mapping::{Mapping, Shape},
+        mapping::Mapping,
         record::Object,
     };
 

@@ -16,10 +16,14 @@ use std::{
     },
 };
 
+use catalog::product::ShopId;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use super::{connection_state::ConnectionState, pending_bodies::PendingBodies};
+use super::{
+    connection_state::ConnectionState,
+    pending_bodies::{PendingBodies, PendingBody, TooManyBodies},
+};
 
 /// Connections accepted for health probes while all others are in use.
 const PROBE_RESERVE: usize = 16;
@@ -69,7 +73,7 @@ impl ConnectionLimits {
 #[derive(Debug)]
 pub(crate) struct Connections {
     limits: ConnectionLimits,
-    pub(super) bodies: PendingBodies,
+    bodies: Arc<PendingBodies>,
     open: Mutex<Open>,
 }
 
@@ -86,8 +90,8 @@ struct Open {
 /// One open connection, for the requests on it.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub(super) connections: Arc<Connections>,
-    pub(super) number: u64,
+    connections: Arc<Connections>,
+    number: u64,
     pub(crate) address: Address,
     is_probe: bool,
     /// Changed under the lock of the table only.
@@ -226,6 +230,11 @@ impl Connection {
                 open.identify(self);
             }
         }
+    }
+
+    /// Counts this connection among those that wait for a body of the shop.
+    pub(crate) fn begin_body(&self, shop: ShopId) -> Result<PendingBody, TooManyBodies> {
+        self.connections.bodies.begin(self.number, shop)
     }
 
     /// Marks a request as in progress until the guard is dropped; `None` if the connection is being

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use axum::{extract::FromRequestParts, http::request::Parts};
-use catalog::{access::Caller, product::ShopId};
+use catalog::product::{ShopId, access::Caller};
 use parking_lot::Mutex;
 
 use super::pool::{Exhausted, Owner, Permit, Pool, Share};
@@ -164,7 +164,7 @@ impl<S: Sync> FromRequestParts<S> for Admission {
 
 #[cfg(test)]
 mod tests {
-    use catalog::access::Role;
+    use catalog::product::access::Role;
 
     use super::*;
     use crate::config::Config;

@@ -10,8 +10,6 @@ use catalog::product::ShopId;
 use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
-use super::connections::Connection;
-
 /// A body of which nothing has arrived for this long makes room for others.
 const STALL_GRACE: Duration = Duration::from_secs(1);
 
@@ -37,15 +35,20 @@ struct Body {
 pub(crate) struct TooManyBodies;
 
 impl PendingBodies {
-    pub(super) fn new(connections: usize) -> Self {
-        Self {
+    pub(super) fn new(connections: usize) -> Arc<Self> {
+        Arc::new(Self {
             limit: connections.div_ceil(2),
             limit_of_shop: connections.div_ceil(4),
             bodies: Mutex::default(),
-        }
+        })
     }
 
-    fn begin(&self, number: u64, shop: ShopId) -> Result<Arc<Body>, TooManyBodies> {
+    /// Counts a connection among those that wait for a body of the shop.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        number: u64,
+        shop: ShopId,
+    ) -> Result<PendingBody, TooManyBodies> {
         let mut bodies = self.bodies.lock();
         let of_shop = bodies.values().filter(|body| body.shop == shop).count();
         if of_shop >= self.limit_of_shop {
@@ -57,7 +60,7 @@ impl PendingBodies {
         let (last, cut_off) = (Mutex::new(Instant::now()), Notify::new());
         let body = Arc::new(Body { shop, last, cut_off });
         bodies.insert(number, Arc::clone(&body));
-        Ok(body)
+        Ok(PendingBody { bodies: Arc::clone(self), number, body })
     }
 }
 
@@ -86,18 +89,11 @@ fn cut_off_longest(
     Ok(())
 }
 
-impl Connection {
-    /// Counts this connection among those that wait for a body of the shop.
-    pub(crate) fn begin_body(self: &Arc<Self>, shop: ShopId) -> Result<PendingBody, TooManyBodies> {
-        let body = self.connections.bodies.begin(self.number, shop)?;
-        Ok(PendingBody { connection: Arc::clone(self), body })
-    }
-}
-
 /// A body that is arriving.
 #[derive(Debug)]
 pub(crate) struct PendingBody {
-    connection: Arc<Connection>,
+    bodies: Arc<PendingBodies>,
+    number: u64,
     body: Arc<Body>,
 }
 
@@ -115,39 +111,29 @@ impl PendingBody {
 
 impl Drop for PendingBody {
     fn drop(&mut self) {
-        self.connection.connections.bodies.bodies.lock().remove(&self.connection.number);
+        self.bodies.bodies.lock().remove(&self.number);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr};
-
     use tokio::time::advance;
 
     use super::*;
-    use crate::http::admission::connections::{
-        Address, ConnectionLimits, ConnectionSlot, Connections,
-    };
 
     struct Fixture {
-        connections: Arc<Connections>,
-        slots: Vec<ConnectionSlot>,
+        bodies: Arc<PendingBodies>,
+        connections: u64,
     }
 
     impl Fixture {
-        fn new(all: usize) -> Self {
-            let limits = ConnectionLimits::of_clients(all);
-            Self { connections: Connections::new(limits), slots: Vec::new() }
+        fn new(connections: usize) -> Self {
+            Self { bodies: PendingBodies::new(connections), connections: 0 }
         }
 
         fn begin(&mut self, shop: u64) -> Result<PendingBody, TooManyBodies> {
-            let address = Address::from(IpAddr::from(Ipv4Addr::LOCALHOST));
-            let slot = self.connections.acquire(address).unwrap();
-            slot.0.identify();
-            let body = slot.0.begin_body(ShopId::new(shop).unwrap());
-            self.slots.push(slot);
-            body
+            self.connections += 1;
+            self.bodies.begin(self.connections, ShopId::new(shop).unwrap())
         }
     }
 

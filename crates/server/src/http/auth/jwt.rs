@@ -6,9 +6,9 @@
 use std::{sync::Arc, time::Instant};
 
 use anyhow::{Context, anyhow};
-use catalog::{
+use catalog::product::{
+    ShopId,
     access::{Caller, Role},
-    product::ShopId,
 };
 use jsonwebtoken::{
     Algorithm, DecodingKey, Validation, decode, decode_header,

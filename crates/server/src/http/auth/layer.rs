@@ -10,7 +10,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use catalog::access::Caller;
+use catalog::product::access::Caller;
 use engine::{Engine, tokens};
 
 use super::jwt::SignedTokens;

@@ -10,7 +10,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use catalog::{access::Forbidden, change::Seq, product::ProductId};
+use catalog::product::{ProductId, access::Forbidden, change::Seq};
 use engine::{
     EngineError,
     store::{ErrorChain, LimitExceeded, StoreError, StoreErrorKind},

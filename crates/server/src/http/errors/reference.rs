@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use catalog::{
+use catalog::product::{
+    ProductId,
     access::{Forbidden, Role},
     change::Seq,
-    product::ProductId,
 };
 use engine::{store::LimitExceeded, tokens::TooManyTokens};
 use serde_json::{Value, json};

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use catalog::{
-    access::{Caller, ReadPass, WritePass},
-    product::{Draft, Product, ProductId},
-    sort::Sort,
+    product::{
+        Draft, Product, ProductId,
+        access::{Caller, ReadPass, WritePass},
+    },
+    query::sort::Sort,
 };
 use engine::writes::{Created, Edit, IdempotencyRequest, Precondition, Refusal};
 use serde_json::Value;
@@ -176,11 +178,11 @@ pub(crate) fn to_json(value: &impl serde::Serialize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{
+    use catalog::product::{
+        self, Description, ShopId, Title,
         change::Seq,
         media::{self, Media, MediaKind},
         price::Price,
-        product::{self, Description, ShopId, Title},
     };
     use jiff::Timestamp;
 

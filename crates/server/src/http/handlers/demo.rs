@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use catalog::access::Role;
+use catalog::product::access::Role;
 use serde::Serialize;
 
 use crate::{

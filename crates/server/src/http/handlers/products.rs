@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use catalog::{change::Seq, product::Product};
+use catalog::product::{Product, change::Seq};
 use engine::writes::Edit;
 
 use super::actions::{self, CreatedProduct};

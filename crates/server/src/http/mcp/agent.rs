@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use axum::http::StatusCode;
-use catalog::access::{Caller, Role};
+use catalog::product::access::{Caller, Role};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{

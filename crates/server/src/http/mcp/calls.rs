@@ -1,6 +1,6 @@
 //! Runs tools: reads their arguments like API requests, and calls the same actions.
 
-use catalog::access::Caller;
+use catalog::product::access::Caller;
 use engine::writes::{Edit, Precondition};
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};

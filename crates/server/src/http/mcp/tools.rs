@@ -1,6 +1,6 @@
 //! The tools and the roles that may use them.
 
-use catalog::access::Caller;
+use catalog::product::access::Caller;
 
 use crate::http::traffic::RequestKind;
 

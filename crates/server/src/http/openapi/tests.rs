@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use catalog::{
-    access::Role, attributes, facets, filter, http_url, key, media, price::Price, product, query,
+    product::{self, access::Role, attributes, http_url, key, media, price::Price},
+    query::{self, filter},
+    ranking::facets,
 };
 use serde_json::{Value, json};
 
@@ -154,7 +156,7 @@ fn documented_limits_are_those_that_are_checked() {
             field(schema, "description", "maxLength"),
             product::MAX_DESCRIPTION_CHARS as u64
         );
-        assert_eq!(field(schema, "price", "maxLength"), catalog::price::MAX_CHARS as u64);
+        assert_eq!(field(schema, "price", "maxLength"), catalog::product::price::MAX_CHARS as u64);
         assert_eq!(field(schema, "media", "maxItems"), media::MAX_ITEMS as u64);
     }
     assert_eq!(field("NewMedia", "url", "maxLength"), media::MAX_URL_CHARS as u64);
@@ -167,7 +169,7 @@ fn documented_limits_are_those_that_are_checked() {
         assert_eq!(field(schema, name, "minItems"), 1);
         assert_eq!(field(schema, name, "maxItems"), MAX_BULK as u64);
     }
-    assert_eq!(field("SearchRequest", "query", "maxLength"), query::MAX_CHARS as u64);
+    assert_eq!(field("SearchRequest", "query", "maxLength"), query::MAX_QUERY_CHARS as u64);
     assert_eq!(field("SearchRequest", "limit", "maximum"), query::MAX_LIMIT as u64);
     assert_eq!(field("SearchRequest", "limit", "default"), query::DEFAULT_LIMIT as u64);
     assert_eq!(field("SearchRequest", "offset", "maximum"), query::MAX_OFFSET as u64);

@@ -1,6 +1,6 @@
 //! Requests for the changes of a shop.
 
-use catalog::change::Seq;
+use catalog::product::change::Seq;
 use utoipa::{
     IntoParams,
     openapi::path::{Parameter, ParameterIn},

@@ -5,7 +5,7 @@
 //! reading, each declaration reads the field's value or records its errors. While describing, it
 //! adds the field's schema. A [`Rule`] has both halves for one value.
 
-use catalog::{attributes::Number, text::InvalidText};
+use catalog::{product::attributes::Number, text::validation::InvalidText};
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema, schema::ObjectBuilder};
 

@@ -4,14 +4,18 @@
 mod tests;
 
 use catalog::{
-    attributes::{AttributeName, InvalidName, RESERVED_NAMES},
-    currency::Currency,
-    facets::{FacetField, MAX_FACETS},
-    filter::{AttributeTest, Condition, FoldedText, MAX_CONDITIONS, MAX_VALUES, ProductFilter},
-    inference::category::CategoryIndex,
-    price::{MAX_DECIMALS, MAX_WHOLE_DIGITS},
-    query_parser::PriceConstraint,
-    sort::Sort,
+    product::{
+        attributes::{AttributeName, InvalidName, RESERVED_NAMES},
+        currency::Currency,
+        inferred::CategoryIndex,
+        price::{MAX_DECIMALS, MAX_WHOLE_DIGITS},
+    },
+    query::{
+        filter::{AttributeTest, Condition, FoldedText, MAX_CONDITIONS, MAX_VALUES, ProductFilter},
+        parser::PriceConstraint,
+        sort::Sort,
+    },
+    ranking::facets::{FacetField, MAX_FACETS},
 };
 use engine::inference::taxonomy;
 use rust_decimal::Decimal;

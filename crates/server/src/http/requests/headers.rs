@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequestParts, Path},
     http::{HeaderMap, HeaderValue, header, request::Parts},
 };
-use catalog::{change::Seq, product::ProductId};
+use catalog::product::{ProductId, change::Seq};
 use engine::writes::Precondition;
 use serde_json::json;
 use utoipa::openapi::{path::ParameterIn, schema::ObjectBuilder};

@@ -157,7 +157,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 
 #[cfg(test)]
 mod tests {
-    use catalog::{attributes, media};
+    use catalog::product::{attributes, media};
 
     use super::*;
     use crate::http::requests::{

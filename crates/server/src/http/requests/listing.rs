@@ -2,7 +2,10 @@
 
 use std::{collections::HashSet, hash::Hash};
 
-use catalog::{key::Key, product::ProductId, sort::Sort};
+use catalog::{
+    product::{ProductId, key::Key},
+    query::sort::Sort,
+};
 use serde_json::json;
 use utoipa::{
     IntoParams,

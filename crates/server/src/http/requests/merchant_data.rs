@@ -1,6 +1,6 @@
 //! The fields of a product for the merchant's own data: key, page and attributes.
 
-use catalog::{
+use catalog::product::{
     attributes::{
         AttributeName, AttributeValue, Attributes, MAX_ATTRIBUTES, MAX_STRINGS, MAX_VALUE_CHARS,
         RESERVED_NAMES,

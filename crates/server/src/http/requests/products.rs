@@ -1,10 +1,10 @@
 //! Requests that create, change and delete products.
 
-use catalog::{
+use catalog::product::{
+    self, Description, Draft, Patch, ProductId, Title,
     key::Key,
     media::{self, Media, MediaKind},
     price::{self, Price},
-    product::{self, Description, Draft, Patch, ProductId, Title},
 };
 use serde_json::{Value, json};
 

@@ -1,11 +1,9 @@
 //! Requests that search for products.
 
 use catalog::{
-    facets::{DEFAULT_FACET_LIMIT, MAX_FACET_LIMIT},
-    query::{self, QueryText},
-    query_parser::ParseOptions,
-    sort::Sort,
-    text::InvalidText,
+    query::{self, QueryText, parser::ParseOptions, sort::Sort},
+    ranking::facets::{DEFAULT_FACET_LIMIT, MAX_FACET_LIMIT},
+    text::validation::InvalidText,
 };
 use serde_json::{Value, json};
 use utoipa::{
@@ -55,7 +53,7 @@ impl<'a> ObjectDefinition<'a> for SearchRequest {
         let query = text(parse, move || {
             string(about)
                 .min_length(Some(1))
-                .max_length(Some(query::MAX_CHARS))
+                .max_length(Some(query::MAX_QUERY_CHARS))
                 .pattern(Some(not_blank()))
                 .examples(["a linen sofa under $900"])
         });

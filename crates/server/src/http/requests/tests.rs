@@ -1,9 +1,8 @@
 //! Requests are read into the domain's types, with every error listed.
 
 use catalog::{
-    key::Key,
-    product::{Patch, ProductId},
-    query_parser::ParseOptions,
+    product::{Patch, ProductId, key::Key},
+    query::parser::ParseOptions,
 };
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Requests that issue and list tokens.
 
-use catalog::{access::Role, text};
+use catalog::{product::access::Role, text::validation};
 use engine::tokens;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -71,8 +71,8 @@ impl<'a> ObjectDefinition<'a> for TokenRequest {
 }
 
 fn token_name(raw: &str) -> Result<String, Invalid> {
-    text::at_most(raw, tokens::MAX_NAME_CHARS)?;
-    text::without_control_characters(raw)?;
+    validation::at_most(raw, tokens::MAX_NAME_CHARS)?;
+    validation::without_control_characters(raw)?;
     Ok(raw.to_owned())
 }
 

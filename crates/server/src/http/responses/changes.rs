@@ -1,6 +1,6 @@
 //! The bodies of responses with changes.
 
-use catalog::{change::ChangeKind, key::Key};
+use catalog::product::{change::ChangeKind, key::Key};
 use engine::{ChangeEntry, ChangesPage};
 use serde::Serialize;
 use serde_json::json;

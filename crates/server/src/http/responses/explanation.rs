@@ -1,6 +1,6 @@
 //! The explanation of a product's score in the response to a search.
 
-use catalog::{
+use catalog::ranking::{
     explanation::{Bonus, DensePart, Explanation, LexicalPart, RerankPart, TermPart},
     reranking::{AttributeEvidence, Evidence},
 };

@@ -1,6 +1,6 @@
 //! The facets in the response to a search.
 
-use catalog::facets::{
+use catalog::ranking::facets::{
     AttributeFacet, Bucket, Facet, FacetValue, Facets, NumberFacet, PriceFacet, ValueCount,
 };
 use engine::NumberJson;
@@ -221,7 +221,10 @@ pub(crate) use schema::Facets as FacetsSchema;
 
 #[cfg(test)]
 mod tests {
-    use catalog::{attributes::AttributeName, currency::Currency, facets::FacetField};
+    use catalog::{
+        product::{attributes::AttributeName, currency::Currency},
+        ranking::facets::FacetField,
+    };
 
     use super::*;
 

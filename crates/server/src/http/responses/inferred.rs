@@ -1,12 +1,11 @@
 //! What the service infers about a product, in responses: its category and attributes.
 
 use catalog::{
-    facets::{CategoryCount, CategoryFacet},
-    inference::{
-        attributes::{Attribute, InferredAttributes},
-        category,
+    product::{
+        Product,
+        inferred::{Attribute, InferredAttributes, InferredCategory},
     },
-    product::Product,
+    ranking::facets::{CategoryCount, CategoryFacet},
 };
 use engine::inference::taxonomy;
 use serde::Serialize;
@@ -29,7 +28,7 @@ pub(crate) struct CategoryBody {
 
 impl CategoryBody {
     pub(crate) fn of(product: &Product) -> Option<Self> {
-        let category::Inferred { category, confidence } = product.inferred.category?;
+        let InferredCategory { category, confidence } = product.inferred.category?;
         Some(Self {
             id: taxonomy().id(category),
             path: taxonomy().path(category),

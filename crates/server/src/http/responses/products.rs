@@ -1,9 +1,9 @@
 //! The bodies of responses with products.
 
-use catalog::{
+use catalog::product::{
+    Product,
     attributes::Attributes,
     media::{Media, MediaKind},
-    product::Product,
 };
 use engine::AttributesJson;
 use jiff::Timestamp;

@@ -1,9 +1,10 @@
 //! How a query was interpreted, in the response to a search.
 
 use catalog::{
-    inference::{attributes::QueryAttribute, category::CategoryIndex},
-    query_parser::{Exclusion, Language, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
-    spelling::Correction,
+    inference::attributes::QueryAttribute,
+    product::inferred::CategoryIndex,
+    query::parser::{Exclusion, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
+    text::{correction::Correction, language::Language},
 };
 use engine::inference::taxonomy;
 use serde::Serialize;
@@ -278,7 +279,7 @@ fn sort_order() -> Object {
 
 #[cfg(test)]
 mod tests {
-    use catalog::query_parser::parse;
+    use catalog::query::parser::parse;
     use serde_json::{Value, json};
 
     use super::*;

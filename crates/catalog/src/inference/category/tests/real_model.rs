@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use expect_test::expect;
 
 use super::*;
+use crate::product::inferred::InferredCategory;
 
 /// The classifier of words alone.
 static WORDS: LazyLock<CategoryModel> = LazyLock::new(words);
@@ -42,7 +43,7 @@ const TITLES: &[&str] = &[
 
 fn answers() -> String {
     let answer = |title: &str| match WORDS.infer(title, "", None, None).certain {
-        Some(Inferred { category, confidence }) => {
+        Some(InferredCategory { category, confidence }) => {
             format!("{title}: {} {confidence}\n", WORDS.taxonomy().id(category))
         }
         None => format!("{title}: -\n"),

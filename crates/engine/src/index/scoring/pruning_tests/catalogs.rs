@@ -1,8 +1,9 @@
 //! Catalogs for the tests: the same products in a reference and in an index.
 
 use catalog::{
-    access::Visibility, attributes::Attributes, change::Seq, fusion::QueryProfile, price::Price,
-    product::ProductId, query_parser::ParsedQuery,
+    product::{ProductId, access::Visibility, attributes::Attributes, change::Seq, price::Price},
+    query::parser::ParsedQuery,
+    ranking::fusion::QueryProfile,
 };
 
 use super::reference::{Product, Reference, id};

@@ -1,6 +1,6 @@
 //! Random indexes that are written to a file and read again.
 
-use catalog::{access::Visibility, change::Seq};
+use catalog::product::{access::Visibility, change::Seq};
 use proptest::prelude::*;
 
 use super::{

@@ -16,13 +16,14 @@ use std::convert::Infallible;
 
 use catalog::{
     product::ProductId,
-    query_parser::{Exclusion, ParsedQuery},
+    query::parser::{Exclusion, ParsedQuery},
 };
 
 use self::catalogs::Catalog;
-use super::{Effort, Matches, search_with};
+use super::{Matches, search_with};
 use crate::index::{
     Snapshot,
+    effort::Effort,
     lexical::Statistics,
     plan::{Plan, QueryKind},
     reference::{self, Found, Product, Query},

@@ -1,17 +1,20 @@
 //! Random products, queries and filters, reproducible from a seed.
 
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    currency::Currency,
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    fusion::QueryProfile,
-    inference::{
-        Inferred,
-        attributes::{Attribute, InferredAttributes, ProductAttributes},
-        category::{self, CategoryIndex},
+    product::{
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        currency::Currency,
+        inferred::{
+            Attribute, CategoryIndex, Inferred, InferredAttributes, InferredCategory,
+            ProductAttributes,
+        },
+        price::{Money, Price},
     },
-    price::{Money, Price},
-    query_parser::PriceConstraint,
+    query::{
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        parser::PriceConstraint,
+    },
+    ranking::fusion::QueryProfile,
 };
 
 use super::catalogs::Catalog;
@@ -182,7 +185,7 @@ impl Random {
         let category = (self.below(5) > 0).then(|| self.category());
         Inferred {
             attributes: ProductAttributes::from_bytes(bytes),
-            category: category.map(|category| category::Inferred { category, confidence: 90 }),
+            category: category.map(|category| InferredCategory { category, confidence: 90 }),
             likely_category: category,
             named_category: None,
         }

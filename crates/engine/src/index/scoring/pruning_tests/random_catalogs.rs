@@ -3,7 +3,10 @@
 
 use std::convert::Infallible;
 
-use catalog::{access::Visibility, change::Seq, product::ProductId, query_parser::parse};
+use catalog::{
+    product::{ProductId, access::Visibility, change::Seq},
+    query::parser::parse,
+};
 use proptest::prelude::*;
 
 use super::{
@@ -14,8 +17,8 @@ use super::{
 };
 use crate::index::{
     IndexChange, Plan, ShopIndex,
+    effort::{Effort, SKETCHED_FROM},
     reference::id,
-    scoring::{Effort, search::SKETCHED_FROM},
 };
 
 /// The products in segments of `group`, with history: every ninth product is written twice, and every

@@ -2,7 +2,11 @@
 
 use std::sync::OnceLock;
 
-use catalog::{access::Visibility, fusion::QueryProfile, price::Price, query_parser::parse};
+use catalog::{
+    product::{access::Visibility, price::Price},
+    query::parser::parse,
+    ranking::fusion::QueryProfile,
+};
 use proptest::prelude::*;
 
 use super::{

@@ -4,15 +4,15 @@
 use std::cmp::Ordering;
 
 use catalog::{
-    access::Visibility,
-    attributes::Attributes,
-    explanation::Explanation,
-    fusion::Cutoff,
     inference::attributes::{agreement, infer_product, infer_query},
-    price::Price,
-    query_parser::{ParsedQuery, parse},
-    ranking::Hit,
-    reranking::{RERANK_PARAMS, RelativeCutoff, Reranker},
+    product::{access::Visibility, attributes::Attributes, price::Price},
+    query::parser::{ParsedQuery, parse},
+    ranking::{
+        explanation::Explanation,
+        fusion::Cutoff,
+        hits::Hit,
+        reranking::{RERANK_PARAMS, RelativeCutoff, Reranker},
+    },
 };
 use proptest::prelude::*;
 
@@ -24,11 +24,8 @@ use super::{
 };
 use crate::{
     index::{
-        Plan, QueryKind, RerankQuery, Snapshot, head_term,
-        scoring::{
-            Effort,
-            second_stage::{RERANKED, RESERVED},
-        },
+        Plan, QueryKind, RerankQuery, Snapshot, effort::Effort, head_term, rerank_query::RERANKED,
+        second_stage::RESERVED,
     },
     inference::{category_model, taxonomy},
 };

@@ -8,17 +8,23 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    attributes::{AttributeName, AttributeValue, Attributes},
-    change::Seq,
-    facets::{Bucket, Facet, FacetField, FacetValue},
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    fusion::QueryProfile,
-    price::{Money, Price},
-    product::ProductId,
-    query_parser::{ParsedQuery, PriceConstraint, parse},
-    ranking::{Hit, Score},
-    sort::{Direction, Sort},
+    product::{
+        ProductId,
+        access::Visibility,
+        attributes::{AttributeName, AttributeValue, Attributes},
+        change::Seq,
+        price::{Money, Price},
+    },
+    query::{
+        filter::{AttributeTest, Condition, FoldedText, ProductFilter},
+        parser::{ParsedQuery, PriceConstraint, parse},
+        sort::{Direction, Sort},
+    },
+    ranking::{
+        facets::{Bucket, Facet, FacetField, FacetValue},
+        fusion::QueryProfile,
+        hits::{Hit, Score},
+    },
 };
 use proptest::prelude::*;
 

@@ -6,6 +6,7 @@
 
 mod codes;
 mod doc_set;
+mod new_number;
 mod numbers;
 mod strings;
 mod texts;
@@ -16,14 +17,17 @@ use std::{
 };
 
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    facets::AttributeCounts,
-    filter::AttributeTest,
+    product::attributes::{AttributeName, AttributeValue, Attributes, Number},
+    query::filter::AttributeTest,
+    ranking::facets::AttributeCounts,
 };
 
-use self::numbers::NumberColumn;
-use self::texts::{TextColumn, TextColumnBuilder};
 pub(super) use self::{doc_set::DocSet, strings::Strings};
+use self::{
+    new_number::NewNumber,
+    numbers::NumberColumn,
+    texts::{TextColumn, TextColumnBuilder},
+};
 use super::DocId;
 use crate::index::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
@@ -79,9 +83,6 @@ impl AttributeColumns {
         Self(merged.collect())
     }
 }
-
-/// The new number of each product of a segment that is merged; `None` for a deleted one.
-pub(super) type NewNumber<'a> = &'a dyn Fn(usize) -> Option<DocId>;
 
 /// The columns of a segment that is merged.
 pub(super) type MergeSource<'a> = (&'a AttributeColumns, NewNumber<'a>);

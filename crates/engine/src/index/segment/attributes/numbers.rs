@@ -2,7 +2,7 @@
 
 use std::io;
 
-use catalog::{attributes::Number, facets::AttributeCounts};
+use catalog::{product::attributes::Number, ranking::facets::AttributeCounts};
 
 use super::{codes::Codes, doc_set::DocSet};
 use crate::index::{

@@ -2,13 +2,13 @@
 
 use std::io;
 
-use catalog::{facets::AttributeCounts, filter::FoldedText};
+use catalog::{query::filter::FoldedText, ranking::facets::AttributeCounts};
 use hashbrown::{HashMap, HashSet};
 
 use super::{
-    NewNumber,
     codes::{Code, Codes},
     doc_set::DocSet,
+    new_number::NewNumber,
     strings::Strings,
 };
 use crate::index::{

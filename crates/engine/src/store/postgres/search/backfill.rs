@@ -389,7 +389,7 @@ struct VectorIndex<'a> {
 
 impl VectorIndex<'_> {
     fn name(&self, lists: usize) -> String {
-        let fingerprint = catalog::analysis::fingerprint(self.model.as_str());
+        let fingerprint = catalog::text::analysis::fingerprint(self.model.as_str());
         format!("search_lists_of_{}_{fingerprint:08x}_{lists}", self.shop)
     }
 

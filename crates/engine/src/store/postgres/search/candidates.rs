@@ -12,19 +12,17 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    analysis::QueryTerms,
-    filter::ProductFilter,
-    product::ProductId,
-    query_parser::ParsedQuery,
-    ranking::{Bm25Params, CorpusStats, FieldParams},
-    sort::Sort,
+    product::{ProductId, access::Visibility},
+    query::{filter::ProductFilter, parser::ParsedQuery, sort::Sort},
+    ranking::bm25f::{Bm25Params, CorpusStats, FieldParams},
+    text::analysis::QueryTerms,
 };
 
 use super::{
-    CandidateLimits, order,
+    limits::CandidateLimits,
+    order,
     row_filter::RowFilter,
-    snapshot::{CandidateQuery, CandidateRow, SearchSnapshot},
+    snapshot::{CandidateQuery, CandidateRow, SearchSnapshot, bigint},
     text_query::{TextQuery, maybe_allowed},
 };
 use crate::{embed::ModelId, index::Plan, store::StoreError};
@@ -182,8 +180,4 @@ pub(super) fn check_time(plan: &Plan<'_>) -> Result<(), StoreError> {
         true => Err(StoreError::search_timeout()),
         false => Ok(()),
     }
-}
-
-pub(super) fn bigint(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use catalog::{
-    attributes::{AttributeName, Number},
-    currency::Currency,
-    facets::{AttributeCounts, CategoryCounts, Facet, FacetField, PriceCounts},
-    filter::FoldedText,
-    inference::category::CategoryIndex,
-    price::Money,
+    product::{
+        attributes::{AttributeName, Number},
+        currency::Currency,
+        inferred::CategoryIndex,
+        price::Money,
+    },
+    query::filter::FoldedText,
+    ranking::facets::{AttributeCounts, CategoryCounts, Facet, FacetField, PriceCounts},
 };
 
 use super::{

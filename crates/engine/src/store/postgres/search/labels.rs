@@ -10,17 +10,15 @@
 use std::ops::Range;
 
 use catalog::{
-    attributes::{AttributeName, AttributeValue, Attributes, Number},
-    filter::{AttributeTest, Condition, FoldedText, ProductFilter},
-    inference::{
-        Inferred,
-        attributes::{Attribute, InferredAttributes},
-        category::CategoryIndex,
+    product::{
+        attributes::{AttributeName, AttributeValue, Attributes, Number},
+        inferred::{Attribute, CategoryIndex, Inferred, InferredAttributes},
     },
+    query::filter::{AttributeTest, Condition, FoldedText, ProductFilter},
 };
 use ring::digest::{SHA256, digest};
 
-use super::rows::quote;
+use super::lexemes::quote;
 use crate::inference::taxonomy;
 
 /// Longer strings are hashed: a lexeme may have 2,046 bytes.

@@ -5,19 +5,18 @@
 use std::collections::HashMap;
 
 use catalog::{
-    facets::{Facet, FacetField, Facets},
-    filter::ProductFilter,
     product::ProductId,
-    query_parser::ParsedQuery,
-    sort::Direction,
+    query::{filter::ProductFilter, parser::ParsedQuery, sort::Direction},
+    ranking::facets::{Facet, FacetField, Facets},
 };
 
 use super::{
-    CandidateLimits,
-    candidates::{bigint, check_time},
-    facet_counts, order,
+    candidates::check_time,
+    facet_counts,
+    limits::CandidateLimits,
+    order,
     row_filter::RowFilter,
-    snapshot::SearchSnapshot,
+    snapshot::{SearchSnapshot, bigint},
     text_query::{maybe_allowed, surely_allowed},
 };
 use crate::{index::Plan, inference::taxonomy, store::StoreError};

@@ -13,9 +13,9 @@ use catalog::product::ShopId;
 use parking_lot::RwLock;
 
 use super::{
-    super::Postgres,
-    CandidateLimits,
+    super::database::Postgres,
     backfill::{Backfill, LargeShop},
+    limits::CandidateLimits,
     rows::SearchState,
 };
 use crate::{

@@ -2,10 +2,13 @@
 
 use catalog::{
     product::ProductId,
-    sort::{Direction, Sort},
+    query::sort::{Direction, Sort},
 };
 
-use super::{candidates::bigint, row_filter::RowFilter, snapshot::SearchSnapshot};
+use super::{
+    row_filter::RowFilter,
+    snapshot::{SearchSnapshot, bigint},
+};
 use crate::store::StoreError;
 
 /// At most `limit` products after the first `offset`. Without scores, the newest are the most

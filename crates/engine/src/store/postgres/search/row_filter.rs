@@ -1,10 +1,11 @@
 //! The conditions of a search as SQL evaluates them.
 
 use catalog::{
-    access::Visibility,
-    filter::{Condition, ProductFilter},
-    product::ProductId,
-    query_parser::{PriceConstraint, PriceInterval},
+    product::{ProductId, access::Visibility},
+    query::{
+        filter::{Condition, ProductFilter},
+        parser::{PriceConstraint, PriceInterval},
+    },
 };
 
 use super::{
@@ -155,6 +156,6 @@ fn bounds(interval: &PriceInterval, above_all: &str) -> (String, String) {
     )
 }
 
-fn codes(currencies: &[catalog::currency::Currency]) -> Vec<String> {
+fn codes(currencies: &[catalog::product::currency::Currency]) -> Vec<String> {
     currencies.iter().map(|currency| currency.code().to_owned()).collect()
 }

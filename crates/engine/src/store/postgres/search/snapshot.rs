@@ -5,15 +5,16 @@
 use std::{cell::RefCell, collections::HashMap};
 
 use catalog::{
-    access::Visibility,
-    attributes::{AttributeName, Attributes},
-    change::Seq,
-    inference::Inferred,
-    price::Money,
-    product::{Product, ProductId, ShopId},
-    query_parser::ParsedQuery,
-    ranking::CorpusStats,
-    sort::Direction,
+    product::{
+        Product, ProductId, ShopId,
+        access::Visibility,
+        attributes::{AttributeName, Attributes},
+        change::Seq,
+        inferred::Inferred,
+        price::Money,
+    },
+    query::{parser::ParsedQuery, sort::Direction},
+    ranking::bm25f::CorpusStats,
 };
 
 use super::{
@@ -534,4 +535,9 @@ impl<'session> SearchSnapshot<'session> {
 fn vector_text(vector: &[i8]) -> String {
     let numbers: Vec<String> = vector.iter().map(ToString::to_string).collect();
     format!("[{}]", numbers.join(","))
+}
+
+/// A count as a parameter of a statement.
+pub(super) fn bigint(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

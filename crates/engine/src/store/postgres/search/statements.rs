@@ -124,7 +124,7 @@ macro_rules! word_scores {
 /// At most $15 of the products that pass the filter and match a text query (null: none), with their
 /// lexical scores, if the conditions `$only_if` hold.
 ///
-/// The formula approximates that of `catalog::ranking` with what a tsvector holds: `ts_rank` of a
+/// The formula approximates that of `catalog::ranking::bm25f` with what a tsvector holds: `ts_rank` of a
 /// word adds up its occurrences with decreasing weight. The weight of a field is the score of a
 /// single occurrence in it. Variants of one term all count. $19 has the constants and the average
 /// field lengths.

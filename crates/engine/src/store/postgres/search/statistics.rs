@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::{
     super::{session::OwnedValue, statements::Sql},
-    rows::Document,
+    document::Document,
     statements,
 };
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use catalog::{
-    analysis::{Alternative, QueryTerms},
-    query_parser::Exclusion,
-    ranking::{Bm25Params, CorpusStats},
+    query::parser::Exclusion,
+    ranking::bm25f::{Bm25Params, CorpusStats},
+    text::analysis::{Alternative, QueryTerms},
 };
 
-use super::{rows::quote, snapshot::WeightedWord};
+use super::{lexemes::quote, snapshot::WeightedWord};
 
 /// Exclusions with more further words are decided by the texts alone.
 const MAX_PHRASE_WORDS: usize = 3;
@@ -201,7 +201,12 @@ mod tests {
     fn query(query: &str, doc_freqs: &[(&str, u64)]) -> TextQuery {
         let doc_freqs = doc_freqs.iter().map(|(word, count)| (Box::from(*word), *count)).collect();
         let corpus = CorpusStats { products: 1_000_000, ..CorpusStats::default() };
-        TextQuery::new(&QueryTerms::of(query), &doc_freqs, &corpus, &catalog::ranking::BM25_PARAMS)
+        TextQuery::new(
+            &QueryTerms::of(query),
+            &doc_freqs,
+            &corpus,
+            &catalog::ranking::bm25f::BM25_PARAMS,
+        )
     }
 
     #[test]

@@ -7,13 +7,12 @@ use std::{
 };
 
 use catalog::{
-    access::Visibility,
-    analysis::{QueryTerms, for_each_word},
-    key::Key,
-    product::ProductId,
-    query_parser::TermLookup,
-    spelling::Vocabulary,
-    word_forms::ShopLanguages,
+    product::{ProductId, access::Visibility, key::Key},
+    text::{
+        analysis::{QueryTerms, for_each_word},
+        vocabulary::{TermLookup, Vocabulary},
+        word_forms::ShopLanguages,
+    },
 };
 
 use super::{snapshot::SearchSnapshot, text_query};

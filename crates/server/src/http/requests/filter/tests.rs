@@ -1,6 +1,6 @@
 //! Filters, facets and orders are read exactly, with every error at its path.
 
-use catalog::sort::Direction;
+use catalog::query::sort::Direction;
 
 use super::*;
 use crate::http::requests::search::SearchRequest;
@@ -25,7 +25,7 @@ fn name(raw: &str) -> AttributeName {
 #[test]
 fn a_filter_is_read_into_conditions() {
     let amount = |text: &str| text.parse::<Decimal>().ok();
-    let number = |value| catalog::attributes::Number::new(value);
+    let number = |value| catalog::product::attributes::Number::new(value);
     let filter = filter_of(json!({
         "price": {"min": "10", "max": 49.99, "currency": "usd"},
         "color": ["Red", "RED", "blue"],

@@ -1,0 +1,13 @@
+//! Words: how texts are folded, split into terms and corrected, by the same rules for products and
+//! queries.
+
+pub mod analysis;
+pub mod correction;
+pub(crate) mod fnv;
+pub mod language;
+pub(crate) mod lexer;
+pub mod spelling;
+pub mod validation;
+pub mod vocabulary;
+pub mod word_forms;
+pub(crate) mod word_hash;
