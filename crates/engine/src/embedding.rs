@@ -19,11 +19,13 @@ use std::{
 };
 
 use catalog::product::{ProductId, ShopId, change::Seq};
+use embed::{EmbedError, Embedder, Embedding, Encoder, Priority, Text};
+use store::{
+    EmbeddingQueue, ErrorChain, StoreError, Unembedded, VectorRow,
+    background::{BackgroundThread, Next, Run, Wakeup},
+};
 
 use crate::{
-    background::{BackgroundThread, Next, Run, Wakeup},
-    embed::{EmbedError, Embedder, Embedding, Encoder, Priority, Text},
-    store::{EmbeddingQueue, ErrorChain, StoreError, Unembedded, VectorRow},
     writer::{WeakWriter, WriteError},
     writes::StoreVectors,
 };

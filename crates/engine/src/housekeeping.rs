@@ -12,12 +12,12 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
-
-use crate::{
+use store::{
+    Cleanup, ErrorChain, Retained, StoreError, StoreErrorKind,
     background::{BackgroundThread, Next, Run},
-    store::{Cleanup, ErrorChain, Retained, StoreError, StoreErrorKind},
-    system::Clock,
 };
+
+use crate::system::Clock;
 
 /// How long a token is listed after it expired or was revoked.
 const ENDED_TOKENS: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -103,9 +103,9 @@ impl Sweep {
 #[cfg(test)]
 mod tests {
     use parking_lot::Mutex;
+    use store::StoreError;
 
     use super::*;
-    use crate::store::StoreError;
 
     /// Fails for batches of more than 100 rows.
     struct Slow {

@@ -1,4 +1,5 @@
-//! The engine: durable stores, shop indexes in memory, and reads, writes and searches over them.
+//! The engine: the writer, the registry of shops, and reads, writes and searches over the stores and
+//! indexes.
 //!
 //! Follow a write: [`Engine`] → [`writer`] → [`store`] → [`replication`] → [`index`].
 //! Follow a search: [`Engine`] → [`search`] → [`index`] (loaded by [`replication`]) or PostgreSQL
@@ -11,19 +12,14 @@
 //!   random source are parameters.
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod background;
-pub mod embed;
 mod embedding;
 mod engine;
 mod housekeeping;
-pub mod http_client;
-pub mod index;
-pub mod inference;
-mod parallel;
 mod read_pool;
 mod replication;
 mod search;
-pub mod store;
+#[cfg(test)]
+mod store_conformance;
 pub mod store_migration;
 pub mod system;
 pub mod token_admin;
@@ -34,4 +30,3 @@ pub mod writes;
 pub use engine::{Engine, EngineError, EngineStats, OpenError, Settings, WaitOutcome};
 pub use replication::WarmUp;
 pub use search::{OfflineSearcher, SearchRequest, SearchResults, SimilarRequest};
-pub use store::{AttributesJson, ChangeEntry, ChangesExpired, ChangesPage, NumberJson};

@@ -13,7 +13,7 @@ use catalog::product::{
 use ring::digest;
 use thiserror::Error;
 
-use crate::store::{
+use store::{
     BulkLoad, ChangeReads, DataFolder, FolderInUse, FullScan, Postgres, PostgresReaders,
     PostgresSettings, SqliteReaders, SqliteStore, StoreError, StoreInfo, TokenReads, VectorRow,
 };
@@ -197,16 +197,12 @@ mod tests {
         key::Key,
         price::Price,
     };
+    use embed::{Encoder, ModelId, Vector};
     use jiff::Timestamp;
+    use store::{CatalogStore, ChangesExpired, NewToken, ProductReads, StoredResponse};
 
     use super::*;
-    use crate::{
-        embed::{Encoder, ModelId, Vector},
-        store::{
-            CatalogStore, ChangesExpired, NewToken, ProductReads, StoredResponse,
-            conformance::settings,
-        },
-    };
+    use store::testing::settings;
 
     fn shop(number: u64) -> ShopId {
         ShopId::new(number).unwrap()

@@ -3,10 +3,8 @@
 
 use std::sync::Arc;
 
+pub use embed::RandomSource;
 use jiff::Timestamp;
 
 /// Returns the current time.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// Fills a buffer with cryptographically random bytes.
-pub type RandomSource = Arc<dyn Fn(&mut [u8]) + Send + Sync>;

@@ -8,13 +8,13 @@ use catalog::product::{
     access::{Operator, Role},
 };
 use jiff::Timestamp;
+use store::{
+    CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders, SqliteStore,
+    StoreError, TokenReads, TokenRow,
+};
 
 use crate::{
     replication::TOKEN_LEASE,
-    store::{
-        CatalogStore, DataFolder, FolderInUse, Postgres, PostgresSettings, SqliteReaders,
-        SqliteStore, StoreError, TokenReads, TokenRow,
-    },
     system::RandomSource,
     tokens::{IssuedToken, Secret, TooManyTokens},
     writes::{IssueToken, RevokeToken, TxContext, Write},
@@ -117,12 +117,10 @@ impl TokenAdmin {
 #[cfg(test)]
 mod tests {
     use catalog::product::access::Caller;
+    use store::{NewToken, WriteTransaction};
 
     use super::*;
-    use crate::{
-        store::{NewToken, WriteTransaction},
-        tokens::{BadToken, MAX_WORKING_TOKENS, parse, verify},
-    };
+    use crate::tokens::{BadToken, MAX_WORKING_TOKENS, parse, verify};
 
     fn counting() -> RandomSource {
         Arc::new(|bytes| bytes.iter_mut().enumerate().for_each(|(i, b)| *b = i as u8))

@@ -13,9 +13,10 @@ use catalog::product::{
 };
 use jiff::Timestamp;
 use ring::digest;
+use store::TokenRow;
 use subtle::ConstantTimeEq;
 
-use crate::{store::TokenRow, system::RandomSource};
+use crate::system::RandomSource;
 
 /// The prefix of every opaque token, by which scanners recognise leaked ones.
 pub const PREFIX: &str = "shk_";

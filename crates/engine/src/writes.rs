@@ -14,15 +14,12 @@ use catalog::product::{
     change::Seq,
 };
 use jiff::Timestamp;
-
-use crate::{
-    store::{
-        Derived, LimitExceeded, NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction,
-    },
-    tokens::{IssuedToken, MAX_ENDED_TOKENS, MAX_WORKING_TOKENS, Secret, TooManyTokens},
+use store::{
+    Derived, LimitExceeded, NewToken, StoreError, StoredResponse, VectorRow, WriteTransaction,
 };
 
 pub use self::upsert::{Upsert, UpsertElement, UpsertOutcome, Upserted};
+use crate::tokens::{IssuedToken, MAX_ENDED_TOKENS, MAX_WORKING_TOKENS, Secret, TooManyTokens};
 
 /// What all writes of a transaction share.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,8 @@ mod scratch_shop;
 
 use std::path::Path;
 
-use engine::{Settings, store::PostgresSettings};
+use engine::Settings;
+use store::PostgresSettings;
 
 pub use eval::EvalOptions;
 

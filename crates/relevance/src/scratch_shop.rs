@@ -21,8 +21,9 @@ use catalog::{
     ranking::tuning::Tuning,
 };
 use clap::ValueEnum;
-use engine::{Engine, SearchRequest, SearchResults, Settings, store::Postgres, writes::Created};
+use engine::{Engine, SearchRequest, SearchResults, Settings, writes::Created};
 use serde::{Deserialize, Serialize};
+use store::Postgres;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

@@ -4,10 +4,11 @@
 use std::{fs, sync::Arc};
 
 use clap::{Args, Command, FromArgMatches};
-use engine::{Settings, store::Quotas, writer::WriterSettings};
+use engine::{Settings, writer::WriterSettings};
 use jiff::{SignedDuration, Timestamp};
 use relevance::{EngineUnderTest, EvalOptions};
 use serde_json::Value;
+use store::Quotas;
 use tempfile::TempDir;
 
 const CATALOG: &str = r#"{"key": "a", "title": "Sofa, grey", "attributes": {"material": "velvet"}}

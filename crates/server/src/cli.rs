@@ -19,11 +19,9 @@ use std::{
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
-use engine::{
-    store::{DatabaseAddress, ErrorChain, PostgresSettings},
-    store_migration::{self, Migrated},
-};
+use engine::store_migration::{self, Migrated};
 use relevance::{EngineUnderTest, EvalOptions};
+use store::{DatabaseAddress, ErrorChain, PostgresSettings};
 
 use crate::{
     config::{Config, Flags},

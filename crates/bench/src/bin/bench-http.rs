@@ -18,7 +18,7 @@ use bench::{
     queries,
 };
 use clap::Parser;
-use engine::embed::{BuiltIn, Embedder, ModelFiles, Priority, Text, Vector};
+use embed::{BuiltIn, Embedder, ModelFiles, Priority, Text, Vector};
 use hyper::{StatusCode, body::Bytes};
 use serde_json::json;
 

@@ -16,19 +16,16 @@ use catalog::{
     },
     query::QueryText,
 };
+use embed::{
+    Embedder, Encoder, Environment, Priority, Text,
+    testing::{Act, Endpoint, remote, tiny_model},
+};
 use jiff::{SignedDuration, Timestamp};
+use store::{FullScan, Quotas, SqliteReaders, VectorRow};
 use tempfile::TempDir;
 
 use crate::{
     Engine, SearchRequest, Settings,
-    embed::{
-        Embedder, Encoder, Environment, Priority, Text,
-        tests::{
-            endpoint::{Act, Endpoint, remote},
-            tiny_model,
-        },
-    },
-    store::{FullScan, Quotas, SqliteReaders, VectorRow},
     writer::WriterSettings,
     writes::{Created, Edit, Precondition},
 };

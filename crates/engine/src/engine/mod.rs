@@ -11,7 +11,7 @@
 
 mod open;
 mod reads;
-mod search;
+pub(crate) mod search;
 mod sequence;
 mod tokens;
 mod writes;
@@ -19,20 +19,19 @@ mod writes;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use catalog::product::ShopId;
+use embed::{Embedder, Encoder};
 use jiff::Timestamp;
+use store::{
+    Availability, CatalogReads, Damage, DataFolder, FolderInUse, StoreError,
+    background::BackgroundThread, postgres_search::PostgresSearch,
+};
 use thiserror::Error;
 
 pub use self::sequence::WaitOutcome;
 use crate::{
-    background::BackgroundThread,
-    embed::{Embedder, Encoder},
     read_pool::{Overloaded, ReadPool},
     replication::{ChangeFeed, IndexSaver, LoadError, Loader, ShopRegistry, WarmUp},
     search::{QueryCache, QueryEncoder},
-    store::{
-        Availability, CatalogReads, Damage, DataFolder, FolderInUse, StoreError,
-        postgres_search::PostgresSearch,
-    },
     system::{Clock, RandomSource},
     writer::{WriteError, Writer, WriterSettings},
 };

@@ -2,9 +2,15 @@
 
 use std::{path::Path, sync::Arc};
 
+use embed::Embedder;
+use store::{
+    CatalogReads, CatalogStore, Cleanup, Damage, DataFolder, Postgres, PostgresSettings,
+    SqliteReaders, SqliteStore,
+    postgres_search::{CandidateLimits, PostgresSearch},
+};
+
 use super::{Engine, OpenError, Settings};
 use crate::{
-    embed::Embedder,
     embedding,
     housekeeping::{self, Retention},
     read_pool::ReadPool,
@@ -13,11 +19,6 @@ use crate::{
         LocalReplica, ShopRegistry,
     },
     search::{QueryCache, QueryEncoder},
-    store::{
-        CatalogReads, CatalogStore, Cleanup, Damage, DataFolder, Postgres, PostgresSettings,
-        SqliteReaders, SqliteStore,
-        postgres_search::{CandidateLimits, PostgresSearch},
-    },
     writer::Writer,
 };
 

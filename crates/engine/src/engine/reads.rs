@@ -8,9 +8,9 @@ use catalog::product::{
     change::Seq,
     key::Key,
 };
+use store::{CatalogReads, ChangesExpired, ChangesPage, Page, ShopCounts, StoreError};
 
 use super::{Engine, EngineError};
-use crate::store::{CatalogReads, ChangesExpired, ChangesPage, Page, ShopCounts, StoreError};
 
 impl Engine {
     /// One product; `None` if it does not exist or the caller may not see it.

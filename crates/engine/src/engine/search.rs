@@ -6,14 +6,12 @@ use catalog::{
     product::{Product, ShopId, access::ReadPass},
     query::sort::Sort,
 };
+use store::{CatalogReads, Page, StoreError, postgres_search::PostgresSearch};
 
 use super::{Engine, EngineError};
-use crate::{
-    search::{
-        CacheKey, MemorySource, SearchContext, SearchRequest, SearchResults, SimilarRequest,
-        postgres::PostgresSource, search, similar,
-    },
-    store::{CatalogReads, Page, StoreError, postgres_search::PostgresSearch},
+use crate::search::{
+    CacheKey, MemorySource, SearchContext, SearchRequest, SearchResults, SimilarRequest,
+    postgres::PostgresSource, search, similar,
 };
 
 impl Engine {

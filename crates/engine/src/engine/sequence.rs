@@ -6,10 +6,10 @@ use std::{
 };
 
 use catalog::product::{ShopId, change::Seq};
+use store::StoreError;
 use tokio::time::timeout_at;
 
 use super::{Engine, reads::run_blocking};
-use crate::store::StoreError;
 
 /// How long to wait for progress of a shop before asking the store again.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);

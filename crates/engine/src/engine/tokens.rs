@@ -2,11 +2,11 @@
 
 use catalog::product::access::{AdminPass, Caller, Role};
 use jiff::Timestamp;
+use store::{StoreError, TokenLookup, TokenPage};
 
 use super::{Engine, EngineError};
 use crate::{
     replication::TOKEN_LEASE,
-    store::{StoreError, TokenLookup, TokenPage},
     tokens::{self, BadToken, IssuedToken, Secret, TooManyTokens},
     writes::{IssueToken, RevokeToken},
 };

@@ -3,15 +3,13 @@
 use std::mem;
 
 use catalog::product::{Draft, Product, ProductId, access::WritePass, attributes::Attributes};
-
+use embed::{Text, inference::infer_with};
+use store::{Derived, StoreError};
 use tokio::task::JoinError;
 
 use super::{Engine, EngineError};
 use crate::{
-    embed::Text,
-    inference::infer_with,
     read_pool::Overloaded,
-    store::{Derived, StoreError},
     writer::WriteError,
     writes::{
         Create, Created, Delete, Edit, IdempotencyRequest, Precondition, Refusal, Update, Upsert,

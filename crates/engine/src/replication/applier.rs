@@ -14,9 +14,9 @@ use std::{
 
 use catalog::product::ShopId;
 use parking_lot::{Condvar, Mutex};
+use store::background::WorkerThread;
 
 use super::{apply::Applied, change_batch::ChangeBatch, loader::Loader, registry::ShopRegistry};
-use crate::background::WorkerThread;
 
 const THREADS: usize = 2;
 /// Text that the writer itself indexes after one commit, in bytes. The worst text of this length,

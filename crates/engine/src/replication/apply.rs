@@ -7,15 +7,12 @@ use std::{
 };
 
 use catalog::product::{Product, ShopId, change::Seq};
+use embed::{StoredVector, inference::CategoryEmbeddings};
+use index::{Entry, EntryVector, IndexChange, ShopIndex};
+use store::{AppliedChange, Position, VectorChange};
 
 use super::{
     change_batch::ChangeBatch, eviction::EvictionReason, registry::ShopRegistry, table::ShopState,
-};
-use crate::{
-    embed::StoredVector,
-    index::{Entry, EntryVector, IndexChange, ShopIndex},
-    inference::CategoryEmbeddings,
-    store::{AppliedChange, Position, VectorChange},
 };
 
 /// Where the changes of a shop have to go.
@@ -188,7 +185,7 @@ impl ShopRegistry {
 
     /// Applies the changes of a transaction and waits until searches show them.
     #[cfg(test)]
-    pub(crate) fn apply_and_wait(&self, committed: crate::store::Committed) {
+    pub(crate) fn apply_and_wait(&self, committed: store::Committed) {
         let (guard, visible) = std::sync::mpsc::channel::<()>();
         let guard: super::VisibilityGuard = Arc::new(parking_lot::Mutex::new(guard));
         for (_, mut batch) in ChangeBatch::by_shop(committed) {

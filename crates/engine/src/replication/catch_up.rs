@@ -3,12 +3,10 @@
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use catalog::product::{ShopId, change::Seq};
+use index::ShopIndex;
+use store::{FeedResult, Position, StoreError, StoreErrorKind};
 
 use super::{eviction::EvictionReason, registry::ShopRegistry, table::ShopState};
-use crate::{
-    index::ShopIndex,
-    store::{FeedResult, Position, StoreError, StoreErrorKind},
-};
 
 impl ShopRegistry {
     /// Follows changes that other nodes announced, the last one of each shop. A shop that fails

@@ -4,7 +4,7 @@ use std::{any::Any, collections::BTreeMap, sync::Arc, time::Instant};
 
 use catalog::product::{ShopId, change::Seq};
 
-use crate::store::{AppliedChange, Committed, Position, PositionChange, TxStamp, VectorChange};
+use store::{AppliedChange, Committed, Position, PositionChange, TxStamp, VectorChange};
 
 /// What applying a vector costs, in bytes of text that take about as long to index.
 const VECTOR_COST: usize = 512;

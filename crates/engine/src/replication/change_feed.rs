@@ -13,12 +13,12 @@ use std::{
 
 use catalog::product::{ShopId, change::Seq};
 use parking_lot::Mutex;
+use store::{
+    Availability, ChangeListener, ErrorChain, Postgres, StoreError,
+    background::{BackgroundThread, Next, Wakeup},
+};
 
 use super::registry::ShopRegistry;
-use crate::{
-    background::{BackgroundThread, Next, Wakeup},
-    store::{Availability, ChangeListener, ErrorChain, Postgres, StoreError},
-};
 
 /// The longest time between two polls.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);

@@ -3,12 +3,10 @@
 use std::{fmt, mem, sync::Arc};
 
 use catalog::product::{ShopId, change::Seq};
+use index::ShopIndex;
+use store::{ErrorChain, StoreError, TxStamp};
 
 use super::table::{ShopState, ShopTable};
-use crate::{
-    index::ShopIndex,
-    store::{ErrorChain, StoreError, TxStamp},
-};
 
 /// Why a shop is evicted.
 #[derive(Clone, Copy, Debug)]

@@ -8,17 +8,15 @@
 use std::{io, ops::ControlFlow, sync::Arc};
 
 use catalog::product::{Product, ProductId, ShopId, access::ReadPass, change::Seq, key::Key};
+use embed::{Encoder, ModelId};
+use store::{
+    Availability, ChangeReads, ChangesExpired, ChangesPage, EmbeddingQueue, ErrorChain, FeedResult,
+    FullScan, IndexSource, Page, Position, Postgres, PostgresReaders, ProductReads, ScannedProduct,
+    SearchReads, ShopCounts, StoreError, StoreErrorKind, StoreInfo, TokenBatch, TokenLookup,
+    TokenPage, TokenReads, TokenRow, Unembedded, VectorRow,
+};
 
 use super::{local_replica::LocalReplica, token_lookups::TokenLookups};
-use crate::{
-    embed::{Encoder, ModelId},
-    store::{
-        Availability, ChangeReads, ChangesExpired, ChangesPage, EmbeddingQueue, ErrorChain,
-        FeedResult, FullScan, IndexSource, Page, Position, Postgres, PostgresReaders, ProductReads,
-        ScannedProduct, SearchReads, ShopCounts, StoreError, StoreErrorKind, StoreInfo, TokenBatch,
-        TokenLookup, TokenPage, TokenReads, TokenRow, Unembedded, VectorRow,
-    },
-};
 
 /// Reads of a database that fall back to what this node holds of it.
 pub(crate) struct FailoverReaders {

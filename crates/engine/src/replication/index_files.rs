@@ -16,18 +16,16 @@ use std::{
 };
 
 use catalog::product::ShopId;
+use embed::ModelId;
+use index::{
+    ShopIndex, Snapshot,
+    file::{self, FileKey},
+};
 use jiff::{SignedDuration, Timestamp};
+use store::{ErrorChain, INDEX_FOLDER as FOLDER, SqliteReaders, SqliteStore, StoreError};
 use thiserror::Error;
 
-use crate::{
-    embed::ModelId,
-    index::{
-        ShopIndex, Snapshot,
-        file::{self, FileKey},
-    },
-    store::{ErrorChain, INDEX_FOLDER as FOLDER, SqliteReaders, SqliteStore, StoreError},
-    system::{Clock, RandomSource},
-};
+use crate::system::{Clock, RandomSource};
 
 const EXTENSION: &str = "idx";
 /// A file that lacks a tenth of the products is written again, but not more often than this.

@@ -7,17 +7,17 @@ use std::{
 };
 
 use catalog::product::ShopId;
+use index::ShopIndex;
 use jiff::SignedDuration;
+use store::{
+    ErrorChain, StoreError,
+    background::{BackgroundThread, Next},
+};
 
 use super::{
     index_files::{FileState, IndexFiles, MAX_AGE},
     registry::ShopRegistry,
     table::{ReadyShop, ShopState},
-};
-use crate::{
-    background::{BackgroundThread, Next},
-    index::ShopIndex,
-    store::{ErrorChain, StoreError},
 };
 
 /// The pause between two checks whether a file is due.

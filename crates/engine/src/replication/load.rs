@@ -3,6 +3,9 @@
 use std::{sync::Arc, time::Instant};
 
 use catalog::product::ShopId;
+use embed::{StoredVector, inference::CategoryEmbeddings};
+use index::{Entry, EntryVector, IndexBuilder, ShopIndex};
+use store::{FeedResult, Position, ScannedProduct, StoreError, TxStamp};
 
 use super::{
     change_batch::ChangeBatch,
@@ -11,12 +14,6 @@ use super::{
     pending::PendingChanges,
     registry::ShopRegistry,
     table::{LoadReason, ShopState, ShopTable},
-};
-use crate::{
-    embed::StoredVector,
-    index::{Entry, EntryVector, IndexBuilder, ShopIndex},
-    inference::CategoryEmbeddings,
-    store::{FeedResult, Position, ScannedProduct, StoreError, TxStamp},
 };
 
 impl ShopRegistry {

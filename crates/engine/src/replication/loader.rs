@@ -10,16 +10,13 @@ use std::{
 };
 
 use catalog::product::ShopId;
+use index::ShopIndex;
 use parking_lot::{Condvar, Mutex};
+use store::{ErrorChain, StoreError, background::WorkerThread};
 use thiserror::Error;
 use tokio::{sync::watch, time::timeout};
 
 use super::{registry::ShopRegistry, table::LoadReason};
-use crate::{
-    background::WorkerThread,
-    index::ShopIndex,
-    store::{ErrorChain, StoreError},
-};
 
 /// Shops that load at the same time. Each load indexes on several threads already; the second
 /// keeps one huge shop from delaying all others.

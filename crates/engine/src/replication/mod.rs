@@ -29,7 +29,7 @@
 //!
 //! # Locks
 //!
-//! 1. The **update lock** of a [`ShopIndex`](crate::index::ShopIndex) serialises the updates of one
+//! 1. The **update lock** of a [`ShopIndex`](index::ShopIndex) serialises the updates of one
 //!    index and its copy. It is held while changes are read and applied.
 //! 2. [`ShopRegistry`]`::table` protects the state, size and last use of every shop. It is held for
 //!    map operations, and while the memory of an evicted index is freed.
@@ -51,7 +51,7 @@
 //!
 //! The changes of a shop are numbered without gaps and become visible in order. A database that
 //! lost its last commits, by a failover to a replica that did not have them or by a restore,
-//! assigns their numbers again. So a [`Position`](crate::store::Position) is the number of the last
+//! assigns their numbers again. So a [`Position`](store::Position) is the number of the last
 //! change and the random stamp of the transaction that made it. An index at a position that the
 //! store's history does not contain shows lost commits, and its shop is evicted. A transaction is
 //! applied without a query only if it started at exactly the position of the index; otherwise the
@@ -60,7 +60,7 @@
 //! # Outages
 //!
 //! [`FailoverReaders`] serve rows from the local replica and tokens from the [`token_cache`] while
-//! the database is down, which its [`Availability`](crate::store::Availability) knows from a
+//! the database is down, which its [`Availability`](store::Availability) knows from a
 //! heartbeat.
 
 mod applier;

@@ -10,13 +10,11 @@ use catalog::product::{
     price::Price,
 };
 use jiff::Timestamp;
+use store::{CatalogStore, Postgres, PostgresStore, ProductReads, StoreError, WriteTransaction};
 use tempfile::TempDir;
 
 use super::{load::ShopLoad, table::LoadReason, *};
-use crate::store::{
-    CatalogStore, Postgres, PostgresStore, ProductReads, StoreError, WriteTransaction,
-    conformance::settings,
-};
+use store::testing::settings;
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use catalog::product::{ShopId, change::Seq};
+use embed::ModelId;
+use index::ShopIndex;
 use parking_lot::{Condvar, Mutex};
+use store::IndexSource;
 use tokio::sync::watch;
 
 use super::{
@@ -12,7 +15,6 @@ use super::{
     local_replica::LocalReplica,
     table::{LoadReason, ShopTable},
 };
-use crate::{embed::ModelId, index::ShopIndex, store::IndexSource};
 
 /// Estimated index memory per product, to foresee whether a shop fits into memory.
 pub(super) const BYTES_PER_PRODUCT: usize = 1024;

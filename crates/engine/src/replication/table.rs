@@ -3,12 +3,10 @@
 use std::{collections::HashMap, sync::Arc, time::Instant};
 
 use catalog::product::{ShopId, change::Seq};
+use index::ShopIndex;
+use store::{Position, TxStamp};
 
 use super::{index_files::FileState, local_replica::LocalReplica, pending::PendingChanges};
-use crate::{
-    index::ShopIndex,
-    store::{Position, TxStamp},
-};
 
 /// The states of all shops that are not absent, and their memory accounting. Never locked during
 /// I/O or while an index is built or updated.

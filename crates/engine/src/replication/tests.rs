@@ -19,8 +19,12 @@ use catalog::{
     },
     text::analysis::QueryTerms,
 };
+use embed::{BuiltIn, Embedder, Embedding, Encoder, ModelFiles, Text};
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use store::{
+    CatalogStore, Committed, SqliteReaders, SqliteStore, StoreError, VectorRow, WriteTransaction,
+};
 use tempfile::TempDir;
 
 use super::{
@@ -28,13 +32,6 @@ use super::{
     registry::BYTES_PER_PRODUCT,
     table::{LoadReason, ShopState},
     *,
-};
-use crate::{
-    embed::{BuiltIn, Embedder, Embedding, Encoder, ModelFiles, Text},
-    store::{
-        CatalogStore, Committed, SqliteReaders, SqliteStore, StoreError, VectorRow,
-        WriteTransaction,
-    },
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use quick_cache::unsync::Cache;
 
-use crate::store::TokenRow;
+use store::TokenRow;
 
 /// How long a node trusts a cached token, or that there is none. A revocation is confirmed only
 /// after this time, so that no node accepts the token any more.

@@ -13,15 +13,13 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use store::{
+    Availability, Postgres, PostgresReaders, StoreError, StoreErrorKind, TokenLookup, TokenRow,
+    background::{BackgroundThread, Next, Wakeup},
+};
 use tokio::sync::oneshot;
 
 use super::token_cache::{Cached, TokenCache};
-use crate::{
-    background::{BackgroundThread, Next, Wakeup},
-    store::{
-        Availability, Postgres, PostgresReaders, StoreError, StoreErrorKind, TokenLookup, TokenRow,
-    },
-};
 
 /// Ids of which nothing is known that may wait for their lookup.
 const MAX_WAITING: usize = 1_000;

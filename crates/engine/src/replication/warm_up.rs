@@ -3,8 +3,9 @@
 //! A shop that cannot be loaded does not stop the others and is tried again later. Searches that
 //! come meanwhile load what they need themselves.
 
+use store::{ErrorChain, ShopCounts, StoreError};
+
 use super::registry::ShopRegistry;
-use crate::store::{ErrorChain, ShopCounts, StoreError};
 
 /// The progress of [`Engine::warm_up`](crate::Engine::warm_up).
 #[derive(Debug, Default)]

@@ -10,13 +10,11 @@ use catalog::{
     ranking::hits::Hit,
     text::vocabulary::{TermLookup, Vocabulary},
 };
+use embed::TextLanguage;
+use index::{Plan, Snapshot};
+use store::{SearchReads, StoreError};
 
 use super::{Scored, SearchSource, StageTimer};
-use crate::{
-    embed::TextLanguage,
-    index::{Plan, Snapshot},
-    store::{SearchReads, StoreError},
-};
 
 /// A snapshot of a shop's index, and the store that its products came from.
 pub(crate) struct MemorySource<'a> {

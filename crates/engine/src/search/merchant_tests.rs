@@ -13,12 +13,12 @@ use catalog::{
     },
     ranking::facets::{Facet, FacetField, FacetValue},
 };
+use embed::inference::taxonomy;
 
 use super::{
     SearchRequest, SearchResults,
     conformance::shop::{TestShop, request, shopper, viewer},
 };
-use crate::inference::taxonomy;
 
 fn name(raw: &str) -> AttributeName {
     AttributeName::parse(raw).unwrap()

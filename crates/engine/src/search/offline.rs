@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use catalog::product::access::ReadPass;
+use embed::Embedder;
+use store::{CatalogReads, StoreError};
 
 use super::{MemorySource, QueryEncoder, SearchContext, SearchRequest, SearchResults, search};
-use crate::{
-    embed::Embedder,
-    replication::ShopRegistry,
-    store::{CatalogReads, StoreError},
-};
+use crate::replication::ShopRegistry;
 
 /// Searches a store that another process may be using. Locks nothing and writes nothing.
 pub struct OfflineSearcher {

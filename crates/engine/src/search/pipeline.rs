@@ -16,15 +16,13 @@ use catalog::{
     },
     ranking::hits::Hit,
 };
+use embed::inference::taxonomy;
+use index::{Matches, Plan, QueryKind};
+use store::StoreError;
 
 use super::{
     SearchContext, SearchRequest, SearchResults, SearchSource, StageTimer,
     query_encoder::{QueryLanguage, categories},
-};
-use crate::{
-    index::{Matches, Plan, QueryKind},
-    inference::taxonomy,
-    store::StoreError,
 };
 
 /// Searches a source. Results depend only on products that its caller may see.

@@ -21,21 +21,19 @@ use catalog::{
         vocabulary::{TermLookup, Vocabulary},
     },
 };
-
-use super::{Scored, SearchSource, StageTimer};
-use crate::{
-    embed::TextLanguage,
-    index::{
-        CandidateIndex, Entry, EntryVector, Matches, Plan, QueryKind, function_words, language_by,
-    },
-    store::{
-        StoreError,
-        postgres_search::{
-            CandidateRow, CandidateSelection, Candidates, Listed, Listing, PostgresSearch,
-            SearchSnapshot, ShopStatistics, ShopVocabulary, similar_candidates,
-        },
+use embed::TextLanguage;
+use index::{
+    CandidateIndex, Entry, EntryVector, Matches, Plan, QueryKind, function_words, language_by,
+};
+use store::{
+    StoreError,
+    postgres_search::{
+        CandidateRow, CandidateSelection, Candidates, Listed, Listing, PostgresSearch,
+        SearchSnapshot, ShopStatistics, ShopVocabulary, similar_candidates,
     },
 };
+
+use super::{Scored, SearchSource, StageTimer};
 
 /// One state of a shop in the database.
 pub(crate) struct PostgresSource<'a, 'session> {

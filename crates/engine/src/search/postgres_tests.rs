@@ -8,6 +8,7 @@ use catalog::{
     query::filter::ProductFilter,
     ranking::facets::FacetField,
 };
+use store::postgres_search::{CandidateLimits, PostgresSearch};
 
 use super::{
     SearchRequest,
@@ -18,10 +19,7 @@ use super::{
         shop::{Database, NOW, TestShop, request, shop_id, viewer},
     },
 };
-use crate::{
-    replication::{EvictionReason, ShopRegistry},
-    store::postgres_search::{CandidateLimits, PostgresSearch},
-};
+use crate::replication::{EvictionReason, ShopRegistry};
 
 #[test]
 fn few_candidates_break_no_condition_and_score_as_in_memory() {

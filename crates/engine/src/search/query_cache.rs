@@ -24,10 +24,10 @@ use catalog::{
         tuning::TUNING,
     },
 };
+use index::SnapshotId;
 use quick_cache::{Weighter, sync::Cache};
 
 use super::{SearchRequest, SearchResults};
-use crate::index::SnapshotId;
 
 /// Bytes that every entry counts for: its key and its slot. Bounds the number of entries.
 const MIN_ENTRY_BYTES: usize = 1024;

@@ -20,17 +20,15 @@ use catalog::{
         vocabulary::TermLookup,
     },
 };
+use embed::{
+    Embedder, Embedding, Encoder, InstantEncoder, PhraseMatch, Priority, Text, TextLanguage, Thing,
+    ThingName, Vector,
+    inference::{category_model, names_below, taxonomy},
+};
+use index::{DenseQuery, KindQuery, QueryVector, RerankQuery, head_term};
 use parking_lot::Mutex;
 
 use super::word_vectors::WordVectorCache;
-use crate::{
-    embed::{
-        Embedder, Embedding, Encoder, InstantEncoder, PhraseMatch, Priority, Text, TextLanguage,
-        Thing, ThingName, Vector,
-    },
-    index::{DenseQuery, KindQuery, QueryVector, RerankQuery, head_term},
-    inference::{category_model, names_below, taxonomy},
-};
 
 /// The most words of what a query asks for without its attributes.
 const MAX_KIND_WORDS: usize = 2;
@@ -516,12 +514,9 @@ mod tests {
     use catalog::{
         inference::attributes::infer_query, query::parser::parse, ranking::fusion::FUSION_PARAMS,
     };
+    use embed::testing::{Act, Endpoint, tiny_model};
 
     use super::*;
-    use crate::embed::tests::{
-        endpoint::{Act, Endpoint},
-        tiny_model,
-    };
 
     fn encoder(budget: usize) -> QueryEncoder {
         QueryEncoder::new(Arc::new(tiny_model()), budget)

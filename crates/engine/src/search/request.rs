@@ -17,7 +17,7 @@ use catalog::{
     },
 };
 
-use crate::embed::Encoder;
+use embed::Encoder;
 
 /// A search for products.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Similar products, the same steps for every source.
 
 use catalog::product::{Product, ProductId, access::Visibility};
+use store::StoreError;
 
 use super::{SearchSource, SimilarRequest};
-use crate::store::StoreError;
 
 /// The products most similar to another one, most similar first; `None` if the caller may not see
 /// that product or it does not exist.

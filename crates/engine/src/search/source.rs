@@ -9,13 +9,11 @@ use catalog::{
         vocabulary::{TermLookup, Vocabulary},
     },
 };
+use embed::TextLanguage;
+use index::{Matches, Plan};
+use store::StoreError;
 
 use super::StageTimer;
-use crate::{
-    embed::TextLanguage,
-    index::{Matches, Plan},
-    store::StoreError,
-};
 
 /// One consistent state of a shop, as one caller sees it.
 ///

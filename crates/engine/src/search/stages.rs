@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::store::StoreError;
+use store::StoreError;
 
 /// Records the duration of each stage of a search and of the whole search.
 pub(crate) struct StageTimer {

@@ -13,10 +13,8 @@ use std::{collections::HashMap, num::NonZeroU32, sync::Arc};
 use fearless_simd::{Level, dispatch};
 use parking_lot::{Mutex, RwLock};
 
-use crate::{
-    embed::{Embedder, StoredVector, dot},
-    index::{ComparedWord, WordPlace, WordVectors},
-};
+use embed::{Embedder, StoredVector, dot};
+use index::{ComparedWord, WordPlace, WordVectors};
 
 /// Words of a generation, of which there are two: at 310 bytes each, 19 MiB in all. A search that
 /// began before a generation was full may exceed it.
@@ -184,8 +182,10 @@ impl WordVectors for Generation {
 
 #[cfg(test)]
 mod tests {
+    use embed::testing::tiny_model;
+    use index::TermSet;
+
     use super::*;
-    use crate::{embed::tests::tiny_model, index::TermSet};
 
     const WORDS: [&str; 4] = ["sofa", "bed", "lamp", "sofas"];
 

@@ -9,6 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use embed::Embedder;
+use store::{CatalogStore, Committed, ErrorChain, StoreError, StoreErrorKind, background::Wakeup};
 use tokio::sync::mpsc;
 
 use super::{
@@ -16,10 +18,7 @@ use super::{
     queue::{Acknowledgement, QueuedWrite},
 };
 use crate::{
-    background::Wakeup,
-    embed::Embedder,
     replication::{Applier, ChangeBatch, VisibilityGuard},
-    store::{CatalogStore, Committed, ErrorChain, StoreError, StoreErrorKind},
     system::Clock,
     writes::TxContext,
 };

@@ -23,6 +23,11 @@ use std::{
     },
 };
 
+use embed::Embedder;
+use store::{
+    CatalogStore,
+    background::{Wakeup, WorkerThread},
+};
 use tokio::sync::mpsc;
 
 pub use self::settings::{WriteError, WriterSettings};
@@ -30,14 +35,7 @@ use self::{
     group_commit::GroupCommit,
     queue::{QueuedWrite, queued},
 };
-use crate::{
-    background::{Wakeup, WorkerThread},
-    embed::Embedder,
-    replication::Applier,
-    store::CatalogStore,
-    system::Clock,
-    writes::Write,
-};
+use crate::{replication::Applier, system::Clock, writes::Write};
 
 /// The handle of the writer thread. Dropping it commits what is queued and then ends the thread.
 pub struct Writer {

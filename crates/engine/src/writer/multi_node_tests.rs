@@ -10,14 +10,12 @@ use catalog::product::{
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::{Condvar, Mutex};
+use store::testing::settings;
+use store::{Derived, Postgres, ProductReads, Quotas, StoreError, StoreInfo, WriteTransaction};
 
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{
-        Derived, Postgres, ProductReads, Quotas, StoreError, StoreInfo, WriteTransaction,
-        conformance::settings,
-    },
     writes::{Create, Created, Refusal, TxContext, Upsert, UpsertElement, UpsertOutcome, Upserted},
 };
 

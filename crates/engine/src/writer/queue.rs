@@ -7,13 +7,11 @@ use std::sync::{
 
 use catalog::product::ShopId;
 use parking_lot::Mutex;
+use store::{StoreError, WriteTransaction};
 use tokio::sync::oneshot;
 
 use super::settings::WriteError;
-use crate::{
-    store::{StoreError, WriteTransaction},
-    writes::{TxContext, Write},
-};
+use crate::writes::{TxContext, Write};
 
 /// A [`Write`] in the queue, with its type erased.
 pub(super) trait QueuedWrite: Send {

@@ -3,7 +3,7 @@
 use jiff::SignedDuration;
 use thiserror::Error;
 
-use crate::store::{Quotas, StoreError};
+use store::{Quotas, StoreError};
 
 /// Why a write was not done.
 #[derive(Clone, Debug, Error)]

@@ -13,16 +13,16 @@ use catalog::product::{
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
+use store::{
+    Derived, Quotas, SqliteReaders, SqliteStore, StoreError, StoreErrorKind, StoreInfo,
+    WriteTransaction,
+};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use super::*;
 use crate::{
     replication::ShopRegistry,
-    store::{
-        Derived, Quotas, SqliteReaders, SqliteStore, StoreError, StoreErrorKind, StoreInfo,
-        WriteTransaction,
-    },
     writes::{Create, Created, TxContext},
 };
 

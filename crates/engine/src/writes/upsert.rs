@@ -3,9 +3,9 @@
 use catalog::product::{
     Description, Draft, Patch, Product, ShopId, access::WritePass, attributes::Attributes, key::Key,
 };
+use store::{Derived, LimitExceeded, StoreError, WriteTransaction};
 
 use super::{Earlier, IdempotencyRequest, TxContext, Write};
-use crate::store::{Derived, LimitExceeded, StoreError, WriteTransaction};
 
 /// A product by its key, with the fields to set.
 #[derive(Clone, Debug)]

@@ -34,8 +34,7 @@ use catalog::{
     text::analysis::{QueryTerms, for_each_word},
 };
 use engine::{
-    ChangeEntry, Engine, SearchRequest, Settings, WarmUp,
-    store::Quotas,
+    Engine, SearchRequest, Settings, WarmUp,
     writer::WriterSettings,
     writes::{
         Created, Edit, IdempotencyRequest, Precondition, Refusal, UpsertElement, UpsertOutcome,
@@ -44,6 +43,7 @@ use engine::{
 };
 use fastrand::Rng;
 use jiff::{SignedDuration, Timestamp};
+use store::{ChangeEntry, Quotas};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 

@@ -173,6 +173,6 @@ impl Model {
 /// The product with what its texts and attributes state.
 fn inferred(product: Product) -> Product {
     let (title, description) = (product.title.as_str(), product.description.as_str());
-    let inferred = engine::inference::infer(title, description, &product.attributes);
+    let inferred = embed::inference::infer(title, description, &product.attributes);
     Product { inferred, ..product }
 }

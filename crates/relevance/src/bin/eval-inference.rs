@@ -2,7 +2,7 @@
 
 use catalog::{inference::attributes, product::attributes::Attributes};
 use clap::Parser;
-use engine::inference::{infer, taxonomy};
+use embed::inference::{infer, taxonomy};
 use relevance::inference::{InferenceOptions, InferredAttribute, Placement, Texts};
 
 /// Measures the inference of attributes and categories on labelled products

@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use engine::http_client;
+use embed::http_client;
 use serde_json::Value;
 use ureq::{
     Agent, Body,

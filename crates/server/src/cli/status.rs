@@ -7,11 +7,9 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::Args;
-use engine::{
-    embed::Encoder,
-    store::{EmbeddingQueue, Postgres, SqliteReaders, SqliteStore, StoreState},
-};
+use embed::Encoder;
 use serde_json::{Value, json};
+use store::{EmbeddingQueue, Postgres, SqliteReaders, SqliteStore, StoreState};
 
 use super::target;
 use crate::{

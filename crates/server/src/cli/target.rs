@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail};
 use catalog::product::ShopId;
 use clap::Args;
-use engine::store::{CatalogReads, Postgres, SqliteReaders, SqliteStore};
+use store::{CatalogReads, Postgres, SqliteReaders, SqliteStore};
 
 use super::remote::Remote;
 use crate::config::{Config, Flags};

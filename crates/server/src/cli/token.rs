@@ -12,8 +12,9 @@ use catalog::{
     text::validation,
 };
 use clap::Subcommand;
-use engine::{store::TokenRow, token_admin::TokenAdmin, tokens::MAX_NAME_CHARS};
+use engine::{token_admin::TokenAdmin, tokens::MAX_NAME_CHARS};
 use jiff::Timestamp;
+use store::TokenRow;
 
 use crate::{
     config::{self, Config, Flags},

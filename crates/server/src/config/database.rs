@@ -2,10 +2,9 @@
 
 use std::{env, io, path::Path};
 
-use engine::store::{DatabaseAddress, PostgresSettings};
+use store::{DatabaseAddress, PostgresSettings};
 
-use super::resolve::Resolver;
-use super::settings::DatabaseSettings;
+use super::{resolve::Resolver, settings::DatabaseSettings};
 
 /// A database in place of the data folder.
 #[derive(Debug, Clone, PartialEq)]

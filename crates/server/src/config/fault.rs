@@ -1,7 +1,6 @@
 //! Configuration errors, with where the value at fault was written.
 
-use std::fmt;
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 /// Where the value of a setting came from.
 #[derive(Debug, Clone, PartialEq, Eq)]

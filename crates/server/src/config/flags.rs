@@ -1,8 +1,6 @@
 //! The command-line flags of all settings.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::PathBuf;
+use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 

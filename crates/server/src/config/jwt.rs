@@ -1,13 +1,17 @@
 //! The rules between the settings of signed tokens (JWT).
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use super::fault::Origin;
-use super::resolve::Resolver;
-use super::secret::{Secret, without_final_line_break};
-use super::settings::{JwtAlgorithm, JwtSettings};
+use super::{
+    fault::Origin,
+    resolve::Resolver,
+    secret::{Secret, without_final_line_break},
+    settings::{JwtAlgorithm, JwtSettings},
+};
 
 /// The shortest secret that HS256 is safe with: as long as its hash.
 pub const MIN_SECRET_BYTES: usize = 32;

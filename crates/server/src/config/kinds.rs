@@ -1,14 +1,14 @@
 //! The kinds of values: how each is parsed from what was written, and how it is shown.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use tracing_subscriber::EnvFilter;
 
-use super::raw::Raw;
-use super::secret::Secret;
-use super::units::{parse_bytes, parse_time, show_bytes, show_time};
+use super::{
+    raw::Raw,
+    secret::Secret,
+    units::{parse_bytes, parse_time, show_bytes, show_time},
+};
 
 /// A kind of value: what it expects, how it is parsed from what was written, how it is shown.
 pub(super) trait Kind {

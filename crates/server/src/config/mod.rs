@@ -25,11 +25,13 @@ mod units;
 #[cfg(test)]
 mod tests;
 
-use std::ffi::OsString;
-use std::io;
-use std::net::SocketAddr;
-use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsString,
+    io,
+    net::SocketAddr,
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+};
 
 pub use database::DatabaseConfig;
 pub use fault::{ConfigErrors, Fault, Origin};
@@ -40,16 +42,15 @@ pub use model::ModelConfig;
 pub use reference::reference_markdown;
 pub use report::Report;
 pub use resolve::InForce;
+use resolve::{RawSettings, Resolver};
 pub use secret::Secret;
 pub use settings::{
     Cors, Index, JwtAlgorithm, Limits, Log, LogFormat, Metrics, Pages, Quota, Store, Telemetry,
 };
-pub(crate) use units::parse_time;
-
-use resolve::{RawSettings, Resolver};
 use settings::{
     DatabaseSettings, General, JwtSettings, ModelSettings, RateLimitSettings, sections,
 };
+pub(crate) use units::parse_time;
 
 /// The configuration in force, checked.
 #[derive(Debug, Clone, PartialEq)]

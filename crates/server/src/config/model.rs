@@ -1,12 +1,16 @@
 //! The rules between the settings of the model.
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use super::resolve::Resolver;
-use super::secret::Secret;
-use super::settings::{ModelKind, ModelSettings};
+use super::{
+    resolve::Resolver,
+    secret::Secret,
+    settings::{ModelKind, ModelSettings},
+};
 
 /// The configured model.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::kinds::Shown;
-use super::resolve::InForce;
+use super::{kinds::Shown, resolve::InForce};
 
 /// Every setting with its value and where that came from.
 ///

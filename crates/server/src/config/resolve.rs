@@ -1,13 +1,13 @@
 //! Resolves the value in force of each setting and collects all errors.
 
-use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
+use std::{collections::BTreeMap, io, path::Path};
 
-use super::fault::{Fault, Origin};
-use super::kinds::{Kind, Shown};
-use super::raw::Raw;
-use super::secret::{Secret, without_final_line_break};
+use super::{
+    fault::{Fault, Origin},
+    kinds::{Kind, Shown},
+    raw::Raw,
+    secret::{Secret, without_final_line_break},
+};
 
 /// The raw values of all sources.
 #[derive(Debug, Default)]

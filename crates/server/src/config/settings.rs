@@ -3,16 +3,16 @@
 //! Flags, environment variables, file keys, the report, the reference and the typed structs are
 //! derived from it.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
-use super::kinds::{
-    ADDRESS, AutoOr, Bytes, Count, DIRECTIVES, HTTP_URL, ListOf, OneOf, Optional, PATH, Ratio,
-    SERVICE_URL, SecretText, Switch, TEXT, Time, WEB_ORIGIN,
+use super::{
+    kinds::{
+        ADDRESS, AutoOr, Bytes, Count, DIRECTIVES, HTTP_URL, ListOf, OneOf, Optional, PATH, Ratio,
+        SERVICE_URL, SecretText, Switch, TEXT, Time, WEB_ORIGIN,
+    },
+    secret::Secret,
+    section::{Section, section},
 };
-use super::secret::Secret;
-use super::section::{Section, section};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;

@@ -1,18 +1,22 @@
 //! Collects raw values from the file, the environment and the flags; later sources win.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+};
 
 use toml::de::{DeTable, DeValue};
 
-use super::fault::{Fault, Origin};
-use super::flags::{CONFIG_FLAG, Flags};
-use super::nearest::nearest;
-use super::raw::Raw;
-use super::resolve::RawSettings;
-use super::section::{ENVIRONMENT_PREFIX, Setting};
+use super::{
+    fault::{Fault, Origin},
+    flags::{CONFIG_FLAG, Flags},
+    nearest::nearest,
+    raw::Raw,
+    resolve::RawSettings,
+    section::{ENVIRONMENT_PREFIX, Setting},
+};
 
 /// The environment variable that names the configuration file.
 pub(super) const CONFIG_VARIABLE: &str = "SHOPKEEPER_CONFIG";

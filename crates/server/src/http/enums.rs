@@ -1,7 +1,7 @@
 //! String enums that several requests and responses share, each described once.
 
 use catalog::product::access;
-use engine::embed;
+use embed;
 use utoipa::openapi::Ref;
 
 use super::json_schema::{described_reference, named_schema, one_of};

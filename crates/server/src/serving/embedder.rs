@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use anyhow::Context;
-use engine::embed::{BuiltIn, Embedder, Environment, ModelFiles, Remote, RemoteSettings};
+use embed::{BuiltIn, Embedder, Environment, ModelFiles, Remote, RemoteSettings};
 
 use super::random_source;
 use crate::config::ModelConfig;

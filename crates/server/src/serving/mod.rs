@@ -11,15 +11,12 @@ mod stall_timeout;
 use std::{io::Write, net::SocketAddr, sync::Arc, time::Duration};
 
 use anyhow::Context;
-use engine::{
-    Engine, Settings, WarmUp,
-    embed::Embedder,
-    store::{Postgres, PostgresSettings, Quotas},
-    writer::WriterSettings,
-};
+use embed::Embedder;
+use engine::{Engine, Settings, WarmUp, writer::WriterSettings};
 use jiff::{SignedDuration, Timestamp};
 use metrics_exporter_prometheus::PrometheusHandle;
 use ring::rand::{SecureRandom, SystemRandom};
+use store::{Postgres, PostgresSettings, Quotas};
 use tokio::net::TcpListener;
 
 use admin::AdminListener;

@@ -83,11 +83,12 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::io::{Read, Write};
-    use std::net::{SocketAddr, TcpListener};
-    use std::sync::mpsc;
-    use std::sync::{Arc, Mutex};
-    use std::time::Duration;
+    use std::{
+        io::{Read, Write},
+        net::{SocketAddr, TcpListener},
+        sync::{Arc, Mutex, mpsc},
+        time::Duration,
+    };
 
     use super::*;
     use crate::config::{Config, LogFormat};

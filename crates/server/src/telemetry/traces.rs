@@ -1,25 +1,25 @@
 //! Exports spans to a collector, on a thread of its own.
 
-use std::io::Read;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::{
+    io::Read,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
 use async_trait::async_trait;
-use engine::http_client;
-use opentelemetry::KeyValue;
-use opentelemetry::trace::TracerProvider;
+use embed::http_client;
+use opentelemetry::{KeyValue, trace::TracerProvider};
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_otlp::{ExporterBuildError, Protocol, WithExportConfig, WithHttpConfig};
-use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
-use opentelemetry_sdk::trace::{
-    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
+use opentelemetry_sdk::{
+    Resource,
+    error::OTelSdkResult,
+    trace::{
+        BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter,
+    },
 };
-use tracing::level_filters::LevelFilter;
-use tracing::{Subscriber, info, warn};
-use tracing_subscriber::Layer;
-use tracing_subscriber::filter::Targets;
-use tracing_subscriber::registry::LookupSpan;
+use tracing::{Subscriber, info, level_filters::LevelFilter, warn};
+use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use crate::config::Telemetry;
 

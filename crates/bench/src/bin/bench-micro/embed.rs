@@ -9,7 +9,7 @@ use std::{
 
 use catalog::product::attributes::Attributes;
 use clap::Args;
-use engine::embed::{BuiltIn, Embedder, ModelFiles, Priority, Text};
+use embed::{BuiltIn, Embedder, ModelFiles, Priority, Text};
 
 /// Eight tokens with the two that frame every text.
 const QUERY: &str = "something to keep my neck warm";
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         time(1, || model.phrase_match(black_box(&query)))
     });
     report("attributes and category", arguments.rounds, || {
-        time(1, || engine::inference::infer(black_box(TITLE), DESCRIPTION, Attributes::none()))
+        time(1, || embed::inference::infer(black_box(TITLE), DESCRIPTION, Attributes::none()))
     });
     Ok(())
 }

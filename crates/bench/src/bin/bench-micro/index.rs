@@ -25,10 +25,8 @@ use catalog::{
     ranking::{facets::FacetField, fusion},
 };
 use clap::Args;
-use engine::{
-    embed::{BuiltIn, Embedder, ModelFiles, Text, TextLanguage, Vector},
-    index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, Snapshot},
-};
+use embed::{BuiltIn, Embedder, ModelFiles, Text, TextLanguage, Vector};
+use index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, Snapshot};
 use serde_json::Value;
 
 /// Words of `tags`.
@@ -150,7 +148,7 @@ fn build(products: &Products, model: &BuiltIn, with_attributes: bool) -> Arc<Sna
             description,
             key: with_attributes.then_some(&*key),
             attributes: &attributes,
-            inferred: engine::inference::infer(title, description, &attributes),
+            inferred: embed::inference::infer(title, description, &attributes),
             vector: vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
         });
     }

@@ -14,14 +14,11 @@ use catalog::product::{
     price::Price,
 };
 use clap::Args;
-use engine::{
-    Engine, Settings, WarmUp,
-    embed::{BuiltIn, Embedder, ModelFiles},
-    store::{Postgres, PostgresSettings, Quotas},
-    writer::WriterSettings,
-};
+use embed::{BuiltIn, Embedder, ModelFiles};
+use engine::{Engine, Settings, WarmUp, writer::WriterSettings};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use store::{Postgres, PostgresSettings, Quotas};
 
 /// Products that are created together.
 const BULK: usize = 1000;

@@ -9,7 +9,7 @@
 use std::{collections::HashMap, thread};
 
 use bench::{bandwidth::read_bandwidth, products::Products, report::Figure};
-use engine::embed::{BuiltIn, Embedder, ModelFiles};
+use embed::{BuiltIn, Embedder, ModelFiles};
 use serde_json::Value;
 
 /// Bytes of a sketch beside its signs: the norm ratio.

@@ -8,15 +8,13 @@ use catalog::{
     product::{Draft, Product, Title, access::Visibility, change::Seq, price::Price},
     text::analysis::QueryTerms,
 };
+use embed::ModelId;
 use jiff::Timestamp;
+use store::{CatalogStore, INDEX_FOLDER as FOLDER, Retained, SqliteReaders, SqliteStore};
 use tempfile::TempDir;
 
 use super::*;
-use crate::{
-    embed::ModelId,
-    store::{CatalogStore, INDEX_FOLDER as FOLDER, Retained, SqliteReaders, SqliteStore},
-    system::{Clock, RandomSource},
-};
+use crate::system::{Clock, RandomSource};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 const MIN_PRODUCTS: usize = 10;
@@ -52,7 +50,7 @@ impl Bench {
         Self { folder, store, registry }
     }
 
-    fn write<T>(&mut self, work: impl FnOnce(&mut crate::store::WriteTransaction<'_>) -> T) -> T {
+    fn write<T>(&mut self, work: impl FnOnce(&mut store::WriteTransaction<'_>) -> T) -> T {
         let mut transaction = self.store.begin().unwrap();
         let outcome = work(&mut transaction);
         self.registry.apply_and_wait(transaction.commit().unwrap());
@@ -267,7 +265,7 @@ fn a_shop_that_becomes_small_has_no_file() {
         catalog::product::access::Caller::new(shop(), catalog::product::access::Role::Viewer)
             .may_read();
     let readers = SqliteReaders::new(bench.folder.path().to_owned());
-    let lamps = crate::store::ProductReads::page(&readers, &pass, PRODUCTS, 0).unwrap().products;
+    let lamps = store::ProductReads::page(&readers, &pass, PRODUCTS, 0).unwrap().products;
     lamps.iter().for_each(|product| bench.delete(product));
     bench.save();
     assert_eq!((bench.files(), bench.found("chair")), (Vec::new(), made.len()));

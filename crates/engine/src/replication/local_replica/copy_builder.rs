@@ -12,12 +12,12 @@ use std::{
 };
 
 use catalog::product::ShopId;
+use store::{ScannedProduct, StoreError};
 
 use super::{
     LocalReplica,
     rows::{ReplicaRow, ShopCopy, upsert, warn_not_replicated},
 };
-use crate::store::{ScannedProduct, StoreError};
 
 /// Rows written in one transaction. Changes of other shops wait for it, so it is short.
 const CHUNK_ROWS: usize = 500;

@@ -9,7 +9,7 @@ use std::{
 
 use rusqlite::Connection;
 
-use crate::store::StoreError;
+use store::StoreError;
 
 const FILE_NAME: &str = "rows";
 const SCHEMA: &str = "

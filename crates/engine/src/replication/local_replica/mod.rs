@@ -28,9 +28,9 @@ use catalog::product::{
 };
 use parking_lot::{Condvar, Mutex};
 use rusqlite::{Connection, params};
+use store::{AppliedChange, ErrorChain, Page, ShopCounts, StoreError, sqlite_rows};
 
 use self::rows::{ReplicaRow, ShopCopy, count, upsert, warn_not_replicated};
-use crate::store::{AppliedChange, ErrorChain, Page, ShopCounts, StoreError, sqlite_rows};
 
 const DELETE: &str = "DELETE FROM rows WHERE copy = ?1 AND id = ?2";
 const PURGE: &str = "

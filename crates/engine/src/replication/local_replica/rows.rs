@@ -3,9 +3,7 @@
 use catalog::product::{Product, ShopId, inferred::Inferred};
 use rusqlite::{Connection, params};
 
-use crate::store::{
-    ErrorChain, ScannedProduct, ShopCounts, StoreError, attributes_column, media_column,
-};
+use store::{ErrorChain, ScannedProduct, ShopCounts, StoreError, attributes_column, media_column};
 
 const UPSERT: &str = "
     INSERT OR REPLACE INTO rows (copy, id, shop_id, title, description, price, hidden, media,

@@ -9,10 +9,10 @@ use catalog::product::{
     price::Price,
 };
 use jiff::Timestamp;
+use store::VectorChange;
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::VectorChange;
 
 fn shop(number: u64) -> ShopId {
     ShopId::new(number).unwrap()
@@ -24,7 +24,7 @@ fn product(shop: ShopId, id: u64, title: &str, hidden: bool) -> Product {
         hidden,
         ..Draft::new(Title::parse(title).unwrap(), Price::parse("$5").unwrap())
     };
-    let inferred = crate::inference::infer(title, "of wood", &draft.attributes);
+    let inferred = embed::inference::infer(title, "of wood", &draft.attributes);
     let id = ProductId::new(id).unwrap();
     Product::create(id, shop, draft, inferred, Timestamp::UNIX_EPOCH, Seq(id.get()))
 }

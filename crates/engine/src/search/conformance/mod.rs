@@ -19,6 +19,7 @@ use ::catalog::{
     query::{parser::ParseOptions, sort::Sort},
     ranking::facets::Facets,
 };
+use store::{StoreErrorKind, postgres_search::CandidateLimits};
 
 use self::{
     catalog::{QUERIES, draft, drafts, product},
@@ -26,7 +27,6 @@ use self::{
     shop::{NOW, TestShop, request, shop_id, shopper, similar_in, viewer},
 };
 use super::{SearchRequest, SearchResults, SimilarRequest};
-use crate::store::{StoreErrorKind, postgres_search::CandidateLimits};
 
 macro_rules! on_every_source {
     ($($case:ident),+ $(,)?) => {

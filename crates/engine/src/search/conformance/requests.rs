@@ -17,13 +17,11 @@ use catalog::{
     },
     ranking::facets::{AttributeCounts, Facet, FacetField, Facets, PriceCounts},
 };
+use embed::inference::taxonomy;
+use index::testing::{category_facet, effective_value};
 
 use super::shop::request;
-use crate::{
-    index::{category_facet, effective_value},
-    inference::taxonomy,
-    search::SearchRequest,
-};
+use crate::search::SearchRequest;
 
 pub(in crate::search) fn name(raw: &str) -> AttributeName {
     AttributeName::parse_any(raw).unwrap()

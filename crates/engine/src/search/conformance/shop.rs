@@ -13,18 +13,18 @@ use jiff::Timestamp;
 use tempfile::TempDir;
 
 use crate::{
-    embed::{Embedder, tests::tiny_model},
     replication::ShopRegistry,
     search::{
         MemorySource, QueryEncoder, SearchContext, SearchRequest, SearchResults, SearchSource,
         SimilarRequest, postgres::PostgresSource, search, similar,
     },
-    store::{
-        CatalogReads, CatalogStore, Committed, Postgres, PostgresReaders, PostgresSettings,
-        SqliteReaders, SqliteStore, StoreError, WriteTransaction,
-        conformance::settings,
-        postgres_search::{CandidateLimits, PostgresSearch},
-    },
+};
+use embed::{Embedder, testing::tiny_model};
+use store::testing::settings;
+use store::{
+    CatalogReads, CatalogStore, Committed, Postgres, PostgresReaders, PostgresSettings,
+    SqliteReaders, SqliteStore, StoreError, WriteTransaction,
+    postgres_search::{CandidateLimits, PostgresSearch},
 };
 
 pub(in crate::search) const NOW: Timestamp = Timestamp::UNIX_EPOCH;

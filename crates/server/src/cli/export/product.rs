@@ -1,9 +1,9 @@
 //! The exported fields of a product, in the same order for every source.
 
 use catalog::product::Product;
-use engine::AttributesJson;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use store::AttributesJson;
 
 use crate::http::responses::{
     inferred::{CategoryBody, InferredAttributesBody},

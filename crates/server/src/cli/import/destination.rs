@@ -8,7 +8,7 @@ use catalog::product::{
     ShopId,
     access::{Caller, Role},
 };
-use engine::store::SqliteStore;
+use store::SqliteStore;
 
 use super::{folder::FolderSink, server::ServerSink, sink::Sink};
 use crate::{

@@ -10,7 +10,6 @@ use catalog::product::{
 };
 use engine::{
     Engine, OpenError,
-    store::FolderInUse,
     writes::{
         Created, Edit, IdempotencyRequest, Precondition, Refusal, UpsertElement, UpsertOutcome,
         Upserted,
@@ -18,6 +17,7 @@ use engine::{
 };
 use ring::digest::{SHA256, digest};
 use serde_json::Value;
+use store::FolderInUse;
 
 use super::{
     record::RecordError,

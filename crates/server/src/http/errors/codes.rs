@@ -1,7 +1,8 @@
 //! The codes of validation errors, with their explanations.
 
-use crate::http::json_schema::{described_reference, named_schema, one_of};
 use utoipa::openapi::Ref;
+
+use crate::http::json_schema::{described_reference, named_schema, one_of};
 
 /// The codes in `errors` of problems and of bulk responses, in alphabetical order.
 pub(crate) const VALIDATION_CODES: [(&str, &str); 28] = [

@@ -13,11 +13,11 @@ use axum::{
 use catalog::product::{ProductId, access::Forbidden, change::Seq};
 use engine::{
     EngineError,
-    store::{ErrorChain, LimitExceeded, StoreError, StoreErrorKind},
     tokens::{BadToken, TooManyTokens},
     writer::WriteError,
 };
 use serde::Serialize;
+use store::{ErrorChain, LimitExceeded, StoreError, StoreErrorKind};
 use thiserror::Error;
 use utoipa::{ToSchema, openapi::Ref};
 

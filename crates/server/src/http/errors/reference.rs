@@ -7,8 +7,9 @@ use catalog::product::{
     access::{Forbidden, Role},
     change::Seq,
 };
-use engine::{store::LimitExceeded, tokens::TooManyTokens};
+use engine::tokens::TooManyTokens;
 use serde_json::{Value, json};
+use store::LimitExceeded;
 
 use super::{
     problem::ApiError,

@@ -3,8 +3,9 @@
 
 use std::ops::Deref;
 
-use engine::{store::LimitExceeded, writes::Refusal};
+use engine::writes::Refusal;
 use serde::Serialize;
+use store::LimitExceeded;
 use utoipa::ToSchema;
 
 use super::codes;

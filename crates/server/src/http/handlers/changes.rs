@@ -4,7 +4,7 @@ use axum::{
     Json,
     extract::{RawQuery, State},
 };
-use engine::ChangesExpired;
+use store::ChangesExpired;
 
 use crate::http::{
     app::App,

@@ -17,7 +17,7 @@ use catalog::{
     },
     ranking::facets::{FacetField, MAX_FACETS},
 };
-use engine::inference::taxonomy;
+use embed::inference::taxonomy;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value, json};
 use utoipa::openapi::{

@@ -1,9 +1,9 @@
 //! The bodies of responses with changes.
 
 use catalog::product::{change::ChangeKind, key::Key};
-use engine::{ChangeEntry, ChangesPage};
 use serde::Serialize;
 use serde_json::json;
+use store::{ChangeEntry, ChangesPage};
 use utoipa::{ToSchema, openapi::schema::Object};
 
 use super::describe::{api, described_responses};

@@ -3,10 +3,10 @@
 use catalog::ranking::facets::{
     AttributeFacet, Bucket, Facet, FacetValue, Facets, NumberFacet, PriceFacet, ValueCount,
 };
-use engine::NumberJson;
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
+use store::NumberJson;
 use utoipa::{
     ToSchema,
     openapi::{

@@ -7,7 +7,7 @@ use catalog::{
     },
     ranking::facets::{CategoryCount, CategoryFacet},
 };
-use engine::inference::taxonomy;
+use embed::inference::taxonomy;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;

@@ -5,10 +5,10 @@ use catalog::product::{
     attributes::Attributes,
     media::{Media, MediaKind},
 };
-use engine::AttributesJson;
 use jiff::Timestamp;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
+use store::AttributesJson;
 use utoipa::{
     ToSchema,
     openapi::{Ref, schema::Object},

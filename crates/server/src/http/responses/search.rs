@@ -1,7 +1,8 @@
 //! The bodies of responses to searches.
 
 use catalog::product::Product;
-use engine::{SearchResults, embed::Encoder};
+use embed::Encoder;
+use engine::SearchResults;
 use serde::Serialize;
 use serde_json::json;
 use utoipa::{

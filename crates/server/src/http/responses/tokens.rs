@@ -1,8 +1,9 @@
 //! The bodies of responses with tokens.
 
-use engine::{store::TokenRow, tokens::IssuedToken};
+use engine::tokens::IssuedToken;
 use serde::Serialize;
 use serde_json::json;
+use store::TokenRow;
 use utoipa::ToSchema;
 
 use super::{

@@ -6,7 +6,7 @@ use catalog::{
     query::parser::{Exclusion, ParsedQuery, PriceConstraint, PriceKind, SortOrder, Span},
     text::{correction::Correction, language::Language},
 };
-use engine::inference::taxonomy;
+use embed::inference::taxonomy;
 use serde::Serialize;
 use utoipa::{ToSchema, openapi::schema::Object};
 

@@ -1,10 +1,9 @@
 //! What the protocol asks for: greetings, versions, messages that are none, and who is let in.
 
 use serde_json::{Value, json};
-
-use super::{MCP, MODERN, VERSION, ask, done, message, post, result};
 use testkit::{Answer, Client, RequestExt, Role, SEARCH, Shop, TOKENS, TestServer};
 
+use super::{MCP, MODERN, VERSION, ask, done, message, post, result};
 use crate::snapshot::snapshot;
 
 const ORIGIN: &str = "https://assistant.example.com";

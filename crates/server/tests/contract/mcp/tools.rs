@@ -1,13 +1,12 @@
 //! What the tools do: the same as the API, for the same people.
 
 use serde_json::{Value, json};
-
-use super::{call, done, message, post, refused, result};
 use testkit::{
     Answer, Client, PRODUCTS, RequestExt, Role, SEARCH, Shop, TestServer, editor, product,
     product_named,
 };
 
+use super::{call, done, message, post, refused, result};
 use crate::snapshot::snapshot;
 
 /// The names of the tools that a client is offered.

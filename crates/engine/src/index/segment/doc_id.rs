@@ -1,7 +1,0 @@
-//! The numbers of products within their segment.
-
-/// The number of a product within its segment.
-pub(in crate::index) type DocId = u16;
-
-/// The most products of a segment: as many as [`DocId`] can number.
-pub(in crate::index) const MAX_PRODUCTS: usize = 1 << DocId::BITS;
