@@ -2,11 +2,11 @@
 
 use super::plan::Plan;
 
-/// Searches among fewer products use no sketches. Measured with `bench-scan`: sketches are
+/// Searches among fewer products use no sketches. Measured with `bench-micro index`: sketches are
 /// faster from about 500 products on, but by 20 µs at most up to here.
 pub(super) const SKETCHED_FROM: usize = 2_000;
 
-/// Searches among fewer products use one thread. Measured with `bench-scan --threads 2`:
+/// Searches among fewer products use one thread. Measured with two threads:
 /// 50,000 products gain nothing, 100,000 a quarter and 200,000 a fifth.
 const THREADED_FROM: usize = 80_000;
 

@@ -61,7 +61,7 @@ impl Bm25Params {
     }
 }
 
-/// The parameters in force, found by `make tune` on judged shopping queries. Product texts are
+/// The parameters in force, chosen on judged shopping queries. Product texts are
 /// short: repetition says far less than the usual `k1` of 1.2 assumes.
 pub const BM25_PARAMS: Bm25Params = Bm25Params {
     k1: 0.2,

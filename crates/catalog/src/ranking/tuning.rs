@@ -13,7 +13,7 @@ pub struct Tuning {
     pub rerank: reranking::RerankParams,
 }
 
-/// The parameters in force, found by `make tune` on judged queries: see `docs/relevance.md`.
+/// The parameters in force, chosen on judged queries: see `docs/relevance.md`.
 pub const TUNING: Tuning = Tuning {
     ranking: bm25f::BM25_PARAMS,
     fusion: fusion::FUSION_PARAMS,

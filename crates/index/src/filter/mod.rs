@@ -49,7 +49,7 @@ impl<'a> FilteredSegment<'a> {
 
 impl<'a> FilteredSegment<'a> {
     /// The products that satisfy the attribute conditions, if they are so few that testing each
-    /// posting is cheaper than scoring it. Measured with `bench-facets`.
+    /// posting is cheaper than scoring it. Measured with `bench-micro index`.
     pub(super) fn few(&self) -> Option<&'a BitSet> {
         const FEW: usize = 4;
         self.eligible.filter(|eligible| eligible.count() * FEW <= self.live.segment.len())

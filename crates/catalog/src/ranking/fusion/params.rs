@@ -103,7 +103,7 @@ pub struct ForeignParams {
     pub cutoff: f32,
 }
 
-/// The parameters in force, found by `make tune` on judged queries: see `docs/relevance.md`.
+/// The parameters in force, chosen on judged queries: see `docs/relevance.md`.
 pub const FUSION_PARAMS: FusionParams = FusionParams {
     lexical_weight: LexicalWeight {
         bias: 8.4,
