@@ -42,8 +42,7 @@ pub use model_files::{BrokenModel, ModelFiles};
 pub use names::{Thing, ThingName};
 pub use phrase_index::PhraseMatch;
 pub use remote::{Environment, RandomSource, Remote, RemoteSettings};
-pub use vector::dot;
-pub use vector::{StoredVector, Vector};
+pub use vector::{StoredVector, Vector, dot};
 
 /// The most characters of a text that are embedded.
 const MAX_CHARS: usize = 8000;

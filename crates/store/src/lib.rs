@@ -22,14 +22,11 @@ mod traits;
 mod transaction;
 mod usage;
 
-pub use columns::{AttributesJson, NumberJson};
-pub use columns::{attributes_column, media_column};
+pub use columns::{AttributesJson, NumberJson, attributes_column, media_column};
 pub use error::{ErrorChain, StoreError, StoreErrorKind};
-pub use postgres::search as postgres_search;
-pub use postgres::{Availability, ChangeListener};
 pub use postgres::{
-    BadAddress, BulkLoad, DatabaseAddress, Postgres, PostgresReaders, PostgresSettings,
-    PostgresStore,
+    Availability, BadAddress, BulkLoad, ChangeListener, DatabaseAddress, Postgres, PostgresReaders,
+    PostgresSettings, PostgresStore, search as postgres_search,
 };
 pub use records::{
     AppliedChange, ChangeEntry, ChangeRecord, ChangesExpired, ChangesPage, Committed, FeedResult,
@@ -38,8 +35,9 @@ pub use records::{
     VectorChange, VectorCount, VectorRow,
 };
 pub use row_writes::RowWrites;
-pub use sqlite::{Damage, INDEX_FOLDER, rows as sqlite_rows};
-pub use sqlite::{DataFolder, FolderInUse, SqliteReaders, SqliteStore};
+pub use sqlite::{
+    Damage, DataFolder, FolderInUse, INDEX_FOLDER, SqliteReaders, SqliteStore, rows as sqlite_rows,
+};
 pub use traits::{
     CatalogReads, CatalogStore, ChangeReads, Cleanup, EmbeddingQueue, FullScan, IndexSource,
     ProductReads, SearchReads, StoreInfo, TokenLookup, TokenReads,

@@ -34,7 +34,6 @@ mod transaction;
 pub use address::{BadAddress, DatabaseAddress};
 pub use availability::Availability;
 pub use bulk_load::BulkLoad;
-pub use database::ChangeListener;
-pub use database::{Postgres, PostgresStore};
+pub use database::{ChangeListener, Postgres, PostgresStore};
 pub use reader::PostgresReaders;
 pub use settings::PostgresSettings;
