@@ -66,7 +66,8 @@ fn ask_and_do_not_read(server: &TestServer) -> Option<TcpStream> {
 
 #[test]
 fn responses_that_are_not_read_leave_connections_to_others() {
-    let server = TestServer::start(&["--limits-connections", "32"]);
+    let limits = ["--limits-connections", "32", "--admin-listen", "127.0.0.1:0"];
+    let server = TestServer::start(&limits);
     let shopper = server.shop().token(Role::Shopper);
     let mut unread: Vec<_> = (0..48).filter_map(|_| ask_and_do_not_read(&server)).collect();
     for _ in 0..10 {
@@ -81,7 +82,8 @@ fn responses_that_are_not_read_leave_connections_to_others() {
     // One that makes room before its first response is written was idle.
     until("an unread response making room", || {
         unread.extend(ask_and_do_not_read(&server));
-        let metrics = server.stranger().get("/metrics").text;
+        // From the other listener, whose connections make no room for these.
+        let metrics = server.admin().get("/metrics").text;
         metrics.contains("connections_closed_total{reason=\"stalled\"}")
     });
 }
