@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use catalog::{
-    product::{Product, ShopId, access::ReadPass},
-    query::sort::Sort,
-};
-use store::{CatalogReads, Page, StoreError, postgres_search::PostgresSearch};
+use catalog::product::{Product, ShopId, access::ReadPass};
+use store::{CatalogReads, StoreError, postgres_search::PostgresSearch};
 
 use super::{Engine, EngineError};
 use crate::search::{
@@ -54,22 +51,6 @@ impl Engine {
             Ok(results)
         })
         .await
-    }
-
-    /// A page of the catalog in an order; the most relevant first is by ascending id.
-    pub async fn sorted_page(
-        &self,
-        pass: ReadPass,
-        sort: Sort,
-        limit: usize,
-        offset: usize,
-    ) -> Result<Page, EngineError> {
-        if sort == Sort::Relevance {
-            return self.page(pass, limit, offset).await;
-        }
-        let request = SearchRequest { offset, ..SearchRequest::all(sort, limit) };
-        let found = self.search(pass, request).await?;
-        Ok(Page { products: found.products.clone(), total: found.total })
     }
 
     /// The products most similar to another one, most similar first; `None` if that product does
