@@ -67,10 +67,10 @@ pub enum ApiError {
     RequestTimeout,
     /// The idempotency key was used for a different request.
     #[error("this Idempotency-Key was used for another request not long ago")]
-    KeyTaken,
+    IdempotencyKeyReused,
     /// Another product of the shop has the key.
     #[error("product {0} has this key")]
-    ProductKeyTaken(ProductId),
+    KeyTaken(ProductId),
     /// The shop has as many tokens as it may have.
     #[error(transparent)]
     TooManyTokens(#[from] TooManyTokens),
@@ -174,7 +174,7 @@ impl ApiError {
             Self::RequestTimeout => {
                 (S::REQUEST_TIMEOUT, "request_timeout", "Request not received in time")
             }
-            Self::KeyTaken | Self::ProductKeyTaken(_) => (S::CONFLICT, "conflict", "Conflict"),
+            Self::IdempotencyKeyReused | Self::KeyTaken(_) => (S::CONFLICT, "conflict", "Conflict"),
             Self::TooManyTokens(_) => (S::CONFLICT, "too_many_tokens", "Too many tokens"),
             Self::ChangesExpired { .. } => (S::GONE, "changes_expired", "Changes expired"),
             Self::LimitExceeded(LimitExceeded::AttributeNames) => {

@@ -31,8 +31,8 @@ pub(crate) fn every_error() -> Vec<ApiError> {
         ApiError::NotFound("product"),
         ApiError::MethodNotAllowed,
         ApiError::RequestTimeout,
-        ApiError::KeyTaken,
-        ApiError::ProductKeyTaken(example_id()),
+        ApiError::IdempotencyKeyReused,
+        ApiError::KeyTaken(example_id()),
         ApiError::TooManyTokens(TooManyTokens),
         ApiError::ChangesExpired { last: Seq(12) },
         ApiError::LimitExceeded(LimitExceeded::AttributeNames),
@@ -110,7 +110,7 @@ pub(crate) fn advice(error: &ApiError) -> &'static str {
         ApiError::RequestTimeout => {
             "The body did not arrive in time. Nothing was done; send the request again."
         }
-        ApiError::KeyTaken | ApiError::ProductKeyTaken(_) => {
+        ApiError::IdempotencyKeyReused | ApiError::KeyTaken(_) => {
             "The `Idempotency-Key` stands for another request of the last 24 hours: use a new one \
              for a new request, and the same body to repeat one. Or another product of the shop has \
              the product's `key`: the detail names it; change that product, or use another key."

@@ -116,7 +116,7 @@ pub(crate) async fn create(
             Ok(CreatedProduct { id, text: answer(&outcomes) })
         }
         Created::Replayed(text) => Ok(CreatedProduct { id: id_in(&text)?, text }),
-        Created::KeyReused => Err(ApiError::KeyTaken),
+        Created::KeyReused => Err(ApiError::IdempotencyKeyReused),
     }
 }
 
@@ -166,7 +166,7 @@ fn refused(refusal: Refusal) -> ApiError {
     match refusal {
         Refusal::NotFound => ApiError::NotFound("product"),
         Refusal::Changed => ApiError::PreconditionFailed,
-        Refusal::KeyTaken(holder) => ApiError::ProductKeyTaken(holder),
+        Refusal::KeyTaken(holder) => ApiError::KeyTaken(holder),
         Refusal::LimitExceeded(limit) => limit.into(),
     }
 }

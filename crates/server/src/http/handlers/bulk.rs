@@ -87,7 +87,7 @@ pub(crate) async fn create(
     let answer = match app.engine.create(pass, drafts, once).await? {
         Created::New(outcomes) => answer(&outcomes),
         Created::Replayed(answer) => answer,
-        Created::KeyReused => return Err(ApiError::KeyTaken),
+        Created::KeyReused => return Err(ApiError::IdempotencyKeyReused),
     };
     Ok((StatusCode::CREATED, RawJson(answer)).into_response())
 }
@@ -174,7 +174,7 @@ pub(crate) async fn upsert(
     let answer = match app.engine.upsert(pass, elements, once).await? {
         UpsertOutcome::Applied(outcomes) => answer(&outcomes),
         UpsertOutcome::Replayed(answer) => answer,
-        UpsertOutcome::KeyReused => return Err(ApiError::KeyTaken),
+        UpsertOutcome::KeyReused => return Err(ApiError::IdempotencyKeyReused),
     };
     Ok(RawJson(answer).into_response())
 }
