@@ -64,6 +64,6 @@ pub use self::{
     scoring::Matches,
     segment::WordPlace,
     snapshot::{Snapshot, SnapshotId},
-    word_vectors::{ComparedWord, TermSet, WordVectors},
+    word_vectors::{WordVectorCache, WordVectors},
     writer::{IndexBuilder, ShopIndex},
 };

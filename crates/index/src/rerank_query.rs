@@ -31,7 +31,7 @@ pub struct RerankQuery {
     /// What the query asks for without its attributes; `None` if it is not that simple.
     pub kind: Option<KindQuery>,
     /// The vectors of words.
-    pub word_vectors: Option<Arc<dyn WordVectors>>,
+    pub word_vectors: Option<Arc<WordVectors>>,
 }
 
 impl std::fmt::Debug for RerankQuery {

@@ -22,7 +22,6 @@ mod source;
 mod stages;
 #[cfg(test)]
 mod visibility_tests;
-mod word_vectors;
 
 pub(crate) use self::{
     memory::MemorySource,

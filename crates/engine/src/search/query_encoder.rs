@@ -25,10 +25,8 @@ use embed::{
     ThingName, Vector,
     inference::{category_model, names_below, taxonomy},
 };
-use index::{DenseQuery, KindQuery, QueryVector, RerankQuery, head_term};
+use index::{DenseQuery, KindQuery, QueryVector, RerankQuery, WordVectorCache, head_term};
 use parking_lot::Mutex;
-
-use super::word_vectors::WordVectorCache;
 
 /// The most words of what a query asks for without its attributes.
 const MAX_KIND_WORDS: usize = 2;
