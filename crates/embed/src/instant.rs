@@ -9,14 +9,13 @@
 
 use std::borrow::Cow;
 
+use catalog::text::fnv;
 use fearless_simd::{Level, dispatch};
 
 use super::wordpiece::{Pieces, WordPiece};
 
 const MAGIC: &[u8; 8] = b"SKINST01";
 const HEADER_BYTES: usize = 32;
-const FNV_OFFSET: u32 = 0x811C_9DC5;
-const FNV_PRIME: u32 = 0x0100_0193;
 /// An upper limit for the dimensions in a valid header.
 pub(super) const MAX_DIMS: usize = 4096;
 
@@ -158,10 +157,7 @@ impl Instant {
     }
 
     fn ngram_row(&self, ngram: &[u8]) -> u32 {
-        let hashed = ngram
-            .iter()
-            .fold(FNV_OFFSET, |state, byte| (state ^ u32::from(*byte)).wrapping_mul(FNV_PRIME));
-        self.pieces as u32 + hashed % self.ngram_rows
+        self.pieces as u32 + fnv::hash_32(fnv::OFFSET_32, ngram) % self.ngram_rows
     }
 }
 

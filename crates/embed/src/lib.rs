@@ -12,7 +12,6 @@
 mod builtin;
 mod circuit_breaker;
 mod deep;
-mod fnv;
 pub mod http_client;
 pub mod inference;
 mod instant;

@@ -7,13 +7,14 @@
 
 use std::{borrow::Cow, iter, ops::RangeInclusive};
 
+use catalog::text::{
+    analysis::{base_letters, is_accent},
+    fnv,
+};
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::UnicodeNormalization;
 
-use super::{
-    fnv,
-    instant::{MAX_DIMS, add_rows, read_u32},
-};
+use super::instant::{MAX_DIMS, add_rows, read_u32};
 
 const MAGIC: &[u8; 8] = b"SKMULT01";
 /// Eight integers and two floats follow the magic bytes.
@@ -152,7 +153,7 @@ impl Multilingual {
                 poll.rows += 1;
                 poll.votes += vote(self.row_of(hashed));
             };
-            add(fnv::hash(fnv::OFFSET, marked));
+            add(fnv::hash_64(fnv::OFFSET_64, marked));
             for_each_ngram_hash(marked, &self.ngram_sizes, add);
             return;
         }
@@ -182,7 +183,7 @@ impl Multilingual {
         if starts_dense(word) {
             return true;
         }
-        let hashed = fnv::hash(fnv::OFFSET, fold(word).as_bytes());
+        let hashed = fnv::hash_64(fnv::OFFSET_64, fold(word).as_bytes());
         let filter = &self.bytes[self.bytes.len() - self.filter_bits as usize / 8..];
         (0..self.probes).all(|probe| {
             let step = (hashed >> 32) as u32 | 1;
@@ -233,7 +234,7 @@ impl Multilingual {
     }
 
     fn row(&self, ngram: &[u8]) -> u32 {
-        self.row_of(fnv::hash(fnv::OFFSET, ngram))
+        self.row_of(fnv::hash_64(fnv::OFFSET_64, ngram))
     }
 
     fn row_of(&self, hashed: u64) -> u32 {
@@ -249,10 +250,10 @@ fn for_each_ngram_hash(text: &[u8], sizes: &RangeInclusive<usize>, mut found: im
     let (shortest, longest) = (*sizes.start(), *sizes.end());
     for start in 0..(text.len() + 1).saturating_sub(shortest) {
         let ngrams = &text[start..text.len().min(start + longest)];
-        let mut hashed = fnv::hash(fnv::OFFSET, &ngrams[..shortest]);
+        let mut hashed = fnv::hash_64(fnv::OFFSET_64, &ngrams[..shortest]);
         found(hashed);
         for byte in &ngrams[shortest..] {
-            hashed = fnv::hash(hashed, &[*byte]);
+            hashed = fnv::hash_64(hashed, &[*byte]);
             found(hashed);
         }
     }
@@ -319,21 +320,12 @@ pub(super) fn fold(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return word.into();
     }
-    let is_diacritic = |part: &char| ('\u{300}'..='\u{36f}').contains(part);
-    let plain = word.nfd().filter(|part| !is_diacritic(part)).nfc();
+    let plain = word.nfd().filter(|part| !is_accent(*part)).nfc();
     let mut folded = String::with_capacity(word.len());
     for letter in plain {
-        match letter {
-            'ß' => folded.push_str("ss"),
-            'æ' => folded.push_str("ae"),
-            'œ' => folded.push_str("oe"),
-            'þ' => folded.push_str("th"),
-            'ø' => folded.push('o'),
-            'ł' => folded.push('l'),
-            'đ' | 'ð' => folded.push('d'),
-            'ı' => folded.push('i'),
-            'ς' => folded.push('σ'),
-            other => folded.push(other),
+        match base_letters(letter) {
+            Some(base) => folded.push_str(base),
+            None => folded.push(letter),
         }
     }
     folded.into()

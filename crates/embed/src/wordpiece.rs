@@ -7,10 +7,9 @@
 
 use std::borrow::Cow;
 
+use catalog::text::fnv;
 use unicode_categories::UnicodeCategories;
 use unicode_normalization::char::decompose_canonical;
-
-use super::fnv;
 
 /// Words with more characters than this are unknown.
 const MAX_WORD_CHARS: usize = 100;
@@ -74,7 +73,7 @@ impl WordPiece {
             made.insert(number);
         }
         let special = |name: &'static str| {
-            made.find(name.as_bytes(), 0, fnv::hash(fnv::OFFSET, name.as_bytes()))
+            made.find(name.as_bytes(), 0, fnv::hash_64(fnv::OFFSET_64, name.as_bytes()))
                 .ok_or(BadVocabulary::Missing(name))
         };
         (made.unknown, made.first, made.last) =
@@ -89,7 +88,7 @@ impl WordPiece {
 
     /// Whether a normalised word is a single piece.
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.find(word.as_bytes(), 0, fnv::hash(fnv::OFFSET, word.as_bytes())).is_some()
+        self.find(word.as_bytes(), 0, fnv::hash_64(fnv::OFFSET_64, word.as_bytes())).is_some()
     }
 
     /// The piece for words that cannot be split into pieces.
@@ -192,7 +191,7 @@ impl WordPiece {
         let word = pieces.word.as_bytes();
         if pieces.chars > MAX_WORD_CHARS {
             pieces.numbers.push(self.unknown);
-        } else if let Some(number) = self.find(word, 0, fnv::hash(fnv::OFFSET, word)) {
+        } else if let Some(number) = self.find(word, 0, fnv::hash_64(fnv::OFFSET_64, word)) {
             pieces.numbers.push(number);
         } else {
             self.split_word(pieces);
@@ -211,14 +210,14 @@ impl WordPiece {
         let mut letter = 0;
         while start < word.len() {
             let marks = if start == 0 { "" } else { CONTINUES };
-            let mut state = fnv::hash(fnv::OFFSET, marks.as_bytes());
+            let mut state = fnv::hash_64(fnv::OFFSET_64, marks.as_bytes());
             let mut at = start;
             let mut reach = letter;
             for (end, hashed) in &mut ends[letter..] {
                 if *end - start + marks.len() > self.longest_piece {
                     break;
                 }
-                state = fnv::hash(state, &word[at..*end]);
+                state = fnv::hash_64(state, &word[at..*end]);
                 *hashed = state;
                 at = *end;
                 reach += 1;
@@ -260,7 +259,7 @@ impl WordPiece {
     /// Inserts a piece into the table; of equal ones the last wins.
     fn insert(&mut self, number: u32) {
         let piece = self.piece(number).as_bytes();
-        let (length, hashed) = (piece.len(), fnv::hash(fnv::OFFSET, piece));
+        let (length, hashed) = (piece.len(), fnv::hash_64(fnv::OFFSET_64, piece));
         let wrap = self.slots.len() - 1;
         let mut at = hashed as usize & wrap;
         while self.slots[at] != 0

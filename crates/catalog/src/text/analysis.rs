@@ -29,6 +29,7 @@ pub(crate) use elision::after_elision;
 pub use fingerprint::{Fingerprint, fingerprint};
 use fold::fold_up_to;
 pub(crate) use fold::is_word_char;
+pub use fold::{base_letters, is_accent};
 pub use query_terms::{Alternative, QueryTerms, Term};
 pub(crate) use query_terms::{QueryForm, for_each_query_form};
 pub use segments::MAX_WORD_BYTES;

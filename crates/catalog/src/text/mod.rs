@@ -3,11 +3,10 @@
 
 pub mod analysis;
 pub mod correction;
-pub(crate) mod fnv;
+pub mod fnv;
 pub mod language;
 pub(crate) mod lexer;
 pub mod spelling;
 pub mod validation;
 pub mod vocabulary;
 pub mod word_forms;
-pub(crate) mod word_hash;

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use crate::{
     product::inferred::{Attribute, InferredAttributes},
-    text::{analysis::singular, word_hash::WordHash},
+    text::{analysis::singular, fnv::WordHash},
 };
 
 /// Phrases: `values`, `certainty`, `kind` (general, special, foreign or similar), words separated by `|`.

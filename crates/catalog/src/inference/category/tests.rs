@@ -6,7 +6,7 @@ use super::{
     words::{Feature, PLACES, Place, Words},
     *,
 };
-use crate::product::inferred::InferredCategory;
+use crate::{product::inferred::InferredCategory, text::fnv};
 
 mod real_model;
 
@@ -17,7 +17,7 @@ fn taxonomy() -> Arc<Taxonomy> {
 }
 
 fn hash(text: &str) -> u32 {
-    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    fnv::hash_32(fnv::OFFSET_32, text.as_bytes())
 }
 
 /// Two dimensions: the first is for pets, the second for bags; below pets, for dogs and cats.

@@ -147,7 +147,7 @@ impl Words {
     fn names_at_end(&self, words: &[Word], names: &mut Vec<u32>) {
         for count in (1..=words.len().min(MOST_NAME_WORDS)).rev() {
             let words = &words[words.len() - count..];
-            let first = words.first().map_or(fnv::OFFSET, |word| word.hash);
+            let first = words.first().map_or(fnv::OFFSET_32, |word| word.hash);
             names.push(words[1..].iter().fold(first, |hash, word| self.followed(hash, " ", word)));
         }
     }
@@ -177,7 +177,7 @@ impl Words {
     /// The hash of what has a hash, what is between, and a word.
     fn followed(&self, first: u32, between: &str, word: &Word) -> u32 {
         let word = &self.text[word.start..word.end];
-        fnv::hash(fnv::hash(first, between.as_bytes()), word.as_bytes())
+        fnv::hash_32(fnv::hash_32(first, between.as_bytes()), word.as_bytes())
     }
 
     /// Splits a text into parts and its first words.
@@ -260,7 +260,7 @@ impl Reader<'_> {
             self.close();
             self.role = role;
         } else if word.chars().nth(1).is_some() && !is_stop_word(word) {
-            let hash = fnv::hash(fnv::OFFSET, word.as_bytes());
+            let hash = fnv::hash_32(fnv::OFFSET_32, word.as_bytes());
             let end = text.len();
             self.words.words.push(Word { start, end, hash, is_before_number: false });
         }

@@ -10,7 +10,7 @@ use crate::{
         rule::{Mark, Rule, folded},
         rules,
     },
-    text::{language::Language, word_hash::WordHash},
+    text::{fnv::WordHash, language::Language},
 };
 
 /// A table of phrases, each with a value.

@@ -41,11 +41,11 @@ struct FirstWord(u32);
 
 impl FirstWord {
     fn new(word: &str) -> Self {
-        Self(fnv::hash(fnv::hash(fnv::OFFSET, word.as_bytes()), &[0]))
+        Self(fnv::hash_32(fnv::hash_32(fnv::OFFSET_32, word.as_bytes()), &[0]))
     }
 
     fn before(self, second: &str) -> Bigram {
-        let hash = fnv::hash(self.0, second.as_bytes());
+        let hash = fnv::hash_32(self.0, second.as_bytes());
         Bigram((hash >> 16 ^ hash) as u16)
     }
 }

@@ -15,14 +15,14 @@ pub struct Fingerprint(u32);
 
 impl Default for Fingerprint {
     fn default() -> Self {
-        Self(fnv::OFFSET)
+        Self(fnv::OFFSET_32)
     }
 }
 
 impl Fingerprint {
     /// Adds a word.
     pub fn push(&mut self, word: &str) {
-        self.0 = fnv::hash(fnv::hash(self.0, word.as_bytes()), &[0]);
+        self.0 = fnv::hash_32(fnv::hash_32(self.0, word.as_bytes()), &[0]);
     }
 
     /// The hash.

@@ -59,23 +59,33 @@ fn replaced(c: char) -> impl Iterator<Item = char> {
 }
 
 /// Combining marks of European scripts; in other scripts, combining marks are letters.
-fn is_accent(c: char) -> bool {
+#[inline]
+pub fn is_accent(c: char) -> bool {
     matches!(c, '\u{0300}'..='\u{036F}')
 }
 
-/// Maps letters without a decomposition to their base. Compatibility forms may yield capitals.
+/// The base of a lower-case letter that has one and no decomposition.
+#[inline]
+pub fn base_letters(c: char) -> Option<&'static str> {
+    Some(match c {
+        'ß' => "ss",
+        'æ' => "ae",
+        'œ' => "oe",
+        'þ' => "th",
+        'ø' => "o",
+        'ł' => "l",
+        'đ' | 'ð' => "d",
+        'ı' => "i",
+        'ς' => "σ",
+        _ => return None,
+    })
+}
+
+/// Appends the base of a letter. Compatibility forms may yield capitals.
 fn push_plain(into: &mut String, c: char) {
-    match c {
-        'ß' => into.push_str("ss"),
-        'æ' => into.push_str("ae"),
-        'œ' => into.push_str("oe"),
-        'þ' => into.push_str("th"),
-        'ø' => into.push('o'),
-        'ł' => into.push('l'),
-        'đ' | 'ð' => into.push('d'),
-        'ı' => into.push('i'),
-        'ς' => into.push('σ'),
-        _ => into.extend(c.to_lowercase()),
+    match base_letters(c) {
+        Some(base) => into.push_str(base),
+        None => into.extend(c.to_lowercase()),
     }
 }
 

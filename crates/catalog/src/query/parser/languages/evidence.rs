@@ -10,9 +10,9 @@ use super::rules;
 use crate::{
     query::parser::languages::rule::{Mark, Rule, folded},
     text::{
+        fnv::WordHash,
         language::Language,
         lexer::{TokenKind, Tokens},
-        word_hash::WordHash,
     },
 };
 
