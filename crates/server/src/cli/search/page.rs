@@ -404,6 +404,7 @@ mod tests {
 
     use super::*;
 
+    /// Long because the answer has everything that a page can show.
     #[test]
     fn an_answer_shows_what_was_understood_and_the_parts_of_each_score() {
         let answer = serde_json::from_value(json!({

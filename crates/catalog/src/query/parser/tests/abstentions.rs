@@ -51,6 +51,7 @@ fn names_with_cues() {
     ]);
 }
 
+/// Long because each query is a line.
 #[test]
 fn sizes_and_units() {
     abstains(&[
@@ -149,6 +150,7 @@ fn ages_and_years() {
     ]);
 }
 
+/// Long because each query is a line.
 #[test]
 fn models_and_names_with_numbers() {
     abstains(&[
@@ -231,6 +233,7 @@ fn models_and_names_with_numbers() {
     ]);
 }
 
+/// Long because each query is a line.
 #[test]
 fn negations_that_are_wanted() {
     abstains(&[

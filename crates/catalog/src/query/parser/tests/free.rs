@@ -67,6 +67,7 @@ fn a_negated_claim_excludes_products_that_make_it() {
     abstains(&["earrings not free of nickel"]);
 }
 
+/// Long because each query is a line.
 #[test]
 fn names_that_look_like_claims_are_ignored() {
     abstains(&[
