@@ -1,5 +1,5 @@
 //! No import cycles: inside a crate, no file imports from one that imports from it, directly or
-//! through others. The folders of `catalog` have an order, in which each uses only those before it.
+//! through others. The folders of a crate have an order, in which each uses only those before it.
 //!
 //! An import is a `use` of the same crate or a path in the code, and is from the file that defines
 //! the item: `pub use` is followed. A `pub use` of a file's own children is no import, because it
@@ -17,8 +17,15 @@ use regex::{Captures, Regex};
 
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The folders of `catalog` in their order. Everything else, like `lib.rs`, comes after them.
-const CATALOG: [&str; 5] = ["text", "product", "inference", "query", "ranking"];
+/// The folders of crates in their order. `lib.rs` and `main.rs` come after them; any other file comes
+/// after the folders that it uses, directly or through others.
+const FOLDERS: [(&str, &str); 5] = [
+    ("catalog", "text product inference query ranking"),
+    ("index", "dense segment filter lexical first_stage second_stage scoring writer file"),
+    ("store", "sqlite postgres"),
+    ("engine", "read_pool replication search writes writer embedding engine"),
+    ("server", "config telemetry demo http serving cli"),
+];
 
 macro_rules! regexes {
     ($($name:ident = $pattern:literal;)+) => {
@@ -202,6 +209,23 @@ fn list(imports: &Imports, is_chosen: impl Fn(&str, &str) -> bool) -> String {
     lines
 }
 
+/// The imports by which a folder uses one after it, one on a line.
+fn list_back(imports: &Imports, folders: &[&str]) -> String {
+    let place = |file: &str| match file.split(['/', '.']).next() {
+        Some("lib" | "main") => Some(folders.len()),
+        name => folders.iter().position(|folder| Some(*folder) == name),
+    };
+    // Of a file outside the folders: the last one that it uses.
+    let last = |file: &str| {
+        let mut reached = BTreeSet::new();
+        reach(imports, file, &mut reached);
+        reached.into_iter().filter_map(place).max()
+    };
+    list(imports, |from, to| {
+        place(from).is_some_and(|at| place(to).or_else(|| last(to)) > Some(at))
+    })
+}
+
 /// What is in a folder, if there is such a folder.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
@@ -244,14 +268,28 @@ fn no_crate_has_an_import_cycle() {
 }
 
 #[test]
-fn folders_of_catalog_use_only_those_before() {
-    let rank = |file: &str| {
-        let folder = file.split(['/', '.']).next();
-        CATALOG.iter().position(|name| Some(*name) == folder).unwrap_or(CATALOG.len())
-    };
-    let imports = imports_of_crate(&Path::new(CRATES).join("catalog/src"));
-    let back = list(&imports, |from, to| rank(from) < rank(to));
-    assert!(back.is_empty(), "imports against the order of the folders:\n{back}");
+fn folders_use_only_those_before() {
+    let mut found = String::new();
+    for (name, folders) in FOLDERS {
+        let imports = imports_of_crate(&Path::new(CRATES).join(name).join("src"));
+        let back = list_back(&imports, &folders.split(' ').collect::<Vec<_>>());
+        if !back.is_empty() {
+            found += &format!("{name}:\n{back}");
+        }
+    }
+    assert!(found.is_empty(), "imports against the order of the folders:\n{found}");
+}
+
+#[test]
+fn every_folder_has_a_place_in_the_order() {
+    for (name, folders) in FOLDERS {
+        let paths = entries(&Path::new(CRATES).join(name).join("src"));
+        let found = paths.iter().filter(|path| path.is_dir());
+        let found = found.map(|path| path.file_name().unwrap().to_str().unwrap());
+        let found: BTreeSet<&str> =
+            found.filter(|folder| !TEST_FILE.is_match(&format!("{folder}/"))).collect();
+        assert_eq!(found, folders.split(' ').collect(), "{name}");
+    }
 }
 
 #[test]
@@ -268,4 +306,18 @@ fn a_cycle_through_a_reexport_is_found() {
     assert_eq!(cycles(&imports), BTreeSet::from([cycle]));
     let back = list(&imports, |from, _| from == "store.rs");
     assert_eq!(back, "    store.rs -> index/segment.rs: crate::index::DocId\n");
+}
+
+#[test]
+fn an_import_against_the_order_is_found_through_another_file() {
+    let files = [
+        ("lib.rs", "mod first; mod last; mod plan;"),
+        ("first/mod.rs", "use crate::plan::Plan;"),
+        ("plan.rs", "use crate::last::Best;"),
+        ("last.rs", ""),
+    ];
+    let imports = imports(&files.map(|(file, text)| (file.to_owned(), text.to_owned())).into());
+    let through_plan = "    first/mod.rs -> plan.rs: crate::plan::Plan\n";
+    assert_eq!(list_back(&imports, &["first", "last"]), through_plan);
+    assert_eq!(list_back(&imports, &["last", "first"]), "");
 }
