@@ -17,9 +17,9 @@ mod tests {
     fn green_dress() -> Inferred {
         let attributes = attributes::infer_product("Green linen dress", "", Attributes::none());
         let category = CategoryIndex(0x1234);
-        let certain = InferredCategory { category, confidence: 93 };
+        let shown = InferredCategory { category, confidence: 93 };
         let (likely_category, named_category) = (Some(category), Some(CategoryIndex(0x2345)));
-        Inferred { attributes, category: Some(certain), likely_category, named_category }
+        Inferred { attributes, category: Some(shown), likely_category, named_category }
     }
 
     #[test]

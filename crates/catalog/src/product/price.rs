@@ -357,7 +357,7 @@ fn read_currency(before: &str, after: &str) -> Result<Currency, InvalidPrice> {
     }
     match (Written::read(before)?, Written::read(after)?) {
         (Sign { sign, .. }, Code(code)) | (Code(code), Sign { sign, .. }) => {
-            if sign.agrees_with(code) {
+            if sign.may_denote(code) {
                 return Ok(code);
             }
             let sign = sign.text();

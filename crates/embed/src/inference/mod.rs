@@ -80,7 +80,7 @@ pub fn infer_with(
     let placement = category_model().infer(title, description, product_type, dots.as_deref());
     Inferred {
         attributes: infer_product(title, description, attributes),
-        category: placement.certain,
+        category: placement.shown,
         likely_category: placement.likely,
         named_category: placement.named,
     }

@@ -1,4 +1,4 @@
-//! The built-in model agrees with the Python code that trained it.
+//! The built-in model gives what the Python code that trained it gives.
 
 use std::{fs, path::Path};
 
@@ -45,12 +45,12 @@ fn check(model: &BuiltIn, golden: &Path) {
 }
 
 #[test]
-fn the_tiny_model_agrees_with_the_training_code() {
+fn the_tiny_model_gives_what_the_training_code_gives() {
     check(&tiny_model(), &tiny_folder().join("golden.json"));
 }
 
 #[test]
-fn the_built_in_model_agrees_with_the_training_code() {
+fn the_built_in_model_gives_what_the_training_code_gives() {
     let model = english_model();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     check(&model, &root.join("../../models/golden.json"));

@@ -126,7 +126,7 @@ fn units_prepositions_and_plurals_are_told_apart() {
 #[test]
 fn products_get_the_likeliest_category() {
     let model = model();
-    let id = |title, stated| id_of(&model, model.infer(title, "", stated, None).certain);
+    let id = |title, stated| id_of(&model, model.infer(title, "", stated, None).shown);
     assert_eq!(id("Dog Bowl", None), Some("a-1-1"));
     assert_eq!(id("Cat Bowl", None), Some("a-1-2"));
     assert_eq!(id("Tote", None), Some("b-1"));
@@ -163,7 +163,7 @@ fn vectors_decide_where_words_do_not() {
         let dots: Vec<f32> = rows.map(dot).collect();
         model.infer(title, "", None, Some(dots.as_slice()))
     };
-    let id = |title, vector: &[f32]| id_of(&model, infer(title, vector).certain);
+    let id = |title, vector: &[f32]| id_of(&model, infer(title, vector).shown);
     assert_eq!(id("Cat Bowl", &[1.0, 0.0]), Some("a-1-2"));
     assert_eq!(id("Bowl", &[0.0, 1.0]), Some("b-1"), "the vector is surer");
     assert_eq!(id("Schmusekatze", &[0.8, -0.6]), Some("a-1"), "no word tells what is below");
@@ -220,7 +220,7 @@ fn a_name_at_the_head_of_a_title_decides_unless_it_is_unlikely() {
     assert_eq!(likely("Big Cat Bowl"), Some("a-1-2"), "the words tell otherwise");
     let unlikely = model_with_names(&[("cat", totes)]);
     let placed = unlikely.infer("Cat", "", None, None);
-    assert_eq!(id_of(&unlikely, placed.certain), Some("a-1-2"));
+    assert_eq!(id_of(&unlikely, placed.shown), Some("a-1-2"));
 }
 
 #[test]
@@ -240,14 +240,14 @@ fn a_title_names_what_stands_before_a_number_or_an_attribute() {
     let unlikely = model_with_names(&[("cat", totes)]);
     let placed = unlikely.infer("Cat", "", None, None);
     assert_eq!(placed.named.map(|one| unlikely.taxonomy().id(one)), Some("b-1"));
-    assert_eq!(id_of(&unlikely, placed.certain), Some("a-1-2"), "nothing else tells so");
+    assert_eq!(id_of(&unlikely, placed.shown), Some("a-1-2"), "nothing else tells so");
 }
 
 #[test]
 fn the_words_choose_among_the_categories_of_a_name() {
     let (dogs, cats) = (2, 3);
     let model = model_with_names(&[("bowl", dogs), ("bowl", cats)]);
-    let id = |title| id_of(&model, model.infer(title, "", None, None).certain);
+    let id = |title| id_of(&model, model.infer(title, "", None, None).shown);
     assert_eq!((id("Dog Bowl"), id("Cat Bowl")), (Some("a-1-1"), Some("a-1-2")));
 }
 

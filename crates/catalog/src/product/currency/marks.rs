@@ -56,7 +56,7 @@ impl Mark {
     }
 
     /// Whether the mark and the code of `currency` may stand in one price.
-    pub fn agrees_with(&self, currency: Currency) -> bool {
+    pub fn may_denote(&self, currency: Currency) -> bool {
         match self.meaning {
             MarkMeaning::One(only) => only == currency,
             MarkMeaning::Mostly { family, .. } | MarkMeaning::Shared(family) => {
@@ -313,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_sign_agrees_with_its_family() {
-        let agree = |mark, code| {
+    fn a_plain_sign_may_denote_its_family() {
+        let may_denote = |mark, code| {
             let mark = Mark::find(mark).expect("a mark");
-            mark.agrees_with(Currency::from_code(code).expect("a code"))
+            mark.may_denote(Currency::from_code(code).expect("a code"))
         };
-        assert!(agree("$", "CAD") && agree("$", "MXN") && !agree("$", "EUR"));
-        assert!(agree("¥", "CNY") && agree("£", "EGP") && agree("US$", "USD"));
-        assert!(!agree("US$", "CAD") && !agree("CN¥", "JPY"));
+        assert!(may_denote("$", "CAD") && may_denote("$", "MXN") && !may_denote("$", "EUR"));
+        assert!(may_denote("¥", "CNY") && may_denote("£", "EGP") && may_denote("US$", "USD"));
+        assert!(!may_denote("US$", "CAD") && !may_denote("CN¥", "JPY"));
     }
 
     #[test]
@@ -339,7 +339,7 @@ mod tests {
     fn a_family_holds_its_first_choice() {
         for mark in Mark::all() {
             if let MarkMeaning::Mostly { alone, .. } = mark.meaning() {
-                assert!(mark.agrees_with(alone), "{}", mark.text());
+                assert!(mark.may_denote(alone), "{}", mark.text());
             }
         }
     }

@@ -40,7 +40,7 @@ pub struct Placement {
     /// The most likely category, however likely it is; `None` if no word tells.
     pub likely: Option<CategoryIndex>,
     /// What is likely enough to be shown and filtered by.
-    pub certain: Option<InferredCategory>,
+    pub shown: Option<InferredCategory>,
     /// What the title calls the product, however unlikely that is; `None` if it says no known name.
     pub named: Option<CategoryIndex>,
 }
@@ -62,8 +62,8 @@ impl CategoryModel {
     ) -> Placement {
         let stated = product_type.and_then(|stated| self.taxonomy.parse(stated));
         if let Some(category) = stated.filter(|category| self.taxonomy.depth(*category) > 1) {
-            let certain = Some(InferredCategory { category, confidence: 100 });
-            return Placement { likely: Some(category), certain, named: None };
+            let shown = Some(InferredCategory { category, confidence: 100 });
+            return Placement { likely: Some(category), shown, named: None };
         }
         BUFFERS.with_borrow_mut(|buffers| {
             buffers.read_title(title);
@@ -213,13 +213,13 @@ impl CategoryModel {
                 _ => break,
             }
         }
-        let certain = match share < least {
+        let shown = match share < least {
             true => root,
             false => Some(InferredCategory { category, confidence: hundredths(share) }),
         };
         let is_told = !buffers.by_words.is_empty() || share >= LEAST_TOLD;
         let named = self.said(buffers);
-        Some(Placement { likely: is_told.then_some(category), certain, named })
+        Some(Placement { likely: is_told.then_some(category), shown, named })
     }
 
     /// The probabilities of the categories of level two by all that is known of a text, and how likely

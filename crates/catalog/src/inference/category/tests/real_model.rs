@@ -42,7 +42,7 @@ const TITLES: &[&str] = &[
 ];
 
 fn answers() -> String {
-    let answer = |title: &str| match WORDS.infer(title, "", None, None).certain {
+    let answer = |title: &str| match WORDS.infer(title, "", None, None).shown {
         Some(InferredCategory { category, confidence }) => {
             format!("{title}: {} {confidence}\n", WORDS.taxonomy().id(category))
         }

@@ -80,7 +80,7 @@ fn marks_around(currency: Currency) -> impl Strategy<Value = (String, String)> {
     let codes = select(vec![code.to_lowercase(), code]);
     let shared = |mark: &Mark| matches!(mark.meaning(), MarkMeaning::Shared(_));
     let agreeing = Mark::all().iter();
-    let agreeing = agreeing.filter(|mark| mark.agrees_with(currency) && !shared(mark));
+    let agreeing = agreeing.filter(|mark| mark.may_denote(currency) && !shared(mark));
     let (mut alone, mut beside) = (vec![String::new()], vec![String::new()]);
     for mark in agreeing {
         beside.push(mark.text().to_owned());

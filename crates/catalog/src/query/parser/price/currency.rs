@@ -177,8 +177,8 @@ fn code_at(tokens: &QueryTokens, at: usize, knows: TermLookup) -> Option<(Curren
 pub(super) fn agreed(before: CurrencyMention, after: CurrencyMention) -> Option<CurrencyMention> {
     match (before.currency, after.currency) {
         (one, other) if one == other => Some(before),
-        (_, Some(code)) if before.sign.is_some_and(|sign| sign.agrees_with(code)) => Some(after),
-        (Some(code), _) if after.sign.is_some_and(|sign| sign.agrees_with(code)) => Some(before),
+        (_, Some(code)) if before.sign.is_some_and(|sign| sign.may_denote(code)) => Some(after),
+        (Some(code), _) if after.sign.is_some_and(|sign| sign.may_denote(code)) => Some(before),
         _ => None,
     }
 }
