@@ -133,7 +133,7 @@ class Bench:
         server = self.options.server
         token = output_of(server, "token", "create", "--data", data, "--shop", "1", "--role", "editor").strip()
         environment = {**os.environ, "SHOPKEEPER_MODEL_QUERY_BUDGET": budget,
-                       "SHOPKEEPER_MODEL_BACKGROUND": "false", "SHOPKEEPER_INDEX_ANSWER_BYTES": "0"}
+                       "SHOPKEEPER_MODEL_BACKGROUND": "false", "SHOPKEEPER_INDEX_QUERY_CACHE_BYTES": "0"}
         command = [server, "serve", "--data", data, "--listen", "127.0.0.1:0"]
         with running(command, data, env=environment, stdout=subprocess.PIPE) as process:
             url = process.stdout.readline().split()[-1]

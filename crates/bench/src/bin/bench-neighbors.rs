@@ -30,7 +30,7 @@ const QUERIES: usize = 200_000;
 const SETTINGS: [(&str, &str); 3] = [
     ("SHOPKEEPER_MODEL_BACKGROUND", "false"),
     ("SHOPKEEPER_MODEL_QUERY_BUDGET", "0"),
-    ("SHOPKEEPER_INDEX_ANSWER_BYTES", "0"),
+    ("SHOPKEEPER_INDEX_QUERY_CACHE_BYTES", "0"),
 ];
 
 /// Measures the searches of a shop, alone and beside a shop that many connections search and write to.

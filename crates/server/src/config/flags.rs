@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf};
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-use super::settings::sections;
+use super::{section::flag, settings::sections};
 
 /// The flag that names the configuration file.
 pub(super) const CONFIG_FLAG: &str = "config";
@@ -33,6 +33,7 @@ pub fn arguments() -> impl Iterator<Item = Arg> {
             let default = if setting.default.is_empty() { "none" } else { setting.default };
             Arg::new(setting.key)
                 .long(setting.flag())
+                .aliases(setting.former.iter().map(|name| flag(name)))
                 .value_name(value_name(setting.key))
                 .help(format!("{} [default: {default}]", setting.doc))
                 .help_heading(section.title)

@@ -68,6 +68,9 @@ pub fn reference_markdown() -> String {
                 flag = setting.flag(),
                 variable = setting.variable(),
             );
+            for name in setting.former {
+                let _ = writeln!(page, "- Formerly `{name}`, a name that still works");
+            }
         }
     }
     page

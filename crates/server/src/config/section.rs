@@ -1,6 +1,8 @@
 //! A setting, and the macro that derives its field, key, flag and variable from one line of the
 //! table.
 
+use std::iter;
+
 /// The prefix of all environment variables of the service.
 pub(super) const ENVIRONMENT_PREFIX: &str = "SHOPKEEPER_";
 
@@ -9,6 +11,8 @@ pub(super) const ENVIRONMENT_PREFIX: &str = "SHOPKEEPER_";
 pub(super) struct Setting {
     /// Its name in the file, with a dot after the section.
     pub(super) key: &'static str,
+    /// Names that it had before, which still work.
+    pub(super) former: &'static [&'static str],
     /// The text of its default; empty means none.
     pub(super) default: &'static str,
     /// One sentence that describes it.
@@ -20,13 +24,28 @@ pub(super) struct Setting {
 impl Setting {
     /// Its flag, without leading dashes.
     pub(super) fn flag(&self) -> String {
-        self.key.replace(['.', '_'], "-")
+        flag(self.key)
     }
 
     /// Its environment variable.
     pub(super) fn variable(&self) -> String {
-        format!("{ENVIRONMENT_PREFIX}{}", self.key.replace('.', "_").to_ascii_uppercase())
+        variable(self.key)
     }
+
+    /// All names by which it can be set.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        iter::once(self.key).chain(self.former.iter().copied())
+    }
+}
+
+/// The flag of a name, without leading dashes.
+pub(super) fn flag(name: &str) -> String {
+    name.replace(['.', '_'], "-")
+}
+
+/// The environment variable of a name.
+pub(super) fn variable(name: &str) -> String {
+    format!("{ENVIRONMENT_PREFIX}{}", name.replace('.', "_").to_ascii_uppercase())
 }
 
 /// A group of settings.
@@ -42,12 +61,13 @@ pub(super) struct Section {
 
 /// Declares a section: the typed struct, its settings for the table, and the conversion.
 ///
-/// A line reads `/// sentence` and `field: Type = default text, kind of value;`.
+/// A line reads `/// sentence` and `field: Type = default text, kind of value;`, with `, formerly "name"` before
+/// the semicolon if the field had another name.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
         $vis:vis struct $name:ident, title $title:literal, prefix $prefix:literal {
-            $( $(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:literal, $kind:expr; )+
+            $( $(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:literal, $kind:expr $(, formerly $former:literal)?; )+
         }
     ) => {
         $(#[doc = $about])+
@@ -64,6 +84,7 @@ macro_rules! section {
                     about: concat!($($about),+).trim_ascii(),
                     settings: vec![$( $crate::config::section::Setting {
                         key: concat!($prefix, stringify!($field)),
+                        former: &[$( concat!($prefix, $former) )?],
                         default: $default,
                         doc: concat!($($doc),+).trim_ascii(),
                         expects: $crate::config::kinds::Kind::expects(&$kind),

@@ -169,7 +169,7 @@ section! {
         /// Memory for the indexes of all shops; the least recently used ones are evicted first.
         memory_bytes: usize = "4GiB", Bytes { min: 16 * MIB, max: 64 * TIB };
         /// Memory for the query cache, whose entries are valid until the shop changes; `0` disables it.
-        answer_bytes: usize = "64MiB", Bytes { min: 0, max: TIB };
+        query_cache_bytes: usize = "64MiB", Bytes { min: 0, max: TIB }, formerly "answer_bytes";
     }
 }
 

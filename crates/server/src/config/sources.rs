@@ -15,7 +15,7 @@ use super::{
     nearest::nearest,
     raw::Raw,
     resolve::RawSettings,
-    section::{ENVIRONMENT_PREFIX, Setting},
+    section::{ENVIRONMENT_PREFIX, Setting, variable},
 };
 
 /// The environment variable that names the configuration file.
@@ -66,8 +66,11 @@ impl RawSettings {
         settings: &[Setting],
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> (BTreeMap<&'static str, (Raw, Origin)>, Option<PathBuf>) {
-        let keys: BTreeMap<String, &'static str> =
-            settings.iter().map(|setting| (setting.variable(), setting.key)).collect();
+        let names = |setting: &Setting| {
+            let key = setting.key;
+            setting.names().map(move |name| (variable(name), key))
+        };
+        let keys: BTreeMap<String, &'static str> = settings.iter().flat_map(names).collect();
         let mut values = BTreeMap::new();
         let mut config = None;
         let ours: BTreeMap<OsString, OsString> = environment.into_iter().collect();
@@ -83,7 +86,8 @@ impl RawSettings {
             }
             match (keys.get(name), value.to_str()) {
                 (Some(key), Some(text)) => {
-                    values.insert(*key, (Raw::Text(text.to_owned()), origin));
+                    let value = (Raw::Text(text.to_owned()), origin);
+                    self.faults.extend(set_once(&mut values, key, value));
                 }
                 (Some(key), None) => {
                     self.faults.push(Fault::new(*key, origin, "the value is not UTF-8"))
@@ -117,9 +121,10 @@ impl RawSettings {
             return;
         }
         for (key, start, value) in leaves(table.get_ref()) {
-            match settings.iter().find(|setting| setting.key == key) {
+            match settings.iter().find(|setting| setting.names().any(|name| name == key)) {
                 Some(setting) => {
-                    self.values.insert(setting.key, (Raw::from(value), at(start)));
+                    let value = (Raw::from(value), at(start));
+                    self.faults.extend(set_once(&mut self.values, setting.key, value));
                 }
                 None => {
                     let meant = nearest(&key, settings.iter().map(|setting| setting.key));
@@ -128,6 +133,17 @@ impl RawSettings {
             }
         }
     }
+}
+
+/// Sets a value of one source, in which a setting may have one of its names.
+fn set_once(
+    values: &mut BTreeMap<&'static str, (Raw, Origin)>,
+    key: &'static str,
+    value: (Raw, Origin),
+) -> Option<Fault> {
+    let origin = value.1.clone();
+    let (_, other) = values.insert(key, value)?;
+    Some(Fault::new(key, origin, format!("is set by another of its names, too: {other}")))
 }
 
 /// All values below a table with their dotted keys and where they stand, in the order of the file.

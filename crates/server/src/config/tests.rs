@@ -62,6 +62,28 @@ fn the_stronger_source_wins() {
 }
 
 #[test]
+fn a_former_name_still_works() {
+    let key = "index.query_cache_bytes";
+    let (variable, file) = ("SHOPKEEPER_INDEX_ANSWER_BYTES=2MiB", "[index]\nanswer_bytes = '3MiB'");
+    let flag = "--index-answer-bytes 1MiB";
+    check(key, "", "", file, r#"index.query_cache_bytes = "3MiB" # file shopkeeper.toml:2"#);
+    let of_variable =
+        r#"index.query_cache_bytes = "2MiB" # environment SHOPKEEPER_INDEX_ANSWER_BYTES"#;
+    check(key, "", variable, file, of_variable);
+    let of_flag = r#"index.query_cache_bytes = "1MiB" # flag --index-query-cache-bytes"#;
+    check(key, flag, variable, file, of_flag);
+    check_faults(
+        "",
+        "",
+        &format!("{file}\nquery_cache_bytes = '4MiB'"),
+        &[
+            "index.query_cache_bytes (file shopkeeper.toml:3): is set by another of its names, too: \
+         file shopkeeper.toml:2",
+        ],
+    );
+}
+
+#[test]
 fn values_are_shown_as_they_are_read() {
     check("data", "--data /srv/shop", "", "", r#"data = "/srv/shop" # flag --data"#);
     check(

@@ -214,7 +214,7 @@ pub(crate) fn engine_settings(config: &Config, embedder: Option<Arc<dyn Embedder
         reader_queue: config.limits.search_queue,
         index_memory: config.index.memory_bytes,
         index_files_from: None,
-        cache_memory: config.index.answer_bytes,
+        cache_memory: config.index.query_cache_bytes,
         embedder,
         background: config.embed_in_background,
         query_budget: config.query_budget,

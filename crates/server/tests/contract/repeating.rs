@@ -75,7 +75,7 @@ fn requests_that_differ_have_separate_cache_entries() {
 
 #[test]
 fn the_query_cache_can_be_switched_off() {
-    let server = TestServer::start(&["--model-kind", "off", "--index-answer-bytes", "0"]);
+    let server = TestServer::start(&["--model-kind", "off", "--index-query-cache-bytes", "0"]);
     let editor = server.shop().as_role(Role::Editor);
     let id = editor.create(product_named("Velvet sofa"));
     for _ in 0..2 {

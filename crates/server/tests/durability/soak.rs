@@ -25,7 +25,7 @@ const STEADY_LIFE: Duration = Duration::from_secs(30);
 /// Growth of resident memory that is still flat.
 const FLAT: f64 = 0.02;
 /// A query cache that is full long before half of a life is over.
-const SMALL_CACHE: [&str; 2] = ["--index-answer-bytes", "4MiB"];
+const SMALL_CACHE: [&str; 2] = ["--index-query-cache-bytes", "4MiB"];
 
 #[test]
 fn a_repeatedly_killed_server_loses_nothing_and_its_memory_stays_flat() {

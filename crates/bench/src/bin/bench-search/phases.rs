@@ -137,7 +137,7 @@ impl Bench {
     pub(crate) fn settings(&self, encoder: Encoder) -> Vec<(&'static str, &'static str)> {
         let mut settings = encoder.settings();
         if self.repeats_queries() {
-            settings.push(("SHOPKEEPER_INDEX_ANSWER_BYTES", "0"));
+            settings.push(("SHOPKEEPER_INDEX_QUERY_CACHE_BYTES", "0"));
         }
         settings
     }

@@ -92,7 +92,7 @@ impl Bench {
         if [Phase::Bulk, Phase::Restart, Phase::Search].into_iter().any(wanted) {
             let mut installation = self.install("bulk", Duration::ZERO)?;
             // Without the query cache.
-            installation.configure(&[("SHOPKEEPER_INDEX_ANSWER_BYTES", "0")]);
+            installation.configure(&[("SHOPKEEPER_INDEX_QUERY_CACHE_BYTES", "0")]);
             let service = installation.start()?;
             let filled = self.fill(&installation, &service).await?;
             if wanted(Phase::Bulk) {
