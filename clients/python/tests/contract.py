@@ -19,13 +19,13 @@ import httpx
 from shopkeeper_client import ProblemError, Shop, connect, or_raise
 from shopkeeper_client.api.operation import (
     get_docs,
-    get_figures,
     get_liveness,
     get_metrics,
     get_openapi,
     get_readiness,
+    get_stats,
 )
-from shopkeeper_client.api.pages import get_asset, get_desk, get_home, get_preview
+from shopkeeper_client.api.pages import get_admin_page, get_asset, get_home, get_preview
 from shopkeeper_client.api.products import (
     bulk_create_products,
     bulk_delete_products,
@@ -401,13 +401,13 @@ class Contract(unittest.TestCase):
 
         asyncio.run(ask())
 
-    def test_figures_health_the_document_and_the_pages(self) -> None:
-        figures = or_raise(get_figures.sync(client=shop))
-        self.assertEqual((figures.role, figures.products.visible), ("ADMIN", 3))
+    def test_stats_health_the_document_and_the_pages(self) -> None:
+        stats = or_raise(get_stats.sync(client=shop))
+        self.assertEqual((stats.role, stats.products.visible), ("ADMIN", 3))
         for health in (get_liveness, get_readiness):
             self.assertEqual(health.sync_detailed(client=shop).status_code, HTTPStatus.OK)
         self.assertIn("shopkeeper_writes_waiting ", or_raise(get_metrics.sync(client=shop)))
-        for page in (get_home, get_desk, get_docs, get_preview):
+        for page in (get_home, get_admin_page, get_docs, get_preview):
             text = or_raise(page.sync(client=shop))
             self.assertTrue(text.lower().startswith("<!doctype html>"))
         asset = re.search(r'"/assets/([^/"]+)/([^/"]+\.js)"', text)

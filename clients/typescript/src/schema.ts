@@ -240,11 +240,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The shop's figures
-         * @description Products and traffic of the token's own shop, and of no other. Figures of the whole process
-         *     are there for those who may see `/metrics`.
+         * The shop's stats
+         * @description Products and traffic of the token's own shop, and of no other. Stats of the whole process are
+         *     there for those who may see `/metrics`.
          */
-        get: operations["get_figures"];
+        get: operations["get_stats"];
         put?: never;
         post?: never;
         delete?: never;
@@ -410,7 +410,7 @@ export interface paths {
          * @description The shop's products, imports, metrics and tokens: the page asks for a token with the role EDITOR
          *     or ADMIN.
          */
-        get: operations["get_desk"];
+        get: operations["get_admin_page"];
         put?: never;
         post?: never;
         delete?: never;
@@ -943,6 +943,19 @@ export interface components {
             /** @description Its sizes. */
             size?: string[];
         };
+        /** @description Requests that took about as long. */
+        LatencyBucket: {
+            /**
+             * Format: double
+             * @description The longest response time of the bucket, in milliseconds.
+             */
+            up_to_ms: number;
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            count: number;
+        };
         /** @description A picture of a product. */
         Media: {
             /**
@@ -1222,7 +1235,7 @@ export interface components {
          */
         ProblemCode: "invalid_host" | "malformed_json" | "missing_token" | "invalid_token" | "expired_token" | "insufficient_role" | "origin_not_allowed" | "unsupported_protocol_version" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "too_many_tokens" | "changes_expired" | "attribute_names_exhausted" | "quota_exhausted" | "precondition_failed" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "validation_failed" | "rate_limited" | "headers_too_large" | "internal" | "unavailable";
         /** @description The process that serves all shops. */
-        ProcessFigures: {
+        ProcessStats: {
             /**
              * Format: int64
              * @description How long it has run.
@@ -1435,7 +1448,7 @@ export interface components {
             products: components["schemas"]["ProductEdit"][];
         };
         /** @description How many products a shop has. */
-        ProductFigures: {
+        ProductStats: {
             /** @description Those that shoppers find. */
             visible: number;
             /** @description Those that they do not. */
@@ -1524,6 +1537,39 @@ export interface components {
             /** @description Each element is taken on its own and in order: one that breaks a rule is listed in `errors`, the others are applied. */
             products: components["schemas"]["ProductUpsert"][];
         };
+        /** @description One kind of work for a shop. */
+        RequestStats: {
+            /**
+             * Format: int64
+             * @description Requests answered.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Those of them answered with a status of 500 or more.
+             */
+            failed: number;
+            /**
+             * Format: double
+             * @description The median response time in milliseconds; `null` before the first request.
+             */
+            p50_ms: number | null;
+            /**
+             * Format: double
+             * @description The 95th percentile of the response times in milliseconds; `null` before the first request.
+             */
+            p95_ms: number | null;
+            /**
+             * Format: double
+             * @description The 99th percentile of the response times in milliseconds; `null` before the first request.
+             */
+            p99_ms: number | null;
+            /**
+             * @description The number of requests by response time, shortest first. The difference of two readings is
+             *     what happened between them.
+             */
+            times: components["schemas"]["LatencyBucket"][];
+        };
         /**
          * @description What a token lets its bearer do; each role includes the ones before.
          * @enum {string}
@@ -1611,7 +1657,7 @@ export interface components {
             explain?: boolean;
         };
         /** @description How a shop is doing. */
-        ShopFigures: {
+        ShopStats: {
             /**
              * Format: int64
              * @description The token's shop.
@@ -1620,30 +1666,17 @@ export interface components {
             /** @description What it lets its bearer do. */
             role: components["schemas"]["Role"];
             /** @description The shop's products. */
-            products: components["schemas"]["ProductFigures"];
+            products: components["schemas"]["ProductStats"];
             /** @description The shop's searches since the server started. */
-            searches: components["schemas"]["WorkFigures"];
+            searches: components["schemas"]["RequestStats"];
             /** @description The shop's writes since the server started. */
-            writes: components["schemas"]["WorkFigures"];
-            process: components["schemas"]["ProcessFigures"] | null;
+            writes: components["schemas"]["RequestStats"];
+            process: components["schemas"]["ProcessStats"] | null;
         };
         /** @description Products like another one. */
         SimilarProducts: {
             /** @description The products, nearest first. */
             products: components["schemas"]["Product"][];
-        };
-        /** @description Requests that took about as long. */
-        TimeFigure: {
-            /**
-             * Format: double
-             * @description The longest response time of the bucket, in milliseconds.
-             */
-            up_to_ms: number;
-            /**
-             * Format: int64
-             * @description How many.
-             */
-            count: number;
         };
         /** @description A token that was issued before. */
         Token: {
@@ -1843,39 +1876,6 @@ export interface components {
             value: string | boolean;
             /** @description How many results have it. */
             count: number;
-        };
-        /** @description One kind of work for a shop. */
-        WorkFigures: {
-            /**
-             * Format: int64
-             * @description Requests answered.
-             */
-            count: number;
-            /**
-             * Format: int64
-             * @description Those of them answered with a status of 500 or more.
-             */
-            failed: number;
-            /**
-             * Format: double
-             * @description The median response time in milliseconds; `null` before the first request.
-             */
-            p50_ms: number | null;
-            /**
-             * Format: double
-             * @description The 95th percentile of the response times in milliseconds; `null` before the first request.
-             */
-            p95_ms: number | null;
-            /**
-             * Format: double
-             * @description The 99th percentile of the response times in milliseconds; `null` before the first request.
-             */
-            p99_ms: number | null;
-            /**
-             * @description The number of requests by response time, shortest first. The difference of two readings is
-             *     what happened between them.
-             */
-            times: components["schemas"]["TimeFigure"][];
         };
     };
     responses: {
@@ -2116,6 +2116,7 @@ export type FaultCode = components['schemas']['FaultCode'];
 export type Filter = components['schemas']['Filter'];
 export type Health = components['schemas']['Health'];
 export type InferredAttributes = components['schemas']['InferredAttributes'];
+export type LatencyBucket = components['schemas']['LatencyBucket'];
 export type Media = components['schemas']['Media'];
 export type NewMedia = components['schemas']['NewMedia'];
 export type NewProduct = components['schemas']['NewProduct'];
@@ -2129,21 +2130,21 @@ export type PriceFacet = components['schemas']['PriceFacet'];
 export type PriceRange = components['schemas']['PriceRange'];
 export type Problem = components['schemas']['Problem'];
 export type ProblemCode = components['schemas']['ProblemCode'];
-export type ProcessFigures = components['schemas']['ProcessFigures'];
+export type ProcessStats = components['schemas']['ProcessStats'];
 export type Product = components['schemas']['Product'];
 export type ProductChanges = components['schemas']['ProductChanges'];
 export type ProductDeletion = components['schemas']['ProductDeletion'];
 export type ProductEdit = components['schemas']['ProductEdit'];
 export type ProductEdits = components['schemas']['ProductEdits'];
-export type ProductFigures = components['schemas']['ProductFigures'];
+export type ProductStats = components['schemas']['ProductStats'];
 export type ProductUpsert = components['schemas']['ProductUpsert'];
 export type ProductUpserts = components['schemas']['ProductUpserts'];
+export type RequestStats = components['schemas']['RequestStats'];
 export type Role = components['schemas']['Role'];
 export type SearchAnswer = components['schemas']['SearchAnswer'];
 export type SearchRequest = components['schemas']['SearchRequest'];
-export type ShopFigures = components['schemas']['ShopFigures'];
+export type ShopStats = components['schemas']['ShopStats'];
 export type SimilarProducts = components['schemas']['SimilarProducts'];
-export type TimeFigure = components['schemas']['TimeFigure'];
 export type Token = components['schemas']['Token'];
 export type TokenRequest = components['schemas']['TokenRequest'];
 export type Understand = components['schemas']['Understand'];
@@ -2155,7 +2156,6 @@ export type UnderstoodCorrection = components['schemas']['UnderstoodCorrection']
 export type UnderstoodExclusion = components['schemas']['UnderstoodExclusion'];
 export type UnderstoodSort = components['schemas']['UnderstoodSort'];
 export type ValueCount = components['schemas']['ValueCount'];
-export type WorkFigures = components['schemas']['WorkFigures'];
 export type ResponseBadRequest = components['responses']['BadRequest'];
 export type ResponseConflict = components['responses']['Conflict'];
 export type ResponseForbidden = components['responses']['Forbidden'];
@@ -3331,7 +3331,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    get_figures: {
+    get_stats: {
         parameters: {
             query?: never;
             header?: never;
@@ -3393,7 +3393,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["ShopFigures"];
+                    "application/json": components["schemas"]["ShopStats"];
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -3714,7 +3714,7 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    get_desk: {
+    get_admin_page: {
         parameters: {
             query?: never;
             header?: {

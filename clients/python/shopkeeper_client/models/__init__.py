@@ -31,6 +31,7 @@ from .fault_code import FaultCode
 from .filter_ import Filter
 from .health import Health
 from .inferred_attributes import InferredAttributes
+from .latency_bucket import LatencyBucket
 from .media import Media
 from .media_type import MediaType
 from .new_media import NewMedia
@@ -46,21 +47,21 @@ from .price_facet import PriceFacet
 from .price_range import PriceRange
 from .problem import Problem
 from .problem_code import ProblemCode
-from .process_figures import ProcessFigures
+from .process_stats import ProcessStats
 from .product import Product
 from .product_changes import ProductChanges
 from .product_deletion import ProductDeletion
 from .product_edit import ProductEdit
 from .product_edits import ProductEdits
-from .product_figures import ProductFigures
+from .product_stats import ProductStats
 from .product_upsert import ProductUpsert
 from .product_upserts import ProductUpserts
+from .request_stats import RequestStats
 from .role import Role
 from .search_answer import SearchAnswer
 from .search_request import SearchRequest
-from .shop_figures import ShopFigures
+from .shop_stats import ShopStats
 from .similar_products import SimilarProducts
-from .time_figure import TimeFigure
 from .token import Token
 from .token_request import TokenRequest
 from .understand import Understand
@@ -75,7 +76,6 @@ from .understood_exclusion import UnderstoodExclusion
 from .understood_sort import UnderstoodSort
 from .understood_sort_order import UnderstoodSortOrder
 from .value_count import ValueCount
-from .work_figures import WorkFigures
 
 __all__ = (
     "AttributeFacet",
@@ -109,6 +109,7 @@ __all__ = (
     "Filter",
     "Health",
     "InferredAttributes",
+    "LatencyBucket",
     "Media",
     "MediaType",
     "NewMedia",
@@ -124,21 +125,21 @@ __all__ = (
     "PriceRange",
     "Problem",
     "ProblemCode",
-    "ProcessFigures",
+    "ProcessStats",
     "Product",
     "ProductChanges",
     "ProductDeletion",
     "ProductEdit",
     "ProductEdits",
-    "ProductFigures",
+    "ProductStats",
     "ProductUpsert",
     "ProductUpserts",
+    "RequestStats",
     "Role",
     "SearchAnswer",
     "SearchRequest",
-    "ShopFigures",
+    "ShopStats",
     "SimilarProducts",
-    "TimeFigure",
     "Token",
     "TokenRequest",
     "Understand",
@@ -153,5 +154,4 @@ __all__ = (
     "UnderstoodSort",
     "UnderstoodSortOrder",
     "ValueCount",
-    "WorkFigures",
 )

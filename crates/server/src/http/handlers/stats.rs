@@ -18,14 +18,14 @@ use crate::{
     metrics,
 };
 
-/// The shop's figures
+/// The shop's stats
 ///
-/// Products and traffic of the token's own shop, and of no other. Figures of the whole process
-/// are there for those who may see `/metrics`.
+/// Products and traffic of the token's own shop, and of no other. Stats of the whole process are
+/// there for those who may see `/metrics`.
 #[utoipa::path(
     get,
     path = "/figures",
-    operation_id = "get_figures",
+    operation_id = "get_stats",
     tag = OPERATION,
     responses(StatsFound, ApiProblems, RoleProblems),
     security(("bearer" = [])),

@@ -69,7 +69,7 @@ pub(crate) async fn preview(State(app): State<App>, headers: HeaderMap) -> Respo
 #[utoipa::path(
     get,
     path = "/admin",
-    operation_id = "get_desk",
+    operation_id = "get_admin_page",
     tag = PAGES,
     params(IfNoneMatch),
     responses(Page, AnyProblems),

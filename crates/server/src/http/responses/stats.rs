@@ -9,7 +9,6 @@ use crate::http::{enums, traffic::LatencyHistogram};
 
 /// How a shop is doing.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ShopFigures)]
 pub(crate) struct ShopStats {
     /// The token's shop.
     #[schema(minimum = 1)]
@@ -30,7 +29,6 @@ pub(crate) struct ShopStats {
 
 /// How many products a shop has.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ProductFigures)]
 pub(crate) struct ProductStats {
     /// Those that shoppers find.
     pub(crate) visible: usize,
@@ -40,7 +38,6 @@ pub(crate) struct ProductStats {
 
 /// One kind of work for a shop.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = WorkFigures)]
 pub(crate) struct RequestStats {
     /// Requests answered.
     pub(crate) count: u64,
@@ -62,7 +59,6 @@ pub(crate) struct RequestStats {
 
 /// Requests that took about as long.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = TimeFigure)]
 pub(crate) struct LatencyBucket {
     /// The longest response time of the bucket, in milliseconds.
     pub(crate) up_to_ms: f64,
@@ -72,7 +68,6 @@ pub(crate) struct LatencyBucket {
 
 /// The process that serves all shops.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ProcessFigures)]
 pub(crate) struct ProcessStats {
     /// How long it has run.
     pub(crate) uptime_seconds: u64,

@@ -9,33 +9,33 @@ from attrs import field as _attrs_field
 from ..models.role import Role, check_role
 
 if TYPE_CHECKING:
-    from ..models.process_figures import ProcessFigures
-    from ..models.product_figures import ProductFigures
-    from ..models.work_figures import WorkFigures
+    from ..models.process_stats import ProcessStats
+    from ..models.product_stats import ProductStats
+    from ..models.request_stats import RequestStats
 
 
-T = TypeVar("T", bound="ShopFigures")
+T = TypeVar("T", bound="ShopStats")
 
 
 @_attrs_define
-class ShopFigures:
+class ShopStats:
     """How a shop is doing."""
 
     shop_id: int
     """ The token's shop. """
     role: Role
     """ What a token lets its bearer do; each role includes the ones before. """
-    products: ProductFigures
+    products: ProductStats
     """ How many products a shop has. """
-    searches: WorkFigures
+    searches: RequestStats
     """ One kind of work for a shop. """
-    writes: WorkFigures
+    writes: RequestStats
     """ One kind of work for a shop. """
-    process: None | ProcessFigures
+    process: None | ProcessStats
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.process_figures import ProcessFigures  # noqa: PLC0415
+        from ..models.process_stats import ProcessStats  # noqa: PLC0415
 
         shop_id = self.shop_id
 
@@ -48,7 +48,7 @@ class ShopFigures:
         writes = self.writes.to_dict()
 
         process: dict[str, Any] | None
-        if isinstance(self.process, ProcessFigures):
+        if isinstance(self.process, ProcessStats):
             process = self.process.to_dict()
         else:
             process = self.process
@@ -70,37 +70,37 @@ class ShopFigures:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.process_figures import ProcessFigures  # noqa: PLC0415
-        from ..models.product_figures import ProductFigures  # noqa: PLC0415
-        from ..models.work_figures import WorkFigures  # noqa: PLC0415
+        from ..models.process_stats import ProcessStats  # noqa: PLC0415
+        from ..models.product_stats import ProductStats  # noqa: PLC0415
+        from ..models.request_stats import RequestStats  # noqa: PLC0415
 
         d = dict(src_dict)
         shop_id = d.pop("shop_id")
 
         role = check_role(d.pop("role"))
 
-        products = ProductFigures.from_dict(d.pop("products"))
+        products = ProductStats.from_dict(d.pop("products"))
 
-        searches = WorkFigures.from_dict(d.pop("searches"))
+        searches = RequestStats.from_dict(d.pop("searches"))
 
-        writes = WorkFigures.from_dict(d.pop("writes"))
+        writes = RequestStats.from_dict(d.pop("writes"))
 
-        def _parse_process(data: object) -> None | ProcessFigures:
+        def _parse_process(data: object) -> None | ProcessStats:
             if data is None:
                 return data
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                process_type_0 = ProcessFigures.from_dict(data)
+                process_type_0 = ProcessStats.from_dict(data)
 
                 return process_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | ProcessFigures, data)
+            return cast(None | ProcessStats, data)
 
         process = _parse_process(d.pop("process"))
 
-        shop_figures = cls(
+        shop_stats = cls(
             shop_id=shop_id,
             role=role,
             products=products,
@@ -109,8 +109,8 @@ class ShopFigures:
             process=process,
         )
 
-        shop_figures.additional_properties = d
-        return shop_figures
+        shop_stats.additional_properties = d
+        return shop_stats
 
     @property
     def additional_keys(self) -> list[str]:

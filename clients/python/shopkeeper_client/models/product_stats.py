@@ -6,30 +6,30 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="TimeFigure")
+T = TypeVar("T", bound="ProductStats")
 
 
 @_attrs_define
-class TimeFigure:
-    """Requests that took about as long."""
+class ProductStats:
+    """How many products a shop has."""
 
-    up_to_ms: float
-    """ The longest response time of the bucket, in milliseconds. """
-    count: int
-    """ How many. """
+    visible: int
+    """ Those that shoppers find. """
+    hidden: int
+    """ Those that they do not. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        up_to_ms = self.up_to_ms
+        visible = self.visible
 
-        count = self.count
+        hidden = self.hidden
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "up_to_ms": up_to_ms,
-                "count": count,
+                "visible": visible,
+                "hidden": hidden,
             }
         )
 
@@ -38,17 +38,17 @@ class TimeFigure:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        up_to_ms = d.pop("up_to_ms")
+        visible = d.pop("visible")
 
-        count = d.pop("count")
+        hidden = d.pop("hidden")
 
-        time_figure = cls(
-            up_to_ms=up_to_ms,
-            count=count,
+        product_stats = cls(
+            visible=visible,
+            hidden=hidden,
         )
 
-        time_figure.additional_properties = d
-        return time_figure
+        product_stats.additional_properties = d
+        return product_stats
 
     @property
     def additional_keys(self) -> list[str]:

@@ -6,11 +6,11 @@ from typing import Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="ProcessFigures")
+T = TypeVar("T", bound="ProcessStats")
 
 
 @_attrs_define
-class ProcessFigures:
+class ProcessStats:
     """The process that serves all shops."""
 
     uptime_seconds: int
@@ -76,7 +76,7 @@ class ProcessFigures:
 
         vectors_waiting = _parse_vectors_waiting(d.pop("vectors_waiting"))
 
-        process_figures = cls(
+        process_stats = cls(
             uptime_seconds=uptime_seconds,
             memory_bytes=memory_bytes,
             index_bytes=index_bytes,
@@ -84,8 +84,8 @@ class ProcessFigures:
             vectors_waiting=vectors_waiting,
         )
 
-        process_figures.additional_properties = d
-        return process_figures
+        process_stats.additional_properties = d
+        return process_stats
 
     @property
     def additional_keys(self) -> list[str]:

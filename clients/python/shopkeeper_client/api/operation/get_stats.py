@@ -6,7 +6,7 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.problem import Problem
-from ...models.shop_figures import ShopFigures
+from ...models.shop_stats import ShopStats
 from ...types import Response
 
 
@@ -20,9 +20,9 @@ def _get_kwargs() -> dict[str, Any]:
     return _kwargs
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Problem | ShopFigures | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Problem | ShopStats | None:
     if response.status_code == 200:
-        response_200 = ShopFigures.from_dict(response.json())
+        response_200 = ShopStats.from_dict(response.json())
 
         return response_200
 
@@ -67,9 +67,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(
-    *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[Problem | ShopFigures]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[Problem | ShopStats]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -81,18 +79,18 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
-) -> Response[Problem | ShopFigures]:
-    """The shop's figures
+) -> Response[Problem | ShopStats]:
+    """The shop's stats
 
-     Products and traffic of the token's own shop, and of no other. Figures of the whole process
-    are there for those who may see `/metrics`.
+     Products and traffic of the token's own shop, and of no other. Stats of the whole process are
+    there for those who may see `/metrics`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ShopFigures]
+        Response[Problem | ShopStats]
     """
 
     kwargs = _get_kwargs()
@@ -107,18 +105,18 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
-) -> Problem | ShopFigures | None:
-    """The shop's figures
+) -> Problem | ShopStats | None:
+    """The shop's stats
 
-     Products and traffic of the token's own shop, and of no other. Figures of the whole process
-    are there for those who may see `/metrics`.
+     Products and traffic of the token's own shop, and of no other. Stats of the whole process are
+    there for those who may see `/metrics`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ShopFigures
+        Problem | ShopStats
     """
 
     return sync_detailed(
@@ -129,18 +127,18 @@ def sync(
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
-) -> Response[Problem | ShopFigures]:
-    """The shop's figures
+) -> Response[Problem | ShopStats]:
+    """The shop's stats
 
-     Products and traffic of the token's own shop, and of no other. Figures of the whole process
-    are there for those who may see `/metrics`.
+     Products and traffic of the token's own shop, and of no other. Stats of the whole process are
+    there for those who may see `/metrics`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[Problem | ShopFigures]
+        Response[Problem | ShopStats]
     """
 
     kwargs = _get_kwargs()
@@ -153,18 +151,18 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
-) -> Problem | ShopFigures | None:
-    """The shop's figures
+) -> Problem | ShopStats | None:
+    """The shop's stats
 
-     Products and traffic of the token's own shop, and of no other. Figures of the whole process
-    are there for those who may see `/metrics`.
+     Products and traffic of the token's own shop, and of no other. Stats of the whole process are
+    there for those who may see `/metrics`.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Problem | ShopFigures
+        Problem | ShopStats
     """
 
     return (

@@ -7,14 +7,14 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 if TYPE_CHECKING:
-    from ..models.time_figure import TimeFigure
+    from ..models.latency_bucket import LatencyBucket
 
 
-T = TypeVar("T", bound="WorkFigures")
+T = TypeVar("T", bound="RequestStats")
 
 
 @_attrs_define
-class WorkFigures:
+class RequestStats:
     """One kind of work for a shop."""
 
     count: int
@@ -27,7 +27,7 @@ class WorkFigures:
     """ The 95th percentile of the response times in milliseconds; `null` before the first request. """
     p99_ms: float | None
     """ The 99th percentile of the response times in milliseconds; `null` before the first request. """
-    times: list[TimeFigure]
+    times: list[LatencyBucket]
     """ The number of requests by response time, shortest first. The difference of two readings is
     what happened between them. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -68,7 +68,7 @@ class WorkFigures:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.time_figure import TimeFigure  # noqa: PLC0415
+        from ..models.latency_bucket import LatencyBucket  # noqa: PLC0415
 
         d = dict(src_dict)
         count = d.pop("count")
@@ -99,11 +99,11 @@ class WorkFigures:
         times = []
         _times = d.pop("times")
         for times_item_data in _times:
-            times_item = TimeFigure.from_dict(times_item_data)
+            times_item = LatencyBucket.from_dict(times_item_data)
 
             times.append(times_item)
 
-        work_figures = cls(
+        request_stats = cls(
             count=count,
             failed=failed,
             p50_ms=p50_ms,
@@ -112,8 +112,8 @@ class WorkFigures:
             times=times,
         )
 
-        work_figures.additional_properties = d
-        return work_figures
+        request_stats.additional_properties = d
+        return request_stats
 
     @property
     def additional_keys(self) -> list[str]:

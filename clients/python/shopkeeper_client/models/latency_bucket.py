@@ -6,30 +6,30 @@ from typing import Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
-T = TypeVar("T", bound="ProductFigures")
+T = TypeVar("T", bound="LatencyBucket")
 
 
 @_attrs_define
-class ProductFigures:
-    """How many products a shop has."""
+class LatencyBucket:
+    """Requests that took about as long."""
 
-    visible: int
-    """ Those that shoppers find. """
-    hidden: int
-    """ Those that they do not. """
+    up_to_ms: float
+    """ The longest response time of the bucket, in milliseconds. """
+    count: int
+    """ How many. """
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        visible = self.visible
+        up_to_ms = self.up_to_ms
 
-        hidden = self.hidden
+        count = self.count
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
             {
-                "visible": visible,
-                "hidden": hidden,
+                "up_to_ms": up_to_ms,
+                "count": count,
             }
         )
 
@@ -38,17 +38,17 @@ class ProductFigures:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        visible = d.pop("visible")
+        up_to_ms = d.pop("up_to_ms")
 
-        hidden = d.pop("hidden")
+        count = d.pop("count")
 
-        product_figures = cls(
-            visible=visible,
-            hidden=hidden,
+        latency_bucket = cls(
+            up_to_ms=up_to_ms,
+            count=count,
         )
 
-        product_figures.additional_properties = d
-        return product_figures
+        latency_bucket.additional_properties = d
+        return latency_bucket
 
     @property
     def additional_keys(self) -> list[str]:
