@@ -5,11 +5,17 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
-/// The least rate at which a client must read its responses, in bytes per second. Slower clients are
-/// stalled.
-const MIN_READ_RATE: u32 = 1024;
+/// The least rate at which a client must read its responses and send its bodies, in bytes per second.
+/// Slower clients are stalled.
+pub(super) const MIN_RATE: u32 = 1024;
 /// A connection that has been stalled for this long makes room for others first.
-const STALL_GRACE: Duration = Duration::from_secs(1);
+pub(super) const STALL_GRACE: Duration = Duration::from_secs(1);
+
+/// Since when a client has been stalled that has now read or sent this many bytes.
+pub(super) fn credited(since: Instant, bytes: usize) -> Instant {
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    Instant::now().min(since + Duration::from_secs(1) * bytes / MIN_RATE)
+}
 
 /// How readily a connection makes room for another: smaller values first, then the one that has been
 /// waiting for its client for longest.
@@ -95,8 +101,7 @@ impl ConnectionState {
     /// Notes that the client took this many bytes, which gives it the time to read as many more.
     pub(super) fn wrote(&self, bytes: usize) {
         if let Some(since) = &mut self.activity.lock().stalled_since {
-            let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-            *since = Instant::now().min(*since + Duration::from_secs(1) * bytes / MIN_READ_RATE);
+            *since = credited(*since, bytes);
         }
     }
 
@@ -202,7 +207,7 @@ mod tests {
         let began = state.blocked();
         for _ in 0..10 {
             advance(Duration::from_secs(1)).await;
-            state.wrote(MIN_READ_RATE as usize / 4);
+            state.wrote(MIN_RATE as usize / 4);
         }
         assert_eq!(state.blocked() - began, Duration::from_secs(10) / 4);
         state.wrote(usize::MAX);

@@ -234,7 +234,7 @@ impl Connection {
 
     /// Counts this connection among those that wait for a body of the shop.
     pub(crate) fn begin_body(&self, shop: ShopId) -> Result<PendingBody, TooManyBodies> {
-        self.connections.bodies.begin(self.number, shop)
+        self.connections.bodies.begin(shop)
     }
 
     /// Marks a request as in progress until the guard is dropped; `None` if the connection is being

@@ -129,7 +129,7 @@ async fn receive(
             return Err(ApiError::BodyTooLarge { limit });
         }
         admission.add_to_body(chunk.len())?;
-        pending.progressed();
+        pending.received(chunk.len());
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
