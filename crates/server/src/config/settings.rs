@@ -116,13 +116,13 @@ section! {
         search_time: Duration = "10s", REQUEST_TIME;
         /// Concurrent requests; beyond that a request gets 503; a request whose body is still arriving does not count.
         concurrent_requests: usize = "1024", CONCURRENT;
-        /// Concurrent requests of one shop; `0` means half of `limits.concurrent_requests`.
+        /// Concurrent requests of one shop; `0` means half of what others leave of `limits.concurrent_requests`.
         concurrent_requests_per_shop: usize = "0", CONCURRENT_OR_DEFAULT;
         /// Concurrent requests with one token; `0` means a quarter of `limits.concurrent_requests`.
         concurrent_requests_per_token: usize = "0", CONCURRENT_OR_DEFAULT;
-        /// Memory for request bodies that are arriving or being processed; one shop gets at most half; beyond that a request gets 503; two bodies of the largest size always fit.
+        /// Memory for request bodies that are arriving or being processed; one shop gets half of what others leave; beyond that a request gets 503; three bodies of the largest size always fit.
         body_memory: usize = "256MiB", Bytes { min: MIB, max: TIB };
-        /// Memory for large responses that clients have not read yet; one shop gets at most half, and an address without a token a quarter; beyond that a read gets 503.
+        /// Memory for large responses that clients have not read yet; one shop gets half of what others leave, and an address without a token a quarter of all; beyond that a read gets 503.
         response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };
         /// Open connections, half of them for callers that sent a valid token; a further one replaces one whose client does not read, or the one that has been idle for longest; if all are in use, it serves only health probes.
         connections: usize = "4096", CONCURRENT;

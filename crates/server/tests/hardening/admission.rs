@@ -118,6 +118,31 @@ fn the_memory_of_bodies_is_bounded_for_each_shop() {
     held.send("}").answer().refused(400, "malformed_json");
 }
 
+#[test]
+fn the_memory_of_bodies_is_not_exhausted_by_several_shops() {
+    let server = TestServer::start(&["--limits-body-memory", "8MiB"]);
+    let mut part = vec![b' '; 4 << 20];
+    part.pop();
+    let length = format!("Content-Length: {}", part.len() + 1);
+    let neighbour = server.shop().as_role(Role::Editor);
+    let mut greedy = Vec::new();
+    for shop in [server.shop(), server.shop()] {
+        let token = shop.token(Role::Editor);
+        let mut held = Vec::new();
+        // Two that arrive side by side may both be refused.
+        until("a body being held and another refused", || {
+            let mut socket = Socket::connect(&server);
+            socket.head(&format!("POST {PRODUCTS}"), &token, &[&length]).send(&part);
+            let is_held = socket.is_silent_for(Duration::from_millis(100));
+            held.push(socket);
+            held.retain_mut(|socket| socket.is_silent_for(Duration::from_millis(1)));
+            !is_held && !held.is_empty()
+        });
+        greedy.push(held);
+    }
+    neighbour.create(json!({"title": "Sofa", "price": "$5", "description": "x".repeat(20_000)}));
+}
+
 /// A search that takes until the model is gone, however often a slot for it must be tried.
 fn slow_search(client: Client) -> thread::JoinHandle<u16> {
     thread::spawn(move || {

@@ -1,7 +1,7 @@
 //! Admission slots for requests in progress, and the memory of request bodies.
 //!
 //! Slots are bounded for all requests, for each shop and for each token; body memory for all
-//! requests and for each shop. A request holds a slot from its head on, except while its body
+//! requests and for each shop: a shop gets half of what the others leave. A request holds a slot from its head on, except while its body
 //! arrives: a slow client does not occupy a slot.
 
 use std::sync::Arc;
@@ -10,16 +10,15 @@ use axum::{extract::FromRequestParts, http::request::Parts};
 use catalog::product::{ShopId, access::Caller};
 use parking_lot::Mutex;
 
-use super::pool::{Exhausted, Owner, Permit, Pool, Share};
+use super::pool::{Exhausted, Limit, Owner, Permit, Pool, Share};
 use crate::{
     config::Limits,
     http::{caller::TokenKey, errors::ApiError},
 };
 
-/// A shop may hold one half of the memory for request bodies.
-const SHOPS_PER_MEMORY: usize = 2;
-/// By default a shop may hold one of this many slots.
-const SLOTS_PER_SHOP_SLOT: usize = 2;
+/// The memory for request bodies has room for at least this many of the largest size: what a shop
+/// that sends one leaves free suffices for another shop.
+const LARGEST_BODIES: usize = 3;
 /// By default a token may hold one of this many slots.
 const SLOTS_PER_TOKEN_SLOT: usize = 4;
 
@@ -39,30 +38,27 @@ pub(crate) struct HeadLimits {
 pub(crate) struct AdmissionControl {
     pub(super) head_limits: HeadLimits,
     slots: Arc<Pool>,
-    slots_per_shop: usize,
-    slots_per_token: usize,
+    slots_per_shop: Limit,
+    slots_per_token: Limit,
     lookups: Arc<Pool>,
     bodies: Arc<Pool>,
-    bodies_per_shop: usize,
 }
 
 impl AdmissionControl {
     pub(crate) fn new(limits: &Limits) -> Self {
         let slots = limits.concurrent_requests;
-        let part = |set: usize, parts: usize| if set > 0 { set } else { slots.div_ceil(parts) };
-        // Even with the smallest setting, two shops can each send the largest body.
-        let bodies = limits.body_memory.max(SHOPS_PER_MEMORY * limits.body_bytes);
+        let set = |limit: usize, default| if limit > 0 { Limit::AtMost(limit) } else { default };
+        let of_token = Limit::AtMost(slots.div_ceil(SLOTS_PER_TOKEN_SLOT));
         Self {
             head_limits: HeadLimits {
                 uri_bytes: limits.uri_bytes,
                 header_bytes: limits.header_bytes,
             },
             slots: Pool::new(slots),
-            slots_per_shop: part(limits.concurrent_requests_per_shop, SLOTS_PER_SHOP_SLOT),
-            slots_per_token: part(limits.concurrent_requests_per_token, SLOTS_PER_TOKEN_SLOT),
+            slots_per_shop: set(limits.concurrent_requests_per_shop, Limit::Fair),
+            slots_per_token: set(limits.concurrent_requests_per_token, of_token),
             lookups: Pool::new(slots.div_ceil(SLOTS_PER_LOOKUP_SLOT)),
-            bodies: Pool::new(bodies),
-            bodies_per_shop: bodies / SHOPS_PER_MEMORY,
+            bodies: Pool::new(limits.body_memory.max(LARGEST_BODIES * limits.body_bytes)),
         }
     }
 
@@ -127,7 +123,7 @@ impl Admission {
     pub(crate) fn begin_body(&self, control: &AdmissionControl) -> Result<(), ApiError> {
         let mut held = self.0.lock();
         held.slot = None;
-        let share = |shop| Share { owner: Owner::Shop(shop), limit: control.bodies_per_shop };
+        let share = |shop| Share { owner: Owner::Shop(shop), limit: Limit::Fair };
         let shares: Vec<_> = held.shop.map(share).into_iter().collect();
         held.body = Some(control.bodies.take(0, &shares).map_err(|_| no_memory())?);
         Ok(())
@@ -188,12 +184,37 @@ mod tests {
         let held = held.map(|(shop, token)| admit(&control, shop, token).unwrap());
         assert!(admit(&control, 1, 1).unwrap_err().contains("with this token"));
         assert!(admit(&control, 1, 3).unwrap_err().contains("of this shop"));
-        let others = [(2, 4), (2, 5), (3, 6), (3, 6)];
+        let others = [(2, 4), (2, 5), (3, 6)];
         let others = others.map(|(shop, token)| admit(&control, shop, token).unwrap());
-        assert!(admit(&control, 4, 7).unwrap_err().starts_with("too many requests are"));
-        drop(held);
-        assert!(admit(&control, 4, 7).is_ok());
+        assert!(admit(&control, 3, 7).unwrap_err().contains("of this shop"));
+        let last = admit(&control, 4, 8).unwrap();
+        assert!(admit(&control, 5, 9).unwrap_err().starts_with("too many requests are"));
+        drop((held, last));
+        assert!(admit(&control, 5, 9).is_ok());
         drop(others);
+    }
+
+    #[test]
+    fn tokens_of_several_shops_leave_slots_to_another() {
+        let control = with_slots(1024);
+        let mut held = Vec::new();
+        for shop in 1..=8 {
+            held.extend(std::iter::from_fn(|| admit(&control, shop, shop).ok()));
+        }
+        assert!(held.len() > 800 && admit(&control, 9, 9).is_ok(), "{}", held.len());
+    }
+
+    #[test]
+    fn a_share_that_is_set_is_kept() {
+        let limits = Limits {
+            concurrent_requests: 8,
+            concurrent_requests_per_shop: 8,
+            concurrent_requests_per_token: 8,
+            ..Config::default().limits
+        };
+        let control = AdmissionControl::new(&limits);
+        let _held = [(); 8].map(|()| admit(&control, 1, 1).unwrap());
+        assert!(admit(&control, 2, 2).is_err());
     }
 
     #[test]

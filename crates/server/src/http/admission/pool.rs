@@ -1,5 +1,9 @@
 //! A counted resource that is bounded in all and for each owner, so that no shop and no token can
 //! take all of it.
+//!
+//! An owner with a [`Limit::Fair`] share may hold as much as it leaves free: half of the pool if it is
+//! alone, half of what others leave otherwise. The last eighth is for owners that hold next to nothing,
+//! so that many greedy ones together leave something too.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -23,11 +27,24 @@ pub(crate) enum Owner {
     Token(TokenKey),
 }
 
+/// The last one of this many parts of a pool is for owners that hold next to nothing.
+const RESERVE: usize = 8;
+/// Next to nothing: one of this many parts of a pool.
+const LITTLE: usize = 1024;
+
 /// An owner and the most it may hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Share {
     pub(crate) owner: Owner,
-    pub(crate) limit: usize,
+    pub(crate) limit: Limit,
+}
+
+/// The most that an owner may hold of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    AtMost(usize),
+    /// As much as it leaves free.
+    Fair,
 }
 
 /// The bound that a request for more would exceed.
@@ -82,17 +99,29 @@ impl Pool {
 
     /// Whether an owner holds its whole share.
     pub(crate) fn is_exhausted(&self, share: &Share) -> bool {
-        self.usage.lock().held_by(&share.owner) >= share.limit
+        let usage = self.usage.lock();
+        usage.held_by(&share.owner) >= usage.limit_of(self.capacity, share)
     }
 }
 
 impl Usage {
+    /// Whether an amount more fits into the shares.
     fn check(&self, capacity: usize, amount: usize, shares: &[Share]) -> Result<(), Exhausted> {
-        let is_full = |share: &&Share| self.held_by(&share.owner) + amount > share.limit;
-        match shares.iter().find(is_full) {
-            Some(share) => Err(Exhausted::Share(share.owner.clone())),
-            None if self.total + amount > capacity => Err(Exhausted::Pool),
-            None => Ok(()),
+        let is_full =
+            |share: &&Share| self.held_by(&share.owner) + amount > self.limit_of(capacity, share);
+        let full = shares.iter().find(is_full);
+        full.map_or(Ok(()), |share| Err(Exhausted::Share(share.owner.clone())))
+    }
+
+    fn limit_of(&self, capacity: usize, share: &Share) -> usize {
+        match share.limit {
+            Limit::AtMost(limit) => limit,
+            Limit::Fair => {
+                let others = self.total.saturating_sub(self.held_by(&share.owner));
+                let left = capacity.saturating_sub(others);
+                let beside_reserve = left.saturating_sub(capacity / RESERVE);
+                left.div_ceil(2).min(beside_reserve).max(capacity / LITTLE).max(1)
+            }
         }
     }
 
@@ -122,8 +151,11 @@ impl Permit {
     /// Counts what is held, and what is taken later, against these owners too.
     pub(crate) fn assign(&mut self, shares: &[Share]) -> Result<(), Exhausted> {
         let mut usage = self.pool.usage.lock();
-        // The pool's own capacity already counts this amount.
-        usage.check(usize::MAX, self.amount, shares)?;
+        // It is counted already, but not for these owners.
+        usage.total -= self.amount;
+        let checked = usage.check(self.pool.capacity, self.amount, shares);
+        usage.total += self.amount;
+        checked?;
         if self.amount > 0 {
             for share in shares {
                 *usage.by_owner.entry(share.owner.clone()).or_default() += self.amount;
@@ -137,6 +169,9 @@ impl Permit {
     pub(crate) fn grow(&mut self, amount: usize) -> Result<(), Exhausted> {
         let mut usage = self.pool.usage.lock();
         usage.check(self.pool.capacity, amount, &self.shares)?;
+        if usage.total + amount > self.pool.capacity {
+            return Err(Exhausted::Pool);
+        }
         usage.total += amount;
         for share in &self.shares {
             *usage.by_owner.entry(share.owner.clone()).or_default() += amount;
@@ -161,11 +196,60 @@ mod tests {
     use super::*;
 
     fn shop(id: u64, limit: usize) -> Share {
-        Share { owner: Owner::Shop(ShopId::new(id).unwrap()), limit }
+        Share { owner: Owner::Shop(ShopId::new(id).unwrap()), limit: Limit::AtMost(limit) }
+    }
+
+    fn fair(id: u64) -> Share {
+        Share { limit: Limit::Fair, ..shop(id, 0) }
     }
 
     fn token(id: u64, limit: usize) -> Share {
-        Share { owner: Owner::Token(TokenKey::Opaque(id)), limit }
+        Share { owner: Owner::Token(TokenKey::Opaque(id)), limit: Limit::AtMost(limit) }
+    }
+
+    /// As much as the pool gives to a shop.
+    fn take_all(pool: &Arc<Pool>, id: u64) -> Permit {
+        let mut permit = pool.take(0, &[fair(id)]).unwrap();
+        while permit.grow(1).is_ok() {}
+        permit
+    }
+
+    #[test]
+    fn an_owner_holds_no_more_than_it_leaves_free() {
+        let pool = Pool::new(1024);
+        let mut held: Vec<_> = (1..=3).map(|id| take_all(&pool, id)).collect();
+        let amounts = |held: &[Permit]| held.iter().map(|permit| permit.amount).collect::<Vec<_>>();
+        assert_eq!(amounts(&held), [512, 256, 128]);
+        held.extend((4..=131).map(|id| take_all(&pool, id)));
+        assert_eq!(amounts(&held[3..]), [1; 128], "the last eighth");
+        assert_eq!(pool.take(1, &[fair(132)]).unwrap_err(), Exhausted::Pool);
+        // The first gets back less than it had, because the others are there.
+        held.remove(0);
+        assert_eq!(take_all(&pool, 1).amount, 256);
+    }
+
+    #[test]
+    fn what_is_assigned_later_is_not_counted_twice() {
+        for capacity in 1..20 {
+            let pool = Pool::new(capacity);
+            let mut held = Vec::new();
+            while let Ok(mut permit) = pool.take(1, &[])
+                && permit.assign(&[fair(1)]).is_ok()
+            {
+                held.push(permit);
+            }
+            assert_eq!(held.len(), capacity.div_ceil(2));
+        }
+    }
+
+    #[test]
+    fn one_unit_is_for_every_owner_of_a_small_pool() {
+        let pool = Pool::new(4);
+        let held: Vec<_> = (1..=3).map(|id| take_all(&pool, id)).collect();
+        assert!(pool.is_exhausted(&fair(1)) && pool.is_exhausted(&fair(3)));
+        assert_eq!(held.iter().map(|permit| permit.amount).sum::<usize>(), 4);
+        assert!(!pool.is_exhausted(&fair(4)), "it holds nothing");
+        assert_eq!(pool.take(1, &[fair(4)]).unwrap_err(), Exhausted::Pool);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The memory of responses that clients have not read yet. A large response is counted until its
 //! last byte is written to the socket, against the bound for all callers and against its shop's, or
-//! without a token against those of all such requests and of its address.
+//! without a token against those of all such requests and of its address. A shop, or all requests
+//! without a token, get half of what the others leave.
 
 use std::sync::Arc;
 
@@ -14,14 +15,12 @@ use http_body_util::BodyExt;
 
 use super::{
     connections::Address,
-    pool::{Owner, Permit, Pool, Share},
+    pool::{Limit, Owner, Permit, Pool, Share},
 };
 use crate::http::{caller::Bearer, errors::ApiError, traffic::RequestKind};
 
 /// Responses up to this size are not counted: the limit on connections bounds them.
 const SMALL_BYTES: usize = 64 << 10;
-/// A shop, or all requests without a token, may hold one half of the memory.
-const SHOPS_PER_MEMORY: usize = 2;
 /// Requests without a token from one address may hold a quarter of the memory.
 const ADDRESSES_PER_MEMORY: usize = 4;
 
@@ -29,8 +28,7 @@ const ADDRESSES_PER_MEMORY: usize = 4;
 #[derive(Debug)]
 pub(crate) struct ResponseMemory {
     memory: Arc<Pool>,
-    per_shop: usize,
-    per_address: usize,
+    per_address: Limit,
 }
 
 /// Marks a response that is not counted: it goes to the admin listener.
@@ -62,17 +60,13 @@ impl Sending {
 
 impl ResponseMemory {
     pub(crate) fn new(bytes: usize) -> Self {
-        Self {
-            memory: Pool::new(bytes),
-            per_shop: bytes / SHOPS_PER_MEMORY,
-            per_address: bytes / ADDRESSES_PER_MEMORY,
-        }
+        Self { memory: Pool::new(bytes), per_address: Limit::AtMost(bytes / ADDRESSES_PER_MEMORY) }
     }
 
     /// Rejects a write before it starts while the shop's share is exhausted: its response would be
     /// sent in any case.
     pub(crate) fn check(&self, shop: ShopId) -> Result<(), ApiError> {
-        let share = self.share(Owner::Shop(shop));
+        let share = fair(Owner::Shop(shop));
         if self.memory.is_exhausted(&share) { Err(exhausted()) } else { Ok(()) }
     }
 
@@ -89,10 +83,10 @@ impl ResponseMemory {
             return response;
         }
         let shares = match response.extensions().get::<Bearer>() {
-            Some(bearer) => vec![self.share(Owner::Shop(bearer.shop()))],
+            Some(bearer) => vec![fair(Owner::Shop(bearer.shop()))],
             None => {
                 let of_address = Share { owner: Owner::Address(address), limit: self.per_address };
-                vec![self.share(Owner::Public), of_address]
+                vec![fair(Owner::Public), of_address]
             }
         };
         let permit = match (self.memory.take(size, &shares), sending) {
@@ -109,10 +103,10 @@ impl ResponseMemory {
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     }
+}
 
-    fn share(&self, owner: Owner) -> Share {
-        Share { owner, limit: self.per_shop }
-    }
+fn fair(owner: Owner) -> Share {
+    Share { owner, limit: Limit::Fair }
 }
 
 fn exhausted() -> ApiError {
