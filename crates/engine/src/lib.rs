@@ -14,6 +14,7 @@
 
 mod embedding;
 mod engine;
+mod fair_queue;
 mod housekeeping;
 mod read_pool;
 mod replication;

@@ -1,11 +1,9 @@
-//! Bounded pools of threads for searches and reads, which serve all shops in turn ([`fair_queue`]). A
+//! Bounded pools of threads for searches and reads, which serve all shops in turn ([`crate::fair_queue`]). A
 //! request that finds the queue full is rejected at once.
 //!
 //! The threads belong to the pool: one that has finished a job takes the next from the queue, without
 //! waiting for the runtime that the callers are on. Of idle threads, the one that worked last is woken,
 //! whose core is most likely to have the index in its caches.
-
-mod fair_queue;
 
 use std::{
     any::Any,
@@ -19,8 +17,8 @@ use catalog::product::ShopId;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
-use self::fair_queue::FairQueue;
-pub(crate) use self::fair_queue::Overloaded;
+use crate::fair_queue::FairQueue;
+pub(crate) use crate::fair_queue::Overloaded;
 
 /// Runs jobs on threads of its own and limits how many run and how many wait.
 #[derive(Clone)]
@@ -37,7 +35,7 @@ struct Pool {
 }
 
 struct State {
-    jobs: FairQueue<Job>,
+    jobs: FairQueue<ShopId, Job>,
     /// Number of threads, of which there is none before the first job.
     started: usize,
     /// Threads without a job; the one that worked last is the last.
@@ -149,7 +147,7 @@ impl Pool {
                         (job(), started.elapsed())
                     });
                     // First, so that the caller may send the next job at once.
-                    state.jobs.end(begun, took);
+                    state.jobs.end(begun, took.as_nanos() as u64);
                     MutexGuard::unlocked(&mut state, deliver);
                 }
                 None => {

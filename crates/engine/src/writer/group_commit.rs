@@ -11,11 +11,10 @@ use std::{
 
 use embed::Embedder;
 use store::{CatalogStore, Committed, ErrorChain, StoreError, StoreErrorKind, background::Wakeup};
-use tokio::sync::mpsc;
 
 use super::{
     WriterSettings,
-    queue::{Acknowledgement, QueuedWrite},
+    queue::{Acknowledgement, Group, WriteQueue},
 };
 use crate::{
     replication::{Applier, ChangeBatch, VisibilityGuard},
@@ -31,8 +30,6 @@ const CONFLICT_BACKOFF: [Duration; 4] = [
     Duration::from_millis(320),
 ];
 
-type Group = Vec<Box<dyn QueuedWrite>>;
-
 /// The state of the writer thread.
 pub(super) struct GroupCommit {
     pub(super) store: Box<dyn CatalogStore>,
@@ -46,17 +43,9 @@ pub(super) struct GroupCommit {
 }
 
 impl GroupCommit {
-    /// Runs until all senders of the queue are gone and it is empty.
-    pub(super) fn run(mut self, mut queue: mpsc::Receiver<Box<dyn QueuedWrite>>) {
-        while let Some(first) = queue.blocking_recv() {
-            let mut products = first.products();
-            let mut group = vec![first];
-            while products < self.settings.group_products
-                && let Ok(next) = queue.try_recv()
-            {
-                products += next.products();
-                group.push(next);
-            }
+    /// Runs until the queue is closed and empty.
+    pub(super) fn run(mut self, queue: &WriteQueue) {
+        while let Some(group) = queue.next_group(self.settings.group_products) {
             self.write_group(group);
             self.store.maintain();
         }

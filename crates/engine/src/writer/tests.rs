@@ -2,11 +2,12 @@
 
 use std::{
     sync::{atomic::AtomicU64, mpsc as std_mpsc},
+    thread,
     time::Duration,
 };
 
 use catalog::product::{
-    Draft, ProductId, ShopId, Title,
+    Description, Draft, ProductId, ShopId, Title,
     access::{Caller, Role, WritePass},
     attributes::{AttributeName, AttributeValue, Attributes},
     price::Price,
@@ -26,6 +27,7 @@ use crate::{
     writes::{Create, Created, TxContext},
 };
 
+/// The writes of one shop that may wait.
 const QUEUE: usize = 8;
 const BUSY_TIMEOUT: Duration = Duration::from_millis(300);
 
@@ -52,7 +54,7 @@ impl Bench {
             Timestamp::from_second(seconds as i64).unwrap()
         });
         let settings = WriterSettings {
-            queue: QUEUE,
+            queue: 2 * QUEUE,
             group_products: 100,
             response_retention: SignedDuration::from_hours(24),
             quotas: Quotas::default(),
@@ -83,6 +85,7 @@ impl Bench {
         let writer = Arc::clone(&self.writer);
         let queued = tokio::spawn(async move { writer.submit(write).await });
         while self.writer.waiting() == before {
+            assert!(!queued.is_finished(), "it did not wait");
             tokio::task::yield_now().await;
         }
         queued
@@ -262,7 +265,96 @@ async fn a_panicking_write_does_not_fail_its_group() {
 }
 
 #[tokio::test]
-async fn a_full_queue_rejects_writes_at_once() {
+async fn the_write_of_a_cancelled_caller_is_not_begun() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    let gone = bench.queue(create("lamp")).await;
+    gone.abort();
+    assert!(gone.await.unwrap_err().is_cancelled());
+    drop(blocked);
+    assert_eq!(id_of(bench.writer.submit(create("rug")).await).get(), 1);
+    assert_eq!(bench.count(), 1);
+}
+
+#[tokio::test]
+async fn background_work_waits_for_room_that_abandoned_writes_make() {
+    let bench = Bench::new();
+    let blocked = bench.block().await;
+    for id in [1, 2] {
+        let pass = Caller::new(ShopId::new(id).unwrap(), Role::Editor).may_write().unwrap();
+        for _ in 0..QUEUE {
+            let gone = bench.queue(Create { pass, ..create("lamp") }).await;
+            gone.abort();
+            assert!(gone.await.unwrap_err().is_cancelled());
+        }
+    }
+    let weak = bench.writer.downgrade();
+    let waiting = tokio::task::spawn_blocking(move || weak.submit_blocking(create("rug")));
+    drop(blocked);
+    id_of(waiting.await.unwrap());
+    assert_eq!(bench.count(), 1);
+}
+
+#[tokio::test]
+async fn shops_take_turns_by_their_products() {
+    let bench = Bench::new();
+    let of = |id: u64, products: usize| {
+        let pass = Caller::new(ShopId::new(id).unwrap(), Role::Editor).may_write().unwrap();
+        let drafts = vec![(draft("lamp"), Derived::default()); products];
+        Create { pass, drafts, idempotency: None }
+    };
+    let blocked = bench.block().await;
+    let mut bulk = Vec::new();
+    for _ in 0..QUEUE {
+        bulk.push(bench.queue(of(1, 10)).await);
+    }
+    let mut single = Vec::new();
+    for _ in 0..QUEUE {
+        single.push(bench.queue(of(2, 1)).await);
+    }
+    drop(blocked);
+    let mut ids = Vec::new();
+    for write in single {
+        ids.push(id_of(write.await.unwrap()).get());
+    }
+    assert_eq!(ids, [11, 12, 13, 14, 15, 16, 17, 18], "after the first ten of shop 1");
+    for (n, write) in bulk.into_iter().enumerate().skip(1) {
+        assert_eq!(id_of(write.await.unwrap()).get(), 9 + 10 * n as u64);
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_is_being_updated_delays_writes_of_its_shop_only() {
+    let bench = Bench::new();
+    let index = bench.shops.index(shop()).unwrap();
+    let (release, released) = std_mpsc::channel::<()>();
+    let (lock, is_locked) = oneshot::channel();
+    let locked = thread::spawn(move || {
+        let _update_lock = index.lock_updates();
+        lock.send(()).unwrap();
+        // Fails once the sender is dropped.
+        let _ = released.recv();
+    });
+    is_locked.await.unwrap();
+    let long = Description::parse(&"word ".repeat(4_000)).unwrap();
+    let mut heavy = create("rug");
+    heavy.drafts[0].0.description = long;
+    let heavy = bench.queue(heavy).await;
+    let light = bench.queue(create("rug")).await;
+    let other = Caller::new(ShopId::new(2).unwrap(), Role::Editor).may_write().unwrap();
+    for _ in 0..5 {
+        id_of(bench.writer.submit(Create { pass: other, ..create("lamp") }).await);
+    }
+    assert!(!heavy.is_finished() && !light.is_finished());
+    drop(release);
+    locked.join().unwrap();
+    id_of(heavy.await.unwrap());
+    id_of(light.await.unwrap());
+    assert_eq!(bench.shops.index(shop()).unwrap().snapshot().product_count(), 2);
+}
+
+#[tokio::test]
+async fn a_shop_leaves_half_of_the_queue_to_others() {
     let bench = Bench::new();
     let blocked = bench.block().await;
     let mut queued = Vec::new();
@@ -270,6 +362,8 @@ async fn a_full_queue_rejects_writes_at_once() {
         queued.push(bench.queue(create("lamp")).await);
     }
     assert!(matches!(bench.writer.submit(create("rug")).await, Err(WriteError::QueueFull)));
+    let other = Caller::new(ShopId::new(2).unwrap(), Role::Editor).may_write().unwrap();
+    queued.push(bench.queue(Create { pass: other, ..create("rug") }).await);
     drop(blocked);
     for write in queued {
         id_of(write.await.unwrap());
@@ -278,23 +372,17 @@ async fn a_full_queue_rejects_writes_at_once() {
 }
 
 #[tokio::test]
-async fn the_write_of_a_cancelled_caller_is_committed() {
-    let bench = Bench::new();
-    let blocked = bench.block().await;
-    let gone = bench.queue(create("lamp")).await;
-    gone.abort();
-    assert!(gone.await.unwrap_err().is_cancelled());
-    drop(blocked);
-    assert_eq!(id_of(bench.writer.submit(create("rug")).await).get(), 2);
-    assert_eq!(bench.count(), 2);
-}
-
-#[tokio::test]
 async fn dropping_the_writer_commits_the_queue_first() {
     let bench = Bench::new();
     let blocked = bench.block().await;
-    for _ in 0..QUEUE {
-        bench.queue(create("lamp")).await.abort();
+    let weak = Arc::new(bench.writer.downgrade());
+    let submit = |_| {
+        let weak = Arc::clone(&weak);
+        tokio::task::spawn_blocking(move || weak.submit_blocking(create("lamp")))
+    };
+    let queued: Vec<_> = (0..QUEUE).map(submit).collect();
+    while bench.writer.waiting() < QUEUE {
+        tokio::task::yield_now().await;
     }
     drop(blocked);
     let Bench { writer, folder, .. } = bench;
@@ -308,6 +396,9 @@ async fn dropping_the_writer_commits_the_queue_first() {
         tokio::task::yield_now().await;
     };
     drop(writer);
+    for write in queued {
+        id_of(write.await.unwrap());
+    }
     let readers = SqliteReaders::new(folder.path().to_owned());
     assert_eq!(readers.counts(shop()).unwrap().products, QUEUE);
 }

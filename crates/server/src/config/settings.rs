@@ -126,9 +126,9 @@ section! {
         response_memory: usize = "256MiB", Bytes { min: SMALLEST_RESPONSE_MEMORY, max: TIB };
         /// Open connections, half of them for callers that sent a valid token; a further one replaces one whose client does not read, or the one that has been idle for longest; if all are in use, it serves only health probes.
         connections: usize = "4096", CONCURRENT;
-        /// Queued writes; beyond that a write gets 503.
+        /// Queued writes, half of them for one shop; beyond that a write gets 503.
         write_queue: usize = "2048", CONCURRENT;
-        /// Queued searches, half of them for one shop; beyond that a search gets 503.
+        /// Queued searches, half of them for one shop; beyond that a search gets 503; reads of products and lists have an equal queue of their own.
         search_queue: usize = "1024", CONCURRENT;
         /// Time after SIGTERM during which `/health/ready` responds with 503 while requests are still served, so that load balancers stop sending before the server stops listening; SIGINT or a second signal skips it.
         drain_time: Duration = "0s", Time { min: Duration::ZERO, max: LONGEST_REQUEST };

@@ -1,19 +1,16 @@
-//! The queue of a pool: shares the pool's time among shops by start-time fair queueing.
+//! A queue that shares the work of its threads among shops by start-time fair queueing.
 //!
 //! Each shop has a queue of its own and a tag: the virtual time at which its next job starts. The job
-//! with the smallest tag runs next; the tag then advances by the time that the job takes. A shop that
-//! had no job waiting starts at the virtual time of the job that was begun last, so unused time is
-//! not saved up, and a shop that asks for less than its share is next, however much others ask for.
+//! with the smallest tag runs next; the tag then advances by what the job costs, such as the time that
+//! it takes. A shop that had no job waiting starts at the virtual time of the job that was begun last,
+//! so unused time is not saved up, and a shop that asks for less than its share is next, however much
+//! others ask for.
 //!
-//! How long a job takes is known only once it has ended. Until then the mean of the shop's recent jobs
+//! What a job costs may be known only once it has ended. Until then the mean of the shop's recent jobs
 //! stands for it, so that a shop cannot begin many jobs at one tag.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    time::Duration,
-};
+use std::collections::{BTreeMap, VecDeque};
 
-use catalog::product::ShopId;
 use thiserror::Error;
 
 /// The weight of the latest job in the mean of a shop's jobs: one of this many.
@@ -24,15 +21,15 @@ const MEAN_OVER: u64 = 8;
 #[error("too many requests are waiting")]
 pub struct Overloaded;
 
-/// Jobs that wait and the shops they wait for. Virtual time is in nanoseconds of work.
-pub(super) struct FairQueue<J> {
+/// Jobs that wait and the shops they wait for. Virtual time is in the unit of the costs.
+pub(crate) struct FairQueue<S, J> {
     /// Jobs that run or wait, of all shops.
     capacity: usize,
     /// Jobs that run or wait, of one shop.
     capacity_of_shop: usize,
     /// Shops with a job that runs or waits, or whose tag is ahead of the virtual time; none while no job
     /// runs or waits.
-    shops: BTreeMap<ShopId, ShopQueue<J>>,
+    shops: BTreeMap<S, ShopQueue<J>>,
     virtual_time: u64,
     waiting: usize,
     running: usize,
@@ -43,20 +40,20 @@ struct ShopQueue<J> {
     running: usize,
     /// The virtual time at which the next job starts.
     tag: u64,
-    /// The mean time of recent jobs; 0 before the first.
+    /// The mean cost of recent jobs; 0 before the first.
     mean: u64,
 }
 
 /// A job that was begun; [`FairQueue::end`] takes it back.
-pub(super) struct Begun {
-    shop: ShopId,
-    /// The time that was charged for the job when it began.
+pub(crate) struct Begun<S> {
+    shop: S,
+    /// The cost that was charged for the job when it began.
     charged: u64,
 }
 
-impl<J> FairQueue<J> {
+impl<S: Copy + Ord, J> FairQueue<S, J> {
     /// `threads` jobs may run, and `queue` more wait, half of them for one shop.
-    pub(super) fn new(threads: usize, queue: usize) -> Self {
+    pub(crate) fn new(threads: usize, queue: usize) -> Self {
         Self {
             capacity: threads + queue,
             capacity_of_shop: threads + queue.div_ceil(2),
@@ -68,18 +65,18 @@ impl<J> FairQueue<J> {
     }
 
     /// Jobs that run or wait.
-    pub(super) fn load(&self) -> usize {
+    pub(crate) fn load(&self) -> usize {
         self.running + self.waiting
     }
 
     /// Jobs that run.
-    pub(super) fn running(&self) -> usize {
+    pub(crate) fn running(&self) -> usize {
         self.running
     }
 
     /// Adds a job. If the queue is full, it takes the place of the newest job of the shop with the most
     /// waiting jobs, if that has more than this shop; the job that lost its place is returned.
-    pub(super) fn push(&mut self, shop: ShopId, job: J) -> Result<Option<J>, Overloaded> {
+    pub(crate) fn push(&mut self, shop: S, job: J) -> Result<Option<J>, Overloaded> {
         let of_shop = self.shops.get(&shop);
         if of_shop.is_some_and(|queue| queue.load() >= self.capacity_of_shop) {
             return Err(Overloaded);
@@ -109,7 +106,7 @@ impl<J> FairQueue<J> {
     }
 
     /// Begins the next job. With equal tags, the shop that runs fewer jobs is next.
-    pub(super) fn begin(&mut self) -> Option<(J, Begun)> {
+    pub(crate) fn begin(&mut self) -> Option<(J, Begun<S>)> {
         let queues = self.shops.iter_mut().filter(|(_, queue)| !queue.waiting.is_empty());
         let (shop, queue) = queues.min_by_key(|(_, queue)| (queue.tag, queue.running))?;
         let job = queue.waiting.pop_front()?;
@@ -122,16 +119,15 @@ impl<J> FairQueue<J> {
         Some((job, begun))
     }
 
-    /// Charges the time that a job took to its shop.
-    pub(super) fn end(&mut self, Begun { shop, charged }: Begun, took: Duration) {
-        let took = took.as_nanos() as u64;
+    /// Charges what a job cost to its shop.
+    pub(crate) fn end(&mut self, Begun { shop, charged }: Begun<S>, cost: u64) {
         self.running -= 1;
         if let Some(queue) = self.shops.get_mut(&shop) {
             queue.running -= 1;
-            queue.tag = (queue.tag + took).saturating_sub(charged);
+            queue.tag = (queue.tag + cost).saturating_sub(charged);
             queue.mean = match queue.mean {
-                0 => took,
-                mean => (mean * (MEAN_OVER - 1) + took) / MEAN_OVER,
+                0 => cost,
+                mean => (mean * (MEAN_OVER - 1) + cost) / MEAN_OVER,
             };
         }
         if self.load() == 0 {
@@ -143,7 +139,7 @@ impl<J> FairQueue<J> {
     }
 
     /// Takes all waiting jobs, which are not to be begun.
-    pub(super) fn clear(&mut self) -> Vec<J> {
+    pub(crate) fn clear(&mut self) -> Vec<J> {
         self.waiting = 0;
         self.shops.values_mut().flat_map(|queue| queue.waiting.drain(..)).collect()
     }
@@ -161,21 +157,23 @@ impl<J> ShopQueue<J> {
 
 #[cfg(test)]
 mod tests {
+    use catalog::product::ShopId;
+
     use super::*;
 
-    const TICK: Duration = Duration::from_millis(1);
+    const TICK: u64 = 1_000_000;
 
     fn shop(id: u64) -> ShopId {
         ShopId::new(id).unwrap()
     }
 
     /// A queue whose jobs are the numbers of their shops.
-    fn queue(threads: usize, queue: usize) -> FairQueue<u64> {
+    fn queue(threads: usize, queue: usize) -> FairQueue<ShopId, u64> {
         FairQueue::new(threads, queue)
     }
 
     /// Runs the next job for this many ticks; returns its shop.
-    fn run(queue: &mut FairQueue<u64>, ticks: impl Fn(u64) -> u32) -> u64 {
+    fn run(queue: &mut FairQueue<ShopId, u64>, ticks: impl Fn(u64) -> u64) -> u64 {
         let (job, begun) = queue.begin().unwrap();
         queue.end(begun, TICK * ticks(job));
         job
