@@ -5,6 +5,7 @@ use super::*;
 on_every_store! {
     a_vector_belongs_to_one_version_of_the_text,
     leases_return_products_without_a_vector,
+    the_newest_texts_are_leased_first_whatever_their_shop,
 }
 
 fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
@@ -92,4 +93,22 @@ fn leases_return_products_without_a_vector(subject: &impl Subject) {
     let hasty = readers.lease_unembedded("m", Encoder::Instant, 10).unwrap();
     let hasty: BTreeSet<_> = hasty.iter().map(|row| row.id).collect();
     assert_eq!(hasty, BTreeSet::from([made[0].id, made[1].id]));
+}
+
+/// The numbers of shops do not compare: a shop with many changes does not come before others.
+fn the_newest_texts_are_leased_first_whatever_their_shop(subject: &impl Subject) {
+    let (mut store, readers) = (subject.store(), subject.readers());
+    let made: Vec<_> = (0..12).map(|_| create(&mut *store, 1, "Lamp", false)).collect();
+    let others = [2, 3].map(|of| create(&mut *store, of, "Lamp", false));
+    assert!(others.iter().all(|other| other.version < made[11].version));
+    let leased = |limit| -> Vec<_> {
+        let leased = readers.lease_unembedded("m", Encoder::Deep, limit).unwrap();
+        leased.iter().map(|row| row.id).collect()
+    };
+    assert_eq!(leased(3), [others[1].id, others[0].id, made[11].id]);
+    let renamed = Patch { title: Some(Title::parse("Rug").unwrap()), ..Patch::default() };
+    let [second, third] = others;
+    let second = write(&mut *store, |transaction| transaction.update(second, renamed, NOW)).0;
+    // Now the list is there already.
+    assert_eq!(leased(3), [second.id, third.id, made[11].id]);
 }

@@ -63,7 +63,7 @@ struct Waiting {
     /// Shops and ids, in the order in which they are leased. Those that are leased are in it until
     /// the next lease finds that they have their vectors.
     listed: VecDeque<(i64, i64)>,
-    /// The newest version of any product that was listed.
+    /// The last place of any product that was listed, in the order in which texts were stored.
     newest: i64,
     /// Products that were leased since the queue was empty: as many index entries may be dead.
     leased: usize,

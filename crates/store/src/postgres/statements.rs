@@ -202,7 +202,7 @@ statements! {
          FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::real[], $7::halfvec[]) new
          ON CONFLICT (shop_id, product_id) DO UPDATE SET
              version = excluded.version, model = excluded.model, encoder = excluded.encoder,
-             scale = excluded.scale, vector = excluded.vector";
+             scale = excluded.scale, vector = excluded.vector, text_order = excluded.text_order";
     /// Stores a vector, unless the text has changed since it was made.
     PUT_VECTOR =
         "UPDATE vectors SET model = $4, encoder = $5, scale = $6, vector = $7
@@ -216,15 +216,15 @@ statements! {
     SCAN_VECTORS =
         "SELECT product_id, version, model, encoder, scale, vector FROM vectors
          WHERE shop_id = $1 AND vector IS NOT NULL ORDER BY product_id";
-    /// Background: products without a vector whose texts are newer than a change, newest first.
+    /// Background: products without a vector whose texts were stored after a place, newest first.
     UNEMBEDDED =
-        "SELECT shop_id, product_id, version FROM vectors WHERE model IS NULL AND version > $1
-         ORDER BY version DESC, shop_id, product_id LIMIT $2";
+        "SELECT shop_id, product_id, text_order FROM vectors WHERE model IS NULL AND text_order > $1
+         ORDER BY text_order DESC LIMIT $2";
     /// Background: products with a vector of another model. Each part walks an index.
     EMBEDDED_OTHERWISE =
-        "(SELECT shop_id, product_id, version FROM vectors WHERE model < $1 LIMIT $3) UNION ALL
-         (SELECT shop_id, product_id, version FROM vectors WHERE model > $1 LIMIT $3) UNION ALL
-         (SELECT shop_id, product_id, version FROM vectors
+        "(SELECT shop_id, product_id, text_order FROM vectors WHERE model < $1 LIMIT $3) UNION ALL
+         (SELECT shop_id, product_id, text_order FROM vectors WHERE model > $1 LIMIT $3) UNION ALL
+         (SELECT shop_id, product_id, text_order FROM vectors
           WHERE model = $1 AND encoder = ANY($2) LIMIT $3) LIMIT $3";
     /// Background: the texts of those of these products that are still of either kind, in this
     /// order. Rows are looked up one by one, by their primary keys.

@@ -146,40 +146,9 @@ const NEXT_MODEL: &str =
 
 #[cfg(test)]
 mod tests {
-    use catalog::product::{Draft, Patch, Title, price::Price};
-    use jiff::Timestamp;
     use rusqlite::StatementStatus;
 
-    use super::{
-        super::{SqliteReaders, SqliteStore, schema},
-        *,
-    };
-    use crate::{CatalogStore, EmbeddingQueue};
-
-    /// The numbers of shops do not compare: a shop with many changes does not come before others.
-    #[test]
-    fn the_newest_texts_come_first_whatever_their_shop() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut store = SqliteStore::open(folder.path()).unwrap();
-        let title = |text: &str| Title::parse(text).unwrap();
-        let mut transaction = store.begin().unwrap();
-        let made = [1, 1, 1, 2, 3].map(|of| {
-            let draft = Draft::new(title("Lamp"), Price::parse("$1").unwrap());
-            let shop = ShopId::new(of).unwrap();
-            transaction.create(shop, draft, Timestamp::UNIX_EPOCH).unwrap()
-        });
-        transaction.commit().unwrap();
-        let mut transaction = store.begin().unwrap();
-        let patch = Patch { title: Some(title("Rug")), ..Patch::default() };
-        transaction.update(made[3].clone(), patch, Timestamp::UNIX_EPOCH).unwrap();
-        transaction.commit().unwrap();
-        let readers = SqliteReaders::new(folder.path().to_owned());
-        let leased = readers.lease_unembedded("m", Encoder::Deep, 3).unwrap();
-        assert_eq!(
-            leased.iter().map(|row| row.id).collect::<Vec<_>>(),
-            [made[3].id, made[4].id, made[2].id]
-        );
-    }
+    use super::{super::schema, *};
 
     #[test]
     fn looking_for_vectors_to_replace_does_not_read_those_that_are_good() {
