@@ -72,11 +72,11 @@ impl Item {
     /// `g:title` counts more than `title`; what is said several times has all its texts.
     fn finish(self, line: u64) -> Record {
         let own = self.elements.iter().filter(|(_, prefixed, _)| *prefixed);
-        let own: HashSet<&str> = own.map(|(name, ..)| name.as_str()).collect();
+        let own: HashSet<_> = own.map(|(name, ..)| work::Name(name)).collect();
         let mut object = Object::new();
         for (name, prefixed, text) in &self.elements {
             work::step();
-            let outdone = !prefixed && own.contains(name.as_str());
+            let outdone = !prefixed && own.contains(&work::Name(name));
             if !outdone {
                 add_text(&mut object, name, text.trim());
             }

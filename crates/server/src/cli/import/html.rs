@@ -93,7 +93,9 @@ fn tag_ends(html: &str) -> Vec<(usize, Option<usize>)> {
 /// unless it is a comment.
 fn tag<'a>(text: &'a str, after_end: Option<&'a str>) -> Option<(String, &'a str)> {
     if let Some(comment) = text.strip_prefix("<!--") {
-        return Some((String::new(), comment.split_once("-->").map_or("", |(_, after)| after)));
+        let after = comment.split_once("-->").map_or("", |(_, after)| after);
+        work::steps(text.len() - after.len());
+        return Some((String::new(), after));
     }
     let inside = text.strip_prefix('<')?;
     // "a < b" is no tag.
@@ -106,6 +108,7 @@ fn tag<'a>(text: &'a str, after_end: Option<&'a str>) -> Option<(String, &'a str
     let after = after_end?;
     let name: String =
         inside.chars().take_while(|c| c.is_alphanumeric() || *c == '/' || *c == '!').collect();
+    work::steps(name.len());
     Some((name.trim_end_matches('/').to_lowercase(), after))
 }
 
@@ -113,11 +116,13 @@ fn tag<'a>(text: &'a str, after_end: Option<&'a str>) -> Option<(String, &'a str
 fn skip<'a>(text: &'a str, name: &str) -> &'a str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
+        work::steps(at + name.len());
         rest = &rest[at + 2..];
         if rest.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)) {
             return rest.split_once('>').map_or("", |(_, after)| after);
         }
     }
+    work::steps(rest.len());
     ""
 }
 
