@@ -129,7 +129,10 @@ impl AsRef<[u8]> for Counted {
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
+    use axum::http::{HeaderMap, HeaderValue};
+
     use super::*;
+    use crate::http::responses::static_content::StaticContent;
 
     fn response(size: usize) -> Response {
         vec![b'x'; size].into_response()
@@ -170,6 +173,23 @@ mod tests {
             assert_eq!(counted.status().as_u16(), status, "{host}");
             held.push(counted);
         }
+    }
+
+    #[tokio::test]
+    async fn static_content_is_counted() {
+        let unsent = ResponseMemory::new(2 << 20);
+        let text = "x".repeat(400 << 10);
+        let content = StaticContent::new(HeaderValue::from_static("text/plain"), text);
+        let ask = || {
+            let response = content.respond(&HeaderMap::new());
+            assert!(response.extensions().get::<Uncounted>().is_none());
+            unsent.count(response, Sending::RejectWhenFull, address(1))
+        };
+        let held = ask().await;
+        assert_eq!(held.status(), StatusCode::OK);
+        assert_eq!(ask().await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop(held);
+        assert_eq!(ask().await.status(), StatusCode::OK);
     }
 
     #[test]
