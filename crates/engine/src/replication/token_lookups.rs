@@ -21,6 +21,9 @@ use tokio::sync::oneshot;
 
 use super::token_cache::{Cached, TokenCache};
 
+/// Tells the time; tests set it.
+type Now = Arc<dyn Fn() -> Instant + Send + Sync>;
+
 /// Ids of which nothing is known that may wait for their lookup.
 const MAX_WAITING: usize = 1_000;
 
@@ -28,6 +31,7 @@ const MAX_WAITING: usize = 1_000;
 pub(super) struct TokenLookups {
     cache: Arc<TokenCache>,
     availability: Arc<Availability>,
+    now: Now,
     /// Tokens that the cache has.
     known: Lane,
     /// Ids of which the cache has nothing.
@@ -47,6 +51,10 @@ type Batch = HashMap<u64, Vec<oneshot::Sender<Found>>>;
 
 impl TokenLookups {
     pub(super) fn start(postgres: &Postgres) -> io::Result<Self> {
+        Self::start_at(postgres, Arc::new(Instant::now))
+    }
+
+    fn start_at(postgres: &Postgres, now: Now) -> io::Result<Self> {
         let (cache, availability) = (Arc::new(TokenCache::new()), postgres.availability());
         let lane = |name| {
             let lookups = Lookups {
@@ -54,16 +62,17 @@ impl TokenLookups {
                 readers: postgres.readers_with(1),
                 cache: Arc::clone(&cache),
                 availability: Arc::clone(&availability),
+                now: Arc::clone(&now),
             };
             Lane::start(lookups)
         };
         let (known, unknown) = (lane("known")?, lane("unknown")?);
-        Ok(Self { cache, availability, known, unknown })
+        Ok(Self { cache, availability, now, known, unknown })
     }
 
     /// The token with this id.
     pub(super) fn find(&self, id: u64) -> TokenLookup {
-        let now = Instant::now();
+        let now = (self.now)();
         match self.cache.get(id, now) {
             Cached::Current { row, is_due } => {
                 if is_due {
@@ -85,12 +94,12 @@ impl TokenLookups {
 
     /// Whether nothing is known of this id.
     pub(super) fn is_unknown(&self, id: u64) -> bool {
-        self.cache.is_absent(id, Instant::now())
+        self.cache.is_absent(id, (self.now)())
     }
 
     /// Notes that this node has issued a token.
     pub(super) fn issued(&self, id: u64) {
-        self.cache.issued(id, Instant::now());
+        self.cache.issued(id, (self.now)());
     }
 }
 
@@ -143,11 +152,12 @@ struct Lookups {
     readers: PostgresReaders,
     cache: Arc<TokenCache>,
     availability: Arc<Availability>,
+    now: Now,
 }
 
 impl Lookups {
     fn run(&self, mut batch: Batch) {
-        let queried_at = Instant::now();
+        let queried_at = (self.now)();
         self.answer_cached(&mut batch, queried_at);
         let ids: Vec<u64> = batch.keys().copied().collect();
         if ids.is_empty() {
@@ -187,7 +197,7 @@ impl Lookups {
             self.availability.suspect();
         }
         for (id, waiting) in batch {
-            let cached = || self.cache.get_during_outage(id, Instant::now());
+            let cached = || self.cache.get_during_outage(id, (self.now)());
             let row = is_outage.then(cached).flatten();
             reply(waiting, &row.map(Some).ok_or_else(|| error.clone()));
         }
@@ -201,4 +211,38 @@ fn reply(waiting: Vec<oneshot::Sender<Found>>, found: &Found) {
 
 fn overloaded() -> StoreError {
     StoreError::busy("too many tokens are being looked up")
+}
+
+#[cfg(test)]
+mod tests {
+    use store::testing::settings;
+
+    use super::{super::token_cache::TOKEN_LEASE, *};
+
+    /// Asks for an id; whether it had to be looked up.
+    fn is_looked_up(lookups: &TokenLookups, id: u64) -> bool {
+        let (found, is_looked_up) = match lookups.find(id) {
+            TokenLookup::Done(found) => (found, false),
+            TokenLookup::Waiting(result) => (result.blocking_recv().unwrap(), true),
+        };
+        assert_eq!(found.unwrap(), None);
+        is_looked_up
+    }
+
+    #[test]
+    fn that_a_token_does_not_exist_is_looked_up_once_in_a_lease() {
+        let database = Postgres::new(&settings(&testkit::postgres().database())).unwrap();
+        database.migrate().unwrap();
+        let time = Arc::new(Mutex::new(Instant::now()));
+        let clock = Arc::clone(&time);
+        let lookups = TokenLookups::start_at(&database, Arc::new(move || *clock.lock())).unwrap();
+        for _ in 0..3 {
+            for round in 0..20 {
+                for id in 1_000..1_020 {
+                    assert_eq!(is_looked_up(&lookups, id), round == 0);
+                }
+            }
+            *time.lock() += TOKEN_LEASE;
+        }
+    }
 }
