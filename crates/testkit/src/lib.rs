@@ -27,7 +27,7 @@ pub use client::{
 };
 pub use memory::{growth_over_second_half, peak_resident_bytes, resident_bytes};
 pub use node::{Node, age, bearer, ids, run_on, seed, seq, token, token_of};
-pub use postgres::{Postgres, postgres};
+pub use postgres::{Postgres, TableLock, postgres};
 pub use proxy::{CutAt, Proxy};
 pub use role::Role;
 pub use server::{Installation, Server, printed, refused, run, shopkeeper};

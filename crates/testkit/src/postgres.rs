@@ -213,13 +213,40 @@ impl Postgres {
 
     /// Runs statements with `psql` and returns what it prints.
     pub fn psql(&self, database: &str, statements: &str) -> String {
+        let output = self.psql_on(database).args(["-c", statements]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    /// Locks a table for all others until the result is dropped.
+    pub fn lock_table(&self, database: &str, table: &str) -> TableLock {
+        let mut psql = self.psql_on(database);
+        let psql = psql.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut session = psql.spawn().unwrap();
+        let lock = format!("BEGIN; LOCK TABLE {table};\n");
+        session.stdin.as_mut().unwrap().write_all(lock.as_bytes()).unwrap();
+        let held = format!(
+            "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
+             AND relation = '{table}'::regclass"
+        );
+        until("the lock", || self.psql(database, &held) == "1");
+        TableLock(session)
+    }
+
+    /// How many statements wait for a table that is locked.
+    pub fn waiting_for(&self, database: &str, table: &str) -> usize {
+        let waiting = format!(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass"
+        );
+        self.psql(database, &waiting).parse().unwrap()
+    }
+
+    fn psql_on(&self, database: &str) -> Command {
         let mut psql = Command::new(self.programs.join("bin/psql"));
         psql.env("PGPASSWORD", PASSWORD)
             .args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", USER, "-d", database])
-            .args(["-v", "ON_ERROR_STOP=1", "-X", "-q", "-A", "-t", "-c", statements]);
-        let output = psql.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+            .args(["-v", "ON_ERROR_STOP=1", "-X", "-q", "-A", "-t"]);
+        psql
     }
 
     /// The password, which must not appear in any output.
@@ -230,6 +257,17 @@ impl Postgres {
     /// The log so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.path().join("postgres.log")).unwrap_or_default()
+    }
+}
+
+/// A table that is locked by a session of its own.
+pub struct TableLock(Child);
+
+impl Drop for TableLock {
+    fn drop(&mut self) {
+        // The end of the input ends the session, and the transaction with it.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
     }
 }
 

@@ -5,18 +5,12 @@ use std::thread;
 
 use serde_json::{Value, json};
 use testkit::{
-    BULK, Client, Node, Role, SEARCH, TestServer, postgres, product, product_named, token, until,
+    BULK, Client, Node, Role, SEARCH, TestServer, bearer, ids, postgres, product_named, token,
+    token_of, until,
 };
-
-use crate::meanwhile::answers_during;
 
 /// More requests than there are threads to search on, whatever the machine.
 const SEARCHES: usize = 64;
-
-/// A text that takes long to index, of words that are all different.
-fn long_text(number: usize) -> String {
-    (0..2_000).map(|word| format!("w{number}x{word} ")).collect()
-}
 
 fn import(editor: &Client, products: &[Value]) {
     for some in products.chunks(100) {
@@ -26,28 +20,32 @@ fn import(editor: &Client, products: &[Value]) {
 
 #[test]
 fn a_shop_that_loads_does_not_delay_reads_of_others() {
-    let server = TestServer::start(&[]);
-    let large = server.shop().as_role(Role::Editor);
-    let other = server.shop().as_role(Role::Editor);
-    let products: Vec<_> = (0..150)
-        .map(|n| json!({"title": "Lamp", "price": "$5", "description": long_text(n)}))
-        .collect();
-    import(&large, &products);
-    let lamp = other.create(product_named("Reading lamp"));
-    let (large, other) = (large.token.unwrap(), other.token.unwrap());
-    // A new process has no shop in memory.
-    let server = server.restart(&["--model-kind", "off"]);
-    let (large, other) = (server.client(&large), server.client(&other));
-    let load = || {
-        thread::scope(|scope| {
-            for _ in 0..SEARCHES {
-                let query = json!({"query": "lamp"});
-                scope.spawn(|| assert_eq!(large.post(SEARCH, query).expect(200).ids().len(), 10));
-            }
-        });
+    let url = postgres().database();
+    let name = url.rsplit_once('/').unwrap().1;
+    let [large, other] = [1, 2].map(|shop| token_of(&url, shop, Role::Editor));
+    let [node, writer] = [&other, &large].map(|token| Node::start(&url, token));
+    let (lamp, _) = node.create("lamp");
+    assert_eq!(node.find("lamp"), [lamp]);
+    // The shop has no products when the nodes start, and only the other one loads it.
+    let (rug, _) = writer.create("rug");
+    drop(writer);
+    let search = || {
+        let search = node.search("rug").headers(bearer(&large)).send().unwrap();
+        ids(search)
     };
-    let reads = answers_during(load, || drop(other.get(&product(lamp)).expect(200)));
-    assert!(reads >= 5, "another shop was answered {reads} reads meanwhile");
+    thread::scope(|scope| {
+        let lock = postgres().lock_table(name, "products");
+        let loading: Vec<_> = (0..SEARCHES).map(|_| scope.spawn(search)).collect();
+        until("a shop that loads", || postgres().waiting_for(name, "products") > 0);
+        for _ in 0..5 {
+            assert_eq!(node.find("lamp"), [lamp], "while the other shop cannot be read");
+        }
+        assert!(loading.iter().all(|search| !search.is_finished()));
+        drop(lock);
+        for search in loading {
+            assert_eq!(search.join().unwrap(), [rug]);
+        }
+    });
 }
 
 /// What the server says it has in its indexes.
@@ -84,18 +82,12 @@ fn searches_in_the_database_leave_connections_to_reads() {
     let (id, _) = node.create("lamp");
     assert_eq!(node.find("lamp"), [id]);
     thread::scope(|scope| {
-        let lock = "BEGIN; LOCK TABLE search_rows; SELECT pg_sleep(8)";
-        scope.spawn(|| postgres().psql(&name, lock));
-        let held = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
-                    AND relation = 'search_rows'::regclass";
-        until("the lock", || postgres().psql(&name, held) == "1");
+        let lock = postgres().lock_table(&name, "search_rows");
         let searching: Vec<_> =
             (0..8).map(|_| scope.spawn(|| node.search("lamp").send().unwrap().status())).collect();
-        let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted
-                       AND relation = 'search_rows'::regclass";
-        until("a search that waits", || postgres().psql(&name, waiting) != "0");
+        until("a search that waits", || postgres().waiting_for(&name, "search_rows") > 0);
         assert_eq!(node.get(id)["title"], "lamp");
-        assert_eq!(postgres().psql(&name, held), "1", "the read was answered before the searches");
+        drop(lock);
         for search in searching {
             let status = search.join().unwrap();
             assert!(status == 200 || status == 503, "{status}");
