@@ -55,6 +55,9 @@ pub(super) struct ShopLoad<'a> {
     stamp: TxStamp,
     file: FileState,
     is_finished: bool,
+    /// Called before changes are applied that were made since the scan.
+    #[cfg(test)]
+    pub(super) on_pending: Option<Box<dyn FnMut() + 'a>>,
 }
 
 impl<'a> ShopLoad<'a> {
@@ -68,7 +71,16 @@ impl<'a> ShopLoad<'a> {
         let pending = PendingChanges::new(registry.readers.is_shared());
         table.states.insert(shop, ShopState::Loading(pending));
         let (stamp, file) = (TxStamp::default(), FileState::default());
-        Self { registry, shop, reason, stamp, file, is_finished: false }
+        Self {
+            registry,
+            shop,
+            reason,
+            stamp,
+            file,
+            is_finished: false,
+            #[cfg(test)]
+            on_pending: None,
+        }
     }
 
     /// The index from its file and the changes since then; `None` if that is not possible.
@@ -176,6 +188,10 @@ impl<'a> ShopLoad<'a> {
         index: &ShopIndex,
         pending: PendingChanges,
     ) -> Result<(), StoreError> {
+        #[cfg(test)]
+        if let Some(called) = &mut self.on_pending {
+            called();
+        }
         let shown = index.snapshot().seq();
         let batch = match pending.into_batch() {
             Some(mut batch) => {

@@ -7,7 +7,6 @@ mod bounds;
 mod conditions;
 mod exclusions;
 mod loading;
-mod meanwhile;
 mod operation;
 mod overload;
 mod recovery;
