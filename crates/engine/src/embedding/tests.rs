@@ -5,7 +5,7 @@ use std::{
     net::{SocketAddr, TcpListener},
     sync::Arc,
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use catalog::{
@@ -30,8 +30,6 @@ use crate::{
     writes::{Created, Edit, Precondition},
 };
 
-/// Longer than any test takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How much faster the clock of the remote model's client runs.
 const HASTE: u32 = 50;
 
@@ -112,11 +110,7 @@ impl Bench {
 
     /// Waits until the vectors satisfy a condition.
     fn wait_for(&self, good: impl Fn(&BTreeMap<ProductId, VectorRow>) -> bool) {
-        let started = Instant::now();
-        while !good(&self.vectors()) {
-            assert!(started.elapsed() < PATIENCE, "{:?}", self.vectors().keys());
-            thread::sleep(Duration::from_millis(10));
-        }
+        testkit::until("the vectors", || good(&self.vectors()));
     }
 }
 

@@ -254,6 +254,8 @@ mod tests {
     use super::*;
     use crate::{Entry, EntryVector, IndexChange, ShopIndex, segment::MergePolicy};
 
+    /// Longer than anything takes on a busy machine.
+    const PATIENCE: Duration = Duration::from_secs(60);
     /// Merges everything in the background.
     const POLICY: MergePolicy =
         MergePolicy { fanout: 2, max_products: 1000, inline_postings: 0, ordered_products: 64 };
@@ -292,7 +294,7 @@ mod tests {
 
         /// Waits until all segments are merged.
         fn wait_until_merged(&self) {
-            let until = Instant::now() + Duration::from_secs(20);
+            let until = Instant::now() + PATIENCE;
             while self.index.snapshot().segment_count() > 1 {
                 assert!(Instant::now() < until, "the segments were not merged");
                 thread::sleep(Duration::from_millis(5));
@@ -333,12 +335,13 @@ mod tests {
         let mut fixture = Fixture { index, products: 0 };
         (0..5).for_each(|_| fixture.create());
         let vector = Vector::normalized(vec![1.0, 2.0]).unwrap().stored();
-        // Less than the longest wait.
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + PATIENCE;
+        let added = fixture.index.shared.writer.lock().last_added;
         while fixture.index.snapshot().segment_count() > 1 {
             assert!(Instant::now() < until, "the segments were not merged");
             let embedded = IndexChange::Embed(ProductId::new(1).unwrap(), &vector);
             fixture.index.apply(&[embedded], Seq(6));
+            assert_eq!(fixture.index.shared.writer.lock().last_added, added);
             thread::sleep(Duration::from_millis(20));
         }
     }
@@ -365,7 +368,7 @@ mod tests {
             let changes: Vec<_> = changes.collect();
             fixture.index.apply(&changes, Seq(101));
             assert!(disordered() > 30, "{}", disordered());
-            let until = Instant::now() + Duration::from_secs(20);
+            let until = Instant::now() + PATIENCE;
             while disordered() > 0 || fixture.index.shared.writer.lock().waiting {
                 assert!(Instant::now() < until, "the products are not in order");
                 thread::sleep(Duration::from_millis(5));
@@ -380,7 +383,7 @@ mod tests {
         fixture.fail_merges(ATTEMPTS);
         fixture.create();
         fixture.create();
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + PATIENCE;
         while fixture.index.shared.writer.lock().failed_merges < ATTEMPTS {
             assert!(Instant::now() < until, "no merge was tried");
             thread::sleep(Duration::from_millis(5));

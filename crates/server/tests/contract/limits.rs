@@ -65,10 +65,11 @@ fn an_idle_connection_is_closed() {
         TestServer::start(&["--limits-idle-time", SHORT, "--limits-header-read-time", "10s"]);
     let request = "GET /health/live HTTP/1.1\r\nHost: shop\r\n\r\n";
     let mut unused = Socket::connect(&server);
-    let mut used = Socket::connect(&server);
-    assert_eq!(used.send(request).answer().status, 200);
-    assert_eq!(used.rest(), b"");
     assert_eq!(unused.rest(), b"");
+    // On a busy machine, a connection may be closed before its request is sent.
+    until("a response before the end", || {
+        Socket::connect(&server).send(request).rest().starts_with(b"HTTP/1.1 200 ")
+    });
 }
 
 #[test]

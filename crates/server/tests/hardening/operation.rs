@@ -96,8 +96,8 @@ fn start_draining(drain: Duration) -> (Arc<TestServer>, String) {
 }
 
 #[test]
-fn a_draining_server_is_unready_and_serves_until_the_period_ends() {
-    let (server, token) = start_draining(Duration::from_secs(3));
+fn a_draining_server_is_unready_and_serves() {
+    let (server, token) = start_draining(LONG_DRAIN);
     server.signal(Signal::TERM);
     until("the server is draining", || server.log().contains("is draining"));
     // Each of these is a new connection: clients are told not to keep the old one.
@@ -106,7 +106,14 @@ fn a_draining_server_is_unready_and_serves_until_the_period_ends() {
     assert_eq!(answer.header("connection"), Some("close"));
     server.client(&token).post(PRODUCTS, product_named("Sold while draining")).expect(201);
     assert_eq!(server.client(&token).find("sold draining").len(), 1);
+}
+
+#[test]
+fn a_server_stops_when_the_drain_period_ends() {
+    let (server, _) = start_draining(Duration::from_secs(1));
+    server.signal(Signal::TERM);
     until("the listener closes", || !is_listening(&server));
+    assert!(server.log().contains("is draining"), "{}", server.log());
     assert_eq!(server.wait().code(), Some(0));
 }
 
