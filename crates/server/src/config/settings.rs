@@ -202,7 +202,7 @@ section! {
         url: Option<Secret> = "", Optional(SecretText);
         /// File that contains that URL; a final line break is ignored.
         url_file: Option<PathBuf> = "", Optional(PATH);
-        /// Connections for reads, half of them reserved for single products and pages; four more are used for writes, change notifications, tokens and embedding.
+        /// Connections for reads, half of them reserved for single products and pages; five more are used for writes, change notifications, tokens (two) and embedding.
         connections: usize = "16", Count { min: 1, max: 1000 };
         /// Longest time to wait for a new connection, or for a free one.
         connect_time: Duration = "5s", REQUEST_TIME;
