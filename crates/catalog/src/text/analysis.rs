@@ -4,7 +4,8 @@
 //! written); each form is reduced to the *word* it is indexed under, its term.
 //!
 //! - `Men's` yields `men`; `L'Oréal` yields `loreal`; `501` stays as it is.
-//! - A compound yields its parts and the joined word: `WD-40` yields `wd`, `40` and `wd40`.
+//! - A compound yields its parts and the joined word: `WD-40` yields `wd`, `40` and `wd40`; so does a
+//!   word that a number touches in a product: `Laptop16`.
 //! - A measure yields its number, its unit and both as one word, however it is written: `5 ft.` and
 //!   `5'` yield `5`, `foot` and `5foot`. A size also yields its dimensions: `18x18`.
 //! - Scripts without spaces yield single characters and character bigrams ([`segments`]).
@@ -43,13 +44,15 @@ use self::measure::{Measure, Measured};
 use crate::text::validation::{MAX_DESCRIPTION_CHARS, MAX_QUERY_CHARS};
 
 /// Changes whenever a text yields other terms than before, so that stored terms are made again.
-pub const VERSION: i16 = 1;
+pub const VERSION: i16 = 2;
 
 /// The bytes of a product's folded text that are analysed: enough for the longest description in any
 /// script, at four bytes per character. Bounds the cost of characters that fold to many.
 const MAX_PRODUCT_BYTES: usize = 4 * MAX_DESCRIPTION_CHARS;
 /// The bytes of a query's folded text that are analysed, likewise.
 const MAX_QUERY_BYTES: usize = 4 * MAX_QUERY_CHARS;
+/// Letters before a digit are a word of their own if there are this many: `laptop16`, but not `mp3`.
+const MIN_WORD_BEFORE_NUMBER: usize = 3;
 /// Longer compounds are sentences with hyphens; only their parts are indexed.
 const MAX_COMPOUND_BYTES: usize = 32;
 
@@ -183,7 +186,10 @@ fn for_each_lexeme(text: &str, kind: TextKind, mut f: impl FnMut(Lexeme<'_>)) {
         if let (Some(word), None, true) = (elided, next, parts.is_empty()) {
             f(Lexeme::Elided { joined: form, word });
         } else if next.is_none() && parts.is_empty() {
-            f(Lexeme::Form(form));
+            match word_and_number(form).filter(|_| kind == TextKind::Product) {
+                Some(parts) => f(Lexeme::Compound { parts: &parts, joined: form }),
+                None => f(Lexeme::Form(form)),
+            }
         } else {
             parts.push(form.to_owned());
         }
@@ -210,6 +216,15 @@ fn skip_gap<'a>(text: &'a str, f: &mut impl FnMut(Lexeme<'_>)) -> &'a str {
         f(Lexeme::Pause);
     }
     rest
+}
+
+/// The word of a form and what follows it from its first digit on: `laptop` and `16` of `laptop16`.
+fn word_and_number(form: &str) -> Option<[String; 2]> {
+    let letters = form.bytes().take_while(u8::is_ascii_lowercase).count();
+    let number = form.as_bytes().get(letters).filter(|byte| byte.is_ascii_digit());
+    let (word, rest) = number.map(|_| form.split_at(letters))?;
+    let is_split = letters >= MIN_WORD_BEFORE_NUMBER && rest.is_ascii();
+    is_split.then(|| [word.to_owned(), rest.to_owned()])
 }
 
 fn first_char(text: &str) -> char {
@@ -333,6 +348,17 @@ mod tests {
         check("usb-c", "usb c usbc");
         check("H&M", "h m hm");
         check("501 a4 1,299", "501 a4 1299");
+    }
+
+    #[test]
+    fn a_word_is_found_without_the_number_that_touches_it() {
+        check("Laptop16 LCD17W", "laptop 16 laptop16 lcd 17w lcd17w");
+        check("mp3 17w", "mp3 17 watt 17watt");
+        let mut heads = Vec::new();
+        for_each_title_word("Adventure Works Laptop16", |word, is_head| {
+            heads.extend(is_head.then(|| word.to_owned()));
+        });
+        assert_eq!(heads, ["laptop", "laptop16"]);
     }
 
     #[test]
