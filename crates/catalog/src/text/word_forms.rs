@@ -96,10 +96,18 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// Whether a form is a function word of a language of the shop or the query. A word that more
+    /// products have than any telling word of that language is none: *la* of brands.
     fn is_function_word(&self, form: &str) -> bool {
-        let mut tables = self.languages.tables(None);
-        tables.any(|table| {
+        let is_listed = |table: &&Table| {
             table.spellings(form).iter().any(|word| table.function_words.contains(&term(word)))
+        };
+        let mut tables = self.languages.tables(None).filter(is_listed);
+        let doc_freq = self.vocabulary.doc_freq;
+        tables.any(|table| {
+            (self.vocabulary.prefetch)(&table.telling_words);
+            let own = doc_freq(&term(form));
+            own == 0 || table.telling_words.iter().any(|word| doc_freq(word) >= own)
         })
     }
 

@@ -109,6 +109,13 @@ fn english_words_have_no_other_forms() {
 }
 
 #[test]
+fn a_name_is_searched_for_whatever_language_has_it_as_a_function_word() {
+    let italian = "Scarpe bianche con tacco per una donna, il modello che piace";
+    check(&["La Mer cream", "La Roche serum", italian], "la mer", "la mer");
+    check(&[italian, "La crema"], "la crema", "crema");
+}
+
+#[test]
 fn a_valid_word_of_another_language_is_not_corrected() {
     for (shop, query) in [
         (&["Rose", "Roses", "Rose"][..], "rote"),
