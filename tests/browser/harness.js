@@ -99,13 +99,13 @@ export async function open(path, { token, phone = false, dark = false, locale = 
 }
 
 /// Waits until something holds.
-export async function until(page, what, check, argument) {
-  await page.waitForFunction(check, argument).catch((error) => assert.fail(`${what}: ${error.message}`));
+export async function until(page, what, check, argument, timeout = PATIENCE_MS) {
+  await page.waitForFunction(check, argument, { timeout }).catch((error) => assert.fail(`${what}: ${error.message}`));
 }
 
 /// Waits until the page says this in an element.
-export async function says(page, selector, text) {
-  await until(page, `${selector} says ${text}`, ([where, wanted]) => document.querySelector(where)?.textContent.includes(wanted), [selector, text]);
+export async function says(page, selector, text, timeout = PATIENCE_MS) {
+  await until(page, `${selector} says ${text}`, ([where, wanted]) => document.querySelector(where)?.textContent.includes(wanted), [selector, text], timeout);
 }
 
 /// The titles of the cards, once they are these.
