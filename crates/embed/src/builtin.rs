@@ -1,12 +1,12 @@
 //! The built-in model: both encoders, the phrase index and the names of things.
 
-use std::{fmt, mem, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use super::{
     EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, StoredVector, Text, TextLanguage,
     Vector,
     deep::Deep,
-    instant_encoder::{InstantEncoder, add, make_unit},
+    instant_encoder::InstantEncoder,
     model_files::{BrokenModel, Manifest, ModelFiles, NAMES, PHRASES},
     names::{Names, Thing},
     phrase_index::{PhraseIndex, PhraseMatch},
@@ -20,7 +20,6 @@ pub struct BuiltIn {
     phrases: PhraseIndex,
     names: Names,
     transformer: Deep,
-    instant_share: f32,
 }
 
 impl BuiltIn {
@@ -46,24 +45,16 @@ impl BuiltIn {
         let transformer = Deep::new(files.deep, threads).map_err(broken_graph)?;
         check_sizes(transformer.transformer(), &manifest, &encoder.vocabulary)
             .map_err(broken_graph)?;
-        let made = Self {
-            encoder,
-            phrases,
-            names,
-            transformer,
-            instant_share: manifest.deep.instant_share,
-        };
+        let made = Self { encoder, phrases, names, transformer };
         // A self-test, so that a broken graph fails at start-up and not at the first search.
         made.deep(&[Text::Query("shop")], Priority::Background)
             .map_err(|error| broken_graph(error.to_string()))?;
         Ok(made)
     }
 
-    fn embedding(&self, encoder: Encoder, numbers: Vec<f32>) -> Result<Embedding, EmbedError> {
-        let found = numbers.len();
-        let vector = Vector::normalized(numbers).filter(|_| found == self.dims());
-        let wrong = || EmbedError::Inference(format!("no vector of {} numbers", self.dims()));
-        Ok(Embedding { model: self.model().clone(), encoder, vector: vector.ok_or_else(wrong)? })
+    fn embedding(&self, encoder: Encoder, sum: Vec<f32>) -> Result<Embedding, EmbedError> {
+        let (model, vector) = (self.model().clone(), normalized(sum, self.dims())?);
+        Ok(Embedding { model, encoder, vector, deep: None })
     }
 }
 
@@ -108,8 +99,7 @@ impl Embedder for BuiltIn {
         self.embedding(Encoder::Instant, sum).ok()
     }
 
-    /// The transformer reads English alone: the deep vector of a text in another language is its
-    /// instant vector.
+    /// The transformer reads English alone: a text in another language has no deep vector.
     fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError> {
         let wholes: Vec<_> = texts.iter().map(|text| text.whole()).collect();
         let all = || texts.iter().zip(&wholes);
@@ -122,27 +112,31 @@ impl Embedder for BuiltIn {
             false => self.transformer.run(&tokens, priority)?,
         }
         .into_iter();
+        let dims = self.transformer.transformer().dims();
         let vectors = all().zip(&is_english).map(|((text, whole), is_english)| {
-            let mut vector = self.encoder.sum(*text, whole);
-            if let Some(transformed) = is_english.then(|| transformed.next()).flatten() {
-                make_unit(&mut vector);
-                let instant = mem::replace(&mut vector, transformed);
-                make_unit(&mut vector);
-                add(&mut vector, &instant, self.instant_share);
-            }
-            self.embedding(Encoder::Deep, vector)
+            let deep = is_english.then(|| transformed.next()).flatten();
+            let deep = deep.map(|numbers| normalized(numbers, dims)).transpose()?;
+            let instant = self.embedding(Encoder::Deep, self.encoder.sum(*text, whole))?;
+            Ok(Embedding { deep, ..instant })
         });
         vectors.collect()
     }
 }
 
-/// Checks that a transformer takes all tokens of texts and makes vectors of the right dimension.
+/// The unit vector of an encoder's output, which has to have the right dimension.
+fn normalized(numbers: Vec<f32>, dims: usize) -> Result<Vector, EmbedError> {
+    let found = numbers.len();
+    let vector = Vector::normalized(numbers).filter(|_| found == dims);
+    vector.ok_or_else(|| EmbedError::Inference(format!("no vector of {dims} numbers")))
+}
+
+/// Checks that a transformer takes all tokens of texts.
 fn check_sizes(
     transformer: &Transformer,
     manifest: &Manifest,
     vocabulary: &WordPiece,
 ) -> Result<(), String> {
-    let Manifest { dims, max_tokens, .. } = *manifest;
+    let max_tokens = manifest.max_tokens;
     if transformer.vocabulary() < vocabulary.len() {
         return Err(format!(
             "is for {} pieces instead of {}",
@@ -156,10 +150,7 @@ fn check_sizes(
             transformer.max_tokens()
         ));
     }
-    match transformer.dims() == dims {
-        true => Ok(()),
-        false => Err(format!("has {} dimensions instead of {dims}", transformer.dims())),
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -174,10 +165,4 @@ impl BuiltIn {
         Arc::ptr_eq(&self.encoder, InstantEncoder::embedded())
     }
 
-    /// The output of the transformer alone.
-    pub(super) fn transformer(&self, text: &str) -> Vector {
-        let tokens = [self.encoder.tokens(text)];
-        let vector = self.transformer.run(&tokens, Priority::Search).unwrap().remove(0);
-        Vector::normalized(vector).unwrap()
-    }
 }

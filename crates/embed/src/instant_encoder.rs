@@ -242,12 +242,12 @@ fn multilingual(
 }
 
 /// Adds `share` of `other` to `sum`.
-pub(super) fn add(sum: &mut [f32], other: &[f32], share: f32) {
+fn add(sum: &mut [f32], other: &[f32], share: f32) {
     sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += share * other);
 }
 
 /// Normalises a vector to unit length; the zero vector stays.
-pub(super) fn make_unit(vector: &mut [f32]) {
+fn make_unit(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|x| *x /= length);

@@ -58,17 +58,9 @@ pub(super) struct Manifest {
     pub(super) model: String,
     pub(super) dims: usize,
     pub(super) max_tokens: usize,
-    pub(super) deep: DeepFile,
+    pub(super) deep: File,
     pub(super) instant: File,
     pub(super) vocab: String,
-}
-
-#[derive(Deserialize)]
-pub(super) struct DeepFile {
-    pub(super) file: String,
-    /// The weight of the instant vector in a deep vector, relative to the transformer's: both are
-    /// in one space, and the table knows spellings that the transformer does not.
-    pub(super) instant_share: f32,
 }
 
 #[derive(Deserialize)]

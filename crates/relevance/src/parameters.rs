@@ -47,6 +47,7 @@ const PARAMETERS: &[Parameter] = &parameters! {
     rerank.semantic_weight.title_coverage: -15.0..=0.0;
     rerank.soft_coverage: 0.0..=3.0;
     rerank.similarity: 0.0..=2.0;
+    rerank.deep.weight: 0.0..=4.0;
     rerank.names: 0.0..=1.0;
     rerank.semantic_soft_coverage: 0.0..=1.0;
     rerank.semantic_names: 0.0..=1.0;

@@ -10,7 +10,7 @@ mod params;
 use crate::product::inferred::Attribute;
 
 pub use self::params::{
-    AttributeWeights, PreferenceParams, RERANK_PARAMS, RelativeCutoff, RerankParams, SemanticWeight,
+    AttributeWeights, DeepParams, PreferenceParams, RERANK_PARAMS, RelativeCutoff, RerankParams, SemanticWeight,
 };
 
 /// From this many products of the right kind with every attribute on, others that contradict an
@@ -58,6 +58,8 @@ pub struct Evidence {
     pub lexical: f32,
     /// The cosine with the query's own vector.
     pub similarity: f32,
+    /// The cosine by the vectors of the transformer, or its estimate where one of them is not made.
+    pub deep_similarity: f32,
     /// The cosine with the query's vector after interpolation toward known phrases.
     pub phrase_similarity: f32,
     /// The share of the query's information that the product's words cover, by meaning where not
@@ -204,8 +206,10 @@ pub struct Reranker<'a> {
 pub struct Contributions {
     /// The lexical match.
     pub lexical: f32,
-    /// Both cosines.
+    /// The cosines with the query's own vector and with its interpolation.
     pub similarity: f32,
+    /// The cosine by the vectors of the transformer.
+    pub deep_similarity: f32,
     /// Soft coverage.
     pub soft_coverage: f32,
     /// Names of things.
@@ -227,8 +231,9 @@ impl Contributions {
     /// The score without preference: however much a product is preferred, it says nothing about how
     /// relevant the others are.
     pub fn without_preference(&self) -> f32 {
-        let Self { lexical, similarity, soft_coverage, names, category, attributes, .. } = self;
-        lexical + similarity + soft_coverage + names + category + attributes
+        let Self { lexical, similarity, deep_similarity, soft_coverage, .. } = self;
+        let Self { names, category, attributes, .. } = self;
+        lexical + similarity + deep_similarity + soft_coverage + names + category + attributes
     }
 }
 
@@ -243,7 +248,8 @@ impl<'a> Reranker<'a> {
             + semantic_weight * (1.0 + params.semantic_soft_coverage + params.semantic_names)
             + (1.0 + semantic_weight) * params.attributes.color;
         let QueryEvidence { is_foreign, none_agrees, .. } = *query;
-        Self { params, semantic_weight, scale: most.recip(), is_foreign, none_agrees }
+        let scale = (most * (1.0 + params.deep.weight)).recip();
+        Self { params, semantic_weight, scale, is_foreign, none_agrees }
     }
 
     /// How much the meaning of the query counts beside its words.
@@ -292,10 +298,13 @@ impl<'a> Reranker<'a> {
         let phrase_similarity = evidence.phrase_similarity.max(0.0);
         let soft_coverage = params.soft_coverage + meaning * params.semantic_soft_coverage;
         let names = params.names + meaning * params.semantic_names;
+        // A share of the whole score, however much the meaning of the query counts.
+        let deep = params.deep.weight / (1.0 + params.deep.weight);
         Contributions {
             lexical: scale * evidence.lexical,
             similarity: scale
                 * (params.similarity * evidence.similarity + meaning * phrase_similarity),
+            deep_similarity: deep * evidence.deep_similarity.max(0.0),
             soft_coverage: scale * soft_coverage * evidence.soft_coverage,
             names: scale * names * evidence.names,
             category: scale * (1.0 + meaning) * params.category * evidence.category,

@@ -123,6 +123,7 @@ mod verification;
 pub use self::search::Matches;
 #[cfg(test)]
 pub(super) use self::{
+    similar::similarity,
     relevance::{CLAIM_BOOST, KEY_BOOST},
     search::search_with,
     verification::MAX_VERIFIED,

@@ -1,7 +1,9 @@
 //! The second stage: rescores the best candidates of the first with all evidence.
 //!
-//! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
-//! that pass it, and before all others those that agree with every attribute of the query and are close
+//! With it, the cut-off of the first stage is lower. The candidates are [`RERANKED`] products: those
+//! nearest to the query by the vector of the transformer
+//! ([`NEAREST`](crate::rerank_query::NEAREST)), whatever their score, and the best products that pass the
+//! cut-off, of which those come first that agree with every attribute of the query and are close
 //! to its category ([`FitQuery`](crate::first_stage::FitQuery)). If the query names its category,
 //! the best others of that kind are candidates too, whatever their score: as many as there is room for,
 //! and at least [`RESERVED`] unless all candidates are of that kind. Candidates are relevant if their score without
@@ -150,11 +152,13 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// What passes the cut-off, and of that what fits first; then the best score, then the smaller id.
+    /// The nearest by the vector of the transformer, then what passes the cut-off, and of that what fits
+    /// first; then the best score, then the smaller id.
     fn compare(&self, results: &[Ranked], one: usize, other: usize) -> Ordering {
         let rank = |at: usize| {
+            let Candidate { is_near, fits, .. } = results[at].candidate;
             let passes = results[at].score >= self.cutoff;
-            (passes, passes && results[at].candidate.fits)
+            (is_near, passes, passes && fits)
         };
         let id = |at: usize| results[at].candidate.product(self.segments);
         rank(other)

@@ -84,6 +84,8 @@ const STEPS: &[&str] = &[
         model       TEXT,
         encoder     TEXT,
         vector      BLOB,
+        -- The vector of the transformer, likewise; null until it is made.
+        deep        BLOB,
         text_order  INTEGER
     ) STRICT;
     CREATE INDEX vectors_of_shop ON vectors (shop_id);
