@@ -1,8 +1,8 @@
 //! Admission slots for requests in progress, and the memory of request bodies.
 //!
 //! Slots are bounded for all requests, for each shop and for each token; body memory for all
-//! requests and for each shop: a shop gets half of what the others leave. A request holds a slot from its head on, except while its body
-//! arrives: a slow client does not occupy a slot.
+//! requests and for each shop: a shop gets half of what the others leave. A request holds a slot from
+//! its head on, except while its body arrives: a slow client does not occupy a slot.
 
 use std::sync::Arc;
 
