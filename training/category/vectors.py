@@ -10,6 +10,7 @@ import struct
 from pathlib import Path
 
 import numpy as np
+from shopper.phrasebook import read_instant_targets
 from shopper.phrases import read_phrasebook
 
 from .examples import THINGS, read_rows
@@ -50,11 +51,9 @@ def _things(data: Path, models: Path, taxonomy: Taxonomy) -> tuple[np.ndarray, n
     """The vectors of the things that have a category, and the categories of the first decision that they belong to."""
     ids = {row["type"]: row["category"] for row in read_rows(data / THINGS)}
     first = {int(category) for category in Tree.of(taxonomy).first}
-    raw = (models / "phrases.bin").read_bytes()
-    dims, phrases, things = struct.unpack_from("<3I", raw, 8)
-    vectors = np.frombuffer(raw, np.int8, things * dims, 24 + phrases * (4 + dims)).reshape(things, dims).astype(np.float32)
+    vectors = read_instant_targets(models / "phrases.bin")
     types = dict.fromkeys(phrase.type for phrase in read_phrasebook(data / "shopper-phrases.tsv", None))
-    categories = np.full(things, -1)
+    categories = np.full(len(vectors), -1)
     for at, type_ in enumerate(types):
         category = taxonomy.index.get(ids.get(type_, type_))
         above = () if category is None else taxonomy.chains[category]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shopper.phrasebook import read_instant_targets
 from shopper.phrases import plain, read_phrasebook
 
 from . import spelling
@@ -109,12 +110,10 @@ def read(data: Path, taxonomy: dict[str, dict[str, str]], models: Path, weights:
 
 def _things(data: Path, models: Path) -> dict[str, np.ndarray]:
     """Where the phrase index leads a need: by type, the unit vector of the thing."""
-    raw = (models / "phrases.bin").read_bytes()
-    dims, phrases, things = (int(x) for x in np.frombuffer(raw, "<u4", 3, 8))
-    vectors = np.frombuffer(raw, np.int8, things * dims, 24 + phrases * (4 + dims)).reshape(things, dims)
+    vectors = read_instant_targets(models / "phrases.bin")
     types = dict.fromkeys(phrase.type for phrase in read_phrasebook(data / ENGLISH[0]))
-    assert len(types) == things, "phrases.bin was made from other phrases"
-    return dict(zip(types, unit(vectors.astype(np.float32))))
+    assert len(types) == len(vectors), "phrases.bin was made from other phrases"
+    return dict(zip(types, unit(vectors)))
 
 
 class _Found:

@@ -20,6 +20,11 @@ from .phrases import Kind, Phrase, Split, plain, read_phrases
 from .typos import with_typo
 from .wording import Wording
 
+WISHES = "wishes.jsonl"
+"""Wishes with three right titles and four tempting wrong ones: eight groups of departments, as many lines of each."""
+WISH_GROUPS = 8
+RIGHTS, WRONGS = 3, 4
+
 PHRASE_TYPOS = 4
 TEXT_TYPOS = 2
 LONGEST_WITH_TYPO = 10
@@ -39,8 +44,6 @@ class Prepared:
 
     tokens: np.ndarray
     token_ends: np.ndarray
-    rows: np.ndarray
-    row_ends: np.ndarray
     phrase_text: np.ndarray
     phrase_type: np.ndarray
     phrase_kind: np.ndarray
@@ -55,6 +58,11 @@ class Prepared:
     pool_dev: np.ndarray
     listings: np.ndarray
     """(title, "title. description") of the same product."""
+    wishes: np.ndarray
+    """A wish, its right titles, its tempting wrong ones."""
+    wish_typos: np.ndarray
+    wish_group: np.ndarray
+    """The group of departments of each wish."""
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,6 +106,13 @@ def read_evaluation_texts(shared: Path) -> set[str]:
     return seen
 
 
+def read_wishes(path: Path) -> list[tuple[int, str, list[str], list[str]]]:
+    """(group of departments, wish, right titles, wrong titles)"""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    size = len(lines) // WISH_GROUPS
+    return [(i // size, line["wish"], line["right"], line["wrong"]) for i, line in enumerate(lines)]
+
+
 def prepare(
     phrases_path: Path, shared: Path, wording: Wording, seed: int, limit: int | None = None, snippets: int = 300_000
 ) -> Prepared:
@@ -108,7 +123,7 @@ def prepare(
     types = list(dict.fromkeys(phrase.type for phrase in phrases))
     type_index = {type_: i for i, type_ in enumerate(types)}
     phrase_text = [texts.add(phrase.text) for phrase in phrases]
-    phrase_typos = [_phrase_typos(phrase, texts, chance) for phrase in phrases]
+    phrase_typos = [_phrase_typos(phrase.text, texts, chance) for phrase in phrases]
 
     source = json.loads(gzip.decompress((shared / "training/train.json.gz").read_bytes()))
     kept_back = read_evaluation_texts(shared) | {
@@ -137,15 +152,16 @@ def prepare(
     )
     pool.update((texts.add(_snippet(texts.all[i], chance)), None) for i in chance.choices(list(pool), k=snippets))
     pool_typos = [_text_typos(texts.all[i], texts, chance) for i in pool]
-    print(f"{len(texts.all)} distinct texts, {len(pool)} in the pool, {len(listings)} listings; tokenising", flush=True)
+    wishes = [wish for wish in read_wishes(phrases_path.with_name(WISHES)) if plain(wish[1]) not in kept_back][: limit]
+    print(f"{len(texts.all)} distinct texts, {len(pool)} in the pool, {len(listings)} listings, {len(wishes)} wishes; tokenising", flush=True)
+    wish_texts = [[texts.add(text) for text in (wish, *right, *wrong)] for _, wish, right, wrong in wishes]
+    wish_typos = [_phrase_typos(wish, texts, chance) for _, wish, _, _ in wishes]
 
-    tokens, token_ends, rows, row_ends = _tokenise(texts.all, wording)
+    tokens, token_ends = _tokenise(texts.all, wording)
     everything = np.arange(len(pool))
     return Prepared(
         tokens=tokens,
         token_ends=token_ends,
-        rows=rows,
-        row_ends=row_ends,
         phrase_text=np.array(phrase_text, np.int64),
         phrase_type=np.array([type_index[phrase.type] for phrase in phrases], np.int64),
         phrase_kind=np.array([phrase.kind for phrase in phrases], np.int64),
@@ -157,11 +173,14 @@ def prepare(
         pool_typos=np.array(pool_typos, np.int64),
         pool_dev=everything[everything % DEV_EVERY == 0],
         listings=np.array(listings, np.int64).reshape(-1, 2),
+        wishes=np.array(wish_texts, np.int64),
+        wish_typos=np.array(wish_typos, np.int64),
+        wish_group=np.array([group for group, *_ in wishes], np.int64),
     )
 
 
-def _phrase_typos(phrase: Phrase, texts: _Texts, chance: random.Random) -> list[int]:
-    return [texts.add_typo(phrase.text, chance) for _ in range(PHRASE_TYPOS)]
+def _phrase_typos(text: str, texts: _Texts, chance: random.Random) -> list[int]:
+    return [texts.add_typo(text, chance) for _ in range(PHRASE_TYPOS)]
 
 
 def _text_typos(text: str, texts: _Texts, chance: random.Random) -> list[int]:
@@ -178,30 +197,23 @@ def _snippet(text: str, chance: random.Random) -> str:
     return " ".join(words[start : start + length])
 
 
-def _tokenise(texts: list[str], wording: Wording) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """All texts' tokens and rows with their ends, by as many processes as there are cores."""
+def _tokenise(texts: list[str], wording: Wording) -> tuple[np.ndarray, np.ndarray]:
+    """All texts' tokens and where each text's end, by as many processes as there are cores."""
     global _wording
     _wording = wording
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     chunks = [texts[start : start + 20_000] for start in range(0, len(texts), 20_000)]
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as workers:
-        done = list(workers.imap(_tokenise_chunk, chunks))
-    tokens, token_lengths, rows, row_lengths = (np.concatenate(parts) for parts in zip(*done))
-    return tokens, token_lengths.cumsum(), rows, row_lengths.cumsum()
+        tokens, lengths = zip(*workers.imap(_tokenise_chunk, chunks))
+    return np.concatenate(tokens), np.concatenate(lengths).cumsum()
 
 
 _wording: Wording | None = None
 """Inherited by the worker processes."""
 
 
-def _tokenise_chunk(texts: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _tokenise_chunk(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     assert _wording is not None
-    pieces = _wording.pieces(texts)
-    tokens = [_wording.tokens(one) for one in pieces]
-    rows = [_wording.rows(one) for one in pieces]
-    return *_flat(tokens), *_flat(rows)
-
-
-def _flat(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    lengths = np.array([len(one) for one in lists], np.int64)
-    return np.fromiter((value for one in lists for value in one), np.int32, int(lengths.sum())), lengths
+    tokens = [_wording.tokens(one) for one in _wording.pieces(texts)]
+    lengths = np.array([len(one) for one in tokens], np.int64)
+    return np.fromiter((value for one in tokens for value in one), np.int32, int(lengths.sum())), lengths

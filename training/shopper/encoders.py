@@ -1,4 +1,4 @@
-"""The two encoders as PyTorch modules: a small BERT, and a table of rows."""
+"""The deep encoder as a PyTorch module: a small BERT."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class Shape:
     positions: int = 512
     layers: int = 6
     dims: int = 384
-    first_only: bool = False
-    """The text's vector is that of [CLS] alone, not the mean over all tokens."""
 
 
 class Layer(nn.Module):
@@ -88,7 +86,7 @@ class Deep(nn.Module):
         bias = (1.0 - seen)[:, None, None, :] * -10000.0
         for layer in self.layers:
             x = layer(x, bias, seen, self.as_int8)
-        whole = x[:, 0] if self.shape.first_only else (x * seen[:, :, None]).sum(1) / seen.sum(1, keepdim=True)
+        whole = (x * seen[:, :, None]).sum(1) / seen.sum(1, keepdim=True)
         whole = whole.to(self.project.weight.dtype)
         if self.as_int8:
             whole = rounded_activation(whole[:, None], torch.ones_like(whole[:, :1]))[:, 0]
@@ -142,66 +140,9 @@ def load_minilm(path: Path) -> Deep:
     return model
 
 
-def load_arctic(path: Path) -> Deep:
-    """snowflake-arctic-embed-s from its int8 ONNX file, as floats: twelve layers, [CLS] pooling, projecting to itself."""
-    import onnx
-    from onnx import numpy_helper
-
-    source = {one.name: torch.from_numpy(numpy_helper.to_array(one).copy()) for one in onnx.load(path).graph.initializer}
-
-    def floats(name: str) -> Tensor:
-        numbers, zero = source[name + "_quantized"].float(), source[name + "_zero_point"].float()
-        return (numbers - zero) * source[name + "_scale"]
-
-    model = Deep(Shape(layers=12, first_only=True))
-    mine = {
-        "words.weight": floats("embeddings.word_embeddings.weight"),
-        "places.weight": floats("embeddings.position_embeddings.weight") + floats("embeddings.token_type_embeddings.weight")[0],
-        "norm.weight": source["embeddings.LayerNorm.weight"],
-        "norm.bias": source["embeddings.LayerNorm.bias"],
-        "project.weight": torch.eye(model.shape.hidden),
-    }
-    # The matrices lost their names on the way into the file; they stand in the order of use.
-    products = iter(name.removesuffix("_quantized") for name in source if name.startswith("onnx::MatMul") and name.endswith("_quantized"))
-    for index in range(model.shape.layers):
-        for name, theirs in _BLOCK.items():
-            bias = source[f"encoder.layer.{index}.{theirs}.bias"]
-            weight = source[f"encoder.layer.{index}.{theirs}.weight"] if name.endswith("norm") else floats(next(products)).T
-            mine[f"layers.{index}.{name}.weight"], mine[f"layers.{index}.{name}.bias"] = weight, bias
-    model.load_state_dict(mine)
-    return model
-
-
-def thinned(model: Deep, layers: int) -> Deep:
-    """The same encoder with fewer layers, taken evenly from first to last."""
-    if layers == model.shape.layers:
-        return model
-    last = model.shape.layers - 1
-    chosen = [round(i * last / (layers - 1)) for i in range(layers)] if layers > 1 else [0]
-    small = Deep(Shape(**{**asdict(model.shape), "layers": layers}))
-    weights = {name: tensor for name, tensor in model.state_dict().items() if not name.startswith("layers.")}
-    for to, source in enumerate(chosen):
-        for name, tensor in model.layers[source].state_dict().items():
-            weights[f"layers.{to}.{name}"] = tensor
-    small.load_state_dict(weights)
-    return small
-
-
 def between(one: Deep, other: Deep, share: float) -> Deep:
     """Weights on the straight line between two models of the same shape: `share` of the first, the rest of the other."""
     mixed = Deep(one.shape)
     theirs = other.state_dict()
     mixed.load_state_dict({name: share * mine + (1 - share) * theirs[name] for name, mine in one.state_dict().items()})
     return mixed
-
-
-class Instant(nn.Module):
-    """Rows to a unit vector: their sum, brought to length one. Frequent words learn short rows, telling ones long."""
-
-    def __init__(self, rows: int, dims: int) -> None:
-        super().__init__()
-        self.table = nn.Parameter(torch.zeros(rows, dims))
-
-    def forward(self, rows: Tensor, starts: Tensor) -> Tensor:
-        summed = F.embedding_bag(rows, self.table, starts, mode="sum")
-        return summed / summed.pow(2).sum(1, keepdim=True).sqrt().clamp_min(1e-9)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .corpus import RIGHTS, WISHES, WRONGS, read_wishes
 from .measured import Encoder
 from .phrases import Kind, Phrase, Split, plain, read_phrases
 from .typos import with_typo
@@ -97,11 +98,13 @@ def read_everyday(path: Path) -> list[Everyday]:
 
 
 class Examination:
-    """All measures of one pair of encoders: one for queries, one for products."""
+    """All measures of an encoder. `without`: the group of departments whose wishes it was not trained on."""
 
-    def __init__(self, data: Path, shared: Path) -> None:
+    def __init__(self, data: Path, shared: Path, without: int | None = None) -> None:
         self.phrases: list[Phrase] = read_phrases(data / "shopper-phrases.tsv")
-        said = {plain(phrase.text) for phrase in self.phrases}
+        wishes = read_wishes(data / WISHES)
+        self.wishes = [(wish, right + wrong) for group, wish, right, wrong in wishes if group == without]
+        said = {plain(phrase.text) for phrase in self.phrases} | {plain(wish) for _, wish, _, _ in wishes}
         self.everyday = read_everyday(data / "everyday-requests.tsv")
         self.unsaid = [plain(request.query) not in said for request in self.everyday]
         self.catalogs: dict[str, Catalog] = {}
@@ -122,45 +125,54 @@ class Examination:
         titles = [p.text for p in self.phrases if p.split == Split.HELD_TYPE and p.kind == Kind.TITLE]
         self.held_titles = Catalog(titles, titles)
 
-    def measures(self, ask: Encoder, find: Encoder) -> dict[str, float]:
+    def measures(self, encoder: Encoder) -> dict[str, float]:
         """Name of the measure to its value, in the order of the table."""
-        result = {"held-out types": self.held_types(ask, find)}
+        result = {"held-out types": self.held_types(encoder)}
         if "general-dev" in self.judged:
             judged = self.judged["general-dev"]
-            result["general"] = self.ranking(ask, find, "general", list(judged), list(judged.values()))
+            result["general"] = self.ranking(encoder, "general", list(judged), list(judged.values()))
             queries = [with_typo(q, random.Random(f"{q} {r}")) for r in range(TYPO_ROUNDS) for q in judged]
-            result["general, typo"] = self.ranking(ask, find, "general", queries, list(judged.values()) * TYPO_ROUNDS)
+            result["general, typo"] = self.ranking(encoder, "general", queries, list(judged.values()) * TYPO_ROUNDS)
         if "home-dev" in self.judged:
             judged = self.judged["home-dev"]
-            result["home"] = self.ranking(ask, find, "home", list(judged), list(judged.values()))
+            result["home"] = self.ranking(encoder, "home", list(judged), list(judged.values()))
             judged = self.judged["home-typos-dev-judgments"]
-            result["home, misspelled"] = self.ranking(ask, find, "home", list(judged), list(judged.values()))
+            result["home, misspelled"] = self.ranking(encoder, "home", list(judged), list(judged.values()))
         if "store" in self.catalogs:
-            right = self.everyday_precision(ask, find)
+            right = self.everyday_precision(encoder)
             result["everyday"] = float(right[self.unsaid].mean())
             result["everyday, all"] = float(right.mean())
+        if self.wishes:
+            result["wishes"] = self.pairs_in_order(encoder)
         return result
 
-    def held_types(self, ask: Encoder, find: Encoder) -> float:
+    def pairs_in_order(self, encoder: Encoder) -> float:
+        """Share of the pairs of a right and a tempting wrong title of which the right one is nearer to the wish."""
+        asked = encoder.encode([wish for wish, _ in self.wishes])
+        titles = encoder.encode([title for _, titles in self.wishes for title in titles])
+        scores = np.einsum("wd,wtd->wt", asked, titles.reshape(len(asked), RIGHTS + WRONGS, -1))
+        return float((scores[:, :RIGHTS, None] > scores[:, None, RIGHTS:]).mean())
+
+    def held_types(self, encoder: Encoder) -> float:
         questions = [p for p in self.phrases if p.split == Split.HELD_TYPE and p.kind in (Kind.SYNONYM, Kind.NEED)]
         answers = [p.type for p in self.phrases if p.split == Split.HELD_TYPE and p.kind == Kind.TITLE]
-        found = (ask.encode([q.text for q in questions]) @ self.held_titles.of(find).T).argmax(1)
+        found = (encoder.encode([q.text for q in questions]) @ self.held_titles.of(encoder).T).argmax(1)
         return float(np.mean([answers[answer] == q.type for answer, q in zip(found, questions)]))
 
     def ranking(
-        self, ask: Encoder, find: Encoder, catalog: str, queries: list[str], judged: list[dict[int, float]]
+        self, encoder: Encoder, catalog: str, queries: list[str], judged: list[dict[int, float]]
     ) -> float:
-        products = self.catalogs[catalog].of(find)
+        products = self.catalogs[catalog].of(encoder)
         values = []
         for start in range(0, len(queries), 256):
-            scores = ask.encode(queries[start : start + 256]) @ products.T
+            scores = encoder.encode(queries[start : start + 256]) @ products.T
             values += [ndcg(best(row, 10), grades) for row, grades in zip(scores, judged[start : start + 256])]
         return float(np.mean(values))
 
-    def everyday_precision(self, ask: Encoder, find: Encoder) -> np.ndarray:
+    def everyday_precision(self, encoder: Encoder) -> np.ndarray:
         """Share of the first five that are of the right kind, for each request."""
         store = self.catalogs["store"]
-        scores = ask.encode([request.query for request in self.everyday]) @ store.of(find).T
+        scores = encoder.encode([request.query for request in self.everyday]) @ store.of(encoder).T
         return np.array(
             [
                 np.mean([request.fits(store.titles[i]) for i in best(row, 5)])
@@ -169,25 +181,9 @@ class Examination:
         )
 
 
-def thresholds(phrases: list[Phrase], encoder: Encoder) -> dict[str, float]:
-    """Where right and wrong answers lie, from held-out types: the first steps toward a cut-off."""
-    held = [p for p in phrases if p.split == Split.HELD_TYPE]
-    questions = [p for p in held if p.kind in (Kind.SYNONYM, Kind.NEED)]
-    titles = [p for p in held if p.kind == Kind.TITLE]
-    scores = encoder.encode([q.text for q in questions]) @ encoder.encode([t.text for t in titles]).T
-    own = np.array([[q.type == t.type for t in titles] for q in questions])
-    right, wrong = scores[own], scores[~own]
-    return {
-        "unrelated_p50": round(float(np.quantile(wrong, 0.5)), 4),
-        "unrelated_p99": round(float(np.quantile(wrong, 0.99)), 4),
-        "related_p10": round(float(np.quantile(right, 0.1)), 4),
-        "related_p50": round(float(np.quantile(right, 0.5)), 4),
-    }
-
-
 def table(rows: dict[str, dict[str, float]]) -> str:
     """The measures as a Markdown table, encoders down, measures across."""
     names = list(next(iter(rows.values())))
-    lines = ["| query → product | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
+    lines = ["| vectors | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
     lines += [f"| {row} | " + " | ".join(f"{values[name]:.3f}" for name in names) + " |" for row, values in rows.items()]
     return "\n".join(lines)

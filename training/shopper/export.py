@@ -1,4 +1,4 @@
-"""Step "export": the two encoders as the files the service embeds, and golden vectors to check it against."""
+"""Step "export": the deep encoder as the file the service embeds, and the texts it is checked against."""
 
 from __future__ import annotations
 
@@ -13,16 +13,13 @@ import onnx
 import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from .encoders import Deep, Instant
+from .encoders import Deep, Shape
 from .phrases import Kind, Phrase
-from .wording import MAX_TOKENS, NGRAM_SIZES
+from .wording import DEEP_TOKENS, MAX_TOKENS, NGRAM_SIZES
 
 OPSET = 17
 MAGIC = b"SKINST01"
 WORD = re.compile(r"[a-z]{2,}")
-
-INSTANT_SHARE = 1.0
-"""How much of the instant vector a deep vector holds, to one part of the transformer's."""
 
 
 def export_deep(model: Deep, path: Path) -> None:
@@ -58,16 +55,6 @@ def export_deep(model: Deep, path: Path) -> None:
     onnx.checker.check_model(onnx.load(path))
 
 
-def export_instant(model: Instant, vocab: int, path: Path) -> None:
-    """Header, one scale a row, one signed byte a number. See README.md, "instant.bin"."""
-    table = model.table.detach().float().cpu().numpy()
-    scales = np.abs(table).max(axis=1) / 127
-    safe = np.where(scales > 0, scales, 1)
-    numbers = np.clip(np.rint(table / safe[:, None]), -127, 127).astype(np.int8)
-    header = MAGIC + struct.pack("<6I", table.shape[1], vocab, table.shape[0] - vocab, NGRAM_SIZES[0], NGRAM_SIZES[-1], 0)
-    path.write_bytes(header + scales.astype("<f4").tobytes() + numbers.tobytes())
-
-
 def read_instant(path: Path) -> tuple[np.ndarray, int]:
     """The table as floats, and how many of its rows belong to the vocabulary."""
     raw = path.read_bytes()
@@ -91,16 +78,15 @@ def write_words(phrases: list[Phrase], vocab: list[str], path: Path) -> None:
     path.write_text("".join(f"{word}\n" for word in sorted(set(said) - {piece for piece in vocab if len(piece) > 2})), encoding="utf-8")
 
 
-def write_manifest(path: Path, name: str, dims: int, layers: int, ngram_rows: int, thresholds: dict[str, dict[str, float]]) -> None:
-    """What the service must know before it reads the weights."""
+def write_manifest(path: Path, name: str, deep: Shape, dims: int, ngram_rows: int) -> None:
+    """What the service must know before it reads the weights. `dims` are those of the instant table."""
     manifest = {
         "model": name,
         "dims": dims,
         "max_tokens": MAX_TOKENS,
-        "deep": {"file": "deep.onnx", "layers": layers, "instant_share": INSTANT_SHARE},
+        "deep": {"file": "deep.onnx", "layers": deep.layers, "dims": deep.dims, "max_tokens": DEEP_TOKENS},
         "instant": {"file": "instant.bin", "ngram_rows": ngram_rows, "ngram_sizes": list(NGRAM_SIZES)},
         "vocab": "vocab.txt",
-        "thresholds": thresholds,
     }
     path.write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 

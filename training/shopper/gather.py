@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from .corpus import Prepared
-from .encoders import Deep, Instant
+from .encoders import Deep
 
 WIDTHS = (16, 32, 64, 128)
 """Texts are encoded in groups of about the same length, so that a short query never pays for a long description."""
@@ -29,13 +29,6 @@ class Ragged:
         ids = self.values[(self.starts[which, None] + place).clamp_max(len(self.values) - 1)]
         return ids * mask, mask
 
-    def joined(self, which: Tensor) -> tuple[Tensor, Tensor]:
-        """The rows in one line, and where each starts."""
-        lengths = self.lengths[which]
-        starts = torch.cumsum(lengths, 0) - lengths
-        place = torch.arange(int(lengths.sum()), device=which.device) - torch.repeat_interleave(starts, lengths)
-        return self.values[torch.repeat_interleave(self.starts[which], lengths) + place], starts
-
 
 class Store:
     """Prepared texts on the accelerator, encoded by number."""
@@ -43,7 +36,6 @@ class Store:
     def __init__(self, prepared: Prepared, device: torch.device) -> None:
         self.device = device
         self.tokens = Ragged(prepared.tokens, prepared.token_ends, device)
-        self.rows = Ragged(prepared.rows, prepared.row_ends, device)
 
     def deep_cut(self, model: Deep, which: Tensor, width: int) -> Tensor:
         """Unit vectors of texts cut to one width.
@@ -69,14 +61,7 @@ class Store:
         vectors = torch.cat(parts)
         return vectors[torch.argsort(torch.cat(places))]
 
-    def instant(self, model: Instant, which: Tensor) -> Tensor:
-        return model(*self.rows.joined(which))
-
     @torch.no_grad()
     def deep_all(self, model: Deep, which: Tensor, batch: int = 8192) -> Tensor:
         """Half-precision vectors of many texts."""
         return torch.cat([self.deep(model, part).half() for part in which.split(batch)])
-
-    @torch.no_grad()
-    def instant_all(self, model: Instant, which: Tensor, batch: int = 65536) -> Tensor:
-        return torch.cat([self.instant(model, part).half() for part in which.split(batch)])

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .corpus import Prepared
+from .corpus import RIGHTS, Prepared
 from .encoders import Deep
 from .gather import Store
 from .phrases import Kind, Split, family, is_below, is_object
@@ -19,6 +19,7 @@ Teacher = Callable[[Tensor], Tensor]
 """Texts by number to half-precision unit vectors."""
 
 TEMPERATURE = 0.05
+WISH_TEMPERATURE = 0.1
 TWIN = 0.72
 """Types whose names the teacher finds closer than this are never each other's negatives."""
 
@@ -149,6 +150,40 @@ class PairLessons:
         return likeness < likeness.diagonal()[:, None] - margin
 
 
+@dataclass
+class Wished:
+    """Wishes with their right and their tempting wrong titles, by number; `allowed` says which right titles of the
+    other wishes are wrong for a wish."""
+
+    asked: Tensor
+    right: Tensor
+    wrong: Tensor
+    allowed: Tensor
+
+
+class WishLessons:
+    """What a wish means against what only has its words: an accessory, a part, another brand."""
+
+    def __init__(self, prepared: Prepared, store: Store, namer: Deep, without: int | None) -> None:
+        chosen = prepared.wish_group != without
+        self.wishes = torch.from_numpy(prepared.wishes[chosen]).to(store.device)
+        self.typos = torch.from_numpy(prepared.wish_typos[chosen]).to(store.device)
+        vectors = store.deep_all(namer, self.wishes[:, : 1 + RIGHTS].flatten())
+        self.asked, self.right = vectors.view(len(self.wishes), 1 + RIGHTS, -1).split([1, RIGHTS], dim=1)
+
+    def draw(self, size: int, typo_share: float) -> Wished:
+        size = min(size, len(self.wishes))
+        device = self.wishes.device
+        chosen = torch.randperm(len(self.wishes), device=device)[:size]
+        asked, right, wrong = self.wishes[chosen].split([1, RIGHTS, self.wishes.shape[1] - 1 - RIGHTS], dim=1)
+        variant = torch.randint(self.typos.shape[1], (size, 1), device=device)
+        slip = torch.rand(size, device=device) < typo_share
+        asked = torch.where(slip, self.typos[chosen].gather(1, variant).squeeze(1), asked.squeeze(1))
+        allowed = self.asked[chosen].squeeze(1) @ self.right[chosen].flatten(0, 1).T <= ALIKE
+        own = torch.eye(size, dtype=torch.bool, device=device).repeat_interleave(RIGHTS, dim=1)
+        return Wished(asked, right, wrong, allowed & ~own)
+
+
 class Meanings:
     """What a frozen teacher makes of every text it is asked about, computed once."""
 
@@ -171,12 +206,11 @@ class Meanings:
 class PoolLessons:
     """Texts the teacher knows, half of them close to each other, where order matters most; and their misspellings."""
 
-    def __init__(self, prepared: Prepared, meanings: Meanings, extra: np.ndarray, extra_typos: np.ndarray) -> None:
+    def __init__(self, prepared: Prepared, meanings: Meanings) -> None:
         device = meanings.vectors.device
         train = np.ones(len(prepared.pool), bool)
         train[prepared.pool_dev] = False
-        typos = np.concatenate([prepared.pool_typos[train], extra_typos[:, : prepared.pool_typos.shape[1]]])
-        texts = np.concatenate([prepared.pool[train], extra])
+        texts, typos = prepared.pool[train], prepared.pool_typos[train]
         lengths = np.diff(prepared.token_ends, prepend=0)[texts]
         short = lengths <= SHORT
         self.texts = torch.from_numpy(texts[short]).to(device)
@@ -224,6 +258,15 @@ def contrast(asked: Tensor, found: Tensor, allowed: Tensor) -> Tensor:
     logits = logits.masked_fill(~(allowed | own), -1e4)
     target = torch.arange(len(logits), device=logits.device)
     return (F.cross_entropy(logits, target) + F.cross_entropy(logits.T, target)) / 2
+
+
+def wished(asked: Tensor, right: Tensor, wrong: Tensor, allowed: Tensor) -> Tensor:
+    """Each right title against all that is wrong: the tempting titles, and those of the other wishes."""
+    own = (right * asked[:, None]).sum(2) / WISH_TEMPERATURE
+    tempting = (wrong * asked[:, None]).sum(2) / WISH_TEMPERATURE
+    others = (asked @ right.flatten(0, 1).T / WISH_TEMPERATURE).masked_fill(~allowed, -1e4)
+    worse = torch.logsumexp(torch.cat([tempting, others], dim=1), dim=1, keepdim=True)
+    return F.softplus(worse - own).mean()
 
 
 def drift(mine: Tensor, meant: Tensor) -> Tensor:

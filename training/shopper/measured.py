@@ -94,16 +94,3 @@ class TableInstant:
     def products(self, titles: list[str], listings: list[str]) -> np.ndarray:
         """A sum of rows has no first place, so the title is given its weight here: half, whatever follows it."""
         return unit(self.encode(titles) + self.encode(listings))
-
-
-class Blend:
-    """The deep vector plus the instant one: they live in one space, and the table knows spellings the transformer does not."""
-
-    def __init__(self, deep: Encoder, instant: Encoder, share: float) -> None:
-        self.deep, self.instant, self.share = deep, instant, share
-
-    def encode(self, texts: list[str]) -> np.ndarray:
-        return unit(self.deep.encode(texts) + self.share * self.instant.encode(texts))
-
-    def products(self, titles: list[str], listings: list[str]) -> np.ndarray:
-        return unit(self.deep.products(titles, listings) + self.share * self.instant.products(titles, listings))

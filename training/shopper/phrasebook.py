@@ -9,32 +9,67 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .measured import Encoder, unit
 from .phrases import Kind, Phrase, plain
 
-MAGIC = b"SKPHRA01"
+if TYPE_CHECKING:
+    from .measured import Encoder
+
+MAGIC = b"SKPHRA02"
+HEADER = "<6I"
+INSTANT_KEY, DEEP_KEY = 160, 192
+"""Dimensions of the keys in each space: few, because the file has 54,000 of them."""
+SKETCHED = 64
+"""How many of them make a sketch."""
 SAID = (Kind.NAME, Kind.SYNONYM, Kind.NEED)
 """What a shopper says of a thing."""
 SOLD = (Kind.NAME, Kind.TITLE)
 """What a shop calls it."""
 
 
-def write_phrasebook(phrases: Iterable[Phrase], encoder: Encoder, path: Path) -> tuple[int, int]:
-    """Header, the type of each phrase, each phrase's vector, each type's vector; see README.md, "phrases.bin"."""
+def write_phrasebook(phrases: Iterable[Phrase], instant: Encoder, deep: Encoder, path: Path) -> tuple[int, int]:
+    """Header, the type of each phrase, and for each encoder the axes of keys, each phrase's key and each type's vector;
+    see README.md, "phrases.bin"."""
     phrases = list(phrases)
     numbers = {type_: number for number, type_ in enumerate(dict.fromkeys(phrase.type for phrase in phrases))}
     said = list({(plain(p.text), p.type): p for p in phrases if p.kind in SAID}.values())
     sold = [p for p in phrases if p.kind in SOLD]
-    answers = np.zeros((len(numbers), encoder.encode(["shop"]).shape[1]), np.float32)
-    np.add.at(answers, [numbers[p.type] for p in sold], encoder.encode([p.text for p in sold]))
-    keys = encoder.encode([p.text for p in said])
-    header = MAGIC + struct.pack("<4I", keys.shape[1], len(said), len(answers), 0)
+    header, spaces = [len(said), len(numbers)], b""
+    for encoder, key_dims in ((instant, INSTANT_KEY), (deep, DEEP_KEY)):
+        answers = np.zeros((len(numbers), encoder.encode(["shop"]).shape[1]), np.float32)
+        np.add.at(answers, [numbers[p.type] for p in sold], encoder.encode([p.text for p in sold]))
+        vectors = encoder.encode([p.text for p in said])
+        axes = key_axes(vectors, min(key_dims, vectors.shape[1]))
+        header += [vectors.shape[1], len(axes)]
+        spaces += axes.tobytes() + _packed(vectors @ axes.T) + _packed(answers)
     types = np.array([numbers[p.type] for p in said], "<u4")
-    path.write_bytes(header + types.tobytes() + _bytes(keys) + _bytes(unit(answers)))
-    return len(said), len(answers)
+    path.write_bytes(MAGIC + struct.pack(HEADER, *header) + types.tobytes() + spaces)
+    return len(said), len(numbers)
+
+
+def read_instant_targets(path: Path) -> np.ndarray:
+    """The instant vector of each type, of any length."""
+    raw = path.read_bytes()
+    if raw[: len(MAGIC)] != MAGIC:
+        raise ValueError(f"{path} is no phrase book of this version")
+    said, types, dims, key_dims, *_ = struct.unpack_from(HEADER, raw, len(MAGIC))
+    start = len(MAGIC) + struct.calcsize(HEADER) + said * 4 + key_dims * dims + said * key_dims // 2
+    packed = np.frombuffer(raw, np.uint8, types * dims // 2, start).reshape(types, dims // 2)
+    low, high = (packed << 4).view(np.int8) >> 4, packed.view(np.int8) >> 4
+    return np.concatenate([low, high], axis=1).astype(np.float32)
+
+
+def key_axes(vectors: np.ndarray, dims: int) -> np.ndarray:
+    """The principal axes, as signed bytes of one scale. The service makes its sketches of the first 64: they are turned at
+    random, and so are the others, so that rounding costs all numbers of a part alike."""
+    axes = np.linalg.svd(vectors.T @ vectors)[2][:dims]
+    random = np.random.default_rng(1)
+    for part in (axes[:SKETCHED], axes[SKETCHED:]):
+        part[:] = np.linalg.qr(random.normal(size=(len(part), len(part))))[0] @ part
+    return np.rint(axes / np.abs(axes).max() * 127).astype(np.int8)
 
 
 def write_names(phrases: Iterable[Phrase], path: Path) -> int:
@@ -59,7 +94,10 @@ def _parts(name: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
-def _bytes(vectors: np.ndarray) -> bytes:
-    """Directions as signed bytes, the largest number of each 127: lengths do not matter."""
+def _packed(vectors: np.ndarray) -> bytes:
+    """Directions as numbers of four bits, the largest of each 7: lengths do not matter. A byte has a number of the first
+    half of a vector, and in its high bits one of the second half."""
     largest = np.abs(vectors).max(axis=1, keepdims=True).clip(1e-9)
-    return np.rint(vectors / largest * 127).astype(np.int8).tobytes()
+    numbers = np.clip(np.rint(vectors / largest * 7.49), -7, 7).astype(np.int8).view(np.uint8)
+    low, high = np.split(numbers & 15, 2, axis=1)
+    return (low | high << 4).tobytes()

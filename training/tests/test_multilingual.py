@@ -14,6 +14,10 @@ from multilingual import export, spelling
 from multilingual.__main__ import main
 from multilingual.english import English, basic_tokens
 from multilingual.examples import held_types, rows
+from shopper.measured import TableInstant
+from shopper.phrasebook import write_phrasebook
+from shopper.phrases import Kind, Phrase, Split
+from shopper.wording import Wording
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = ROOT / "training" / "data"
@@ -88,8 +92,9 @@ def place(tmp_path: Path) -> Path:
     count = len(vocabulary) + 4
     table = chance.integers(-127, 127, (count, 16)).astype(np.int8)
     (tmp_path / "models/instant.bin").write_bytes(header + np.full(count, 0.01, "<f4").tobytes() + table.tobytes())
-    meant = table[2 : 2 + len(things)]
-    (tmp_path / "models/phrases.bin").write_bytes(b"SKPHRA01" + struct.pack("<4I", 16, 0, len(things), 0) + meant.tobytes())
+    phrases = [Phrase(name, Kind.NAME, name, Split.TRAIN) for name in things]
+    instant = TableInstant(tmp_path / "models/instant.bin", Wording(vocabulary, 0))
+    write_phrasebook(phrases, instant, instant, tmp_path / "models/phrases.bin")
     types = {f"x-{at}": name for at, name in enumerate(things)}
     lines = [f"{type_}\tC\t{name}\n{type_}\tN\tsome {name}\n" for type_, name in types.items()]
     (tmp_path / "data/shopper-phrases.tsv").write_text("type\tkind\ttext\n" + "".join(lines), encoding="utf-8")

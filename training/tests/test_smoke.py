@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import torch
 from shopper.__main__ import main
 from shopper.encoders import Deep, Shape
 from shopper.evaluate import ndcg, read_everyday
+from shopper.lessons import wished
 from shopper.measured import FloatDeep, Int8Deep, TableInstant
 from shopper.phrases import Kind, Split, is_object, plain, read_phrases
 from shopper.typos import with_typo
@@ -46,27 +48,32 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (root / f"shared/{name}.jsonl.gz").write_bytes(gzip.compress(lines))
     for name in ("general-dev", "home-dev", "home-typos-dev-judgments"):
         (root / f"shared/relevance/{name}.tsv").write_text("query\tproduct\tgrade\nred lamp\t0\t3\nred lamp\t1\t0\n", encoding="utf-8")
+    (root / "models").mkdir()
+    rows, dims, ngrams = len(vocab) + 50, 16, 50
+    numbers = np.random.default_rng(1).integers(-127, 128, (rows, dims)).astype(np.int8)
+    header = b"SKINST01" + struct.pack("<6I", dims, len(vocab), ngrams, 3, 5, 0)
+    (root / "models/instant.bin").write_bytes(header + np.full(rows, 0.01, "<f4").tobytes() + numbers.tobytes())
     return root
 
 
 def test_every_step_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["--shared", place / "shared", "--base", place / "base", "--runs", place / "runs", "--models", place / "models"]
-    common += ["--limit", 60, "--ngram-rows", 50, "--threads", 1]
-    small = {"steps": 4, "look_every": 2, "warm_up": 1, "phrases": 16, "pool": 16, "typos": 8, "listings": 4}
+    common += ["--limit", 60, "--threads", 1]
+    small = {"steps": 4, "look_every": 2, "warm_up": 1, "phrases": 16, "pairs": 8, "pool": 16, "typos": 8, "listings": 4, "wishes": 8}
 
     def step(name: str, *more: object) -> None:
         main([name, *map(str, common), *map(str, more)])
 
     step("prepare", "--snippets", 50)
-    step("train-teacher", "--name", "one", "--recipe", json.dumps({**small, "pairs": 8}))
-    step("train-teacher", "--name", "other", "--seed", 2, "--recipe", json.dumps({**small, "pairs": 8}))
-    step("train-student", "--teachers", "one,other", "--dims", 16, "--layers", 2, "--recipe", json.dumps({**small, "pairs": 8}))
+    step("train", "--without", 1, "--recipe", json.dumps(small))
     step("export")
     step("phrasebook")
-    step("evaluate")
+    step("evaluate", "--without", 1)
     printed = capsys.readouterr().out
-    for row in ("MiniLM", "transformer, float", "transformer, int8", "deep", "instant", "instant → deep", "deep → instant"):
+    for row in ("MiniLM", "deep, float", "deep", "instant"):
         assert f"| {row} |" in printed
+    manifest = json.loads((place / "models/model.json").read_text(encoding="utf-8"))
+    assert (manifest["dims"], manifest["deep"]["dims"], manifest["deep"]["layers"]) == (16, 32, 3)
 
     wording = Wording(read_vocab(place / "models/vocab.txt"), 50)
     floats = FloatDeep(Deep.load(place / "runs/deep.safetensors"), wording, torch.device("cpu"))
@@ -76,6 +83,7 @@ def test_every_step_runs(place: Path, capsys: pytest.CaptureFixture[str]) -> Non
     golden = json.loads((place / "models/golden.json").read_text(encoding="utf-8"))
     quick = TableInstant(place / "models/instant.bin", wording).encode([case["text"] for case in golden])
     words = (place / "models/words.txt").read_text(encoding="utf-8").split()
+    assert all(len(case["transformer_int8"]) == 32 for case in golden)
     assert words and "red" not in words, "words that the vocabulary has whole are not listed again"
     assert words == sorted(set(words))
     assert np.allclose(quick, [case["instant"] for case in golden], atol=1e-5)
@@ -89,6 +97,15 @@ def test_nothing_held_out_is_trained_on() -> None:
     assert 0.08 < len(held_types) / len({p.type for p in phrases}) < 0.12
     assert not held_types & {p.type for p in trained}
     assert not held_words & {plain(p.text) for p in trained if p.kind in (Kind.SYNONYM, Kind.NEED, Kind.TITLE)}
+
+
+def test_a_wish_loss_asks_for_the_right_titles_first() -> None:
+    asked, right, wrong = torch.eye(4)[:2], torch.eye(4)[:2, None], torch.eye(4)[2:, None]
+    other = ~torch.eye(2, dtype=torch.bool)
+    assert wished(asked, right, wrong, other) < 0.001
+    assert wished(asked, wrong, right, other) > 5
+    swapped = right.flip(0)
+    assert wished(asked, swapped, wrong, ~other) > wished(asked, swapped, wrong, torch.zeros_like(other))
 
 
 def test_everyday_objects_give_nothing_away() -> None:
