@@ -691,9 +691,14 @@ export interface components {
             lexical: number;
             /**
              * Format: float
-             * @description The similarity of the meaning.
+             * @description The similarity of the meaning, by the instant encoder.
              */
             similarity: number;
+            /**
+             * Format: float
+             * @description The similarity of the meaning, by the transformer.
+             */
+            deep_similarity: number;
             /**
              * Format: float
              * @description How much of the query the product's words cover.
@@ -729,12 +734,17 @@ export interface components {
             lexical: number;
             /**
              * Format: float
-             * @description The cosine between query and product.
+             * @description The cosine between query and product, by the instant encoder.
              */
             similarity: number;
             /**
              * Format: float
-             * @description The same after the query was moved toward known phrases.
+             * @description The cosine by the transformer, or its estimate where query or product have no such vector.
+             */
+            deep_similarity: number;
+            /**
+             * Format: float
+             * @description The first after the query was moved toward known phrases.
              */
             phrase_similarity: number;
             /**

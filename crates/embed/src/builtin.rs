@@ -1,12 +1,12 @@
 //! The built-in model: both encoders, the phrase index and the names of things.
 
-use std::{fmt, mem, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use super::{
     EmbedError, Embedder, Embedding, Encoder, ModelId, Priority, StoredVector, Text, TextLanguage,
     Vector,
     deep::Deep,
-    instant_encoder::{InstantEncoder, add, make_unit},
+    instant_encoder::InstantEncoder,
     model_files::{BrokenModel, Manifest, ModelFiles, NAMES, PHRASES},
     names::{Names, Thing},
     phrase_index::{PhraseIndex, PhraseMatch},
@@ -20,7 +20,6 @@ pub struct BuiltIn {
     phrases: PhraseIndex,
     names: Names,
     transformer: Deep,
-    instant_share: f32,
 }
 
 impl BuiltIn {
@@ -33,37 +32,28 @@ impl BuiltIn {
         };
         let broken_phrases = |problem: &str| BrokenModel::new(PHRASES, problem);
         let phrases = PhraseIndex::new(files.phrases).map_err(broken_phrases)?;
-        if phrases.dims() != manifest.dims {
-            return Err(broken_phrases(&format!(
-                "has {} dimensions instead of {}",
-                phrases.dims(),
-                manifest.dims
-            )));
-        }
         let names = Names::new(files.names, phrases.targets());
         let names = names.map_err(|problem| BrokenModel::new(NAMES, problem))?;
         let broken_graph = |problem: String| BrokenModel::new(&manifest.deep.file, problem);
         let transformer = Deep::new(files.deep, threads).map_err(broken_graph)?;
         check_sizes(transformer.transformer(), &manifest, &encoder.vocabulary)
             .map_err(broken_graph)?;
-        let made = Self {
-            encoder,
-            phrases,
-            names,
-            transformer,
-            instant_share: manifest.deep.instant_share,
-        };
+        let dims = [manifest.dims, transformer.transformer().dims()];
+        if phrases.dims() != dims {
+            let (found, expected) = (phrases.dims(), dims);
+            let problem = format!("has vectors of {found:?} dimensions instead of {expected:?}");
+            return Err(broken_phrases(&problem));
+        }
+        let made = Self { encoder, phrases, names, transformer };
         // A self-test, so that a broken graph fails at start-up and not at the first search.
         made.deep(&[Text::Query("shop")], Priority::Background)
             .map_err(|error| broken_graph(error.to_string()))?;
         Ok(made)
     }
 
-    fn embedding(&self, encoder: Encoder, numbers: Vec<f32>) -> Result<Embedding, EmbedError> {
-        let found = numbers.len();
-        let vector = Vector::normalized(numbers).filter(|_| found == self.dims());
-        let wrong = || EmbedError::Inference(format!("no vector of {} numbers", self.dims()));
-        Ok(Embedding { model: self.model().clone(), encoder, vector: vector.ok_or_else(wrong)? })
+    fn embedding(&self, encoder: Encoder, sum: Vec<f32>) -> Result<Embedding, EmbedError> {
+        let (model, vector) = (self.model().clone(), normalized(sum, self.dims())?);
+        Ok(Embedding { model, encoder, vector, deep: None })
     }
 }
 
@@ -94,8 +84,8 @@ impl Embedder for BuiltIn {
         self.encoder.word_vector(word, language)
     }
 
-    fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch> {
-        self.phrases.phrase_match(query)
+    fn phrase_match(&self, query: &Embedding) -> Option<PhraseMatch> {
+        self.phrases.phrase_match(&query.vector, query.deep.as_ref())
     }
 
     fn things(&self, phrases: &PhraseMatch) -> Vec<Thing> {
@@ -108,8 +98,7 @@ impl Embedder for BuiltIn {
         self.embedding(Encoder::Instant, sum).ok()
     }
 
-    /// The transformer reads English alone: the deep vector of a text in another language is its
-    /// instant vector.
+    /// The transformer reads English alone: a text in another language has no deep vector.
     fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError> {
         let wholes: Vec<_> = texts.iter().map(|text| text.whole()).collect();
         let all = || texts.iter().zip(&wholes);
@@ -122,27 +111,31 @@ impl Embedder for BuiltIn {
             false => self.transformer.run(&tokens, priority)?,
         }
         .into_iter();
+        let dims = self.transformer.transformer().dims();
         let vectors = all().zip(&is_english).map(|((text, whole), is_english)| {
-            let mut vector = self.encoder.sum(*text, whole);
-            if let Some(transformed) = is_english.then(|| transformed.next()).flatten() {
-                make_unit(&mut vector);
-                let instant = mem::replace(&mut vector, transformed);
-                make_unit(&mut vector);
-                add(&mut vector, &instant, self.instant_share);
-            }
-            self.embedding(Encoder::Deep, vector)
+            let deep = is_english.then(|| transformed.next()).flatten();
+            let deep = deep.map(|numbers| normalized(numbers, dims)).transpose()?;
+            let instant = self.embedding(Encoder::Deep, self.encoder.sum(*text, whole))?;
+            Ok(Embedding { deep, ..instant })
         });
         vectors.collect()
     }
 }
 
-/// Checks that a transformer takes all tokens of texts and makes vectors of the right dimension.
+/// The unit vector of an encoder's output, which has to have the right dimension.
+fn normalized(numbers: Vec<f32>, dims: usize) -> Result<Vector, EmbedError> {
+    let found = numbers.len();
+    let vector = Vector::normalized(numbers).filter(|_| found == dims);
+    vector.ok_or_else(|| EmbedError::Inference(format!("no vector of {dims} numbers")))
+}
+
+/// Checks that a transformer takes all tokens of texts.
 fn check_sizes(
     transformer: &Transformer,
     manifest: &Manifest,
     vocabulary: &WordPiece,
 ) -> Result<(), String> {
-    let Manifest { dims, max_tokens, .. } = *manifest;
+    let max_tokens = manifest.deep_tokens();
     if transformer.vocabulary() < vocabulary.len() {
         return Err(format!(
             "is for {} pieces instead of {}",
@@ -156,10 +149,7 @@ fn check_sizes(
             transformer.max_tokens()
         ));
     }
-    match transformer.dims() == dims {
-        true => Ok(()),
-        false => Err(format!("has {} dimensions instead of {dims}", transformer.dims())),
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -172,12 +162,5 @@ impl BuiltIn {
     /// Whether it uses the instant encoder that is embedded in this program.
     pub(super) fn has_embedded_encoder(&self) -> bool {
         Arc::ptr_eq(&self.encoder, InstantEncoder::embedded())
-    }
-
-    /// The output of the transformer alone.
-    pub(super) fn transformer(&self, text: &str) -> Vector {
-        let tokens = [self.encoder.tokens(text)];
-        let vector = self.transformer.run(&tokens, Priority::Search).unwrap().remove(0);
-        Vector::normalized(vector).unwrap()
     }
 }

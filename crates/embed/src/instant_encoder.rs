@@ -36,6 +36,8 @@ static EMBEDDED: LazyLock<Arc<InstantEncoder>> = LazyLock::new(|| {
 pub struct InstantEncoder {
     model: ModelId,
     max_pieces: usize,
+    /// The same for the transformer.
+    max_deep_pieces: usize,
     pub(super) vocabulary: WordPiece,
     words: HashSet<Box<str>>,
     instant: Instant,
@@ -76,9 +78,11 @@ impl InstantEncoder {
             return Err(broken_table(problem));
         }
         let multilingual = multilingual(std::mem::take(&mut files.multilingual), manifest.dims)?;
+        // Without the two special ones.
         let max_pieces = manifest.max_tokens - 2;
+        let max_deep_pieces = manifest.deep_tokens() - 2;
         let model = ModelId::new(&manifest.model);
-        Ok(Self { model, max_pieces, vocabulary, words, instant, multilingual })
+        Ok(Self { model, max_pieces, max_deep_pieces, vocabulary, words, instant, multilingual })
     }
 
     /// The model that it belongs to.
@@ -98,7 +102,7 @@ impl InstantEncoder {
     /// The tokens of a text for the transformer.
     pub(super) fn tokens(&self, text: &str) -> Vec<u32> {
         BUFFERS.with_borrow_mut(|(pieces, _)| {
-            self.vocabulary.tokenize(text, self.max_pieces, pieces);
+            self.vocabulary.tokenize(text, self.max_deep_pieces, pieces);
             let (first, last) = self.vocabulary.special_pieces();
             [&[first], pieces.numbers.as_slice(), &[last]].concat()
         })
@@ -242,12 +246,12 @@ fn multilingual(
 }
 
 /// Adds `share` of `other` to `sum`.
-pub(super) fn add(sum: &mut [f32], other: &[f32], share: f32) {
+fn add(sum: &mut [f32], other: &[f32], share: f32) {
     sum.iter_mut().zip(other).for_each(|(sum, other)| *sum += share * other);
 }
 
 /// Normalises a vector to unit length; the zero vector stays.
-pub(super) fn make_unit(vector: &mut [f32]) {
+fn make_unit(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|x| *x /= length);

@@ -3,9 +3,10 @@
 //! [`Embedder`] has two implementations: [`BuiltIn`], the model in this program, and [`Remote`], a
 //! model behind an HTTP endpoint. The conformance suite in `tests` runs on both.
 //!
-//! A model may have two encoders in one vector space: *instant* sums table rows and takes
-//! microseconds, *deep* runs a transformer and takes milliseconds. Vectors of both can be compared
-//! with each other; vectors of two models cannot, so each carries its [`ModelId`].
+//! The built-in model has two encoders, each with a vector space of its own: *instant* sums table rows
+//! and takes microseconds, *deep* runs a transformer and takes milliseconds. Every text has an instant
+//! vector, and a deep one as soon as it is made; searches compare both. A model behind an endpoint has
+//! one vector. Vectors of two models cannot be compared, so each carries its [`ModelId`].
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
@@ -41,7 +42,7 @@ pub use model_files::{BrokenModel, ModelFiles};
 pub use names::{Thing, ThingName};
 pub use phrase_index::PhraseMatch;
 pub use remote::{Environment, RandomSource, Remote, RemoteSettings};
-pub use vector::{StoredVector, Vector, dot};
+pub use vector::{StoredVector, StoredVectors, Vector, dot};
 
 /// The most characters of a text that are embedded.
 const MAX_CHARS: usize = 8000;
@@ -93,15 +94,26 @@ impl Encoder {
     }
 }
 
-/// A vector, with the space that it belongs to.
+/// The vectors of a text, with the model that they belong to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding {
-    /// The model, and with it the vector space.
+    /// The model, and with it the vector spaces.
     pub model: ModelId,
-    /// The encoder that made it.
+    /// The best encoder that took part.
     pub encoder: Encoder,
-    /// The vector.
+    /// The vector that a search compares with all products: the instant one, or the only one of a
+    /// model behind an endpoint.
     pub vector: Vector,
+    /// The vector of the transformer, in a space of its own; `None` until it is made, for a text in
+    /// another language than English, and for a model behind an endpoint.
+    pub deep: Option<Vector>,
+}
+
+impl Embedding {
+    /// The vectors as the store and the index keep them.
+    pub fn stored(&self) -> StoredVectors {
+        StoredVectors { vector: self.vector.stored(), deep: self.deep.as_ref().map(Vector::stored) }
+    }
 }
 
 /// The language of a text, as far as models treat them differently.
@@ -183,7 +195,7 @@ pub trait Embedder: Send + Sync {
     fn recognises(&self, word: &str, language: TextLanguage) -> Option<bool>;
 
     /// What shoppers mean who use phrases similar to this query; `None` without a phrase index.
-    fn phrase_match(&self, query: &Vector) -> Option<PhraseMatch>;
+    fn phrase_match(&self, query: &Embedding) -> Option<PhraseMatch>;
 
     /// The things that phrases stand for, with their names; none without a phrase index.
     fn things(&self, phrases: &PhraseMatch) -> Vec<Thing>;
@@ -195,7 +207,7 @@ pub trait Embedder: Send + Sync {
     /// The instant vector, without blocking; `None` without an instant encoder.
     fn instant(&self, text: Text<'_>) -> Option<Embedding>;
 
-    /// The deep vectors of the texts, in their order. Blocks.
+    /// The vectors of the texts by the best encoder, in their order. Blocks.
     fn deep(&self, texts: &[Text<'_>], priority: Priority) -> Result<Vec<Embedding>, EmbedError>;
 }
 

@@ -64,27 +64,33 @@ pub(super) struct Manifest {
 }
 
 #[derive(Deserialize)]
-pub(super) struct DeepFile {
+pub(super) struct File {
     pub(super) file: String,
-    /// The weight of the instant vector in a deep vector, relative to the transformer's: both are
-    /// in one space, and the table knows spellings that the transformer does not.
-    pub(super) instant_share: f32,
 }
 
 #[derive(Deserialize)]
-pub(super) struct File {
+pub(super) struct DeepFile {
     pub(super) file: String,
+    /// The longest input of the deep encoder, in tokens, if it is shorter than that of the instant one.
+    max_tokens: Option<usize>,
 }
 
 impl Manifest {
     pub(super) fn read(bytes: &[u8]) -> Result<Self, BrokenModel> {
         let manifest: Self = serde_json::from_slice(bytes)
             .map_err(|error| BrokenModel::new(MANIFEST, format!("cannot be read: {error}")))?;
-        if !(3..=MOST_TOKENS).contains(&manifest.max_tokens) {
-            let problem = format!("asks for texts of {} tokens", manifest.max_tokens);
-            return Err(BrokenModel::new(MANIFEST, problem));
+        for most in [manifest.max_tokens, manifest.deep_tokens()] {
+            if !(3..=MOST_TOKENS).contains(&most) {
+                let problem = format!("asks for texts of {most} tokens");
+                return Err(BrokenModel::new(MANIFEST, problem));
+            }
         }
         Ok(manifest)
+    }
+
+    /// The longest input of the deep encoder, in tokens.
+    pub(super) fn deep_tokens(&self) -> usize {
+        self.deep.max_tokens.unwrap_or(self.max_tokens)
     }
 }
 

@@ -215,6 +215,7 @@ impl Remote {
                 encoder: Encoder::Deep,
                 vector: Vector::normalized(item.embedding)
                     .ok_or_else(|| invalid("a vector is not finite"))?,
+                deep: None,
             }),
         };
         response.data.into_iter().map(embedding).collect()
@@ -238,7 +239,7 @@ impl Embedder for Remote {
         None
     }
 
-    fn phrase_match(&self, _query: &Vector) -> Option<PhraseMatch> {
+    fn phrase_match(&self, _query: &Embedding) -> Option<PhraseMatch> {
         None
     }
 

@@ -122,6 +122,15 @@ impl StoredVector {
     }
 }
 
+/// The vectors of a text as they are kept: see [`Embedding`](crate::Embedding).
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVectors {
+    /// The vector that a search compares with all products.
+    pub vector: StoredVector,
+    /// The vector of the transformer, in a space of its own.
+    pub deep: Option<StoredVector>,
+}
+
 /// Numbers that a dot product multiplies at once.
 const LANES: usize = 64;
 

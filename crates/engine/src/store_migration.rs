@@ -10,6 +10,7 @@ use catalog::product::{
     ShopId,
     access::{Caller, ReadPass, Role},
 };
+use embed::StoredVector;
 use ring::digest;
 use thiserror::Error;
 
@@ -175,10 +176,11 @@ fn checksum(readers: &dyn FullScan, shop: ShopId) -> Result<Vec<u8>, StoreError>
         ControlFlow::Continue(())
     })?;
     readers.scan_vectors(shop, &mut |row| {
-        let VectorRow { product, model, encoder, vector, .. } = &row;
+        let VectorRow { product, model, encoder, vectors, .. } = &row;
         let header = format!("{product} {} {}\n", model.as_str(), encoder.as_str());
         sum.update(header.as_bytes());
-        sum.update(&vector.to_bytes());
+        sum.update(&vectors.vector.to_bytes());
+        sum.update(&vectors.deep.as_ref().map(StoredVector::to_bytes).unwrap_or_default());
     })?;
     Ok(sum.finish().as_ref().to_vec())
 }
@@ -197,7 +199,7 @@ mod tests {
         key::Key,
         price::Price,
     };
-    use embed::{Encoder, ModelId, Vector};
+    use embed::{Encoder, ModelId, StoredVectors, Vector};
     use jiff::Timestamp;
     use store::{CatalogStore, ChangesExpired, NewToken, ProductReads, StoredResponse};
 
@@ -241,9 +243,13 @@ mod tests {
                 version: made[5].version.min(product.version),
                 model: ModelId::new("m"),
                 encoder: Encoder::Deep,
-                vector: Vector::normalized(numbers).unwrap().stored(),
+                vectors: StoredVectors {
+                    vector: Vector::normalized(numbers).unwrap().stored(),
+                    deep: (product.id.get() % 2 == 0)
+                        .then(|| Vector::normalized(vec![1.0, -2.0]).unwrap().stored()),
+                },
             };
-            let _ = transaction.put_vector(&row).unwrap();
+            let _ = transaction.put_vectors(&row).unwrap();
         }
         let response = StoredResponse { fingerprint: vec![1], body: vec![2] };
         transaction.store_response(shop(1), "key", &response, at).unwrap();

@@ -191,7 +191,7 @@ impl Write for StoreVectors {
 
     fn run(&self, transaction: &mut WriteTransaction<'_>, _: TxContext) -> Result<(), StoreError> {
         for row in &self.vectors {
-            transaction.put_vector(row)?;
+            transaction.put_vectors(row)?;
         }
         Ok(())
     }

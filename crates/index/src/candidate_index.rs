@@ -7,10 +7,9 @@ use catalog::{
     product::{ProductId, access::Visibility},
     ranking::{bm25f::CorpusStats, hits::Hit},
 };
-use embed::StoredVector;
 
 use super::{
-    entry::Entry,
+    entry::{DocVectors, Entry},
     lexical::Statistics,
     plan::Plan,
     scoring::{self, Matches},
@@ -39,10 +38,9 @@ impl CandidateIndex {
         doc_freqs: HashMap<Box<str>, u64>,
     ) -> Self {
         let build = |part: &[Entry<'_>]| {
-            let entries = part.iter();
-            build_segments(
-                entries.map(|entry| (entry, entry.vector.known().map(StoredVector::numbers))),
-            )
+            build_segments(part.iter().map(|entry| {
+                (entry, entry.vectors.known().map_or_else(DocVectors::default, Into::into))
+            }))
         };
         let segments = map_parts(entries, threads, MIN_PER_THREAD, build);
         Self { segments: segments.into_iter().flatten().collect(), corpus, doc_freqs }
@@ -74,7 +72,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::{EntryVector, IndexChange, ShopIndex, snapshot::plan_of};
+    use crate::{EntryVectors, IndexChange, ShopIndex, snapshot::plan_of};
 
     #[test]
     fn a_candidate_has_the_score_that_it_has_in_the_whole_shop() {
@@ -90,7 +88,7 @@ mod tests {
             key: None,
             attributes: catalog::product::attributes::Attributes::none(),
             inferred: catalog::product::inferred::Inferred::default(),
-            vector: EntryVector::Missing,
+            vectors: EntryVectors::Missing,
         };
         let all: Vec<Entry<'static>> = titles.into_iter().zip(1..).map(entry).collect();
         let index = ShopIndex::empty();

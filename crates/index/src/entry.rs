@@ -6,7 +6,7 @@ use catalog::product::{
     ProductId, attributes::Attributes, change::Seq, inferred::Inferred, price::Money,
 };
 
-use embed::StoredVector;
+use embed::{StoredVector, StoredVectors};
 
 /// A product to be indexed.
 #[derive(Clone, Copy, Debug)]
@@ -29,29 +29,45 @@ pub struct Entry<'a> {
     pub attributes: &'a Attributes,
     /// What its texts and attributes state.
     pub inferred: Inferred,
-    /// Its vector.
-    pub vector: EntryVector<'a>,
+    /// Its vectors.
+    pub vectors: EntryVectors<'a>,
 }
 
-/// The vector of an [`Entry`]. All vectors of an index come from one model.
+/// The vectors of an [`Entry`]. All vectors of an index come from one model.
 #[derive(Clone, Copy, Debug)]
-pub enum EntryVector<'a> {
+pub enum EntryVectors<'a> {
     /// The product has no vector yet.
     Missing,
-    /// Texts, key, attributes and vector are those that the index already holds: price, visibility
+    /// Texts, key, attributes and vectors are those that the index already holds: price, visibility
     /// and version are updated in place.
     Unchanged,
-    /// Title and description are those that the index already holds, and so is the vector. Key and
+    /// Title and description are those that the index already holds, and so are the vectors. Key and
     /// attributes may have changed.
     Kept,
-    /// The vector of the texts.
-    Known(&'a StoredVector),
+    /// The vectors of the texts.
+    Known(&'a StoredVectors),
 }
 
-impl<'a> EntryVector<'a> {
-    pub(super) fn known(self) -> Option<&'a StoredVector> {
+/// The vectors of a product, quantised: see [`StoredVectors`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DocVectors<'a> {
+    /// The one that searches compare with all products.
+    pub vector: Option<&'a [i8]>,
+    /// The one of the transformer.
+    pub deep: Option<&'a [i8]>,
+}
+
+impl<'a> From<&'a StoredVectors> for DocVectors<'a> {
+    fn from(vectors: &'a StoredVectors) -> Self {
+        let deep = vectors.deep.as_ref().map(StoredVector::numbers);
+        Self { vector: Some(vectors.vector.numbers()), deep }
+    }
+}
+
+impl<'a> EntryVectors<'a> {
+    pub(super) fn known(self) -> Option<&'a StoredVectors> {
         match self {
-            Self::Known(vector) => Some(vector),
+            Self::Known(vectors) => Some(vectors),
             Self::Missing | Self::Unchanged | Self::Kept => None,
         }
     }
@@ -64,16 +80,16 @@ pub enum IndexChange<'a> {
     Upsert(Entry<'a>),
     /// The product was deleted; a no-op if the index does not hold it.
     Delete(ProductId),
-    /// The product got another vector; a no-op if the index does not hold it.
-    Embed(ProductId, &'a StoredVector),
+    /// The product got other vectors; a no-op if the index does not hold it.
+    Embed(ProductId, &'a StoredVectors),
 }
 
 /// The net effect of a group of changes on one product.
 #[derive(Clone, Copy)]
 pub(super) enum NetChange<'a> {
-    Upsert(&'a Entry<'a>, EntryVector<'a>),
+    Upsert(&'a Entry<'a>, EntryVectors<'a>),
     Delete,
-    Embed(&'a StoredVector),
+    Embed(&'a StoredVectors),
 }
 
 impl<'a> NetChange<'a> {
@@ -82,7 +98,7 @@ impl<'a> NetChange<'a> {
         let mut net = BTreeMap::new();
         for change in changes {
             let (id, next) = match change {
-                IndexChange::Upsert(entry) => (entry.id, Self::Upsert(entry, entry.vector)),
+                IndexChange::Upsert(entry) => (entry.id, Self::Upsert(entry, entry.vectors)),
                 IndexChange::Delete(id) => (*id, Self::Delete),
                 IndexChange::Embed(id, vector) => (*id, Self::Embed(vector)),
             };
@@ -95,22 +111,22 @@ impl<'a> NetChange<'a> {
     fn then(self, next: Self) -> Self {
         match (self, next) {
             (Self::Upsert(entry, _), Self::Embed(vector)) => {
-                Self::Upsert(entry, EntryVector::Known(vector))
+                Self::Upsert(entry, EntryVectors::Known(vector))
             }
             (Self::Delete, Self::Embed(_)) => Self::Delete,
-            (Self::Upsert(_, vector), Self::Upsert(entry, EntryVector::Unchanged)) => {
+            (Self::Upsert(_, vector), Self::Upsert(entry, EntryVectors::Unchanged)) => {
                 Self::Upsert(entry, vector)
             }
-            (Self::Upsert(_, EntryVector::Unchanged), Self::Upsert(entry, EntryVector::Kept)) => {
-                Self::Upsert(entry, EntryVector::Kept)
+            (Self::Upsert(_, EntryVectors::Unchanged), Self::Upsert(entry, EntryVectors::Kept)) => {
+                Self::Upsert(entry, EntryVectors::Kept)
             }
-            (Self::Upsert(_, vector), Self::Upsert(entry, EntryVector::Kept)) => {
+            (Self::Upsert(_, vector), Self::Upsert(entry, EntryVectors::Kept)) => {
                 Self::Upsert(entry, vector)
             }
             (
                 Self::Embed(vector),
-                Self::Upsert(entry, EntryVector::Unchanged | EntryVector::Kept),
-            ) => Self::Upsert(entry, EntryVector::Known(vector)),
+                Self::Upsert(entry, EntryVectors::Unchanged | EntryVectors::Kept),
+            ) => Self::Upsert(entry, EntryVectors::Known(vector)),
             (_, next) => next,
         }
     }

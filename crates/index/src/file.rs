@@ -40,7 +40,7 @@ use super::{
 
 /// Increased whenever the layout of a file changes, or what is indexed of the same product: a test
 /// compares the checksum of a small catalog.
-pub(super) const FORMAT: u32 = 8;
+pub(super) const FORMAT: u32 = 9;
 const MAGIC: [u8; 8] = *b"SHOPIDX\n";
 /// Bytes that are written between two syncs, so that a commit that syncs the same disk never waits
 /// for a whole file.

@@ -58,7 +58,7 @@ pub use self::lexical::{function_words, language_by};
 pub use self::{
     candidate_index::CandidateIndex,
     dense::QueryVector,
-    entry::{Entry, EntryVector, IndexChange},
+    entry::{DocVectors, Entry, EntryVectors, IndexChange},
     plan::{DenseQuery, Plan, QueryKind},
     rerank_query::{KindQuery, RerankQuery, head_term},
     scoring::Matches,

@@ -15,11 +15,11 @@ use catalog::{
         correction::{Confidence, Correction},
     },
 };
-use embed::{StoredVector, Vector};
+use embed::{StoredVector, StoredVectors, Vector};
 use proptest::prelude::*;
 
 use super::{
-    DenseQuery, Entry, EntryVector, IndexBuilder, IndexChange, Matches, Plan, QueryVector,
+    DenseQuery, Entry, EntryVectors, IndexBuilder, IndexChange, Matches, Plan, QueryVector,
     ShopIndex, Snapshot,
     reference::{Product, Query, Reference, id},
     segment::{MergePolicy, merge},
@@ -66,7 +66,7 @@ impl Change {
     }
 }
 
-fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>) -> Entry<'a> {
+fn entry<'a>(number: u64, version: Seq, item: &'a Item, vectors: EntryVectors<'a>) -> Entry<'a> {
     let Item { hidden, title, description, .. } = item;
     let price = Money::parse("$5").ok();
     Entry {
@@ -79,7 +79,7 @@ fn entry<'a>(number: u64, version: Seq, item: &'a Item, vector: EntryVector<'a>)
         key: None,
         attributes: catalog::product::attributes::Attributes::none(),
         inferred: catalog::product::inferred::Inferred::default(),
-        vector,
+        vectors,
     }
 }
 
@@ -87,13 +87,29 @@ fn towards(direction: Direction) -> Vector {
     Vector::normalized(direction.map(f32::from).to_vec()).unwrap()
 }
 
+/// The vectors of a new text; some have no vector of the transformer yet.
+fn vectors_towards(direction: Direction) -> StoredVectors {
+    let deep = Some(deep_towards(direction)).filter(|_| direction[0] > 0);
+    StoredVectors { vector: towards(direction).stored(), deep }
+}
+
+/// The vectors after a text was encoded.
+fn encoded_towards(direction: Direction) -> StoredVectors {
+    let deep = Some(deep_towards(direction));
+    StoredVectors { vector: towards(direction).stored(), deep }
+}
+
+fn deep_towards(direction: Direction) -> StoredVector {
+    towards([direction[2], 1, direction[0]]).stored()
+}
+
 /// Applies changes to index and reference, as writes do.
 fn apply(index: &ShopIndex, reference: &mut Reference, changes: &[Change], seq: Seq) {
-    let vectors: Vec<Option<StoredVector>> = changes
+    let vectors: Vec<Option<StoredVectors>> = changes
         .iter()
         .map(|change| match change {
-            Change::Upsert(_, item) => item.vector.map(|at| towards(at).stored()),
-            Change::Embed(_, direction) => Some(towards(*direction).stored()),
+            Change::Upsert(_, item) => item.vector.map(vectors_towards),
+            Change::Embed(_, direction) => Some(encoded_towards(*direction)),
             Change::Hide(..) | Change::Delete(_) => None,
         })
         .collect();
@@ -111,11 +127,11 @@ fn apply(index: &ShopIndex, reference: &mut Reference, changes: &[Change], seq: 
     let changes: Vec<_> = each
         .filter_map(|((change, vector), item)| match change {
             Change::Upsert(number, item) => {
-                let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+                let vector = vector.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known);
                 Some(IndexChange::Upsert(entry(*number, seq, item, vector)))
             }
             Change::Hide(number, _) => {
-                let unchanged = EntryVector::Unchanged;
+                let unchanged = EntryVectors::Unchanged;
                 Some(IndexChange::Upsert(entry(*number, seq, item.as_ref()?, unchanged)))
             }
             Change::Embed(number, _) => Some(IndexChange::Embed(id(*number), vector.as_ref()?)),
@@ -137,7 +153,7 @@ impl Reference {
             Change::Upsert(number, item) => {
                 let mut product =
                     Product::new(version, item.hidden, &item.title, &item.description);
-                product.vector = item.vector.map(|at| towards(at).stored());
+                product.vectors = item.vector.map(vectors_towards);
                 self.0.insert(*number, product);
             }
             Change::Hide(number, hidden) => {
@@ -147,7 +163,7 @@ impl Reference {
             }
             Change::Embed(number, direction) => {
                 if let Some(product) = self.0.get_mut(number) {
-                    product.vector = Some(towards(*direction).stored());
+                    product.vectors = Some(encoded_towards(*direction));
                 }
             }
             Change::Delete(number) => drop(self.0.remove(number)),
@@ -204,7 +220,7 @@ fn check_query(
         is_eligible: &|_| true,
         makes_claim: &|_| false,
     });
-    let dense = vector.map(|vector| DenseQuery { vector, profile: PROFILE });
+    let dense = vector.map(|vector| DenseQuery { vector, deep: None, profile: PROFILE });
     for (offset, limit) in [(0, 50), (2, 3), (40, 10)] {
         let hits = expected.hits.iter().skip(offset).take(limit).copied().collect();
         let plan = Plan { dense: dense.clone(), ..plan_of(words, visibility, offset, limit) };
@@ -312,9 +328,9 @@ proptest! {
         let mut reference = Reference::default();
         let mut builder = IndexBuilder::new();
         for (number, item) in items {
-            let vector = item.vector.map(|at| towards(at).stored());
-            let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
-            builder.add(entry(number, Seq(7), &item, vector));
+            let vectors = item.vector.map(vectors_towards);
+            let vectors = vectors.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known);
+            builder.add(entry(number, Seq(7), &item, vectors));
             reference.apply(&Change::Upsert(number, item), Seq(7));
         }
         let index = builder.finish(Seq(9));
@@ -335,9 +351,9 @@ fn a_large_shop_is_built_by_several_threads() {
             description: "wd-40 ".repeat(number as usize % 4),
             vector: (number % 7 > 0).then_some([(number % 11) as i8 - 5, (number % 5) as i8, 1]),
         };
-        let vector = item.vector.map(|at| towards(at).stored());
-        let vector = vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
-        builder.add(entry(number, Seq(1), &item, vector));
+        let vectors = item.vector.map(vectors_towards);
+        let vectors = vectors.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known);
+        builder.add(entry(number, Seq(1), &item, vectors));
         reference.apply(&Change::Upsert(number, item), Seq(1));
     }
     check(&builder.finish(Seq(1)), &reference);

@@ -75,6 +75,8 @@ pub enum QueryKind {
 pub struct DenseQuery {
     /// The query's vector.
     pub vector: QueryVector,
+    /// The query's vector by the transformer; `None` where it was not made.
+    pub deep: Option<QueryVector>,
     /// Properties of the query that decide the weight of the vector.
     pub profile: QueryProfile,
 }

@@ -14,14 +14,15 @@ use catalog::{
         bm25f::{BM25_PARAMS, Bm25Scorer, CorpusStats, FieldLength, FieldLengths, TermFreqs},
         fusion::{Coverage, FUSION_PARAMS, Fusion, QueryProfile, ScoreBounds, Signals},
         hits::{Hit, Score},
+        reranking::RERANK_PARAMS,
     },
     text::analysis::{Bigram, QueryTerms, Term, fingerprint, for_each_bigram, for_each_word},
 };
-use embed::{StoredVector, inference::taxonomy};
+use embed::{StoredVectors, inference::taxonomy};
 
 use super::{
     dense::{QueryVector, estimated_cosine, reciprocal_length},
-    scoring::{CLAIM_BOOST, KEY_BOOST},
+    scoring::{CLAIM_BOOST, KEY_BOOST, similarity},
 };
 
 /// All products of a shop, by number.
@@ -38,7 +39,7 @@ pub(super) struct Product {
     pub(super) key: Option<String>,
     pub(super) attributes: Attributes,
     pub(super) inferred: Inferred,
-    pub(super) vector: Option<StoredVector>,
+    pub(super) vectors: Option<StoredVectors>,
     title_words: Vec<String>,
     description_words: Vec<String>,
     /// Of all strings of attributes and of the key.
@@ -79,7 +80,7 @@ impl Product {
             key: None,
             attributes: Attributes::default(),
             inferred: Inferred::default(),
-            vector: None,
+            vectors: None,
             title_words: words_of(title),
             description_words: words_of(description),
             attribute_words: Vec::new(),
@@ -117,7 +118,7 @@ impl Product {
     }
 
     fn similarity(&self, query: &QueryVector, sketched: bool) -> Option<f32> {
-        let product = self.vector.as_ref()?.numbers();
+        let product = self.vectors.as_ref()?.vector.numbers();
         if sketched { estimated_cosine(query, product) } else { cosine(query.numbers(), product) }
     }
 }
@@ -188,12 +189,17 @@ impl Reference {
     /// Every product that is similar to another, most similar first.
     pub(super) fn similar(&self, number: u64, visibility: Visibility) -> Vec<Hit> {
         let product = self.0.get(&number);
-        let own = product.and_then(|product| Some((product.vector.as_ref()?, &product.inferred)));
+        let own = product.and_then(|product| Some((product.vectors.as_ref()?, &product.inferred)));
         let others = self.visible(visibility).into_iter().filter(|(other, _)| *other != id(number));
         let near = others.filter_map(|(other, product)| {
-            let (vector, inferred) = own?;
-            let cosine = cosine(vector.numbers(), product.vector.as_ref()?.numbers())?;
-            let score = Score(cosine + resemblance(taxonomy(), inferred, &product.inferred));
+            let (vectors, inferred) = own?;
+            let other_vectors = product.vectors.as_ref()?;
+            let cosine = cosine(vectors.vector.numbers(), other_vectors.vector.numbers())?;
+            let deep = vectors.deep.as_ref().zip(other_vectors.deep.as_ref());
+            let deep = deep.and_then(|(own, other)| self::cosine(own.numbers(), other.numbers()));
+            let deep = deep.unwrap_or_else(|| RERANK_PARAMS.deep.estimate(cosine));
+            let resemblance = resemblance(taxonomy(), inferred, &product.inferred);
+            let score = Score(similarity(cosine, deep) + resemblance);
             let hit = Hit { product: other, version: product.version, score };
             (cosine >= FUSION_PARAMS.min_similarity).then_some(hit)
         });

@@ -12,6 +12,8 @@ use super::{QueryVector, word_vectors::WordVectors};
 
 /// Number of candidates of the second stage.
 pub(super) const RERANKED: usize = 200;
+/// How many of them are those nearest to the query by the vector of the transformer.
+pub(super) const NEAREST: usize = 50;
 
 /// What the second stage compares products with.
 #[derive(Clone)]

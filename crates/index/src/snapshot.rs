@@ -23,6 +23,7 @@ use embed::TextLanguage;
 #[cfg(any(test, feature = "testing"))]
 use super::plan::QueryKind;
 use super::{
+    entry::DocVectors,
     lexical::{self, Statistics},
     plan::Plan,
     scoring::{self, Matches},
@@ -96,10 +97,10 @@ impl Snapshot {
         self.segments.iter().any(|live| live.find(id).is_some())
     }
 
-    /// The vector of a product.
-    pub fn vector(&self, id: ProductId) -> Option<&[i8]> {
-        let (live, doc) = self.find(id)?;
-        live.vectors().get(doc)
+    /// The vectors of a product.
+    pub fn vectors(&self, id: ProductId) -> DocVectors<'_> {
+        let found = self.find(id);
+        found.map(|(live, doc)| live.vectors_of(doc)).unwrap_or_default()
     }
 
     /// The likeliest category of a product.

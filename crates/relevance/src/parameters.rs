@@ -40,6 +40,8 @@ const PARAMETERS: &[Parameter] = &parameters! {
     fusion.lexical_weight.coverage: 0.0..=10.0;
     fusion.max_lexical_weight: 0.5..=1.0;
     fusion.interpolation: 0.0..=3.0;
+    fusion.deep_interpolation: 0.0..=2.0;
+    fusion.deep_cutoff: 0.0..=1.0;
     rerank.semantic_weight.bias: -5.0..=5.0;
     rerank.semantic_weight.function_words: 0.0..=30.0;
     rerank.semantic_weight.phrase_similarity: 0.0..=40.0;
@@ -47,12 +49,15 @@ const PARAMETERS: &[Parameter] = &parameters! {
     rerank.semantic_weight.title_coverage: -15.0..=0.0;
     rerank.soft_coverage: 0.0..=3.0;
     rerank.similarity: 0.0..=2.0;
+    rerank.deep.literal: 0.0..=4.0;
+    rerank.deep.semantic: 0.0..=4.0;
     rerank.names: 0.0..=1.0;
     rerank.semantic_soft_coverage: 0.0..=1.0;
     rerank.semantic_names: 0.0..=1.0;
     rerank.attributes.color: 0.0..=1.0;
     rerank.attributes.material: 0.0..=1.0;
     rerank.attributes.contradiction: 0.0..=5.0;
+    rerank.preference.stated: 0.0..=2.0;
     rerank.category: 0.0..=0.5;
 };
 

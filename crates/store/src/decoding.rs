@@ -28,11 +28,20 @@ use catalog::product::{
     key::Key,
     price::{Money, Price},
 };
-use embed::inference::stored_or_inferred;
+use embed::{StoredVector, StoredVectors, inference::stored_or_inferred};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 
 use super::columns::{attributes_from_column, media_from_column};
+
+/// The vectors of a product, of which `deep` is in its bytes; `None` if one cannot be decoded.
+pub(super) fn vectors(vector: Option<StoredVector>, deep: Option<&[u8]>) -> Option<StoredVectors> {
+    let deep = match deep {
+        Some(bytes) => Some(StoredVector::from_bytes(bytes)?),
+        None => None,
+    };
+    Some(StoredVectors { vector: vector?, deep })
+}
 
 /// The columns of a product's row.
 pub(super) struct ProductColumns<'row> {

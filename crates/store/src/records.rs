@@ -11,7 +11,7 @@ use catalog::product::{
     key::Key,
     price::Money,
 };
-use embed::{Embedding, Encoder, ModelId, StoredVector};
+use embed::{Embedding, Encoder, ModelId, StoredVectors};
 use jiff::Timestamp;
 
 use super::ShopUsage;
@@ -99,8 +99,8 @@ pub struct ScannedProduct<'row> {
     pub attributes: Attributes,
     /// What texts and attributes state.
     pub inferred: Inferred,
-    /// The vector of the requested model, if the product has one.
-    pub vector: Option<StoredVector>,
+    /// The vectors of the requested model, if the product has them.
+    pub vectors: Option<StoredVectors>,
     /// The other columns; `None` for a local store, whose rows are never replicated.
     pub unindexed: Option<UnindexedColumns<'row>>,
 }
@@ -194,7 +194,7 @@ pub struct Unembedded {
     pub description: String,
 }
 
-/// The vector of a product, as stored.
+/// The vectors of a product, as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VectorRow {
     /// The product's shop.
@@ -203,19 +203,20 @@ pub struct VectorRow {
     pub product: ProductId,
     /// The change that introduced the embedded text.
     pub version: Seq,
-    /// The model, and with it the vector space.
+    /// The model, and with it the vector spaces.
     pub model: ModelId,
-    /// The encoder of the model that made it.
+    /// The best encoder of the model that took part.
     pub encoder: Encoder,
-    /// The vector.
-    pub vector: StoredVector,
+    /// The vectors.
+    pub vectors: StoredVectors,
 }
 
 impl VectorRow {
     /// The row of an embedding that was made of this version of a product's text.
     pub fn new(shop: ShopId, product: ProductId, version: Seq, embedding: Embedding) -> Self {
-        let Embedding { model, encoder, vector } = embedding;
-        Self { shop, product, version, model, encoder, vector: vector.stored() }
+        let vectors = embedding.stored();
+        let Embedding { model, encoder, .. } = embedding;
+        Self { shop, product, version, model, encoder, vectors }
     }
 }
 
@@ -227,17 +228,17 @@ pub enum AppliedChange {
     Upserted {
         /// The new row.
         product: Product,
-        /// What happened to its vector.
-        vector: VectorChange,
+        /// What happened to its vectors.
+        vectors: VectorChange,
     },
-    /// The product got a better vector; its row is unchanged.
+    /// The product got better vectors; its row is unchanged.
     Embedded {
         /// The product's shop.
         shop: ShopId,
         /// The product's id.
         id: ProductId,
-        /// The new vector.
-        vector: StoredVector,
+        /// The new vectors.
+        vectors: StoredVectors,
         /// The sequence number of the change.
         seq: Seq,
     },
@@ -299,17 +300,17 @@ impl<'a> ChangeRecord<'a> {
     }
 }
 
-/// What a write did to the vector of a product. Vectors are those of the current model.
+/// What a write did to the vectors of a product. Vectors are those of the current model.
 #[derive(Clone, Debug)]
 pub enum VectorChange {
-    /// The texts, the other terms and the vector are unchanged.
+    /// The texts, the other terms and the vectors are unchanged.
     Unchanged,
-    /// The key or the attributes are new; the embedded texts and the vector are unchanged.
+    /// The key or the attributes are new; the embedded texts and the vectors are unchanged.
     Kept,
     /// The texts are new and have no vector yet.
     Pending,
-    /// The texts are new and have this vector.
-    Set(StoredVector),
+    /// The texts are new and have these vectors.
+    Set(StoredVectors),
 }
 
 /// Identifies the transaction that made a change.

@@ -3,7 +3,7 @@
 use catalog::product::{
     Product, ProductId, ShopId, attributes::AttributeName, change::Seq, key::Key,
 };
-use embed::{ModelId, StoredVector};
+use embed::{ModelId, StoredVectors};
 use jiff::Timestamp;
 
 use super::{
@@ -70,8 +70,8 @@ pub trait RowWrites {
         counts: &[(&AttributeName, u64)],
     ) -> Result<(), StoreError>;
 
-    /// Replaces the vector of the old text by `first`, or by a row without a vector.
-    fn begin_vector(
+    /// Replaces the vectors of the old text by `first`, or by a row without a vector.
+    fn begin_vectors(
         &mut self,
         shop: ShopId,
         product: ProductId,
@@ -79,17 +79,17 @@ pub trait RowWrites {
         first: Option<&VectorRow>,
     ) -> Result<(), StoreError>;
 
-    /// The vector of a product, with the earlier writes of this transaction; `None` if it has none of this
+    /// The vectors of a product, with the earlier writes of this transaction; `None` if it has none of this
     /// model.
-    fn vector(
+    fn vectors(
         &mut self,
         shop: ShopId,
         product: ProductId,
         model: &ModelId,
-    ) -> Result<Option<StoredVector>, StoreError>;
+    ) -> Result<Option<StoredVectors>, StoreError>;
 
-    /// Stores a vector; `false` if the product was deleted or has another text now.
-    fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError>;
+    /// Stores vectors; `false` if the product was deleted or has another text now.
+    fn put_vectors(&mut self, row: &VectorRow) -> Result<bool, StoreError>;
 
     /// The response stored under an idempotency key at or after `not_before`.
     fn stored_response(

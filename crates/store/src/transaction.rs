@@ -97,8 +97,8 @@ impl<'store> WriteTransaction<'store> {
         });
         let product = Product::create(id, shop, draft, inferred, at, seq);
         self.rows.insert_product(&product)?;
-        let vector = self.begin_vector(&product, embedding)?;
-        self.changes.push(AppliedChange::Upserted { product: product.clone(), vector });
+        let vectors = self.begin_vectors(&product, embedding)?;
+        self.changes.push(AppliedChange::Upserted { product: product.clone(), vectors });
         Ok(Ok(product))
     }
 
@@ -170,15 +170,15 @@ impl<'store> WriteTransaction<'store> {
             });
         }
         self.rows.update_product(&after)?;
-        let vector = match (has_new_text, has_new_terms) {
-            (true, _) => self.begin_vector(&after, embedding)?,
+        let vectors = match (has_new_text, has_new_terms) {
+            (true, _) => self.begin_vectors(&after, embedding)?,
             (false, true) if after.inferred.likely_category != category => {
-                self.stored_vector(&after)?
+                self.stored_vectors(&after)?
             }
             (false, true) => VectorChange::Kept,
             (false, false) => VectorChange::Unchanged,
         };
-        self.changes.push(AppliedChange::Upserted { product: after.clone(), vector });
+        self.changes.push(AppliedChange::Upserted { product: after.clone(), vectors });
         Ok(Ok(after))
     }
 
@@ -193,16 +193,16 @@ impl<'store> WriteTransaction<'store> {
         Ok(())
     }
 
-    /// Replaces the vector of a product; `false` if the product was deleted or has another text
+    /// Replaces the vectors of a product; `false` if the product was deleted or has another text
     /// now.
-    pub fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
-        if !self.rows.put_vector(row)? {
+    pub fn put_vectors(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
+        if !self.rows.put_vectors(row)? {
             return Ok(false);
         }
         // Recorded like any other change, because it changes search results.
         let (shop, id) = (row.shop, row.product);
         let seq = self.rows.record(shop, id, ChangeRecord::Embedded)?;
-        self.changes.push(AppliedChange::Embedded { shop, id, vector: row.vector.clone(), seq });
+        self.changes.push(AppliedChange::Embedded { shop, id, vectors: row.vectors.clone(), seq });
         Ok(true)
     }
 
@@ -277,21 +277,21 @@ impl<'store> WriteTransaction<'store> {
     }
 
     /// Stores the instant vector of a new text, or a row without a vector for the embedding queue.
-    fn begin_vector(
+    fn begin_vectors(
         &mut self,
         product: &Product,
         embedding: Option<Embedding>,
     ) -> Result<VectorChange, StoreError> {
         let row = embedding
             .map(|embedding| VectorRow::new(product.shop, product.id, product.version, embedding));
-        self.rows.begin_vector(product.shop, product.id, product.version, row.as_ref())?;
-        Ok(row.map_or(VectorChange::Pending, |row| VectorChange::Set(row.vector)))
+        self.rows.begin_vectors(product.shop, product.id, product.version, row.as_ref())?;
+        Ok(row.map_or(VectorChange::Pending, |row| VectorChange::Set(row.vectors)))
     }
 
     /// The vector of the texts, to which the index adds another category than before.
-    fn stored_vector(&mut self, product: &Product) -> Result<VectorChange, StoreError> {
+    fn stored_vectors(&mut self, product: &Product) -> Result<VectorChange, StoreError> {
         let Some(embedder) = self.embedder else { return Ok(VectorChange::Kept) };
-        let vector = self.rows.vector(product.shop, product.id, embedder.model())?;
-        Ok(vector.map_or(VectorChange::Pending, VectorChange::Set))
+        let vectors = self.rows.vectors(product.shop, product.id, embedder.model())?;
+        Ok(vectors.map_or(VectorChange::Pending, VectorChange::Set))
     }
 }

@@ -16,7 +16,9 @@ class ExplainedContributions:
     lexical: float
     """ The match of the words. """
     similarity: float
-    """ The similarity of the meaning. """
+    """ The similarity of the meaning, by the instant encoder. """
+    deep_similarity: float
+    """ The similarity of the meaning, by the transformer. """
     soft_coverage: float
     """ How much of the query the product's words cover. """
     names: float
@@ -34,6 +36,8 @@ class ExplainedContributions:
 
         similarity = self.similarity
 
+        deep_similarity = self.deep_similarity
+
         soft_coverage = self.soft_coverage
 
         names = self.names
@@ -50,6 +54,7 @@ class ExplainedContributions:
             {
                 "lexical": lexical,
                 "similarity": similarity,
+                "deep_similarity": deep_similarity,
                 "soft_coverage": soft_coverage,
                 "names": names,
                 "category": category,
@@ -67,6 +72,8 @@ class ExplainedContributions:
 
         similarity = d.pop("similarity")
 
+        deep_similarity = d.pop("deep_similarity")
+
         soft_coverage = d.pop("soft_coverage")
 
         names = d.pop("names")
@@ -80,6 +87,7 @@ class ExplainedContributions:
         explained_contributions = cls(
             lexical=lexical,
             similarity=similarity,
+            deep_similarity=deep_similarity,
             soft_coverage=soft_coverage,
             names=names,
             category=category,

@@ -20,9 +20,11 @@ class ExplainedEvidence:
     lexical: float
     """ The match of the words, from 0 to 1. """
     similarity: float
-    """ The cosine between query and product. """
+    """ The cosine between query and product, by the instant encoder. """
+    deep_similarity: float
+    """ The cosine by the transformer, or its estimate where query or product have no such vector. """
     phrase_similarity: float
-    """ The same after the query was moved toward known phrases. """
+    """ The first after the query was moved toward known phrases. """
     soft_coverage: float
     """ The share of the query that the product's words cover, by meaning where not literally. """
     names: float
@@ -42,6 +44,8 @@ class ExplainedEvidence:
 
         similarity = self.similarity
 
+        deep_similarity = self.deep_similarity
+
         phrase_similarity = self.phrase_similarity
 
         soft_coverage = self.soft_coverage
@@ -60,6 +64,7 @@ class ExplainedEvidence:
             {
                 "lexical": lexical,
                 "similarity": similarity,
+                "deep_similarity": deep_similarity,
                 "phrase_similarity": phrase_similarity,
                 "soft_coverage": soft_coverage,
                 "names": names,
@@ -80,6 +85,8 @@ class ExplainedEvidence:
 
         similarity = d.pop("similarity")
 
+        deep_similarity = d.pop("deep_similarity")
+
         phrase_similarity = d.pop("phrase_similarity")
 
         soft_coverage = d.pop("soft_coverage")
@@ -95,6 +102,7 @@ class ExplainedEvidence:
         explained_evidence = cls(
             lexical=lexical,
             similarity=similarity,
+            deep_similarity=deep_similarity,
             phrase_similarity=phrase_similarity,
             soft_coverage=soft_coverage,
             names=names,

@@ -10,7 +10,8 @@ mod params;
 use crate::product::inferred::Attribute;
 
 pub use self::params::{
-    AttributeWeights, PreferenceParams, RERANK_PARAMS, RelativeCutoff, RerankParams, SemanticWeight,
+    AttributeWeights, DeepParams, PreferenceParams, RERANK_PARAMS, RelativeCutoff, RerankParams,
+    SemanticWeight,
 };
 
 /// From this many products of the right kind with every attribute on, others that contradict an
@@ -58,6 +59,9 @@ pub struct Evidence {
     pub lexical: f32,
     /// The cosine with the query's own vector.
     pub similarity: f32,
+    /// The cosine by the vectors of the transformer, its estimate where the product has none, and
+    /// `similarity` where the query has none.
+    pub deep_similarity: f32,
     /// The cosine with the query's vector after interpolation toward known phrases.
     pub phrase_similarity: f32,
     /// The share of the query's information that the product's words cover, by meaning where not
@@ -189,12 +193,19 @@ impl AttributeEvidence {
     }
 }
 
+/// The share of a query's meaning beside its words, from 0 to 1.
+fn semantic_share(semantic_weight: f32) -> f32 {
+    semantic_weight / (1.0 + semantic_weight)
+}
+
 /// The formula for one query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reranker<'a> {
     params: &'a RerankParams,
     semantic_weight: f32,
     scale: f32,
+    /// The weight of the similarity by the vectors of the transformer, of all other evidence 1.
+    deep_weight: f32,
     is_foreign: bool,
     none_agrees: bool,
 }
@@ -204,8 +215,10 @@ pub struct Reranker<'a> {
 pub struct Contributions {
     /// The lexical match.
     pub lexical: f32,
-    /// Both cosines.
+    /// The cosines with the query's own vector and with its interpolation.
     pub similarity: f32,
+    /// The cosine by the vectors of the transformer.
+    pub deep_similarity: f32,
     /// Soft coverage.
     pub soft_coverage: f32,
     /// Names of things.
@@ -227,8 +240,9 @@ impl Contributions {
     /// The score without preference: however much a product is preferred, it says nothing about how
     /// relevant the others are.
     pub fn without_preference(&self) -> f32 {
-        let Self { lexical, similarity, soft_coverage, names, category, attributes, .. } = self;
-        lexical + similarity + soft_coverage + names + category + attributes
+        let Self { lexical, similarity, deep_similarity, soft_coverage, .. } = self;
+        let Self { names, category, attributes, .. } = self;
+        lexical + similarity + deep_similarity + soft_coverage + names + category + attributes
     }
 }
 
@@ -243,7 +257,9 @@ impl<'a> Reranker<'a> {
             + semantic_weight * (1.0 + params.semantic_soft_coverage + params.semantic_names)
             + (1.0 + semantic_weight) * params.attributes.color;
         let QueryEvidence { is_foreign, none_agrees, .. } = *query;
-        Self { params, semantic_weight, scale: most.recip(), is_foreign, none_agrees }
+        let deep_weight = params.deep.weight(semantic_share(semantic_weight));
+        let scale = (most * (1.0 + deep_weight)).recip();
+        Self { params, semantic_weight, scale, deep_weight, is_foreign, none_agrees }
     }
 
     /// How much the meaning of the query counts beside its words.
@@ -292,15 +308,20 @@ impl<'a> Reranker<'a> {
         let phrase_similarity = evidence.phrase_similarity.max(0.0);
         let soft_coverage = params.soft_coverage + meaning * params.semantic_soft_coverage;
         let names = params.names + meaning * params.semantic_names;
+        // A share of the whole score, however much the meaning of the query counts.
+        let deep = self.deep_weight / (1.0 + self.deep_weight);
+        // What a shopper asks for as a condition counts as much beside all that tells the kind.
+        let condition = scale * (1.0 + meaning) * (1.0 + self.deep_weight);
         Contributions {
             lexical: scale * evidence.lexical,
             similarity: scale
                 * (params.similarity * evidence.similarity + meaning * phrase_similarity),
+            deep_similarity: deep * evidence.deep_similarity.max(0.0),
             soft_coverage: scale * soft_coverage * evidence.soft_coverage,
             names: scale * names * evidence.names,
             category: scale * (1.0 + meaning) * params.category * evidence.category,
-            attributes: scale * (1.0 + meaning) * self.attributes(evidence),
-            preference: scale * (1.0 + meaning) * self.preference(evidence),
+            attributes: condition * self.attributes(evidence),
+            preference: condition * self.preference(evidence),
         }
     }
 
@@ -322,7 +343,7 @@ impl<'a> Reranker<'a> {
     /// The fraction of the best score without preference below which a product is not relevant. The
     /// more the meaning of a query counts, the higher: similarities are never near 0.
     pub fn relative_cutoff(&self) -> f32 {
-        let share = self.semantic_weight / (1.0 + self.semantic_weight);
+        let share = semantic_share(self.semantic_weight);
         let RelativeCutoff { literal, semantic, foreign } = self.params.cutoff;
         let semantic = if self.is_foreign { foreign } else { semantic };
         literal + share * (semantic - literal)

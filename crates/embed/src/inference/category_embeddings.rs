@@ -1,4 +1,4 @@
-//! What the category of a product adds to its vector.
+//! What the category of a product adds to its instant vector.
 //!
 //! The vector of a text is as good as its words: "U-shape family sectional (navy)" does not say that it is
 //! a sofa. The index therefore holds the direction of the text's vector plus a share of the vector of the
@@ -10,7 +10,7 @@ use std::sync::{LazyLock, OnceLock};
 use catalog::product::inferred::CategoryIndex;
 
 use super::taxonomy;
-use crate::{InstantEncoder, ModelId, StoredVector, Text, TextLanguage, Vector};
+use crate::{InstantEncoder, ModelId, StoredVector, StoredVectors, Text, TextLanguage, Vector};
 
 /// What the category counts beside the text. Search is about as good from 0.2 to 0.5
 /// (`docs/relevance.md`). Index files hold the sums: with any change here, increase their `FORMAT`.
@@ -29,12 +29,15 @@ impl CategoryEmbeddings {
         is_embedded.then(|| &*EMBEDDINGS)
     }
 
+    /// Adds a category to the instant vector of a product.
+    pub fn add_to(&self, vectors: &mut StoredVectors, category: Option<CategoryIndex>) {
+        if let Some(added) = self.add(&vectors.vector, category) {
+            vectors.vector = added;
+        }
+    }
+
     /// The vector of a product in this category; `None` if nothing is added to that of its text.
-    pub fn add(
-        &self,
-        vector: &StoredVector,
-        category: Option<CategoryIndex>,
-    ) -> Option<StoredVector> {
+    fn add(&self, vector: &StoredVector, category: Option<CategoryIndex>) -> Option<StoredVector> {
         let category = self.get(category?)?;
         let text = vector.vector();
         if text.dims() != category.numbers().len() || text.is_zero() {

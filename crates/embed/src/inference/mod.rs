@@ -164,7 +164,8 @@ mod tests {
         let own = encoder.vector(Text::Product { title, description }).unwrap();
         let other = encoder.vector(Text::Query("garden hose")).unwrap();
         let infer_with = |vector: &Vector, encoder, model: &ModelId| {
-            let embedding = Embedding { model: model.clone(), encoder, vector: vector.clone() };
+            let (model, vector) = (model.clone(), vector.clone());
+            let embedding = Embedding { model, encoder, vector, deep: None };
             infer_with(title, description, Attributes::none(), Some(&embedding))
         };
         let dress = infer(title, description, Attributes::none());

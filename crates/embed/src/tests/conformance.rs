@@ -60,6 +60,10 @@ fn check(embedder: &dyn Embedder, embedding: &Embedding, encoder: Encoder) {
     assert_eq!(embedding.vector.dims(), embedder.dims());
     let length = embedding.vector.cosine(&embedding.vector);
     assert!((length - 1.0).abs() < 1e-5 || embedding.vector.is_zero(), "{length}");
+    if let Some(deep) = &embedding.deep {
+        assert_eq!(encoder, Encoder::Deep);
+        assert!((deep.cosine(deep) - 1.0).abs() < 1e-5, "{deep:?}");
+    }
 }
 
 fn vectors_have_the_models_dimension_and_unit_length(embedder: &dyn Embedder) {

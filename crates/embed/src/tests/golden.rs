@@ -17,15 +17,17 @@ struct Golden {
     rows: Vec<u32>,
     transformer_float: Vec<f32>,
     instant: Vec<f32>,
-    deep: Vec<f32>,
 }
 
 fn check(model: &BuiltIn, golden: &Path) {
     let golden: Vec<Golden> = serde_json::from_slice(&fs::read(golden).unwrap()).unwrap();
-    let mut total = 0.0;
+    let mut transformers = Vec::new();
     for case in &golden {
         let (tokens, rows) = model.stages(&case.text);
-        assert_eq!(tokens, case.tokens, "tokens of {:?}", case.text);
+        // The training code does not cut a text as short as the service does.
+        let (last, others) = tokens.split_last().unwrap();
+        assert!(case.tokens.starts_with(others), "tokens of {:?}", case.text);
+        assert_eq!(case.tokens.last(), Some(last), "tokens of {:?}", case.text);
         assert_eq!(rows, case.rows, "rows of {:?}", case.text);
         let query = Text::Query(&case.text);
         let near = |found: &Vector, expected: &[f32]| {
@@ -34,13 +36,16 @@ fn check(model: &BuiltIn, golden: &Path) {
         };
         let instant = near(&model.instant(query).unwrap().vector, &case.instant);
         assert!(instant >= 0.999, "{instant} {:?}", case.text);
-        let deep = near(&model.deep(&[query], Priority::Search).unwrap()[0].vector, &case.deep);
-        assert!(deep >= 0.985, "{deep} {:?}", case.text);
-        let transformer = near(&model.transformer(&case.text), &case.transformer_float);
-        assert!(transformer >= 0.985, "{transformer} {:?}", case.text);
-        total += transformer;
+        let deep = model.deep(&[query], Priority::Search).unwrap().remove(0);
+        assert_eq!(deep.vector, model.instant(query).unwrap().vector, "{:?}", case.text);
+        if tokens.len() == case.tokens.len() {
+            let transformer = near(&deep.deep.unwrap(), &case.transformer_float);
+            assert!(transformer >= 0.985, "{transformer} {:?}", case.text);
+            transformers.push(transformer);
+        }
     }
-    let average = total / golden.len() as f32;
+    assert!(transformers.len() + 1 >= golden.len(), "one text is too long");
+    let average = transformers.iter().sum::<f32>() / transformers.len() as f32;
     assert!(average >= 0.995, "{average}");
 }
 
@@ -57,6 +62,9 @@ fn the_built_in_model_gives_what_the_training_code_gives() {
     difficult_texts_are_tokenized_alike(&model, &root.join("tests/data/wordpiece.json"));
 }
 
+/// What the deep encoder reads of a text at most, without the first and the last token.
+const MOST_PIECES: usize = 46;
+
 /// Texts that are difficult to tokenize, with the result of the Python library: accents, other
 /// scripts, joiners, control characters, words that are too long, and random characters.
 fn difficult_texts_are_tokenized_alike(model: &BuiltIn, file: &Path) {
@@ -68,7 +76,8 @@ fn difficult_texts_are_tokenized_alike(model: &BuiltIn, file: &Path) {
     let tricky: Vec<Tricky> = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
     for case in &tricky {
         let (tokens, _) = model.stages(&case.text);
-        assert_eq!(tokens[1..tokens.len() - 1], case.pieces, "{:?}", case.text);
+        let read = case.pieces.len().min(MOST_PIECES);
+        assert_eq!(tokens[1..tokens.len() - 1], case.pieces[..read], "{:?}", case.text);
     }
 }
 
@@ -118,25 +127,24 @@ fn the_table_for_other_languages_does_not_change_english_vectors() {
 }
 
 #[test]
-fn texts_in_other_languages_get_the_same_vector_from_both_encoders() {
+fn texts_in_other_languages_have_instant_vectors_near_english_ones() {
     let (with, without) = (BuiltIn::new(ModelFiles::embedded(), 1).unwrap(), english_model());
     let german = Text::Product { title: "Regenschirm", description: "Ein Schirm gegen den Regen." };
     let texts = [Text::Query("red shelf"), Text::Query("rotes Regal"), german, Text::Query("雨伞")];
-    let deep = with.deep(&texts, Priority::Search).unwrap();
-    for (text, deep) in texts.into_iter().zip(&deep).skip(1) {
-        assert!(with.instant(text).unwrap().vector == deep.vector, "{text:?}");
+    let found = with.deep(&texts, Priority::Search).unwrap();
+    for (text, found) in texts.into_iter().zip(&found).skip(1) {
+        assert_eq!(found.deep, None, "{text:?}");
         assert_ne!(with.instant(text), without.instant(text), "{text:?}");
     }
-    assert_eq!(deep[..1], without.deep(&texts[..1], Priority::Search).unwrap());
+    assert!(found[0].deep.is_some());
+    assert_eq!(found[..1], without.deep(&texts[..1], Priority::Search).unwrap());
     let umbrella = with.instant(Text::Query("umbrella")).unwrap().vector;
     for (at, text) in texts.iter().enumerate().skip(2) {
-        let near = deep[at].vector.cosine(&umbrella);
-        assert!(
-            near > 0.5 && near > deep[at].vector.cosine(&deep[0].vector) + 0.3,
-            "{near} {text:?}"
-        );
+        let near = found[at].vector.cosine(&umbrella);
+        let far = found[at].vector.cosine(&found[0].vector);
+        assert!(near > 0.5 && near > far + 0.3, "{near} {text:?}");
     }
-    let near = deep[1].vector.cosine(&deep[0].vector);
+    let near = found[1].vector.cosine(&found[0].vector);
     assert!(near > 0.5, "{near}");
 }
 

@@ -151,7 +151,8 @@ fn every_product_gets_a_deep_vector_of_its_text() {
     let text = Text::Product { title: "blue lamp", description: "" };
     let expected = tiny_model().deep(&[text], Priority::Search).unwrap().remove(0);
     assert_eq!((&found.model, found.encoder), (&expected.model, expected.encoder));
-    assert_eq!(found.vector, expected.vector.stored());
+    assert_eq!(found.vectors, expected.stored());
+    assert!(found.vectors.deep.is_some());
     assert_eq!(found.version, products[1].version);
 }
 
@@ -168,7 +169,7 @@ fn a_new_text_gets_a_new_vector_and_a_new_price_does_not() {
     let renamed = bench.update(product.id, Patch { title, ..Patch::default() });
     assert_eq!(bench.vectors()[&product.id].version, renamed.version);
     bench.wait_for(all_deep);
-    assert_ne!(bench.vectors()[&product.id].vector, first.vector);
+    assert_ne!(bench.vectors()[&product.id].vectors, first.vectors);
     bench.delete(product.id);
     assert_eq!(bench.vectors(), BTreeMap::new());
 }
@@ -200,7 +201,7 @@ fn without_background_work_imported_products_get_instant_vectors() {
     let text = Text::Product { title: "sofa", description: "" };
     let instant = tiny_model().instant(text).unwrap();
     let found = &bench.vectors()[&old.id];
-    assert_eq!((found.encoder, &found.vector), (Encoder::Instant, &instant.vector.stored()));
+    assert_eq!((found.encoder, &found.vectors), (Encoder::Instant, &instant.stored()));
 }
 
 #[test]

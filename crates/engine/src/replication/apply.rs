@@ -7,8 +7,8 @@ use std::{
 };
 
 use catalog::product::{Product, ShopId, change::Seq};
-use embed::{StoredVector, inference::CategoryEmbeddings};
-use index::{Entry, EntryVector, IndexChange, ShopIndex};
+use embed::{StoredVectors, inference::CategoryEmbeddings};
+use index::{Entry, EntryVectors, IndexChange, ShopIndex};
 use store::{AppliedChange, Position, VectorChange};
 
 use super::{
@@ -154,29 +154,34 @@ impl ShopRegistry {
     }
 
     /// The vectors of changes with what the categories of the products add to them; `None` for a change
-    /// without a vector, or where nothing is added.
+    /// without vectors, or where no model has categories.
     fn index_vectors(
         &self,
         index: &ShopIndex,
         changes: &[AppliedChange],
-    ) -> Vec<Option<StoredVector>> {
+    ) -> Vec<Option<StoredVectors>> {
         let Some(embeddings) = CategoryEmbeddings::of(self.model.as_ref()) else {
             return vec![None; changes.len()];
         };
         let snapshot = index.snapshot();
         let mut categories = HashMap::new();
+        let add = |vectors: &StoredVectors, category| {
+            let mut vectors = vectors.clone();
+            embeddings.add_to(&mut vectors, category);
+            Some(vectors)
+        };
         let add = |change: &AppliedChange| match change {
-            AppliedChange::Upserted { product, vector } => {
+            AppliedChange::Upserted { product, vectors } => {
                 let category = product.inferred.likely_category;
                 categories.insert(product.id, category);
-                match vector {
-                    VectorChange::Set(vector) => embeddings.add(vector, category),
+                match vectors {
+                    VectorChange::Set(vectors) => add(vectors, category),
                     VectorChange::Unchanged | VectorChange::Kept | VectorChange::Pending => None,
                 }
             }
-            AppliedChange::Embedded { id, vector, .. } => {
+            AppliedChange::Embedded { id, vectors, .. } => {
                 let category = categories.get(id).copied();
-                embeddings.add(vector, category.unwrap_or_else(|| snapshot.likely_category(*id)))
+                add(vectors, category.unwrap_or_else(|| snapshot.likely_category(*id)))
             }
             AppliedChange::Deleted { .. } => None,
         };
@@ -197,35 +202,35 @@ impl ShopRegistry {
     }
 }
 
-/// A change with its vector, or with the one in place of it.
+/// A change with its vectors, or with those in place of them.
 fn index_change<'a>(
     change: &'a AppliedChange,
-    replaced: Option<&'a StoredVector>,
+    replaced: Option<&'a StoredVectors>,
 ) -> IndexChange<'a> {
     match change {
-        AppliedChange::Upserted { product, vector } => {
-            IndexChange::Upsert(entry(product, entry_vector(vector, replaced)))
+        AppliedChange::Upserted { product, vectors } => {
+            IndexChange::Upsert(entry(product, entry_vectors(vectors, replaced)))
         }
-        AppliedChange::Embedded { id, vector, .. } => {
-            IndexChange::Embed(*id, replaced.unwrap_or(vector))
+        AppliedChange::Embedded { id, vectors, .. } => {
+            IndexChange::Embed(*id, replaced.unwrap_or(vectors))
         }
         AppliedChange::Deleted { id, .. } => IndexChange::Delete(*id),
     }
 }
 
-fn entry_vector<'a>(
-    vector: &'a VectorChange,
-    replaced: Option<&'a StoredVector>,
-) -> EntryVector<'a> {
-    match vector {
-        VectorChange::Unchanged => EntryVector::Unchanged,
-        VectorChange::Kept => EntryVector::Kept,
-        VectorChange::Pending => EntryVector::Missing,
-        VectorChange::Set(vector) => EntryVector::Known(replaced.unwrap_or(vector)),
+fn entry_vectors<'a>(
+    vectors: &'a VectorChange,
+    replaced: Option<&'a StoredVectors>,
+) -> EntryVectors<'a> {
+    match vectors {
+        VectorChange::Unchanged => EntryVectors::Unchanged,
+        VectorChange::Kept => EntryVectors::Kept,
+        VectorChange::Pending => EntryVectors::Missing,
+        VectorChange::Set(vectors) => EntryVectors::Known(replaced.unwrap_or(vectors)),
     }
 }
 
-fn entry<'a>(product: &'a Product, vector: EntryVector<'a>) -> Entry<'a> {
+fn entry<'a>(product: &'a Product, vectors: EntryVectors<'a>) -> Entry<'a> {
     Entry {
         id: product.id,
         version: product.version,
@@ -236,6 +241,6 @@ fn entry<'a>(product: &'a Product, vector: EntryVector<'a>) -> Entry<'a> {
         key: product.key.as_ref().map(catalog::product::key::Key::as_str),
         attributes: &product.attributes,
         inferred: product.inferred,
-        vector,
+        vectors,
     }
 }

@@ -103,7 +103,7 @@ impl ChangeBatch {
 
 fn cost(change: &AppliedChange) -> usize {
     match change {
-        AppliedChange::Upserted { vector: VectorChange::Unchanged, .. }
+        AppliedChange::Upserted { vectors: VectorChange::Unchanged, .. }
         | AppliedChange::Deleted { .. } => 0,
         AppliedChange::Upserted { product, .. } => {
             product.title.as_str().len() + product.description.as_str().len()

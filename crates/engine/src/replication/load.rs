@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Instant};
 
 use catalog::product::ShopId;
-use embed::{StoredVector, inference::CategoryEmbeddings};
-use index::{Entry, EntryVector, IndexBuilder, ShopIndex};
+use embed::inference::CategoryEmbeddings;
+use index::{Entry, EntryVectors, IndexBuilder, ShopIndex};
 use store::{FeedResult, Position, ScannedProduct, StoreError, TxStamp};
 
 use super::{
@@ -109,15 +109,14 @@ impl<'a> ShopLoad<'a> {
         let mut builder = IndexBuilder::new();
         let embeddings = CategoryEmbeddings::of(self.registry.model.as_ref());
         let mut copy = self.registry.replica.as_ref().map(|replica| replica.start_copy(shop));
-        let mut add = |row: ScannedProduct<'_>| {
+        let mut add = |mut row: ScannedProduct<'_>| {
             if let Some(copy) = &mut copy {
                 copy.add_scanned(&row);
             }
-            let vector = row.vector.as_ref();
-            let added = vector.zip(embeddings).and_then(|(vector, embeddings)| {
-                embeddings.add(vector, row.inferred.likely_category)
-            });
-            builder.add(entry(&row, added.as_ref().or(vector)));
+            if let (Some(vectors), Some(embeddings)) = (&mut row.vectors, embeddings) {
+                embeddings.add_to(vectors, row.inferred.likely_category);
+            }
+            builder.add(entry(&row));
         };
         let model = self.registry.model.as_ref();
         let read_at = self.registry.readers.scan(shop, model, &mut add)?;
@@ -233,9 +232,9 @@ impl Drop for ShopLoad<'_> {
     }
 }
 
-fn entry<'a>(row: &'a ScannedProduct<'a>, vector: Option<&'a StoredVector>) -> Entry<'a> {
+fn entry<'a>(row: &'a ScannedProduct<'a>) -> Entry<'a> {
     let ScannedProduct { id, version, hidden, price, title, description, .. } = *row;
-    let vector = vector.map_or(EntryVector::Missing, EntryVector::Known);
+    let vectors = row.vectors.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known);
     Entry {
         id,
         version,
@@ -246,6 +245,6 @@ fn entry<'a>(row: &'a ScannedProduct<'a>, vector: Option<&'a StoredVector>) -> E
         key: row.key,
         attributes: &row.attributes,
         inferred: row.inferred,
-        vector,
+        vectors,
     }
 }

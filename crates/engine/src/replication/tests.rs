@@ -20,7 +20,8 @@ use catalog::{
     },
     text::analysis::QueryTerms,
 };
-use embed::{BuiltIn, Embedder, Embedding, Encoder, ModelFiles, Text};
+use embed::{BuiltIn, Embedder, Embedding, Encoder, ModelFiles, Text, Vector};
+use index::{DocVectors, Snapshot};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use store::{
@@ -116,7 +117,9 @@ fn shop(number: u64) -> ShopId {
 fn vectors_are_those_of_an_index_that_is_loaded() {
     let model = BuiltIn::new(ModelFiles::embedded(), 1).unwrap();
     let text = Text::Query("a corner sofa");
-    let deep = Embedding { encoder: Encoder::Deep, ..model.instant(text).unwrap() };
+    let instant = model.instant(text).unwrap();
+    let deep = Some(Vector::normalized(vec![0.5; 16]).unwrap());
+    let deep = Embedding { encoder: Encoder::Deep, deep, ..instant };
     let bench = Bench::with_model(usize::MAX, Some(model));
     let index = bench.registry.index(shop(1)).unwrap();
     let made = bench.create(shop(1), "U-shape family sectional (navy)");
@@ -124,9 +127,13 @@ fn vectors_are_those_of_an_index_that_is_loaded() {
         let (readers, model) = (Arc::clone(&bench.registry.readers), &bench.registry.model);
         let other = ShopRegistry::new(readers, model.clone(), usize::MAX);
         let loaded = other.index(shop(1)).unwrap().snapshot();
-        let (loaded, own) = (loaded.vector(made.id), index.snapshot());
-        assert_eq!(own.vector(made.id), loaded);
-        loaded.unwrap().to_vec()
+        let vectors = |snapshot: &Snapshot| {
+            let DocVectors { vector, deep } = snapshot.vectors(made.id);
+            [vector, deep].map(|numbers| numbers.map(<[i8]>::to_vec))
+        };
+        let loaded = vectors(&loaded);
+        assert_eq!(vectors(&index.snapshot()), loaded);
+        loaded
     };
     let update = |patch: Patch| {
         bench.write(|transaction| {
@@ -147,9 +154,10 @@ fn vectors_are_those_of_an_index_that_is_loaded() {
     update(Patch { key, ..Patch::default() });
     assert_eq!(vector(), of_a_table);
     let row = VectorRow::new(shop(1), made.id, made.version, deep);
-    assert!(bench.write(|transaction| transaction.put_vector(&row)));
+    assert!(bench.write(|transaction| transaction.put_vectors(&row)));
     let deep_table = vector();
     assert_ne!(deep_table, of_a_table);
+    assert_eq!((&of_a_table[1], &deep_table[1]), (&None, &Some(vec![127; 16])));
     update(product_type("Furniture > Sofas"));
     assert_ne!(vector(), deep_table);
     update(product_type("Furniture > Tables"));

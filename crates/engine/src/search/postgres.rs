@@ -23,7 +23,7 @@ use catalog::{
 };
 use embed::TextLanguage;
 use index::{
-    CandidateIndex, Entry, EntryVector, Matches, Plan, QueryKind, function_words, language_by,
+    CandidateIndex, Entry, EntryVectors, Matches, Plan, QueryKind, function_words, language_by,
 };
 use store::{
     StoreError,
@@ -226,6 +226,6 @@ fn entry(row: &CandidateRow) -> Entry<'_> {
         key: row.key.as_deref(),
         attributes: &row.attributes,
         inferred: row.inferred,
-        vector: row.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
+        vectors: row.vectors.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known),
     }
 }

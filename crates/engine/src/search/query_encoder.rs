@@ -44,6 +44,8 @@ pub(crate) struct EncodedQuery {
     vector: Vector,
     /// The query's own vector.
     plain: Vector,
+    /// The one of the transformer.
+    deep: Option<Vector>,
     /// What known phrases stand for.
     things: Vec<Thing>,
     /// The encoder that made the vector.
@@ -60,7 +62,8 @@ impl EncodedQuery {
         let vector = QueryVector::of(&self.vector)?;
         // The centroids of the cells are vectors of the embedded model.
         let vector = if self.is_embedded { vector.limited() } else { vector };
-        Some(DenseQuery { vector, profile: self.profile })
+        let deep = self.deep.as_ref().and_then(QueryVector::of);
+        Some(DenseQuery { vector, deep, profile: self.profile })
     }
 }
 
@@ -228,13 +231,20 @@ impl QueryEncoder {
             *similarity = (*similarity + params.foreign.phrase_similarity).min(1.0);
         }
         let is_embedded = embedding.model == *InstantEncoder::embedded().model();
-        let (plain, encoder) = (embedding.vector.clone(), embedding.encoder);
+        let Embedding { vector: plain, deep, encoder, .. } = embedding.clone();
         let vector = match phrase {
             None => plain.clone(),
             Some(phrase) => interpolate(&plain, &phrase.target, params.interpolation(profile))?,
         };
+        let deep = match (deep, phrase) {
+            (Some(deep), Some(phrase)) => {
+                let share = params.deep_interpolation * params.interpolation(profile);
+                interpolate(&deep, &phrase.deep_target, share)
+            }
+            (deep, _) => deep,
+        };
         let things = encoding.things(&*self.embedder);
-        Some(EncodedQuery { vector, plain, things, encoder, is_embedded, language, profile })
+        Some(EncodedQuery { vector, plain, deep, things, encoder, is_embedded, language, profile })
     }
 
     /// What a query asks for without its attributes.
@@ -303,7 +313,7 @@ impl QueryEncoder {
 
     /// Completes an encoding and caches it.
     fn keep(&self, text: Text<'_>, embedding: Embedding) -> Arc<Encoding> {
-        let phrase = self.embedder.phrase_match(&embedding.vector);
+        let phrase = self.embedder.phrase_match(&embedding);
         let key = cache_key(text, embedding.encoder);
         let encoding = Arc::new(Encoding { embedding, phrase });
         self.cache.lock().put(&key, &encoding);

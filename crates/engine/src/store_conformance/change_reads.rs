@@ -19,8 +19,8 @@ fn changes_since_returns_the_current_state(subject: &impl Subject) {
         let found = readers.changes_since(shop(1), Some(&model), position).unwrap();
         let FeedResult::Changes(changes, upto) = found else { panic!("{found:?}") };
         let shown = changes.into_iter().map(|change| match change {
-            AppliedChange::Upserted { product, vector } => match vector {
-                VectorChange::Set(vector) => (product.id, Some((product, Some(vector)))),
+            AppliedChange::Upserted { product, vectors } => match vectors {
+                VectorChange::Set(vectors) => (product.id, Some((product, Some(vectors)))),
                 _ => (product.id, Some((product, None))),
             },
             AppliedChange::Deleted { id, .. } => (id, None),
@@ -46,7 +46,7 @@ fn changes_since_returns_the_current_state(subject: &impl Subject) {
     let row = vector_of(&made[2], "m", 1);
     assert!(put(&mut *store, &row));
     let last = position(&*readers, 1);
-    let with_vector = Some((made[2].clone(), Some(row.vector)));
+    let with_vector = Some((made[2].clone(), Some(row.vectors)));
     let expected =
         vec![(made[1].id, None), (hidden.id, Some((hidden, None))), (made[2].id, with_vector)];
     assert_eq!(since(at[2]), (expected, last));

@@ -25,10 +25,10 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     let scanned = |model: Option<&str>| {
         let mut found = Vec::new();
         let model = model.map(ModelId::new);
-        readers.scan(shop(1), model.as_ref(), &mut |row| found.push(row.vector.clone())).unwrap();
+        readers.scan(shop(1), model.as_ref(), &mut |row| found.push(row.vectors.clone())).unwrap();
         found
     };
-    assert_eq!(scanned(Some("m")), [&rows[0], &rows[1]].map(|row| Some(row.vector.clone())));
+    assert_eq!(scanned(Some("m")), [&rows[0], &rows[1]].map(|row| Some(row.vectors.clone())));
     assert_eq!(scanned(Some("other")), [None, None]);
     assert_eq!(scanned(None), [None, None]);
     // A new price leaves the text as it is; a new title does not.
@@ -50,14 +50,15 @@ fn a_vector_belongs_to_one_version_of_the_text(subject: &impl Subject) {
     let (made, row) = write(&mut *store, |transaction| {
         let made = transaction.create(shop(2), draft("Bed", false), NOW)?;
         let row = vector_of(&made, "m", 11);
-        assert!(transaction.put_vector(&row)?);
+        assert!(transaction.put_vectors(&row)?);
         Ok((made, row))
     })
     .0;
     assert_eq!(vectors(&*readers, 2), [rows[2].clone(), row]);
     // The zero vector is valid.
     let nowhere = Vector::normalized(vec![0.0; 64]).unwrap().stored();
-    let row = VectorRow { vector: nowhere, ..vector_of(&made, "m", 0) };
+    let nowhere = StoredVectors { vector: nowhere.clone(), deep: Some(nowhere) };
+    let row = VectorRow { vectors: nowhere, ..vector_of(&made, "m", 0) };
     assert!(put(&mut *store, &row));
     assert_eq!(vectors(&*readers, 2)[1], row);
 }

@@ -201,7 +201,7 @@ fn new_terms_keep_the_vector(subject: &impl Subject) {
         })
         .1;
         let vector = match &changes[..] {
-            [AppliedChange::Upserted { vector, .. }] => vector,
+            [AppliedChange::Upserted { vectors, .. }] => vectors,
             other => panic!("{other:?}"),
         };
         match is_kept {
@@ -219,8 +219,8 @@ fn a_new_category_is_recorded_with_the_vector(subject: &impl Subject) {
         let mut transaction = store.begin().unwrap().embedding_with(Some(&model));
         let product = work(&mut transaction).unwrap();
         let changes = transaction.commit().unwrap().changes;
-        let Some(AppliedChange::Upserted { vector, .. }) = changes.last() else { panic!() };
-        (product, vector.clone())
+        let Some(AppliedChange::Upserted { vectors, .. }) = changes.last() else { panic!() };
+        (product, vectors.clone())
     };
     let (made, first) = change(&|transaction| transaction.create(shop(1), keyed("a"), NOW));
     let stated = |category: &str| {
@@ -390,7 +390,8 @@ fn an_upsert_uses_the_vector_of_its_texts_only(subject: &impl Subject) {
     let soft = || Some(Description::parse("soft").unwrap());
     let embedding = || {
         let vector = Vector::normalized(vec![1.0; 64]).unwrap();
-        let embedding = Embedding { model: ModelId::new("m"), encoder: Encoder::Instant, vector };
+        let (model, encoder) = (ModelId::new("m"), Encoder::Instant);
+        let embedding = Embedding { model, encoder, vector, deep: None };
         Derived { embedding: Some(embedding), inferred: None }
     };
     let mut given = |title: &str, description: Option<Description>| {
@@ -398,7 +399,7 @@ fn an_upsert_uses_the_vector_of_its_texts_only(subject: &impl Subject) {
         element.patch.description = description;
         let changes = upsert_all(&mut *store, vec![(element, embedding())]).1;
         match &changes[..] {
-            [AppliedChange::Upserted { vector, .. }] => vector.clone(),
+            [AppliedChange::Upserted { vectors, .. }] => vectors.clone(),
             other => panic!("{other:?}"),
         }
     };

@@ -49,7 +49,7 @@ use catalog::product::{
     media::{Media, MediaKind},
     price::Price,
 };
-use embed::{Encoder, ModelId, Vector};
+use embed::{Encoder, ModelId, StoredVectors, Vector};
 use jiff::{SignedDuration, Timestamp};
 use store::{
     AppliedChange, CatalogReads, CatalogStore, Cleanup, Derived, FeedResult, NewToken, Position,
@@ -222,19 +222,23 @@ fn ids(products: &[Product]) -> Vec<u64> {
 /// A random vector for the current text of a product.
 fn vector_of(product: &Product, model: &str, seed: u64) -> VectorRow {
     let mut random = fastrand::Rng::with_seed(seed);
-    let numbers = (0..64).map(|_| random.f32() - 0.5).collect();
+    let mut vector = |dims: usize| {
+        Vector::normalized((0..dims).map(|_| random.f32() - 0.5).collect()).unwrap().stored()
+    };
+    let vectors =
+        StoredVectors { vector: vector(64), deep: (!seed.is_multiple_of(4)).then(|| vector(24)) };
     VectorRow {
         shop: product.shop,
         product: product.id,
         version: product.version,
         model: ModelId::new(model),
         encoder: Encoder::Deep,
-        vector: Vector::normalized(numbers).unwrap().stored(),
+        vectors,
     }
 }
 
 fn put(store: &mut dyn CatalogStore, row: &VectorRow) -> bool {
-    write(store, |transaction| transaction.put_vector(row)).0
+    write(store, |transaction| transaction.put_vectors(row)).0
 }
 
 fn vectors(readers: &dyn CatalogReads, of: u64) -> Vec<VectorRow> {

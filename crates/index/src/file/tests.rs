@@ -7,10 +7,10 @@ use catalog::{
     },
     ranking::facets::AttributeCounts,
 };
-use embed::{StoredVector, Vector};
+use embed::{StoredVectors, Vector};
 
 use super::*;
-use crate::{Entry, EntryVector, IndexChange};
+use crate::{Entry, EntryVectors, IndexChange};
 
 /// The file that the tests write.
 pub(crate) fn key() -> FileKey<'static> {
@@ -55,7 +55,7 @@ pub(crate) fn forge(bytes: &[u8], at: usize, byte: u8) -> Vec<u8> {
 }
 
 /// Products whose index uses every part of the format.
-fn products() -> Vec<(Attributes, StoredVector)> {
+fn products() -> Vec<(Attributes, StoredVectors)> {
     let value = |at: usize| match at % 4 {
         0 => AttributeValue::Text("Dark Oak".into()),
         1 => AttributeValue::Texts([Box::from("red"), Box::from("Red")].into()),
@@ -64,11 +64,15 @@ fn products() -> Vec<(Attributes, StoredVector)> {
     };
     let attributes =
         |at| Attributes::new(vec![(AttributeName::parse("finish").unwrap(), value(at))]);
-    let vector = |at: usize| {
-        let numbers = (0..64).map(|dim| ((at * 7 + dim * dim) % 31) as f32 - 15.0).collect();
+    let vector = |at: usize, dims: usize| {
+        let numbers = (0..dims).map(|dim| ((at * 7 + dim * dim) % 31) as f32 - 15.0).collect();
         Vector::normalized(numbers).unwrap().stored()
     };
-    (0..5).map(|at| (attributes(at), vector(at))).collect()
+    let vectors = |at: usize| StoredVectors {
+        vector: vector(at, 64),
+        deep: (at > 1).then(|| vector(at + 1, 96)),
+    };
+    (0..5).map(|at| (attributes(at), vectors(at))).collect()
 }
 
 fn index() -> ShopIndex {
@@ -81,7 +85,7 @@ fn index() -> ShopIndex {
     ];
     let products = products();
     let entries =
-        (1..).zip(&TEXTS).zip(&products).map(|((number, texts), (attributes, vector))| {
+        (1..).zip(&TEXTS).zip(&products).map(|((number, texts), (attributes, vectors))| {
             IndexChange::Upsert(Entry {
                 id: ProductId::new(number).unwrap(),
                 version: Seq(number),
@@ -92,7 +96,7 @@ fn index() -> ShopIndex {
                 key: (number % 2 == 0).then_some("SKU-ä/7"),
                 attributes,
                 inferred: Inferred::default(),
-                vector: EntryVector::Known(vector),
+                vectors: EntryVectors::Known(vectors),
             })
         });
     let index = ShopIndex::empty();
@@ -106,7 +110,7 @@ fn index() -> ShopIndex {
 fn what_is_indexed_changes_only_with_the_format() {
     let bytes = written(&index());
     let header = read_header(&mut &bytes[..], key()).unwrap();
-    assert_eq!((FORMAT, header.sections[0].1), (8, 1_401_313_879));
+    assert_eq!((FORMAT, header.sections[0].1), (9, 3_612_305_118));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use catalog::{
 use proptest::prelude::*;
 
 use crate::{
-    Entry, EntryVector, IndexBuilder, IndexChange, Matches, Plan, QueryKind, ShopIndex,
+    Entry, EntryVectors, IndexBuilder, IndexChange, Matches, Plan, QueryKind, ShopIndex,
     scoring::MAX_VERIFIED, segment::MergePolicy,
 };
 
@@ -52,7 +52,7 @@ fn entry(at: usize, item: &Item) -> Entry<'_> {
         key: None,
         attributes: catalog::product::attributes::Attributes::none(),
         inferred: catalog::product::inferred::Inferred::default(),
-        vector: EntryVector::Missing,
+        vectors: EntryVectors::Missing,
     }
 }
 

@@ -15,6 +15,9 @@ pub(crate) struct Candidate {
     /// Whether the second stage considers it before those that do not fit the query. May be false
     /// where enough others are considered before it.
     pub(crate) fits: bool,
+    /// Whether it is among the nearest by the vector of the transformer, which the second stage considers
+    /// before all others.
+    pub(crate) is_near: bool,
     pub(crate) lexical: f32,
     /// Not a number for a product without a vector.
     pub(crate) similarity: f32,

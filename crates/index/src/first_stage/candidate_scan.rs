@@ -10,11 +10,12 @@ use super::{
     block_bounds::BlockBounds,
     candidate::Candidate,
     fitting::{FitMatcher, FitQuery},
+    nearest::Nearest,
     pruning::ScoreThreshold,
 };
 use crate::{
     bits::{BLOCK, BitSet, ones},
-    dense::BlockSimilarities,
+    dense::{BlockSimilarities, QueryVector},
     filter::{Filter, FilteredSegment},
     lexical::LexicalQuery,
     parallel,
@@ -52,6 +53,8 @@ pub(crate) struct CandidateScan<'a> {
     pub(crate) filter: Filter<'a>,
     /// What the second stage considers first.
     pub(crate) fitting: Option<&'a FitQuery<'a>>,
+    /// The query's vector by the transformer, if the second stage considers the nearest products.
+    pub(crate) deep: Option<&'a QueryVector>,
     /// Whether every product that passes the filter is eligible. If not, texts decide later, and
     /// no product may raise the threshold.
     pub(crate) is_final: bool,
@@ -89,10 +92,19 @@ impl CandidateScan<'_> {
             Part { number, segment: *segment, blocks }
         });
         let parts: Vec<Part<'_>> = parts.collect();
-        match threshold {
-            None => self.run_here(&parts, None),
-            Some(threshold) => self.run_on(threads, &parts, threshold),
+        let mut nearest = Nearest::new();
+        let mut candidates = match threshold {
+            None => self.run_here(&parts, None, &mut nearest),
+            Some(threshold) => self.run_on(threads, &parts, threshold, &mut nearest),
+        };
+        if let (Some(_), Some(dense)) = (self.deep, self.dense) {
+            nearest.join(&mut candidates, |near| {
+                let vectors = segments[near.segment as usize].live.vectors();
+                let place = (usize::from(near.doc), &mut near.similarity);
+                vectors.compare_each(&dense.vector, self.sketched, std::iter::once(place));
+            });
         }
+        candidates
     }
 
     /// The candidates of parts that are divided among threads.
@@ -101,18 +113,21 @@ impl CandidateScan<'_> {
         threads: usize,
         parts: &[Part<'_>],
         threshold: &mut ScoreThreshold<'_>,
+        nearest: &mut Nearest,
     ) -> Vec<Candidate> {
         if threads < 2 {
-            return self.run_here(parts, Some(threshold));
+            return self.run_here(parts, Some(threshold), nearest);
         }
         let (own, others) = divided(parts, threads);
         let mut threshold_of_others = threshold.clone();
+        let mut nearest_of_others = Nearest::new();
         let (mut candidates, from_others) = parallel::join(
-            || self.run_here(&own, Some(&mut *threshold)),
-            || self.run_on(threads - 1, &others, &mut threshold_of_others),
+            || self.run_here(&own, Some(&mut *threshold), &mut *nearest),
+            || self.run_on(threads - 1, &others, &mut threshold_of_others, &mut nearest_of_others),
         );
         candidates.extend(from_others);
         threshold.merge(&threshold_of_others);
+        nearest.merge(nearest_of_others);
         candidates
     }
 
@@ -121,6 +136,7 @@ impl CandidateScan<'_> {
         &self,
         parts: &[Part<'_>],
         mut threshold: Option<&mut ScoreThreshold<'_>>,
+        nearest: &mut Nearest,
     ) -> Vec<Candidate> {
         let mut candidates = Vec::new();
         ScoreAccumulator::with(|accumulator| {
@@ -135,6 +151,9 @@ impl CandidateScan<'_> {
                 match &mut threshold {
                     None => scan.keep_matches(accumulator, &mut candidates),
                     Some(threshold) => scan.keep_passing(accumulator, threshold, &mut candidates),
+                }
+                if let Some(deep) = self.deep {
+                    scan.keep_nearest(accumulator, deep, nearest);
                 }
                 accumulator.clear(&part.blocks);
             }
@@ -308,6 +327,39 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
         }
         self.keep_waiting(&mut waiting, dense, threshold, candidates);
         self.raise_again(&candidates[from..], raised_from, threshold);
+    }
+
+    /// Keeps the products that are nearest by the vector of the transformer and pass the filter.
+    fn keep_nearest(
+        &self,
+        accumulator: &ScoreAccumulator,
+        deep: &QueryVector,
+        nearest: &mut Nearest,
+    ) {
+        let (live, sketched) = (self.segment.live, self.scan.sketched);
+        let mut similarities = BlockSimilarities::UNKNOWN;
+        for number in self.blocks.clone() {
+            let open = self.scan.filter.open(self.segment, number);
+            if open == 0 {
+                continue;
+            }
+            live.deep().compare(number, deep, open, sketched, &mut similarities);
+            let near = at_least(&similarities.cosines, 1.0, nearest.least());
+            let near = near & open & similarities.known;
+            if near == 0 {
+                continue;
+            }
+            let block = self.block(number, accumulator.block(number), 1.0);
+            for at in ones(self.scan.filter.passing(self.segment, number, near)) {
+                let candidate = self.candidate(&block, at);
+                let product = live.segment.ids.get(usize::from(candidate.doc));
+                nearest.offer(
+                    similarities.cosines[at],
+                    product,
+                    Candidate { fits: false, ..candidate },
+                );
+            }
+        }
     }
 
     /// Compares products with the query and keeps those that pass.
@@ -485,6 +537,7 @@ impl<'a: 's, 's> SegmentScan<'a, 's> {
             is_exact_title: block.exact_titles >> at & 1 == 1,
             is_key: block.key >> at & 1 == 1,
             fits: block.close >> at & 1 == 1,
+            is_near: false,
             lexical,
             similarity: f32::NAN,
         }

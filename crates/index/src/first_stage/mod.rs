@@ -7,6 +7,7 @@ mod block_bounds;
 mod candidate;
 mod candidate_scan;
 mod fitting;
+mod nearest;
 mod pruning;
 
 pub(super) use self::{

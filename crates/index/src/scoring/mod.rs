@@ -125,6 +125,7 @@ pub use self::search::Matches;
 pub(super) use self::{
     relevance::{CLAIM_BOOST, KEY_BOOST},
     search::search_with,
+    similar::similarity,
     verification::MAX_VERIFIED,
 };
 pub(super) use self::{search::search, similar::similar};

@@ -76,6 +76,7 @@ impl<'a> RelevanceSearch<'a, '_> {
             key: self.key,
             filter: Filter::of(plan, self.conditions),
             fitting: fitting.as_ref(),
+            deep: dense.filter(|_| has_second_stage).and_then(|dense| dense.deep.as_ref()),
             is_final: self.negations.iter().all(|negation| negation.maybe_matches.is_empty()),
         };
         let segments = FilteredSegment::zip(self.segments, self.conditions, self.negations);
@@ -98,8 +99,9 @@ impl<'a> RelevanceSearch<'a, '_> {
     }
 
     fn evidence_reader(&self, query: &'a RerankQuery) -> EvidenceReader<'a> {
-        let Self { segments, lexical, terms, .. } = *self;
-        EvidenceReader { segments, query, lexical, terms }
+        let Self { segments, plan, lexical, terms, .. } = *self;
+        let deep = plan.dense.as_ref().and_then(|dense| dense.deep.as_ref());
+        EvidenceReader { segments, query, deep, lexical, terms, params: &plan.tuning.rerank }
     }
 
     /// Applies the cut-off to exact scores, counts, and keeps the page.
@@ -118,7 +120,7 @@ impl<'a> RelevanceSearch<'a, '_> {
         let rerank = self.plan.rerank.as_ref().filter(|_| self.plan.dense.is_some());
         let is_named = rerank.is_some_and(|query| query.categories.is_named());
         let scored = candidates.iter().zip(scores);
-        let is_considered = |one: &Candidate| is_named && one.fits;
+        let is_considered = |one: &Candidate| one.is_near || is_named && one.fits;
         let results =
             scored.filter(|(one, score)| *score >= cutoff || one.is_key || is_considered(one));
         let results = results.map(|(one, score)| Ranked { candidate: *one, score });
@@ -126,7 +128,8 @@ impl<'a> RelevanceSearch<'a, '_> {
             (Some(query), Some(dense)) => {
                 let usual = fusion.cutoff_by(&self.plan.tuning.fusion, dense.profile);
                 let (any, rest) = (usual.absolute, usual.at(best));
-                let alone = FirstStageCutoff { any, candidates: cutoff, rest, best };
+                let any_deep = self.plan.tuning.fusion.deep_cutoff(dense.profile);
+                let alone = FirstStageCutoff { any, any_deep, candidates: cutoff, rest, best };
                 let (reader, results) = (self.evidence_reader(query), results.collect());
                 let (tuning, effort) = (&self.plan.tuning, self.effort);
                 SecondStage::run(&reader, dense, results, alone, tuning, effort)

@@ -1,5 +1,5 @@
-//! Similar products: the nearest neighbours of a product's own vector, ordered by cosine and
-//! [`resemblance`]. Sketches prune by the least similarity of [`catalog::ranking::fusion::FusionParams`]: a
+//! Similar products: the nearest neighbours of a product's instant vector, ordered by the mean of both
+//! cosines, of instant and deep vectors, and [`resemblance`]. Sketches prune by the least similarity of [`catalog::ranking::fusion::FusionParams`]: a
 //! product whose cosine exceeds its error bound, about one in 700, may be missing.
 
 use catalog::{
@@ -8,6 +8,7 @@ use catalog::{
     ranking::{
         fusion::FUSION_PARAMS,
         hits::{Hit, Score, TopK},
+        reranking::RERANK_PARAMS,
     },
 };
 use embed::inference::taxonomy;
@@ -16,6 +17,7 @@ use crate::{
     bits::{BLOCK, ones},
     dense::{BlockSimilarities, QueryVector},
     effort::SKETCHED_FROM,
+    entry::DocVectors,
     segment::LiveSegment,
 };
 
@@ -27,7 +29,8 @@ pub(crate) fn similar(
     visibility: Visibility,
     limit: usize,
 ) -> Vec<Hit> {
-    let Some((query, own)) = own(segments, id) else { return Vec::new() };
+    let Some(own) = Own::of(segments, id) else { return Vec::new() };
+    let query = &own.vector;
     let least = FUSION_PARAMS.min_similarity;
     let mut nearest = TopK::new(limit);
     let products: usize = segments.iter().map(|live| live.visible_count(visibility)).sum();
@@ -37,22 +40,24 @@ pub(crate) fn similar(
         let (segment, vectors) = (&live.segment, live.vectors());
         for block in 0..segment.len().div_ceil(BLOCK) {
             let visible = live.visible_block(block, visibility);
-            vectors.compare(block, &query, visible, sketched, &mut similarities);
-            let error_bound = |doc| if sketched { vectors.error_bound(doc, &query) } else { 0.0 };
+            vectors.compare(block, query, visible, sketched, &mut similarities);
+            let error_bound = |doc| if sketched { vectors.error_bound(doc, query) } else { 0.0 };
             let mut near: Vec<(usize, f32)> = ones(visible & similarities.known)
                 .map(|at| (block * BLOCK + at, similarities.cosines[at]))
                 .filter(|(doc, cosine)| cosine + error_bound(*doc) >= least)
                 .collect();
             if sketched {
                 let products = near.iter_mut().map(|(doc, cosine)| (*doc, cosine));
-                vectors.cosines(&query, products);
+                vectors.cosines(query, products);
             }
             for (doc, cosine) in near {
                 let product = segment.ids.get(doc);
-                let may_be_kept = nearest.may_keep(cosine + MAX_RESEMBLANCE);
+                let may_be_kept = nearest.may_keep(similarity(cosine, 1.0) + MAX_RESEMBLANCE);
                 if cosine >= least && may_be_kept && product != id {
                     let version = live.columns().version(doc);
-                    let score = cosine + resemblance(taxonomy(), &own, &segment.inferred.get(doc));
+                    let similarity = similarity(cosine, own.deep_cosine(live, doc, cosine));
+                    let inferred = segment.inferred.get(doc);
+                    let score = similarity + resemblance(taxonomy(), &own.inferred, &inferred);
                     nearest.offer(Hit { product, version, score: Score(score) });
                 }
             }
@@ -61,9 +66,35 @@ pub(crate) fn similar(
     nearest.into_page(0)
 }
 
-/// The vector of a product, as a query, and what is inferred about it.
-fn own(segments: &[LiveSegment], id: ProductId) -> Option<(QueryVector, Inferred)> {
-    let (doc, live) = segments.iter().find_map(|live| Some((live.find(id)?, live)))?;
-    let vector = QueryVector::of_quantised(live.vectors().get(doc)?.into())?;
-    Some((vector, live.segment.inferred.get(doc)))
+/// The product that others are compared with.
+struct Own {
+    vector: QueryVector,
+    deep: Option<QueryVector>,
+    inferred: Inferred,
+}
+
+impl Own {
+    fn of(segments: &[LiveSegment], id: ProductId) -> Option<Self> {
+        let (doc, live) = segments.iter().find_map(|live| Some((live.find(id)?, live)))?;
+        let DocVectors { vector, deep } = live.vectors_of(doc);
+        Some(Self {
+            vector: QueryVector::of_quantised(vector?.into())?,
+            deep: deep.and_then(|deep| QueryVector::of_quantised(deep.into())),
+            inferred: live.segment.inferred.get(doc),
+        })
+    }
+
+    /// The cosine of the deep vectors, or its estimate by that of the instant ones.
+    fn deep_cosine(&self, live: &LiveSegment, doc: usize, instant: f32) -> f32 {
+        let mut cosine = f32::NAN;
+        if let Some(deep) = &self.deep {
+            live.deep().cosines(deep, std::iter::once((doc, &mut cosine)));
+        }
+        if cosine.is_nan() { RERANK_PARAMS.deep.estimate(instant) } else { cosine }
+    }
+}
+
+/// The mean of two cosines.
+pub(crate) fn similarity(instant: f32, deep: f32) -> f32 {
+    f32::midpoint(instant, deep)
 }

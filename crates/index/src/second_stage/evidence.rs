@@ -3,7 +3,7 @@
 use catalog::{
     ranking::{
         fusion::QueryProfile,
-        reranking::{Evidence, QueryEvidence, none_agrees},
+        reranking::{Evidence, QueryEvidence, RerankParams, none_agrees},
         tuning::Tuning,
     },
     text::analysis::QueryTerms,
@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     QueryVector,
+    dense::Vectors,
     first_stage::AttributeMatcher,
     lexical::LexicalQuery,
     parallel::map_parts,
@@ -51,8 +52,11 @@ struct Found {
 pub(crate) struct EvidenceReader<'a> {
     pub(crate) segments: &'a [LiveSegment],
     pub(crate) query: &'a RerankQuery,
+    /// The query's vector by the transformer.
+    pub(crate) deep: Option<&'a QueryVector>,
     pub(crate) lexical: &'a LexicalQuery<'a>,
     pub(crate) terms: &'a QueryTerms,
+    pub(crate) params: &'a RerankParams,
 }
 
 impl EvidenceReader<'_> {
@@ -88,16 +92,17 @@ impl EvidenceReader<'_> {
         found: &mut Vec<Found>,
     ) {
         let live = &self.segments[group[0].segment];
-        let cosines = |vector: Option<&QueryVector>, unknown: f32| {
+        let cosines = |vectors: &Vectors, query: Option<&QueryVector>, unknown: f32| {
             let mut cosines = vec![unknown; group.len()];
-            if let Some(vector) = vector {
+            if let Some(query) = query {
                 let docs = group.iter().map(|one| usize::from(one.doc)).zip(&mut cosines);
-                live.vectors().cosines(vector, docs);
+                vectors.cosines(query, docs);
             }
             cosines
         };
-        let own = cosines(self.query.vector.as_ref(), f32::NAN);
-        let of_kind = cosines(kind.map(|(vector, _)| *vector), 0.0);
+        let own = cosines(live.vectors(), self.query.vector.as_ref(), f32::NAN);
+        let deep = cosines(live.deep(), self.deep, f32::NAN);
+        let of_kind = cosines(live.vectors(), kind.map(|(vector, _)| *vector), 0.0);
         let title = |one: &Considered| live.segment.title_words.of(usize::from(one.doc));
         let products: Vec<_> = group.iter().map(|one| (one.doc, title(one))).collect();
         let coverages = self.word_matcher(group[0].segment).coverages(&products);
@@ -111,9 +116,16 @@ impl EvidenceReader<'_> {
             let phrase_similarity = one.similarity.unwrap_or(one.lexical);
             let agreement = attributes.of(one.doc);
             let (category, named_category) = self.categories(live, one.doc);
+            let known = |similarity: f32| (!similarity.is_nan()).then_some(similarity);
+            let similarity = known(own[at]).unwrap_or(phrase_similarity);
+            let estimate = || match self.deep {
+                Some(_) => self.params.deep.estimate(similarity),
+                None => similarity,
+            };
             let evidence = Evidence {
                 lexical: one.lexical,
-                similarity: if own[at].is_nan() { phrase_similarity } else { own[at] },
+                similarity,
+                deep_similarity: known(deep[at]).unwrap_or_else(estimate),
                 phrase_similarity,
                 soft_coverage: coverage.soft,
                 attribute_coverage: coverage.in_attributes,

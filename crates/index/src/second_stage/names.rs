@@ -207,7 +207,7 @@ mod tests {
     use embed::ThingName;
 
     use super::*;
-    use crate::{Entry, EntryVector, segment::build_segments};
+    use crate::{Entry, EntryVectors, segment::build_segments};
 
     fn name(words: &[&str]) -> ThingName {
         ThingName { words: words.iter().map(|word| Box::from(*word)).collect(), weight: 1.0 }
@@ -226,10 +226,11 @@ mod tests {
             key: None,
             attributes: Attributes::none(),
             inferred: Default::default(),
-            vector: EntryVector::Missing,
+            vectors: EntryVectors::Missing,
         });
         let entries: Vec<_> = entries.collect();
-        let live = build_segments(entries.iter().map(|entry| (entry, None))).remove(0);
+        let entries = entries.iter().map(|entry| (entry, Default::default()));
+        let live = build_segments(entries).remove(0);
         let titles: Vec<_> = (0..texts.len()).map(|doc| live.segment.title_words.of(doc)).collect();
         let names: [&[&str]; 3] = [&["floor", "lamp"], &["refrigerator", "shelf"], &["sofa"]];
         let things = [Thing { share: 1.0, names: names.map(name).into() }];

@@ -1,7 +1,9 @@
 //! The second stage: rescores the best candidates of the first with all evidence.
 //!
-//! With it, the cut-off of the first stage is lower. The candidates are the [`RERANKED`] best products
-//! that pass it, and before all others those that agree with every attribute of the query and are close
+//! With it, the cut-off of the first stage is lower. The candidates are [`RERANKED`] products: those
+//! nearest to the query by the vector of the transformer
+//! ([`NEAREST`](crate::rerank_query::NEAREST)), whatever their score, and the best products that pass the
+//! cut-off, of which those come first that agree with every attribute of the query and are close
 //! to its category ([`FitQuery`](crate::first_stage::FitQuery)). If the query names its category,
 //! the best others of that kind are candidates too, whatever their score: as many as there is room for,
 //! and at least [`RESERVED`] unless all candidates are of that kind. Candidates are relevant if their score without
@@ -11,8 +13,9 @@
 //! The *rest*, the products beyond the candidates, are ordered by the score of the first stage. They
 //! are relevant if they reach its usual cut-off, and if the candidates just before them are: of the
 //! [`EDGE`] last candidates that pass the cut-off, at least half. If no product reaches
-//! the usual absolute cut-off of the first stage, nothing is relevant, except what the query
-//! identifies by its key or its whole title, which always is.
+//! the usual absolute cut-off of the first stage, nor the one of the similarity by the vector of the
+//! transformer, nothing is relevant, except what the query identifies by its key or its whole title,
+//! which always is.
 //!
 //! All of this depends on the query and on the products alone, not on the page, so totals are exact
 //! and pages are stable.
@@ -73,6 +76,8 @@ pub(crate) struct SecondStage<'a> {
 pub(crate) struct FirstStageCutoff {
     /// The least score of the best product.
     pub(crate) any: f32,
+    /// The least similarity of a product by the vector of the transformer, if no score reaches `any`.
+    pub(crate) any_deep: f32,
     /// The least score of a candidate that does not fit the query.
     pub(crate) candidates: f32,
     /// The least score of a product that the second stage does not consider.
@@ -92,9 +97,6 @@ impl<'a> SecondStage<'a> {
         tuning: &'a Tuning,
         effort: Effort,
     ) -> Self {
-        if first_stage.best < first_stage.any {
-            results.retain(|one| one.candidate.is_certain());
-        }
         let order = Order { segments: reader.segments, cutoff: first_stage.candidates };
         let chosen = order.best(&results);
         if effort.sketched {
@@ -107,16 +109,22 @@ impl<'a> SecondStage<'a> {
         let reranker = Reranker::new(&tuning.rerank, &of_query);
         let certain: Vec<bool> =
             chosen.iter().map(|at| results[*at].candidate.is_certain()).collect();
+        // What is certain says nothing about the others.
+        let is_near = |(one, certain): (&Evidence, &bool)| {
+            !certain && one.deep_similarity >= first_stage.any_deep
+        };
+        let any_is_relevant = first_stage.best >= first_stage.any
+            || reader.deep.is_some() && evidence.iter().zip(&certain).any(is_near);
         let relevant = reranker.are_relevant(&evidence, &certain);
         let keeps_rest = order.keeps_rest(&results, &chosen, &relevant);
-        let is_rest = |one: &Ranked| keeps_rest && one.score >= first_stage.rest;
+        let is_rest = |one: &Ranked| any_is_relevant && keeps_rest && one.score >= first_stage.rest;
         let kept = results.iter().map(|one| is_rest(one) || one.candidate.is_certain());
         let mut is_kept: Vec<bool> = kept.collect();
         for ((at, evidence), is_relevant) in chosen.iter().zip(&evidence).zip(relevant) {
             let result = &mut results[*at];
             let exact = if result.candidate.is_exact_title { EXACT_TITLE_BOOST } else { 0.0 };
             result.score = reranker.score(evidence) + RERANKED_BOOST + exact;
-            is_kept[*at] = is_relevant;
+            is_kept[*at] = result.candidate.is_certain() || any_is_relevant && is_relevant;
         }
         let places = chosen.iter().map(|at| results[*at].place());
         let evidence = places.zip(evidence).collect();
@@ -150,11 +158,13 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    /// What passes the cut-off, and of that what fits first; then the best score, then the smaller id.
+    /// The nearest by the vector of the transformer, then what passes the cut-off, and of that what fits
+    /// first; then the best score, then the smaller id.
     fn compare(&self, results: &[Ranked], one: usize, other: usize) -> Ordering {
         let rank = |at: usize| {
+            let Candidate { is_near, fits, .. } = results[at].candidate;
             let passes = results[at].score >= self.cutoff;
-            (passes, passes && results[at].candidate.fits)
+            (is_near, passes, passes && fits)
         };
         let id = |at: usize| results[at].candidate.product(self.segments);
         rank(other)

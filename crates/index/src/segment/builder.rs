@@ -22,18 +22,22 @@ use super::{
     title_words::TitleWordsBuilder,
     word_places::WordPlaces,
 };
-use crate::{bits::BitSet, dense::Vectors, entry::Entry};
+use crate::{
+    bits::BitSet,
+    dense::Vectors,
+    entry::{DocVectors, Entry},
+};
 
 /// Builds segments of products in ascending order of id: one, unless there are more than fit.
 pub(crate) fn build_segments<'a>(
-    entries: impl Iterator<Item = (&'a Entry<'a>, Option<&'a [i8]>)>,
+    entries: impl Iterator<Item = (&'a Entry<'a>, DocVectors<'a>)>,
 ) -> Vec<LiveSegment> {
     let mut entries = entries.peekable();
     let mut segments = Vec::new();
     while entries.peek().is_some() {
         let mut builder = SegmentBuilder::default();
         let fitting = entries.by_ref().take(MAX_PRODUCTS);
-        fitting.for_each(|(entry, vector)| builder.add(entry, vector));
+        fitting.for_each(|(entry, vectors)| builder.add(entry, vectors));
         segments.push(builder.finish());
     }
     segments
@@ -83,6 +87,7 @@ pub(crate) struct SegmentBuilder {
     keys: Vec<(DocId, Box<str>)>,
     hidden: Vec<usize>,
     vectors: Vec<Option<Box<[i8]>>>,
+    deep: Vec<Option<Box<[i8]>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -110,7 +115,7 @@ impl SegmentBuilder {
     }
 
     /// Adds a product with a greater id than all before.
-    pub(crate) fn add(&mut self, entry: &Entry<'_>, vector: Option<&[i8]>) {
+    pub(crate) fn add(&mut self, entry: &Entry<'_>, vectors: DocVectors<'_>) {
         debug_assert!(!self.is_full() && self.last_id().is_none_or(|last| last < entry.id));
         let doc = self.len() as DocId;
         if entry.hidden {
@@ -132,7 +137,8 @@ impl SegmentBuilder {
         self.versions.push(entry.version);
         self.prices.push(entry.price);
         self.inferred.push(entry.inferred);
-        self.vectors.push(vector.map(Into::into));
+        self.vectors.push(vectors.vector.map(Into::into));
+        self.deep.push(vectors.deep.map(Into::into));
         self.lengths.push(FieldLengths {
             title: FieldLength::of(title),
             description: FieldLength::of(description),
@@ -222,8 +228,8 @@ impl SegmentBuilder {
 
     /// Builds the segment.
     pub(crate) fn finish(mut self) -> LiveSegment {
-        let vectors = mem::take(&mut self.vectors);
-        let vectors = Vectors::of(vectors.iter().map(Option::as_deref));
+        let vectors = [mem::take(&mut self.vectors), mem::take(&mut self.deep)];
+        let vectors = vectors.map(|of| Vectors::of(of.iter().map(Option::as_deref)));
         let hidden = BitSet::with(self.len(), mem::take(&mut self.hidden));
         let columns = Columns::new(hidden, &self.versions, &self.prices);
         LiveSegment::new(self.into_segment(), columns, vectors)

@@ -137,7 +137,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::{Entry, EntryVector, IndexChange, ShopIndex};
+    use crate::{Entry, EntryVectors, IndexChange, ShopIndex};
 
     fn entry(id: u64, version: u64) -> Entry<'static> {
         Entry {
@@ -150,7 +150,7 @@ mod tests {
             key: None,
             attributes: catalog::product::attributes::Attributes::none(),
             inferred: catalog::product::inferred::Inferred::default(),
-            vector: EntryVector::Missing,
+            vectors: EntryVectors::Missing,
         }
     }
 
@@ -171,8 +171,8 @@ mod tests {
         let price = Price::parse("$9").unwrap().money();
         // Not read: the caller says that the texts are unchanged.
         let (title, description) = ("other", "texts");
-        let vector = EntryVector::Unchanged;
-        let hidden = Entry { hidden: true, price, title, description, vector, ..entry(300, 601) };
+        let vectors = EntryVectors::Unchanged;
+        let hidden = Entry { hidden: true, price, title, description, vectors, ..entry(300, 601) };
         index.apply(&[IndexChange::Upsert(hidden)], Seq(601));
         let after = index.snapshot();
         assert_eq!(after.segment_count(), 1);
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn an_unchanged_product_that_is_not_indexed_yet_is_indexed() {
         let index = ShopIndex::empty();
-        let unknown = Entry { vector: EntryVector::Unchanged, ..entry(1, 1) };
+        let unknown = Entry { vectors: EntryVectors::Unchanged, ..entry(1, 1) };
         index.apply(&[IndexChange::Upsert(unknown)], Seq(1));
         assert_eq!(found(&index, Visibility::VisibleOnly), [(1, Seq(1))]);
     }
@@ -207,7 +207,7 @@ mod tests {
         }
         let sources = index.snapshot().segments().to_vec();
         let merged = crate::segment::merge(&sources);
-        let hidden = Entry { hidden: true, vector: EntryVector::Unchanged, ..entry(1, 3) };
+        let hidden = Entry { hidden: true, vectors: EntryVectors::Unchanged, ..entry(1, 3) };
         index.apply(&[IndexChange::Upsert(hidden)], Seq(3));
         index.shared.publish_merge(&sources, merged);
         assert_eq!(index.snapshot().segment_count(), 1);

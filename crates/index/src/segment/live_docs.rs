@@ -12,6 +12,7 @@ use crate::{
     arrays::{ArrayReader, ArrayWriter, Rejected, Stored},
     bits::{BLOCK, BitSet, ones},
     dense::Vectors,
+    entry::DocVectors,
 };
 
 /// A segment and what may change of its products without a change of texts. Everything but the
@@ -23,6 +24,8 @@ pub(crate) struct LiveSegment {
     deleted: Arc<BitSet>,
     columns: Arc<Columns>,
     vectors: Arc<Vectors>,
+    /// Those of the transformer.
+    deep: Arc<Vectors>,
     /// Statistics of the live products.
     corpus: CorpusStats,
     /// Statistics of the live products that are not hidden.
@@ -31,14 +34,15 @@ pub(crate) struct LiveSegment {
 
 impl LiveSegment {
     /// A new segment, all of whose products are live.
-    pub(crate) fn new(segment: Segment, columns: Columns, vectors: Vectors) -> Self {
+    pub(crate) fn new(segment: Segment, columns: Columns, [vectors, deep]: [Vectors; 2]) -> Self {
         let mut corpus = CorpusStats::default();
         segment.lengths.iter().for_each(|lengths| corpus.add(*lengths));
         let mut visible = corpus;
         columns.hidden().iter().for_each(|doc| visible.remove(segment.lengths[doc]));
         let deleted = Arc::new(BitSet::new(segment.len()));
-        let (columns, vectors) = (Arc::new(columns), Arc::new(vectors));
-        Self { segment: Arc::new(segment), deleted, columns, vectors, corpus, visible }
+        let (segment, columns) = (Arc::new(segment), Arc::new(columns));
+        let (vectors, deep) = (Arc::new(vectors), Arc::new(deep));
+        Self { segment, deleted, columns, vectors, deep, corpus, visible }
     }
 
     #[inline]
@@ -62,6 +66,17 @@ impl LiveSegment {
         &self.vectors
     }
 
+    /// The vectors of the transformer.
+    #[inline]
+    pub(crate) fn deep(&self) -> &Vectors {
+        &self.deep
+    }
+
+    /// Both vectors of a product.
+    pub(crate) fn vectors_of(&self, doc: usize) -> DocVectors<'_> {
+        DocVectors { vector: self.vectors.get(doc), deep: self.deep.get(doc) }
+    }
+
     /// The document number of a live product.
     pub(crate) fn find(&self, id: ProductId) -> Option<usize> {
         self.segment.find(id).filter(|doc| !self.is_deleted(*doc))
@@ -73,9 +88,19 @@ impl LiveSegment {
     }
 
     /// Sets vectors of products.
-    pub(crate) fn put_vectors<'a>(&mut self, new: impl IntoIterator<Item = (usize, &'a [i8])>) {
-        let vectors = Arc::make_mut(&mut self.vectors);
-        new.into_iter().for_each(|(doc, numbers)| vectors.put(doc, numbers));
+    pub(crate) fn put_vectors<'a>(
+        &mut self,
+        new: impl IntoIterator<Item = (usize, DocVectors<'a>)>,
+    ) {
+        for (doc, DocVectors { vector, deep }) in new {
+            for (vectors, numbers) in [(&mut self.vectors, vector), (&mut self.deep, deep)] {
+                // The instant vector usually stays as it is.
+                if let Some(numbers) = numbers.filter(|numbers| vectors.get(doc) != Some(*numbers))
+                {
+                    Arc::make_mut(vectors).put(doc, numbers);
+                }
+            }
+        }
     }
 
     /// Statistics of the live visible products.
@@ -175,6 +200,7 @@ impl LiveSegment {
             + self.deleted.memory_bytes()
             + self.columns.memory_bytes()
             + self.vectors.memory_bytes()
+            + self.deep.memory_bytes()
             + size_of::<Self>()
     }
 }
@@ -184,14 +210,16 @@ impl Stored for LiveSegment {
         self.segment.write(to)?;
         self.deleted.write(to)?;
         self.columns.write(to)?;
-        self.vectors.write(to)
+        self.vectors.write(to)?;
+        self.deep.write(to)
     }
 
     fn read(from: &mut ArrayReader<'_>, len: usize) -> Result<Self, Rejected> {
         let segment = Segment::read(from, len)?;
         let len = segment.len();
         let deleted = BitSet::read(from, len)?;
-        let (columns, vectors) = (Columns::read(from, len)?, Vectors::read(from, len)?);
+        let columns = Columns::read(from, len)?;
+        let vectors = [Vectors::read(from, len)?, Vectors::read(from, len)?];
         let mut live = Self::new(segment, columns, vectors);
         for doc in deleted.iter() {
             live.delete(live.segment.ids.get(doc));

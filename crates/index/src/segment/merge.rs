@@ -19,7 +19,10 @@ pub(crate) fn merge(sources: &[LiveSegment]) -> LiveSegment {
     let merged = merge_postings(sources, &new_numbers);
     let MergedPostings { terms, ends, docs, freqs, new_terms } = merged;
     let products = || order.iter().map(|&(source, doc)| (&sources[source], doc));
-    let vectors = Vectors::gathered(products().map(|(live, doc)| (live.vectors(), doc)));
+    let vectors = [
+        Vectors::gathered(products().map(|(live, doc)| (live.vectors(), doc))),
+        Vectors::gathered(products().map(|(live, doc)| (live.deep(), doc))),
+    ];
     let mut bigrams = BigramsBuilder::default();
     for (live, numbers) in sources.iter().zip(&new_numbers) {
         let new_number = |doc: DocId| new_number(numbers, usize::from(doc));

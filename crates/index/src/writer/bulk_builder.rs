@@ -13,12 +13,12 @@ use std::{
 use catalog::product::{
     ProductId, attributes::Attributes, change::Seq, inferred::Inferred, price::Money,
 };
-use embed::StoredVector;
+use embed::StoredVectors;
 use parking_lot::Mutex;
 
 use super::ShopIndex;
 use crate::{
-    entry::{Entry, EntryVector, IndexChange},
+    entry::{DocVectors, Entry, EntryVectors, IndexChange},
     segment::{LiveSegment, SegmentBuilder, merge},
 };
 
@@ -96,7 +96,7 @@ struct BatchEntry {
     key_end: Option<usize>,
     attributes: Attributes,
     inferred: Inferred,
-    vector: Option<StoredVector>,
+    vectors: Option<StoredVectors>,
 }
 
 impl Batch {
@@ -120,7 +120,7 @@ impl Batch {
             key_end,
             attributes: entry.attributes.clone(),
             inferred,
-            vector: entry.vector.known().cloned(),
+            vectors: entry.vectors.known().cloned(),
         });
     }
 
@@ -132,7 +132,8 @@ impl Batch {
             let key = entry.key_end.map(|end| &self.texts[entry.description_end..end]);
             start = entry.key_end.unwrap_or(entry.description_end);
             let BatchEntry { id, version, hidden, price, inferred, .. } = *entry;
-            let vector = entry.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known);
+            let vectors = entry.vectors.as_ref();
+            let vectors = vectors.map_or(EntryVectors::Missing, EntryVectors::Known);
             let attributes = &entry.attributes;
             Entry {
                 id,
@@ -144,7 +145,7 @@ impl Batch {
                 key,
                 attributes,
                 inferred,
-                vector,
+                vectors,
             }
         })
     }
@@ -159,7 +160,8 @@ fn index_batches(batches: impl Iterator<Item = Batch>) -> Vec<LiveSegment> {
             if builder.is_full() {
                 segments.push(ordered(mem::take(&mut builder)));
             }
-            builder.add(&entry, entry.vector.known().map(StoredVector::numbers));
+            let vectors = entry.vectors.known().map_or_else(DocVectors::default, Into::into);
+            builder.add(&entry, vectors);
         }
     }
     if builder.len() > 0 {

@@ -237,10 +237,11 @@ fn carry_over_columns(source: &LiveSegment, now: &LiveSegment, merged: &mut Live
 /// Repeats vectors that were set in a source since the merge began.
 fn carry_over_vectors(source: &LiveSegment, now: &LiveSegment, merged: &mut LiveSegment) {
     let changed = now.vectors().changed_since(source.vectors());
+    let changed = changed.chain(now.deep().changed_since(source.deep()));
     let new: Vec<_> = changed
         .filter_map(|doc| {
             let to = merged.find(now.segment.ids.get(doc))?;
-            Some((to, now.vectors().get(doc)?))
+            Some((to, now.vectors_of(doc)))
         })
         .collect();
     merged.put_vectors(new);
@@ -249,10 +250,10 @@ fn carry_over_vectors(source: &LiveSegment, now: &LiveSegment, merged: &mut Live
 #[cfg(test)]
 mod tests {
     use catalog::product::{ProductId, change::Seq, price::Price};
-    use embed::{StoredVector, Vector, inference::category_model};
+    use embed::{StoredVector, StoredVectors, Vector, inference::category_model};
 
     use super::*;
-    use crate::{Entry, EntryVector, IndexChange, ShopIndex, segment::MergePolicy};
+    use crate::{Entry, EntryVectors, IndexChange, ShopIndex, segment::MergePolicy};
 
     /// Longer than anything takes on a busy machine.
     const PATIENCE: Duration = Duration::from_secs(60);
@@ -283,7 +284,7 @@ mod tests {
                 key: None,
                 attributes: catalog::product::attributes::Attributes::none(),
                 inferred: catalog::product::inferred::Inferred::default(),
-                vector: EntryVector::Missing,
+                vectors: EntryVectors::Missing,
             };
             self.index.apply(&[IndexChange::Upsert(entry)], Seq(self.products));
         }
@@ -335,11 +336,12 @@ mod tests {
         let mut fixture = Fixture { index, products: 0 };
         (0..5).for_each(|_| fixture.create());
         let vector = Vector::normalized(vec![1.0, 2.0]).unwrap().stored();
+        let vectors = StoredVectors { vector, deep: None };
         let until = Instant::now() + PATIENCE;
         let added = fixture.index.shared.writer.lock().last_added;
         while fixture.index.snapshot().segment_count() > 1 {
             assert!(Instant::now() < until, "the segments were not merged");
-            let embedded = IndexChange::Embed(ProductId::new(1).unwrap(), &vector);
+            let embedded = IndexChange::Embed(ProductId::new(1).unwrap(), &vectors);
             fixture.index.apply(&[embedded], Seq(6));
             assert_eq!(fixture.index.shared.writer.lock().last_added, added);
             thread::sleep(Duration::from_millis(20));
@@ -356,7 +358,7 @@ mod tests {
         let centroid = |cell: usize| {
             let row = centroids.numbers().chunks_exact(centroids.dims()).nth(cell).unwrap();
             let row: Vec<i8> = row.iter().map(|x| x.cast_signed()).collect();
-            StoredVector::of_parts(1.0, &row)
+            StoredVectors { vector: StoredVector::of_parts(1.0, &row), deep: None }
         };
         // In descending order of cells, and then without an order.
         for step in [1, 37] {

@@ -14,7 +14,6 @@ use std::{
 
 use arc_swap::ArcSwap;
 use catalog::product::{ProductId, ShopId, change::Seq};
-use embed::StoredVector;
 use parking_lot::{Mutex, MutexGuard};
 
 pub use self::bulk_builder::IndexBuilder;
@@ -23,7 +22,7 @@ use self::{
     shared::{Shared, Writer},
 };
 use super::{
-    entry::{EntryVector, IndexChange, NetChange},
+    entry::{DocVectors, EntryVectors, IndexChange, NetChange},
     segment::{LiveSegment, MERGE_POLICY, MergePolicy, build_segments},
     snapshot::Snapshot,
 };
@@ -81,14 +80,14 @@ impl ShopIndex {
         // A product with unchanged texts is updated in place. The merger may move it meanwhile, but
         // nothing removes it: changes come from one thread at a time.
         let current = self.snapshot();
-        let is_in_place = |id, vector: &EntryVector<'_>| {
-            matches!(vector, EntryVector::Unchanged) && current.contains(id)
+        let is_in_place = |id, vectors: &EntryVectors<'_>| {
+            matches!(vectors, EntryVectors::Unchanged) && current.contains(id)
         };
         // Texts are indexed before the writer's lock is taken.
         let added = build_segments(net.iter().filter_map(|(id, change)| match change {
-            NetChange::Upsert(entry, EntryVector::Kept) => Some((*entry, current.vector(*id))),
-            NetChange::Upsert(entry, vector) if !is_in_place(*id, vector) => {
-                Some((*entry, vector.known().map(StoredVector::numbers)))
+            NetChange::Upsert(entry, EntryVectors::Kept) => Some((*entry, current.vectors(*id))),
+            NetChange::Upsert(entry, vectors) if !is_in_place(*id, vectors) => {
+                Some((*entry, vectors.known().map_or_else(DocVectors::default, Into::into)))
             }
             _ => None,
         }));
@@ -103,7 +102,7 @@ impl ShopIndex {
             let before = segments.iter_mut().rev().find_map(|live| Some((live.find(*id)?, live)));
             let Some((doc, live)) = before else { continue };
             match change {
-                NetChange::Upsert(entry, EntryVector::Unchanged) => {
+                NetChange::Upsert(entry, EntryVectors::Unchanged) => {
                     live.update(doc, entry.hidden, entry.price, entry.version);
                 }
                 _ => drop(live.delete(*id)),
@@ -112,7 +111,7 @@ impl ShopIndex {
         let embedded: Vec<_> = net
             .iter()
             .filter_map(|(id, change)| match change {
-                NetChange::Embed(vector) => Some((*id, vector.numbers())),
+                NetChange::Embed(vectors) => Some((*id, DocVectors::from(*vectors))),
                 NetChange::Upsert(..) | NetChange::Delete => None,
             })
             .collect();
@@ -135,9 +134,9 @@ impl ShopIndex {
 }
 
 /// Sets vectors of products, in whichever segment they are.
-fn put_vectors(segments: &mut [LiveSegment], new: &[(ProductId, &[i8])]) {
+fn put_vectors(segments: &mut [LiveSegment], new: &[(ProductId, DocVectors<'_>)]) {
     for live in segments {
-        let here = new.iter().filter_map(|(id, numbers)| Some((live.find(*id)?, *numbers)));
+        let here = new.iter().filter_map(|(id, vectors)| Some((live.find(*id)?, *vectors)));
         let here: Vec<_> = here.collect();
         if !here.is_empty() {
             live.put_vectors(here);

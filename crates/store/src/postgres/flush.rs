@@ -184,15 +184,17 @@ fn product_values(shop: i64, products: &[&Product]) -> Vec<OwnedValue> {
 fn vector_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
     let (mut ids, mut versions) = (Vec::new(), Vec::new());
     let (mut models, mut encoders) = (Vec::new(), Vec::new());
-    let (mut scales, mut vectors) = (Vec::new(), Vec::new());
+    let (mut scales, mut vectors, mut deep) = (Vec::new(), Vec::new(), Vec::new());
     for (id, (version, row)) in &state.vectors {
         let row = row.as_ref();
         ids.push(bigint(*id));
         versions.push(version.0.cast_signed());
         models.push(row.map(|row| row.model.as_str().to_owned()));
         encoders.push(row.map(|row| row.encoder.as_str().to_owned()));
-        scales.push(row.map(|row| row.vector.scale()));
-        vectors.push(row.map(|row| Halfvec::from(&row.vector)));
+        let stored = row.map(|row| &row.vectors);
+        scales.push(stored.map(|stored| stored.vector.scale()));
+        vectors.push(stored.map(|stored| Halfvec::from(&stored.vector)));
+        deep.push(stored.and_then(|stored| Some(stored.deep.as_ref()?.to_bytes())));
     }
     vec![
         Box::new(shop),
@@ -202,6 +204,7 @@ fn vector_values(shop: i64, state: &ShopChanges) -> Vec<OwnedValue> {
         Box::new(encoders),
         Box::new(scales),
         Box::new(vectors),
+        Box::new(deep),
     ]
 }
 

@@ -195,7 +195,7 @@ impl FullScan for PostgresReaders {
         self.in_snapshot(|session| {
             session.control("SET LOCAL statement_timeout = 0")?;
             session.for_each(statements::SCAN_VECTORS, &[&number(shop)], |row| {
-                rows::read_vector(row, shop)?.into_iter().for_each(&mut *visit);
+                rows::read_vectors(row, shop)?.into_iter().for_each(&mut *visit);
                 Ok(())
             })
         })
@@ -242,8 +242,8 @@ impl ChangeReads for PostgresReaders {
         let (last, recorded) = match found.first() {
             Some(row) => {
                 let last =
-                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 21)?) };
-                (last, TxStamp(get(row, 20)?))
+                    Position { seq: decoding::seq(get(row, 0)?), stamp: TxStamp(get(row, 22)?) };
+                (last, TxStamp(get(row, 21)?))
             }
             None => Default::default(),
         };
@@ -299,7 +299,7 @@ impl IndexSource for PostgresReaders {
                 let product = get(row, 0)?;
                 let Some(id) = decoding::product_id(shop, product) else { return Ok(()) };
                 let price = get(row, 3)?;
-                let attributes = get(row, 12)?;
+                let attributes = get(row, 13)?;
                 let (title, description): (&str, &str) = (get(row, 4)?, get(row, 5)?);
                 let named = decoding::attributes(shop, product, attributes);
                 visit(ScannedProduct {
@@ -309,17 +309,17 @@ impl IndexSource for PostgresReaders {
                     price: decoding::money(shop, product, price),
                     title,
                     description,
-                    key: get(row, 11)?,
-                    inferred: stored_or_inferred(get(row, 14)?, title, description, &named),
+                    key: get(row, 12)?,
+                    inferred: stored_or_inferred(get(row, 15)?, title, description, &named),
                     attributes: named,
-                    vector: rows::read_stored(row, 6, (shop, product))?,
+                    vectors: rows::read_stored(row, 6, (shop, product))?,
                     unindexed: Some(UnindexedColumns {
                         price,
-                        media: get(row, 8)?,
-                        url: get(row, 13)?,
+                        media: get(row, 9)?,
+                        url: get(row, 14)?,
                         attributes,
-                        created_at: get(row, 9)?,
-                        updated_at: get(row, 10)?,
+                        created_at: get(row, 10)?,
+                        updated_at: get(row, 11)?,
                     }),
                 });
                 Ok(())
@@ -398,14 +398,14 @@ fn read_change(
 ) -> Result<Option<AppliedChange>, StoreError> {
     let product = get(row, 1)?;
     let Some(id) = decoding::product_id(number(shop), product) else { return Ok(None) };
-    let exists = get::<Option<i64>>(row, 6)?.is_some();
-    let found = if exists { rows::read(row, 6)? } else { None };
+    let exists = get::<Option<i64>>(row, 7)?.is_some();
+    let found = if exists { rows::read(row, 7)? } else { None };
     let Some(found) = found else {
         return Ok(Some(AppliedChange::Deleted { shop, id, seq: decoding::seq(get(row, 3)?) }));
     };
-    let vector = rows::read_stored(row, 4, (number(shop), product))?;
-    let vector = vector.map_or(VectorChange::Pending, VectorChange::Set);
-    Ok(Some(AppliedChange::Upserted { product: found, vector }))
+    let vectors = rows::read_stored(row, 4, (number(shop), product))?;
+    let vectors = vectors.map_or(VectorChange::Pending, VectorChange::Set);
+    Ok(Some(AppliedChange::Upserted { product: found, vectors }))
 }
 
 /// A change of a product; `None` without a valid id.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use catalog::product::{Product, ProductId, ShopId};
-use embed::{Encoder, ModelId, StoredVector};
+use embed::{Encoder, ModelId, StoredVector, StoredVectors};
 use tokio_postgres::{Row, types::FromSql};
 
 use super::{
@@ -75,45 +75,46 @@ pub(super) fn read_token(row: &Row) -> Result<Option<TokenRow>, StoreError> {
     }))
 }
 
-/// A vector of a shop; `None` if it cannot be decoded, in which case it will be made again.
-pub(super) fn read_vector(row: &Row, shop: ShopId) -> Result<Option<VectorRow>, StoreError> {
+/// The vectors of a product; `None` if they cannot be decoded, in which case they will be made again.
+pub(super) fn read_vectors(row: &Row, shop: ShopId) -> Result<Option<VectorRow>, StoreError> {
     let (number, product) = (shop.get().cast_signed(), get(row, 0)?);
-    let vector = read_stored(row, 4, (number, product))?;
+    let vectors = read_stored(row, 4, (number, product))?;
     let encoder = Encoder::parse(get(row, 3)?);
-    let (Some(vector), Some(encoder), Some(id)) =
-        (vector, encoder, decoding::product_id(number, product))
+    let (Some(vectors), Some(encoder), Some(id)) =
+        (vectors, encoder, decoding::product_id(number, product))
     else {
         report(number, product, "the vector cannot be read");
         return Ok(None);
     };
     let (version, model) = (decoding::seq(get(row, 1)?), ModelId::new(get::<&str>(row, 2)?));
-    Ok(Some(VectorRow { shop, product: id, version, model, encoder, vector }))
+    Ok(Some(VectorRow { shop, product: id, version, model, encoder, vectors }))
 }
 
-/// A product's vector of this model.
-pub(super) fn vector_of(
+/// A product's vectors of this model.
+pub(super) fn vectors_of(
     session: &mut Session,
     shop: i64,
     product: ProductId,
     model: &ModelId,
-) -> Result<Option<StoredVector>, StoreError> {
+) -> Result<Option<StoredVectors>, StoreError> {
     let product = product.get().cast_signed();
-    let found = session.query_opt(statements::VECTOR_OF, &[&shop, &product, &model.as_str()])?;
+    let found = session.query_opt(statements::VECTORS_OF, &[&shop, &product, &model.as_str()])?;
     found.map_or(Ok(None), |row| read_stored(&row, 0, (shop, product)))
 }
 
-/// The vector whose scale and coordinates begin at this column; `None` if it is null or cannot be
-/// decoded. `shop` and `product` are for the log.
+/// The vectors in the columns `scale`, `vector` and `deep`, which begin at this one; `None` if there are
+/// none or if one cannot be decoded. `shop` and `product` are for the log.
 pub(super) fn read_stored(
     row: &Row,
     first: usize,
     (shop, product): (i64, i64),
-) -> Result<Option<StoredVector>, StoreError> {
+) -> Result<Option<StoredVectors>, StoreError> {
     let Some(Halfvec(coordinates)) = get(row, first + 1)? else { return Ok(None) };
     let scale: Option<f32> = get(row, first)?;
     let vector = scale.and_then(|scale| StoredVector::of_coordinates(scale, &coordinates));
-    if vector.is_none() {
+    let vectors = decoding::vectors(vector, get(row, first + 2)?);
+    if vectors.is_none() {
         report(shop, product, "the vector cannot be read");
     }
-    Ok(vector)
+    Ok(vectors)
 }

@@ -170,6 +170,10 @@ const STEPS: &[&str] = &[
         PRIMARY KEY (shop_id, name)
     ) WITH (fillfactor = 70);
     ",
+    "
+    -- The vector of the transformer, a signed byte a number after one scale; null until it is made.
+    ALTER TABLE vectors ADD COLUMN deep bytea;
+    ",
 ];
 
 /// The schema version of this program.

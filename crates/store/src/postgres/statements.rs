@@ -115,7 +115,7 @@ statements! {
     /// The columns that an index is built from, with the vectors of one model, and those that the
     /// local replica needs in addition.
     SCAN = "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector,
-                p.media, p.created_at, p.updated_at, p.key, p.attributes, p.url, p.inferred
+                v.deep, p.media, p.created_at, p.updated_at, p.key, p.attributes, p.url, p.inferred
             FROM products p LEFT JOIN vectors v
                 ON v.shop_id = $1 AND v.product_id = p.id AND v.model = $2
             WHERE p.shop_id = $1 ORDER BY p.id";
@@ -153,7 +153,7 @@ statements! {
     /// and would read both tables after every write. Changes are removed from the first one on, so those
     /// that are left have no gaps.
     CHANGES_SINCE = concat!("SELECT s.last_seq, c.product_id, c.first_seq, c.last_seq, v.scale,
-            v.vector, ", product_columns!(), ",
+            v.vector, v.deep, ", product_columns!(), ",
             (SELECT stamp FROM changes WHERE shop_id = $1 AND seq = $2),
             (SELECT stamp FROM changes WHERE shop_id = $1 AND seq = s.last_seq)
         FROM shops s
@@ -169,7 +169,7 @@ statements! {
         ) c ON true
         LEFT JOIN LATERAL (SELECT * FROM products
                            WHERE shop_id = $1 AND id = c.product_id LIMIT 1) p ON true
-        LEFT JOIN LATERAL (SELECT scale, vector FROM vectors
+        LEFT JOIN LATERAL (SELECT scale, vector, deep FROM vectors
                            WHERE shop_id = $1 AND product_id = c.product_id AND model = $3
                            LIMIT 1) v ON true
         WHERE s.shop_id = $1 ORDER BY c.last_seq");
@@ -197,24 +197,26 @@ statements! {
 
     /// Inserts or resets the vector rows of new texts, with the vector where it is known already.
     UPSERT_VECTORS =
-        "INSERT INTO vectors (shop_id, product_id, version, model, encoder, scale, vector)
+        "INSERT INTO vectors (shop_id, product_id, version, model, encoder, scale, vector, deep)
          SELECT $1, new.*
-         FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::real[], $7::halfvec[]) new
+         FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::real[], $7::halfvec[],
+                     $8::bytea[]) new
          ON CONFLICT (shop_id, product_id) DO UPDATE SET
              version = excluded.version, model = excluded.model, encoder = excluded.encoder,
-             scale = excluded.scale, vector = excluded.vector, text_order = excluded.text_order";
-    /// Stores a vector, unless the text has changed since it was made.
-    PUT_VECTOR =
-        "UPDATE vectors SET model = $4, encoder = $5, scale = $6, vector = $7
+             scale = excluded.scale, vector = excluded.vector, deep = excluded.deep,
+             text_order = excluded.text_order";
+    /// Stores vectors, unless the text has changed since they were made.
+    PUT_VECTORS =
+        "UPDATE vectors SET model = $4, encoder = $5, scale = $6, vector = $7, deep = $8
          WHERE shop_id = $1 AND product_id = $2 AND version = $3";
     /// Deletes the vectors of deleted products.
     DELETE_VECTORS = "DELETE FROM vectors WHERE shop_id = $1 AND product_id = ANY($2)";
-    /// A product's vector of one model.
-    VECTOR_OF = "SELECT scale, vector FROM vectors
+    /// A product's vectors of one model.
+    VECTORS_OF = "SELECT scale, vector, deep FROM vectors
                  WHERE shop_id = $1 AND product_id = $2 AND model = $3 AND vector IS NOT NULL";
     /// All vectors of a shop.
     SCAN_VECTORS =
-        "SELECT product_id, version, model, encoder, scale, vector FROM vectors
+        "SELECT product_id, version, model, encoder, scale, vector, deep FROM vectors
          WHERE shop_id = $1 AND vector IS NOT NULL ORDER BY product_id";
     /// Background: products without a vector whose texts were stored after a place, newest first.
     UNEMBEDDED =

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use catalog::product::{
     Product, ProductId, ShopId, attributes::AttributeName, change::Seq, key::Key,
 };
-use embed::{ModelId, StoredVector};
+use embed::{ModelId, StoredVector, StoredVectors};
 use jiff::Timestamp;
 
 use super::{
@@ -227,7 +227,7 @@ impl RowWrites for PostgresRows<'_> {
         Ok(())
     }
 
-    fn begin_vector(
+    fn begin_vectors(
         &mut self,
         shop: ShopId,
         product: ProductId,
@@ -238,20 +238,20 @@ impl RowWrites for PostgresRows<'_> {
         Ok(())
     }
 
-    fn vector(
+    fn vectors(
         &mut self,
         shop: ShopId,
         product: ProductId,
         model: &ModelId,
-    ) -> Result<Option<StoredVector>, StoreError> {
+    ) -> Result<Option<StoredVectors>, StoreError> {
         if let Some((_, begun)) = self.shop(shop)?.vectors.get(&product) {
             let of_model = begun.as_ref().filter(|row| row.model == *model);
-            return Ok(of_model.map(|row| row.vector.clone()));
+            return Ok(of_model.map(|row| row.vectors.clone()));
         }
-        rows::vector_of(self.session, shop.get().cast_signed(), product, model)
+        rows::vectors_of(self.session, shop.get().cast_signed(), product, model)
     }
 
-    fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
+    fn put_vectors(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
         let state = self.shop(row.shop)?;
         if let Some((version, vector)) = state.vectors.get_mut(&row.product) {
             let fits = *version == row.version;
@@ -264,15 +264,16 @@ impl RowWrites for PostgresRows<'_> {
             return Ok(false);
         }
         let changed = self.session.execute(
-            statements::PUT_VECTOR,
+            statements::PUT_VECTORS,
             &[
                 &row.shop.get().cast_signed(),
                 &row.product.get().cast_signed(),
                 &row.version.0.cast_signed(),
                 &row.model.as_str(),
                 &row.encoder.as_str(),
-                &row.vector.scale(),
-                &Halfvec::from(&row.vector),
+                &row.vectors.vector.scale(),
+                &Halfvec::from(&row.vectors.vector),
+                &row.vectors.deep.as_ref().map(StoredVector::to_bytes),
             ],
         )?;
         Ok(changed > 0)

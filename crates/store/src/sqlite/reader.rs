@@ -319,8 +319,8 @@ impl IndexSource for SqliteReaders {
         self.read(|connection| {
             let read_at = position(changes::last(connection, shop)?);
             let mut statement = connection.prepare_cached(
-                "SELECT id, products.version, hidden, price, title, description, vector, key,
-                     attributes, inferred
+                "SELECT id, products.version, hidden, price, title, description, key, attributes,
+                     inferred, vector, deep
                  FROM products LEFT JOIN vectors ON product_id = id AND model = ?2
                  WHERE products.shop_id = ?1 ORDER BY id",
             )?;
@@ -329,10 +329,10 @@ impl IndexSource for SqliteReaders {
             while let Some(row) = rows.next()? {
                 let number = row.get(0)?;
                 let Some(id) = decoding::product_id(shop, number) else { continue };
-                let attributes = rows::read_optional_text(row, 8)?;
+                let attributes = rows::read_optional_text(row, 7)?;
                 let attributes = decoding::attributes(shop, number, attributes.as_deref());
                 let (title, description) = (rows::read_text(row, 4)?, rows::read_text(row, 5)?);
-                let stored = rows::read_optional_bytes(row, 9)?;
+                let stored = rows::read_optional_bytes(row, 8)?;
                 visit(ScannedProduct {
                     id,
                     version: decoding::seq(row.get(1)?),
@@ -341,9 +341,9 @@ impl IndexSource for SqliteReaders {
                     inferred: stored_or_inferred(stored, &title, &description, &attributes),
                     title: &title,
                     description: &description,
-                    key: rows::read_optional_text(row, 7)?.as_deref(),
+                    key: rows::read_optional_text(row, 6)?.as_deref(),
                     attributes,
-                    vector: rows::read_vector(row, 6, shop, number)?,
+                    vectors: rows::read_vectors(row, 9, shop, number)?,
                     unindexed: None,
                 });
             }
@@ -376,18 +376,19 @@ fn current_state(
     model: Option<&ModelId>,
 ) -> Result<AppliedChange, StoreError> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {columns}, (SELECT vector FROM vectors WHERE product_id = id AND model = ?3)
+        "SELECT {columns}, (SELECT vector FROM vectors WHERE product_id = id AND model = ?3),
+             (SELECT deep FROM vectors WHERE product_id = id AND model = ?3)
          FROM products WHERE id = ?1 AND shop_id = ?2",
         columns = rows::COLUMNS
     ))?;
     let mut found = statement.query(params![id.get(), shop.get(), model.map(ModelId::as_str)])?;
     let Some(row) = found.next()? else { return Ok(AppliedChange::Deleted { shop, id, seq }) };
     let (number, of) = (id.get().cast_signed(), shop.get().cast_signed());
-    let vector = rows::read_vector(row, rows::COLUMN_COUNT, of, number)?;
-    let vector = vector.map_or(VectorChange::Pending, VectorChange::Set);
+    let vectors = rows::read_vectors(row, rows::COLUMN_COUNT, of, number)?;
+    let vectors = vectors.map_or(VectorChange::Pending, VectorChange::Set);
     Ok(match rows::read(row)? {
         None => AppliedChange::Deleted { shop, id, seq },
-        Some(product) => AppliedChange::Upserted { product, vector },
+        Some(product) => AppliedChange::Upserted { product, vectors },
     })
 }
 

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use catalog::product::Product;
 #[cfg(doc)]
 use catalog::product::attributes::Attributes;
-use embed::StoredVector;
+use embed::{StoredVector, StoredVectors};
 use rusqlite::{Row, types::ValueRef};
 
 use super::super::{
     StoreError,
     columns::{attributes_from_column, unexpected},
-    decoding::{ProductColumns, report},
+    decoding::{self, ProductColumns, report},
 };
 
 /// The columns of a product, in the order that [`read`] expects.
@@ -41,21 +41,21 @@ pub fn read(row: &Row<'_>) -> Result<Option<Product>, StoreError> {
     Ok(columns.decode())
 }
 
-/// The vector of a product in a column; `None` if it is null or cannot be decoded.
-pub(super) fn read_vector(
+/// The vectors of a product, the deep one in the column after the other; `None` if there is none or
+/// if one cannot be decoded.
+pub(super) fn read_vectors(
     row: &Row<'_>,
     column: usize,
     shop: i64,
     product: i64,
-) -> Result<Option<StoredVector>, StoreError> {
-    let Some(bytes) = row.get_ref(column)?.as_blob_or_null().map_err(unexpected)? else {
-        return Ok(None);
-    };
-    let vector = StoredVector::from_bytes(bytes);
-    if vector.is_none() {
+) -> Result<Option<StoredVectors>, StoreError> {
+    let blob = |column| row.get_ref(column)?.as_blob_or_null().map_err(unexpected);
+    let Some(bytes) = blob(column)? else { return Ok(None) };
+    let vectors = decoding::vectors(StoredVector::from_bytes(bytes), blob(column + 1)?);
+    if vectors.is_none() {
         report(shop, product, "the vector cannot be read");
     }
-    Ok(vector)
+    Ok(vectors)
 }
 
 /// The text in a column. Invalid UTF-8 is replaced.

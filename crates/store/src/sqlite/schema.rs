@@ -126,6 +126,10 @@ const STEPS: &[&str] = &[
         PRIMARY KEY (shop_id, name)
     ) STRICT, WITHOUT ROWID;
     ",
+    "
+    -- The vector of the transformer, coded as `vector` is; null until it is made.
+    ALTER TABLE vectors ADD COLUMN deep BLOB;
+    ",
 ];
 
 /// The schema version of this program.
@@ -173,6 +177,24 @@ mod tests {
         migrate(&mut connection).unwrap();
         migrate(&mut connection).unwrap();
         assert_eq!(version(&connection).unwrap(), KNOWN);
+    }
+
+    #[test]
+    fn vectors_of_the_first_release_are_kept() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(STEPS[0]).unwrap();
+        connection.pragma_update(None, "foreign_keys", false).unwrap();
+        connection.pragma_update(None, "user_version", 10).unwrap();
+        let insert =
+            "INSERT INTO vectors (shop_id, product_id, version, vector) VALUES (1, 2, 3, x'00')";
+        connection.execute(insert, []).unwrap();
+        migrate(&mut connection).unwrap();
+        let found: (i64, Option<Vec<u8>>) = connection
+            .query_row("SELECT product_id, deep FROM vectors", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
+        assert_eq!(found, (2, None));
     }
 
     #[test]

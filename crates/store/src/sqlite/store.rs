@@ -316,7 +316,8 @@ mod tests {
         assert_eq!((shown.title.as_str(), shown.price.text()), ("L\u{fffd}", "?"));
         let mut seen = Vec::new();
         let model = embed::ModelId::new("m");
-        let visit = &mut |row: crate::ScannedProduct<'_>| seen.push((row.id, row.vector.is_some()));
+        let visit =
+            &mut |row: crate::ScannedProduct<'_>| seen.push((row.id, row.vectors.is_some()));
         readers.scan(shop(1), Some(&model), visit).unwrap();
         assert_eq!(seen, [(sound.id, false), (odd.id, false)]);
         assert_eq!(readers.lease_unembedded("n", embed::Encoder::Deep, 9).unwrap().len(), 2);

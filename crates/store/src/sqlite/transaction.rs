@@ -9,7 +9,7 @@ use catalog::product::{
     Product, ProductId, ShopId, attributes::AttributeName, change::Seq, http_url::ProductUrl,
     key::Key,
 };
-use embed::{ModelId, StoredVector};
+use embed::{ModelId, StoredVector, StoredVectors};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -238,7 +238,7 @@ impl RowWrites for SqliteRows<'_> {
         Ok(())
     }
 
-    fn begin_vector(
+    fn begin_vectors(
         &mut self,
         shop: ShopId,
         product: ProductId,
@@ -250,8 +250,8 @@ impl RowWrites for SqliteRows<'_> {
         self.sql
             .prepare_cached(
                 "INSERT OR REPLACE INTO vectors
-                     (product_id, shop_id, version, model, encoder, vector, text_order)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                     (product_id, shop_id, version, model, encoder, vector, deep, text_order)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 product.get(),
@@ -259,31 +259,33 @@ impl RowWrites for SqliteRows<'_> {
                 version.0,
                 first.map(|row| row.model.as_str()),
                 first.map(|row| row.encoder.as_str()),
-                first.map(|row| row.vector.to_bytes()),
+                first.map(|row| row.vectors.vector.to_bytes()),
+                first.and_then(|row| Some(row.vectors.deep.as_ref()?.to_bytes())),
                 self.last_text,
             ])?;
         Ok(())
     }
 
-    fn vector(
+    fn vectors(
         &mut self,
         shop: ShopId,
         product: ProductId,
         model: &ModelId,
-    ) -> Result<Option<StoredVector>, StoreError> {
+    ) -> Result<Option<StoredVectors>, StoreError> {
         let mut statement = self.sql.prepare_cached(
-            "SELECT vector FROM vectors WHERE product_id = ?1 AND shop_id = ?2 AND model = ?3",
+            "SELECT vector, deep FROM vectors
+             WHERE product_id = ?1 AND shop_id = ?2 AND model = ?3",
         )?;
         let mut found = statement.query(params![product.get(), shop.get(), model.as_str()])?;
         let (number, of) = (product.get().cast_signed(), shop.get().cast_signed());
-        found.next()?.map_or(Ok(None), |row| rows::read_vector(row, 0, of, number))
+        found.next()?.map_or(Ok(None), |row| rows::read_vectors(row, 0, of, number))
     }
 
-    fn put_vector(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
+    fn put_vectors(&mut self, row: &VectorRow) -> Result<bool, StoreError> {
         let changed = self
             .sql
             .prepare_cached(
-                "UPDATE vectors SET model = ?4, encoder = ?5, vector = ?6
+                "UPDATE vectors SET model = ?4, encoder = ?5, vector = ?6, deep = ?7
                  WHERE product_id = ?1 AND shop_id = ?2 AND version = ?3",
             )?
             .execute(params![
@@ -292,7 +294,8 @@ impl RowWrites for SqliteRows<'_> {
                 row.version.0,
                 row.model.as_str(),
                 row.encoder.as_str(),
-                row.vector.to_bytes(),
+                row.vectors.vector.to_bytes(),
+                row.vectors.deep.as_ref().map(StoredVector::to_bytes),
             ])?;
         Ok(changed > 0)
     }

@@ -73,16 +73,16 @@ pub(super) fn scan(
     visit: &mut dyn FnMut(VectorRow),
 ) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(
-        "SELECT product_id, version, model, encoder, vector FROM vectors
+        "SELECT product_id, version, model, encoder, vector, deep FROM vectors
          WHERE shop_id = ?1 AND vector IS NOT NULL ORDER BY product_id",
     )?;
     let mut found = statement.query([shop.get()])?;
     while let Some(row) = found.next()? {
         let (number, product): (i64, i64) = (shop.get().cast_signed(), row.get(0)?);
-        let vector = rows::read_vector(row, 4, number, product)?;
+        let vectors = rows::read_vectors(row, 4, number, product)?;
         let encoder = Encoder::parse(&rows::read_text(row, 3)?);
-        let (Some(vector), Some(encoder), Some(id)) =
-            (vector, encoder, decoding::product_id(number, product))
+        let (Some(vectors), Some(encoder), Some(id)) =
+            (vectors, encoder, decoding::product_id(number, product))
         else {
             // A vector that cannot be decoded is made again.
             decoding::report(number, product, "the vector cannot be read");
@@ -94,7 +94,7 @@ pub(super) fn scan(
             version: decoding::seq(row.get(1)?),
             model: ModelId::new(&rows::read_text(row, 2)?),
             encoder,
-            vector,
+            vectors,
         });
     }
     Ok(())

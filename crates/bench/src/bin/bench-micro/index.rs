@@ -26,7 +26,7 @@ use catalog::{
 };
 use clap::Args;
 use embed::{BuiltIn, Embedder, ModelFiles, Text, TextLanguage, Vector};
-use index::{DenseQuery, Entry, EntryVector, IndexBuilder, Plan, QueryVector, Snapshot};
+use index::{DenseQuery, Entry, EntryVectors, IndexBuilder, Plan, QueryVector, Snapshot};
 use serde_json::Value;
 
 /// Words of `tags`.
@@ -84,13 +84,13 @@ fn query(model: &BuiltIn, text: &str) -> BenchQuery {
     let (sentence, words) = (&parsed.sentence, &parsed.residual);
     let language = TextLanguage::English;
     let dense = model.instant(Text::Request { sentence, words, language }).and_then(|made| {
-        let hint = model.phrase_match(&made.vector)?;
+        let hint = model.phrase_match(&made)?;
         let phrase_similarity = Some(hint.similarity);
         let profile = fusion::QueryProfile { phrase_similarity, ..fusion::QueryProfile::NEUTRAL };
         let lean = fusion::FUSION_PARAMS.interpolation(profile);
         let pairs = made.vector.as_slice().iter().zip(hint.target.as_slice());
         let vector = Vector::normalized(pairs.map(|(from, to)| from + lean * to).collect())?;
-        Some(DenseQuery { vector: QueryVector::of(&vector)?, profile })
+        Some(DenseQuery { vector: QueryVector::of(&vector)?, deep: None, profile })
     });
     (parsed, dense)
 }
@@ -133,7 +133,7 @@ fn build(products: &Products, model: &BuiltIn, with_attributes: bool) -> Arc<Sna
         let field = |name: &str| product[name].as_str().unwrap_or_default();
         let (title, description) = (field("title"), field("description"));
         let made = model.instant(Text::Product { title, description });
-        let vector = made.map(|made| made.vector.stored());
+        let vectors = made.map(|made| made.stored());
         let attributes = match with_attributes {
             true => attributes(title, &mut random),
             false => Attributes::default(),
@@ -149,7 +149,7 @@ fn build(products: &Products, model: &BuiltIn, with_attributes: bool) -> Arc<Sna
             key: with_attributes.then_some(&*key),
             attributes: &attributes,
             inferred: embed::inference::infer(title, description, &attributes),
-            vector: vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
+            vectors: vectors.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known),
         });
     }
     builder.finish(Seq(1)).snapshot()

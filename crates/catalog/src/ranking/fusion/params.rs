@@ -71,10 +71,14 @@ pub struct FusionParams {
     /// How far the vector of a query that is not taken literally at all is moved toward the target
     /// of the phrases that it resembles.
     pub interpolation: f32,
+    /// How much less the deep vector is moved, which was trained on the phrases.
+    pub deep_interpolation: f32,
     /// The cut-off where the lexical score has all the weight.
     pub lexical_cutoff: Cutoff,
     /// The cut-off where the dense score has all the weight.
     pub dense_cutoff: Cutoff,
+    /// The absolute cut-off of the similarity by the vectors of the transformer.
+    pub deep_cutoff: f32,
     /// The cut-offs of candidates for the second stage, as `lexical_cutoff` and `dense_cutoff`: lower,
     /// because the second stage knows more about a product.
     pub candidate_lexical_cutoff: Cutoff,
@@ -114,8 +118,10 @@ pub const FUSION_PARAMS: FusionParams = FusionParams {
     },
     max_lexical_weight: 0.99,
     interpolation: 1.45,
+    deep_interpolation: 0.5,
     lexical_cutoff: Cutoff { absolute: 0.004, relative: 0.3 },
     dense_cutoff: Cutoff { absolute: 0.42, relative: 0.68 },
+    deep_cutoff: 0.42,
     candidate_lexical_cutoff: Cutoff { absolute: 0.002, relative: 0.12 },
     candidate_dense_cutoff: Cutoff { absolute: 0.3, relative: 0.5 },
     lexical_only_cutoff: Cutoff { absolute: 0.0, relative: 0.0 },
@@ -140,6 +146,15 @@ impl FusionParams {
         match profile.is_foreign {
             true => self.foreign.interpolation,
             false => self.interpolation * (1.0 - self.lexical_weight.of(profile, 0.0)),
+        }
+    }
+
+    /// The least similarity by the vectors of the transformer that makes a product relevant where no score
+    /// reaches the absolute cut-off.
+    pub fn deep_cutoff(&self, profile: QueryProfile) -> f32 {
+        match profile.recognised_ratio >= self.min_recognised {
+            true => self.deep_cutoff,
+            false => self.unrecognised_cutoff,
         }
     }
 

@@ -65,6 +65,33 @@ pub struct PreferenceParams {
     pub stated: f32,
 }
 
+/// What the similarity by the vectors of the transformer counts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeepParams {
+    /// Its weight where the meaning of the query counts nothing beside its words; all other evidence
+    /// together has a weight of 1.
+    pub literal: f32,
+    /// Its weight where it counts everything.
+    pub semantic: f32,
+    /// Where it is unknown, the similarity by the instant vectors times this, plus `intercept`: what it is
+    /// on average.
+    pub slope: f32,
+    /// See `slope`.
+    pub intercept: f32,
+}
+
+impl DeepParams {
+    /// The expected similarity of a product by the similarity of its instant vector.
+    pub fn estimate(&self, instant: f32) -> f32 {
+        self.slope * instant + self.intercept
+    }
+
+    /// The weight for a query whose meaning has this share beside its words.
+    pub(super) fn weight(&self, semantic_share: f32) -> f32 {
+        self.literal + semantic_share * (self.semantic - self.literal)
+    }
+}
+
 /// All parameters of the second stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RerankParams {
@@ -74,6 +101,8 @@ pub struct RerankParams {
     pub soft_coverage: f32,
     /// The weight of the cosine with the query's own vector.
     pub similarity: f32,
+    /// The similarity by the vectors of the transformer.
+    pub deep: DeepParams,
     /// The weight of names of things.
     pub names: f32,
     /// The weight of soft coverage, times the semantic weight.
@@ -102,6 +131,7 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
     },
     soft_coverage: 0.79,
     similarity: 0.31,
+    deep: DeepParams { literal: 0.3, semantic: 1.0, slope: 0.75, intercept: 0.1 },
     names: 0.03,
     semantic_soft_coverage: 0.21,
     semantic_names: 0.15,
@@ -119,7 +149,7 @@ pub const RERANK_PARAMS: RerankParams = RerankParams {
         kind: 0.2,
         category: 0.3,
         min_agreement: 0.4,
-        stated: 0.4,
+        stated: 1.5,
     },
     category: 0.1,
     cutoff: RelativeCutoff { literal: 0.5, semantic: 0.71, foreign: 0.66 },

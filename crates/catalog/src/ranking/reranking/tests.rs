@@ -13,6 +13,7 @@ const QUERY: QueryEvidence = QueryEvidence {
 const PRODUCT: Evidence = Evidence {
     lexical: 0.5,
     similarity: 0.5,
+    deep_similarity: 0.5,
     phrase_similarity: 0.5,
     soft_coverage: 0.5,
     attribute_coverage: 0.0,
@@ -51,6 +52,7 @@ fn every_kind_of_evidence_counts() {
     let better = [
         Evidence { lexical: 0.6, ..PRODUCT },
         Evidence { similarity: 0.6, ..PRODUCT },
+        Evidence { deep_similarity: 0.6, ..PRODUCT },
         Evidence { phrase_similarity: 0.6, ..PRODUCT },
         Evidence { soft_coverage: 0.6, ..PRODUCT },
         Evidence { attribute_coverage: 0.5, ..PRODUCT },
@@ -103,7 +105,8 @@ fn where_none_agrees_the_right_kind_comes_first_and_is_shown() {
     let attributes = AttributeEvidence { color: 1.0, ..PRODUCT.attributes };
     let kneeling_pad = Evidence { kind: Some(purple), attributes, names: 0.0, ..PRODUCT };
     let kneeling_pad = Evidence { head: 0.3, similarity: 0.2, ..kneeling_pad };
-    let kneeling_pad = Evidence { phrase_similarity: 0.2, category: 0.0, ..kneeling_pad };
+    let kneeling_pad = Evidence { phrase_similarity: 0.2, deep_similarity: 0.2, ..kneeling_pad };
+    let kneeling_pad = Evidence { category: 0.0, ..kneeling_pad };
     let chair = KindEvidence { nearness: MAY_BE_OF_KIND, ..purple };
     let purple_chair = Evidence { kind: Some(chair), ..kneeling_pad };
     let none_agrees = |all: &[Evidence]| none_agrees(all, &RERANK_PARAMS.preference);
@@ -123,6 +126,7 @@ fn where_none_agrees_the_right_kind_comes_first_and_is_shown() {
     assert!(armchair_cover.is_of_kind() && !alone.is_preferred(&armchair_cover));
     let poor =
         Evidence { lexical: 0.0, soft_coverage: 0.0, names: 0.0, similarity: 0.0, ..armchair };
+    let poor = Evidence { deep_similarity: 0.0, ..poor };
     let is_shown = |reranker: &Reranker<'_>, all: &[Evidence]| {
         reranker.are_relevant(all, &vec![false; all.len()]).pop()
     };
@@ -150,7 +154,7 @@ fn the_category_that_is_asked_for_comes_before_others_that_are_preferred() {
 fn what_is_far_below_the_best_is_irrelevant_unless_it_is_preferred() {
     let poor =
         Evidence { lexical: 0.0, similarity: 0.1, soft_coverage: 0.0, names: 0.0, ..PRODUCT };
-    let poor = Evidence { phrase_similarity: 0.1, category: 0.0, ..poor };
+    let poor = Evidence { deep_similarity: 0.1, phrase_similarity: 0.1, category: 0.0, ..poor };
     let kind = KindEvidence { named: 1.0, own_words: 1.0, ..KIND };
     let preferred = Evidence { kind: Some(kind), ..poor };
     let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);

@@ -46,7 +46,7 @@ fn titles(page: Option<Page>) -> Vec<String> {
 }
 
 fn upserted(product: Product) -> AppliedChange {
-    AppliedChange::Upserted { product, vector: VectorChange::Unchanged }
+    AppliedChange::Upserted { product, vectors: VectorChange::Unchanged }
 }
 
 #[test]

@@ -5,10 +5,10 @@ use catalog::{
     query::parser::ParsedQuery,
     ranking::fusion::QueryProfile,
 };
-use embed::{StoredVector, Vector};
+use embed::{StoredVector, StoredVectors, Vector};
 
 use super::reference::{Product, Reference, id};
-use crate::{DenseQuery, Entry, EntryVector, IndexChange, Plan, QueryVector, ShopIndex};
+use crate::{DenseQuery, Entry, EntryVectors, IndexChange, Plan, QueryVector, ShopIndex};
 
 /// Products and their reference. Products are numbered from 1.
 #[derive(Default)]
@@ -27,8 +27,16 @@ impl Catalog {
     ) {
         let mut product = Product::new(Seq(1), hidden, title, description);
         product.price = price.money();
-        product.vector = vector;
+        product.vectors = vector.map(|vector| StoredVectors { vector, deep: None });
         self.reference.0.insert(number, product);
+    }
+
+    /// Gives a product with a vector one of the transformer, too.
+    pub(super) fn encode_deep(&mut self, number: u64, deep: StoredVector) {
+        let product = self.reference.0.get_mut(&number);
+        if let Some(vectors) = product.and_then(|product| product.vectors.as_mut()) {
+            vectors.deep = Some(deep);
+        }
     }
 
     /// Gives a product a key and attributes.
@@ -61,7 +69,7 @@ impl Catalog {
             key: product.key.as_deref(),
             attributes: &product.attributes,
             inferred: product.inferred,
-            vector: product.vector.as_ref().map_or(EntryVector::Missing, EntryVector::Known),
+            vectors: product.vectors.as_ref().map_or(EntryVectors::Missing, EntryVectors::Known),
         }
     }
 
@@ -84,6 +92,7 @@ pub(super) fn plan<'a>(
     profile: QueryProfile,
     visibility: Visibility,
 ) -> Plan<'a> {
-    let dense = DenseQuery { vector: QueryVector::of(vector).unwrap().limited(), profile };
+    let vector = QueryVector::of(vector).unwrap().limited();
+    let dense = DenseQuery { vector, deep: None, profile };
     Plan { dense: Some(dense), explain: true, ..Plan::of(parsed, visibility, 0, 20) }
 }

@@ -115,6 +115,9 @@ impl Random {
             let vector = (has_vectors && self.below(12) > 0).then_some(vector);
             let texts = (&*title, &*description.join(" "));
             catalog.add(number, self.below(10) == 0, texts, &price, vector);
+            if self.below(3) > 0 {
+                catalog.encode_deep(number, self.near_topic(TOPICS + topic, cosine, dims).stored());
+            }
             let (key, attributes) = (self.key(number), self.attributes());
             catalog.describe(number, key.as_deref(), &attributes);
             catalog.reference.0.get_mut(&number).unwrap().inferred = self.inferred();
@@ -252,6 +255,12 @@ impl Random {
             }
             _ => Condition::Attribute(name("category"), some(self, &COLORS)),
         }
+    }
+
+    /// The vector of a query by the transformer.
+    pub(super) fn deep_query(&mut self, dims: usize) -> Vector {
+        let topic = TOPICS + self.below(TOPICS);
+        self.near_topic(topic, 0.95, dims)
     }
 
     pub(super) fn query(&mut self, dims: usize) -> (String, Vector) {

@@ -24,7 +24,10 @@ use super::{
     search,
 };
 use crate::{
-    Plan, QueryKind, RerankQuery, Snapshot, effort::Effort, head_term, rerank_query::RERANKED,
+    Plan, QueryKind, QueryVector, RerankQuery, Snapshot,
+    effort::Effort,
+    head_term,
+    rerank_query::{NEAREST, RERANKED},
     second_stage::RESERVED,
 };
 
@@ -123,7 +126,10 @@ fn check_queries(seed: u64, count: u64, groups: [usize; 2], queries: u64) -> usi
         let attribute = ["", "wool "][random.below(2) as usize];
         let kind = [SIMILAR, NAMED][random.below(2) as usize];
         let parsed = parse(&format!("{attribute}{}", random.words(words).join(" ")));
-        let plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+        let mut plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+        if let Some(dense) = plan.dense.as_mut().filter(|_| random.below(4) > 0) {
+            dense.deep = QueryVector::of(&random.deep_query(DIMS));
+        }
         found += check(&catalog, snapshots, &parsed, &with_second_stage(plan, &parsed, kind));
     }
     found
@@ -230,6 +236,44 @@ fn what_fits_the_attributes_and_the_category_is_a_candidate() {
     assert!(fitting.iter().all(is_rescored));
     let unfit = found.hits.iter().filter(|hit| !is_rescored(hit));
     assert!(unfit.count() > 0, "not every result is a candidate");
+}
+
+/// The nearest products by the vector of the transformer are candidates, however low the first stage
+/// ranks them, unless a condition excludes them.
+#[test]
+fn what_is_nearest_by_the_transformer_is_a_candidate_whatever_its_score() {
+    let mut random = Random(17);
+    let mut catalog = Catalog::default();
+    let count = 20 * RERANKED as u64;
+    for number in 1..=count {
+        // One in fifty has no word of the query, and an instant vector unlike it.
+        let near = number % 50 == 0;
+        let (title, cosine) = if near { ("zephyr", -0.5) } else { ("lamp shade", 0.9) };
+        let price = Price::parse(if number % 100 == 0 { "$90" } else { "$20" }).unwrap();
+        let vector = random.near_topic(0, cosine, DIMS).stored();
+        catalog.add(number, false, (title, ""), &price, Some(vector));
+        let cosine = if near { 0.9 } else { 0.3 };
+        catalog.encode_deep(number, random.near_topic(9, cosine, DIMS).stored());
+    }
+    let numbers: Vec<u64> = (1..=count).collect();
+    let groups = [count as usize, count as usize * 2 / 5];
+    let snapshots = groups.map(|group| catalog.index(&numbers, group).snapshot());
+    let vector = random.near_topic(0, 0.95, DIMS);
+    for (query, expected) in [("lamp", NEAREST), ("lamp under $50", NEAREST * 4 / 5)] {
+        let parsed = parse(query);
+        let mut plan = plan(&parsed, &vector, random.profile(), Visibility::VisibleOnly);
+        plan.tuning.rerank.cutoff = NO_CUTOFF;
+        let mut plan = with_second_stage(plan, &parsed, SIMILAR);
+        let near = |plan: &Plan<'_>| {
+            check(&catalog, [&snapshots[0], &snapshots[1]], &parsed, plan);
+            let found = search(&catalog, &snapshots[0], plan, &parsed, SHORTLISTED);
+            found.hits.iter().filter(|hit| hit.product.get() % 50 == 0).count()
+        };
+        assert_eq!(near(&plan), 0, "{query}");
+        let dense = plan.dense.as_mut().unwrap();
+        dense.deep = QueryVector::of(&random.near_topic(9, 0.95, DIMS));
+        assert_eq!(near(&plan), expected, "{query}");
+    }
 }
 
 /// Below the cut-off of the first stage, only if the query names the category. Where others would take

@@ -34,7 +34,7 @@ use super::{
     random::Random,
 };
 use crate::{
-    Entry, EntryVector, IndexChange, Matches, Plan, QueryKind, ShopIndex,
+    Entry, EntryVectors, IndexChange, Matches, Plan, QueryKind, ShopIndex,
     reference::Product,
     segment::MergePolicy,
     testing::{category_facet, effective_value},
@@ -239,14 +239,14 @@ pub(super) fn catalog_and_index(random: &mut Random, count: u64) -> (Catalog, Sh
                 let (key, attributes) = (random.key(number), random.attributes());
                 catalog.describe(number, key.as_deref(), &attributes);
                 catalog.reference.0.get_mut(&number).unwrap().inferred = random.inferred();
-                let kept = Entry { vector: EntryVector::Kept, ..catalog.entry(number) };
+                let kept = Entry { vectors: EntryVectors::Kept, ..catalog.entry(number) };
                 index.apply(&[IndexChange::Upsert(kept)], Seq(1));
             }
             1 => {
                 let product = catalog.reference.0.get_mut(&number).unwrap();
                 product.hidden = !product.hidden;
                 product.price = Money::parse(&format!("${}.50", random.below(90))).ok();
-                let same = Entry { vector: EntryVector::Unchanged, ..catalog.entry(number) };
+                let same = Entry { vectors: EntryVectors::Unchanged, ..catalog.entry(number) };
                 index.apply(&[IndexChange::Upsert(same)], Seq(1));
             }
             2 => {

@@ -173,6 +173,7 @@ struct RerankPart {
 struct Contributions {
     lexical: f64,
     similarity: f64,
+    deep_similarity: f64,
     soft_coverage: f64,
     names: f64,
     category: f64,
@@ -340,6 +341,7 @@ impl Display for Contributions {
         let parts = [
             ("words", self.lexical),
             ("meaning", self.similarity),
+            ("deep meaning", self.deep_similarity),
             ("coverage", self.soft_coverage),
             ("names", self.names),
             ("category", self.category),
@@ -416,7 +418,7 @@ mod tests {
                         {"term": "sofas", "as": "sofa", "title": 1, "description": 2, "attribute": true, "score": 0.6}]},
                     "meaning": {"similarity": 0.58, "score": 0.58, "weight": 0.3},
                     "rerank": {"semantic_weight": 0.5, "evidence": {}, "contributions": {"lexical": 0.3,
-                        "similarity": 0.2, "soft_coverage": 0.18, "names": 0, "category": 0, "attributes": -0.05, "preference": 0}}
+                        "similarity": 0.2, "deep_similarity": 0, "soft_coverage": 0.18, "names": 0, "category": 0, "attributes": -0.05, "preference": 0}}
                 }
             }],
             "query": "sofas about $900 no lether", "total": 41, "encoder": "deep",

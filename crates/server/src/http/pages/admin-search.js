@@ -19,7 +19,7 @@ const FACET_VALUES = 60;
 const SWITCHES = [["price", "Prices"], ["exclusions", "Exclusions"], ["sort", "Order"], ["corrections", "Spelling"], ["attributes", "Attributes"]];
 /// The parts of a score of the second stage: the names in the response, and on the page.
 const RERANKED = [
-  ["lexical", "words"], ["similarity", "meaning"], ["soft_coverage", "coverage"], ["names", "names"],
+  ["lexical", "words"], ["similarity", "meaning"], ["deep_similarity", "deep meaning"], ["soft_coverage", "coverage"], ["names", "names"],
   ["category", "category"], ["attributes", "attributes"], ["preference", "preference"],
 ];
 
@@ -202,6 +202,7 @@ function reranked({ evidence }, parts) {
   const why = {
     words: `match ${shown(evidence.lexical)}`,
     meaning: `similarity ${shown(evidence.similarity)}, by phrases ${shown(evidence.phrase_similarity)}`,
+    "deep meaning": `similarity ${shown(evidence.deep_similarity)}`,
     coverage: `covered ${shown(evidence.soft_coverage)}`,
     names: `named ${shown(evidence.names)}, nearest ${shown(evidence.head)}`,
     category: `probability ${shown(evidence.category)}`,

@@ -106,8 +106,10 @@ pub struct ExplainedRerank {
 pub struct ExplainedContributions {
     /// The match of the words.
     lexical: f32,
-    /// The similarity of the meaning.
+    /// The similarity of the meaning, by the instant encoder.
     similarity: f32,
+    /// The similarity of the meaning, by the transformer.
+    deep_similarity: f32,
     /// How much of the query the product's words cover.
     soft_coverage: f32,
     /// Whether the title names the thing.
@@ -125,9 +127,11 @@ pub struct ExplainedContributions {
 pub struct ExplainedEvidence {
     /// The match of the words, from 0 to 1.
     lexical: f32,
-    /// The cosine between query and product.
+    /// The cosine between query and product, by the instant encoder.
     similarity: f32,
-    /// The same after the query was moved toward known phrases.
+    /// The cosine by the transformer, or its estimate where query or product have no such vector.
+    deep_similarity: f32,
+    /// The first after the query was moved toward known phrases.
     phrase_similarity: f32,
     /// The share of the query that the product's words cover, by meaning where not literally.
     soft_coverage: f32,
@@ -167,6 +171,7 @@ impl From<&RerankPart> for ExplainedRerank {
             contributions: ExplainedContributions {
                 lexical: contributions.lexical,
                 similarity: contributions.similarity,
+                deep_similarity: contributions.deep_similarity,
                 soft_coverage: contributions.soft_coverage,
                 names: contributions.names,
                 category: contributions.category,
@@ -186,6 +191,7 @@ impl From<Evidence> for ExplainedEvidence {
         Self {
             lexical: evidence.lexical,
             similarity: evidence.similarity,
+            deep_similarity: evidence.deep_similarity,
             phrase_similarity: evidence.phrase_similarity,
             soft_coverage: evidence.soft_coverage,
             names: evidence.names,

@@ -147,11 +147,11 @@ pub fn similar_candidates(
     limit: usize,
 ) -> Result<Vec<ProductId>, StoreError> {
     let Some(model) = model else { return Ok(vec![product]) };
-    let Some(vector) = snapshot.vector(product, model)? else { return Ok(vec![product]) };
+    let Some(vectors) = snapshot.vectors(product, model)? else { return Ok(vec![product]) };
     // One more, because the product itself is the nearest.
     let most = (SIMILAR_CANDIDATES_FACTOR * limit).max(MIN_SIMILAR_CANDIDATES) + 1;
     let filter = RowFilter::visible(visibility);
-    let mut ids = snapshot.nearest(&filter, model, vector.numbers(), bigint(most))?;
+    let mut ids = snapshot.nearest(&filter, model, vectors.vector.numbers(), bigint(most))?;
     if !ids.contains(&product) {
         ids.push(product);
     }

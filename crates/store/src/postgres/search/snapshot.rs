@@ -17,7 +17,7 @@ use catalog::{
     ranking::bm25f::CorpusStats,
 };
 use embed::{
-    ModelId, StoredVector,
+    ModelId, StoredVectors,
     inference::{CategoryEmbeddings, stored_or_inferred},
 };
 use index::parallel::map_parts;
@@ -140,8 +140,8 @@ pub struct CandidateRow {
     pub title: String,
     /// Its description.
     pub description: String,
-    /// Its vector, if it has one of the model.
-    pub vector: Option<StoredVector>,
+    /// Its vectors, if it has any of the model.
+    pub vectors: Option<StoredVectors>,
     /// Its key.
     pub key: Option<String>,
     /// What the merchant states.
@@ -409,7 +409,7 @@ impl<'session> SearchSnapshot<'session> {
         let sql = statements::SELECT_CANDIDATES.with_dims(dims);
         let found = self.session.borrow_mut().query(sql, &[&values[..], &more].concat())?;
         let first = found.first().ok_or_else(|| StoreError::unexpected("no row of candidates"))?;
-        let are_all = get(first, 11)?;
+        let are_all = get(first, 12)?;
         // Without candidates, the row has nothing else.
         let has_rows = get::<Option<i64>>(first, 0)?.is_some();
         let rows = if has_rows {
@@ -435,13 +435,13 @@ impl<'session> SearchSnapshot<'session> {
         self.read_ids(&found)
     }
 
-    /// A product's vector of this model.
-    pub(crate) fn vector(
+    /// A product's vectors of this model.
+    pub(crate) fn vectors(
         &self,
         id: ProductId,
         model: &ModelId,
-    ) -> Result<Option<StoredVector>, StoreError> {
-        rows::vector_of(&mut self.session.borrow_mut(), self.shop, id, model)
+    ) -> Result<Option<StoredVectors>, StoreError> {
+        rows::vectors_of(&mut self.session.borrow_mut(), self.shop, id, model)
     }
 
     /// The candidates with these ids, by ascending id, with their vectors of this model.
@@ -467,13 +467,12 @@ impl<'session> SearchSnapshot<'session> {
             let product = get(row, 0)?;
             let Some(id) = decoding::product_id(shop, product) else { return Ok(None) };
             let (title, description): (String, String) = (get(row, 4)?, get(row, 5)?);
-            let attributes = decoding::attributes(shop, product, get(row, 9)?);
-            let inferred = stored_or_inferred(get(row, 10)?, &title, &description, &attributes);
-            let vector = rows::read_stored(row, 6, (shop, product))?;
-            let added = vector
-                .as_ref()
-                .zip(embeddings)
-                .and_then(|(vector, embeddings)| embeddings.add(vector, inferred.likely_category));
+            let attributes = decoding::attributes(shop, product, get(row, 10)?);
+            let inferred = stored_or_inferred(get(row, 11)?, &title, &description, &attributes);
+            let mut vectors = rows::read_stored(row, 6, (shop, product))?;
+            if let (Some(vectors), Some(embeddings)) = (&mut vectors, embeddings) {
+                embeddings.add_to(vectors, inferred.likely_category);
+            }
             Ok(Some(CandidateRow {
                 inferred,
                 id,
@@ -482,8 +481,8 @@ impl<'session> SearchSnapshot<'session> {
                 price: decoding::money(shop, product, get(row, 3)?),
                 title,
                 description,
-                vector: added.or(vector),
-                key: get(row, 8)?,
+                vectors,
+                key: get(row, 9)?,
                 attributes,
             }))
         };

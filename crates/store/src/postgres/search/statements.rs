@@ -153,9 +153,9 @@ macro_rules! candidate_rows {
     ($ids:literal, $model:literal) => {
         concat!(
             "SELECT p.id, p.version, p.hidden, p.price, p.title, p.description, v.scale, v.vector,
-                    p.key, p.attributes, p.inferred
+                    v.deep, p.key, p.attributes, p.inferred
              FROM products p LEFT JOIN LATERAL (
-                 SELECT scale, vector FROM vectors
+                 SELECT scale, vector, deep FROM vectors
                  WHERE shop_id = $1 AND product_id = p.id AND model || '' = ",
             $model,
             " OFFSET 0
