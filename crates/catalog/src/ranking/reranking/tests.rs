@@ -193,6 +193,22 @@ fn meaning_counts_more_in_sentences_and_less_where_titles_say_every_word() {
 }
 
 #[test]
+fn the_deep_similarity_counts_more_where_meaning_does_and_conditions_keep_their_weight() {
+    let share = |query: QueryEvidence| {
+        let found = Reranker::new(&RERANK_PARAMS, &query).contributions(&PRODUCT);
+        found.deep_similarity / found.sum()
+    };
+    assert!(share(QueryEvidence { function_word_ratio: 0.5, ..QUERY }) > share(QUERY));
+    assert!(share(QueryEvidence { title_coverage: 1.0, ..QUERY }) < share(QUERY));
+    let deep = DeepParams { literal: 0.0, semantic: 0.0, ..RERANK_PARAMS.deep };
+    let without = RerankParams { deep, ..RERANK_PARAMS };
+    let attributes = AttributeEvidence { color: 1.0, ..PRODUCT.attributes };
+    let red = Evidence { attributes, ..PRODUCT };
+    let condition = |params| Reranker::new(params, &QUERY).contributions(&red).attributes;
+    assert!((condition(&RERANK_PARAMS) - condition(&without)).abs() < 1e-6);
+}
+
+#[test]
 fn what_a_merchant_states_comes_first_and_makes_nothing_else_irrelevant() {
     let reranker = Reranker::new(&RERANK_PARAMS, &QUERY);
     let stated = Evidence { attribute_coverage: 1.0, ..PRODUCT };
